@@ -1,0 +1,58 @@
+"""What a slash command leads to, as data: the session applies changes, front ends show the rest."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import msgspec
+
+from gatewright.tools.blocks import Block, Text, Tone
+
+
+class SetMode(msgspec.Struct, frozen=True):
+    mode: str
+
+
+class SetModel(msgspec.Struct, frozen=True):
+    model: str
+
+
+class ClearHistory(msgspec.Struct, frozen=True):
+    pass
+
+
+Operation: TypeAlias = SetMode | SetModel | ClearHistory
+
+
+class Say(msgspec.Struct, frozen=True):
+    """Show something; nothing changes."""
+
+    blocks: tuple[Block, ...]
+
+    @classmethod
+    def text(cls, text: str, tone: Tone = "normal") -> Say:
+        return cls((Text(text, tone),))
+
+
+class Submit(msgspec.Struct, frozen=True):
+    """Send text to the model as if it had been typed."""
+
+    text: str
+
+
+class Panel(msgspec.Struct, frozen=True):
+    """Open a panel; a front end without one of that name shows the fallback."""
+
+    name: str
+    fallback: Say
+
+
+class Change(msgspec.Struct, frozen=True):
+    operation: Operation
+
+
+class Quit(msgspec.Struct, frozen=True):
+    pass
+
+
+Outcome: TypeAlias = Say | Submit | Panel | Change | Quit

@@ -1,0 +1,52 @@
+"""The exceptions of the core.
+
+    GatewrightError          shown to the person as it is: says what to do next
+    +-- SettingsError        a settings file or flag is wrong
+    +-- SessionError         a transcript cannot be found, read or locked
+    +-- ProviderError        a model request failed, in one of seven kinds
+
+Tools raise `tools.protocol.ToolFailure`; everything else that escapes is a defect.
+"""
+
+from __future__ import annotations
+
+import enum
+
+
+class GatewrightError(Exception):
+    """Its text is one or two sentences for the person."""
+
+
+class SettingsError(GatewrightError):
+    pass
+
+
+class SessionError(GatewrightError):
+    pass
+
+
+class FailureKind(enum.StrEnum):
+    """What kind of failure it is decides what the loop does: retry, switch, compact or stop."""
+
+    AUTH = "auth"
+    QUOTA = "quota"  # no credit: waiting does not help
+    RATE = "rate"
+    OVERLOADED = "overloaded"
+    TOO_LONG = "too_long"
+    REFUSED = "refused"  # the request itself is wrong: never retried
+    TRANSPORT = "transport"
+
+
+class ProviderError(GatewrightError):
+    def __init__(
+        self,
+        kind: FailureKind,
+        message: str,
+        *,
+        status: int = 0,
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.status = status
+        self.retry_after = retry_after

@@ -1,0 +1,286 @@
+"""Everything that happens in a session, as past-tense facts in plain values.
+
+The class says whether an event is kept (`durable`). The transcript, the model's history and the
+screen are all folds over these; adding one needs a case in each fold, which the type checker finds.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, TypeAlias
+
+import msgspec
+
+from gatewright.agent.messages import AssistantPart, Usage
+from gatewright.agent.stop import Stop
+from gatewright.tools.blocks import Block, Tone
+from gatewright.tools.interact import Answer, Ask
+from gatewright.tools.protocol import Content, JsonObject
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type"):
+    durable: ClassVar[bool] = True
+
+
+class SessionStarted(Event, frozen=True, tag="session_started"):
+    """A process began or resumed working on the session."""
+
+    model: str
+    mode: str
+    cwd: str
+    app: str
+    resumed: bool = False
+
+
+class UserMessage(Event, frozen=True, tag="user"):
+    """`hidden` text is for the model only: notices, re-injected state."""
+
+    content: tuple[Content, ...]
+    input_id: str = ""
+    hidden: bool = False
+
+
+class AssistantMessage(Event, frozen=True, tag="assistant"):
+    id: str
+    model: str
+    parts: tuple[AssistantPart, ...]
+    usage: Usage = Usage()
+    cost: float = 0.0
+    cut: bool = False  # the stream was interrupted: what came is kept
+
+
+class ToolStarted(Event, frozen=True, tag="tool_started"):
+    call_id: str
+    name: str
+    input: JsonObject
+    verb: str
+    target: str
+    view: tuple[Block, ...] = ()
+
+
+class ToolFinished(Event, frozen=True, tag="tool_finished"):
+    call_id: str
+    ok: bool
+    content: tuple[Content, ...]
+    view: tuple[Block, ...] = ()
+    data: JsonObject = {}
+    summary: str = ""
+    ms: int = 0
+
+
+class Asked(Event, frozen=True, tag="asked"):
+    id: int
+    ask: Ask
+
+
+class Answered(Event, frozen=True, tag="answered"):
+    id: int
+    answer: Answer
+
+
+class Decided(Event, frozen=True, tag="decision"):
+    """The gate's record of one call: which stage and rule allowed, denied or asked, and the end."""
+
+    call_id: str
+    tool: str
+    target: str
+    behavior: str  # what happened in the end: allow or deny
+    stage: str
+    reason: str
+    rule: str = ""
+    source: str = ""
+    answer: str = ""  # what the person said, when asked
+    ms: int = 0
+
+
+class Compacted(Event, frozen=True, tag="compacted"):
+    """History before this point is replaced by `summary` in what the model sees."""
+
+    summary: str
+    trigger: str
+    tokens_before: int
+
+
+class Cleared(Event, frozen=True, tag="cleared"):
+    """The person began anew: nothing before this point is sent to the model."""
+
+
+class ModeChanged(Event, frozen=True, tag="mode"):
+    mode: str
+    by: str  # user, model, plan
+
+
+class ModelChanged(Event, frozen=True, tag="model"):
+    model: str
+
+
+class TitleChanged(Event, frozen=True, tag="title"):
+    title: str
+
+
+class FileSaved(Event, frozen=True, tag="file_snapshot"):
+    """The bytes a file had before the turn changed it; an empty hash: it did not exist."""
+
+    path: str
+    hash: str
+
+
+class AgentStarted(Event, frozen=True, tag="agent_started"):
+    child: str
+    kind: str
+    prompt: str
+
+
+class AgentFinished(Event, frozen=True, tag="agent_finished"):
+    child: str
+    ok: bool
+    report: str
+
+
+class HookRan(Event, frozen=True, tag="hook"):
+    hook_event: str
+    command: str
+    outcome: str
+    message: str = ""
+
+
+class Noticed(Event, frozen=True, tag="notice"):
+    """Something the person should know; never sent to the model."""
+
+    text: str
+    tone: Tone = "normal"
+
+
+class TurnStarted(Event, frozen=True, tag="turn_started"):
+    durable: ClassVar[bool] = False
+
+
+class TurnEnded(Event, frozen=True, tag="turn_ended"):
+    """Exactly one per turn. `usage` and `cost` are the turn's sums, `requests` its round trips."""
+
+    stop: Stop
+    message: str = ""  # what the person should know when it did not simply complete
+    usage: Usage = Usage()
+    cost: float = 0.0
+    requests: int = 0
+    ms: int = 0
+    api_ms: int = 0
+
+
+class TextDelta(Event, frozen=True, tag="text_delta"):
+    durable: ClassVar[bool] = False
+    text: str
+
+
+class ThinkingDelta(Event, frozen=True, tag="thinking_delta"):
+    durable: ClassVar[bool] = False
+    text: str
+
+
+class InputDelta(Event, frozen=True, tag="input_delta"):
+    """A piece of a tool call's JSON while it streams; `name` is always known."""
+
+    durable: ClassVar[bool] = False
+    call_id: str
+    name: str
+    json: str
+
+
+class MessageDropped(Event, frozen=True, tag="message_dropped"):
+    """What streamed of the current message is void: the request is tried again."""
+
+    durable: ClassVar[bool] = False
+
+
+class ToolProgressed(Event, frozen=True, tag="tool_progressed"):
+    durable: ClassVar[bool] = False
+    call_id: str
+    tail: str
+    size: int
+    seconds: float
+
+
+class UsageChanged(Event, frozen=True, tag="usage"):
+    """Sums of the whole session, and how full the window is."""
+
+    durable: ClassVar[bool] = False
+    usage: Usage
+    cost: float
+    context: int
+    window: int
+
+
+class RetryScheduled(Event, frozen=True, tag="retry"):
+    durable: ClassVar[bool] = False
+    attempt: int
+    attempts: int
+    seconds: float
+    reason: str
+
+
+class QueueChanged(Event, frozen=True, tag="queue"):
+    """Inputs waiting for their turn, oldest first."""
+
+    durable: ClassVar[bool] = False
+    texts: tuple[str, ...]
+
+
+class SourcesChanged(Event, frozen=True, tag="sources"):
+    durable: ClassVar[bool] = False
+    names: tuple[str, ...]
+
+
+class TasksChanged(Event, frozen=True, tag="tasks"):
+    durable: ClassVar[bool] = False
+    running: tuple[str, ...]
+
+
+class UnknownEvent(Event, frozen=True, tag="unknown"):
+    """Written by a newer version: kept as it is, acted on by nobody."""
+
+    raw: dict[str, Any]
+
+
+AnyEvent: TypeAlias = (
+    SessionStarted
+    | UserMessage
+    | AssistantMessage
+    | ToolStarted
+    | ToolFinished
+    | Asked
+    | Answered
+    | Decided
+    | Compacted
+    | Cleared
+    | ModeChanged
+    | ModelChanged
+    | TitleChanged
+    | FileSaved
+    | AgentStarted
+    | AgentFinished
+    | HookRan
+    | Noticed
+    | TurnStarted
+    | TurnEnded
+    | TextDelta
+    | ThinkingDelta
+    | InputDelta
+    | MessageDropped
+    | ToolProgressed
+    | UsageChanged
+    | RetryScheduled
+    | QueueChanged
+    | SourcesChanged
+    | TasksChanged
+    | UnknownEvent
+)
+
+
+class Envelope(msgspec.Struct, frozen=True, kw_only=True):
+    """An event with its place: `seq` counts within the process, `parent` is the branch."""
+
+    seq: int
+    uuid: str
+    parent: str
+    timestamp: float
+    agent: str
+    event: AnyEvent

@@ -1,0 +1,100 @@
+"""What the loop asks of a model, and the pieces an answer arrives in."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import AsyncGenerator
+from typing import Protocol, TypeAlias
+
+import msgspec
+
+from gatewright.agent.messages import Turn, Usage
+from gatewright.tools.protocol import ToolSpec
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """`system` blocks and `tools` are byte-stable for a session: they are the cached prefix."""
+
+    model: str
+    system: tuple[str, ...]
+    tools: tuple[ToolSpec, ...]
+    turns: tuple[Turn, ...]
+    max_output: int
+    effort: str = ""
+    session: str = ""
+
+
+class StopReason(enum.StrEnum):
+    """Why the model stopped; a turn goes on because of calls, never because of this alone."""
+
+    END = "end"
+    CALLS = "calls"
+    LENGTH = "length"
+    REFUSAL = "refusal"
+    PAUSE = "pause"
+    OTHER = "other"
+
+
+class MessageStarted(msgspec.Struct, frozen=True):
+    id: str
+    model: str
+
+
+class TextPiece(msgspec.Struct, frozen=True):
+    text: str
+
+
+class ThinkingPiece(msgspec.Struct, frozen=True):
+    text: str = ""
+    opaque: str = ""
+    id: str = ""
+    redacted: bool = False
+
+
+class CallStarted(msgspec.Struct, frozen=True):
+    """`id` may be empty: some servers send none, the stream makes one."""
+
+    id: str
+    name: str
+
+
+class InputPiece(msgspec.Struct, frozen=True):
+    json: str
+
+
+class BlockEnded(msgspec.Struct, frozen=True):
+    """The block that the preceding pieces belong to is complete. Blocks never interleave."""
+
+
+class UsageReported(msgspec.Struct, frozen=True):
+    """The message's counts so far; a later report replaces an earlier one."""
+
+    usage: Usage
+
+
+class Finished(msgspec.Struct, frozen=True):
+    """The last piece of every complete answer; a stream that ends without it was cut."""
+
+    reason: StopReason
+    detail: str = ""
+
+
+Piece: TypeAlias = (
+    MessageStarted
+    | TextPiece
+    | ThinkingPiece
+    | CallStarted
+    | InputPiece
+    | BlockEnded
+    | UsageReported
+    | Finished
+)
+
+
+class Provider(Protocol):
+    """One model API. `stream` raises `ProviderError` only; closing the generator cancels."""
+
+    @property
+    def name(self) -> str: ...
+    def stream(self, request: Request) -> AsyncGenerator[Piece]: ...
+    async def close(self) -> None: ...

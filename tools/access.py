@@ -1,0 +1,69 @@
+"""What one call would touch, declared once by its tool.
+
+Gate, sandbox, scheduler, checkpoints and protocol adapters all read this one value; a fact that is
+missing here is a hole in every one of them.
+"""
+
+from __future__ import annotations
+
+import enum
+from pathlib import Path
+
+import msgspec
+
+
+class Effect(enum.Flag):
+    """Traits that paths, commands and addresses cannot express."""
+
+    NONE = 0
+    READ_ONLY = enum.auto()  # changes nothing anywhere: safe to run beside others
+    DESTRUCTIVE = enum.auto()  # may lose data
+    OPEN_WORLD = enum.auto()  # talks to something outside this machine
+    HUMAN = enum.auto()  # its whole point is to put a question to the person
+    AGENT = enum.auto()  # starts another agent
+    FREE = enum.auto()  # touches only the session's own state: needs no permission
+
+
+class Where(msgspec.Struct, frozen=True):
+    """The place a call is made from."""
+
+    cwd: Path
+    root: Path
+    home: Path
+
+    def resolve(self, path: str) -> Path:
+        """Make absolute against cwd, keeping `..`: the kernel applies it after links, so do we."""
+        if path == "~" or path.startswith("~/"):
+            return self.home / path[2:]
+        return self.cwd / path
+
+
+class ShellText(msgspec.Struct, frozen=True):
+    """A command line as the shell will get it; tools know no grammar, permissions parse it."""
+
+    command: str
+    cwd: Path
+    unsandboxed: bool = False
+
+
+class RemoteTool(msgspec.Struct, frozen=True):
+    """A tool that another process offers."""
+
+    server: str
+    tool: str
+
+
+class Access(msgspec.Struct, frozen=True):
+    """Everything a call is about to read, change, run or talk to."""
+
+    reads: tuple[Path, ...] = ()
+    writes: tuple[Path, ...] = ()
+    runs: ShellText | None = None
+    urls: tuple[str, ...] = ()
+    effects: Effect = Effect.NONE
+    remote: RemoteTool | None = None
+    subject: str = ""  # what a rule names when it is no path, command or host: a skill, an agent
+
+    def concurrent(self) -> bool:
+        """Whether the call may run beside other concurrent calls of the same turn."""
+        return Effect.READ_ONLY in self.effects and not self.writes and self.runs is None

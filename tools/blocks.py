@@ -1,0 +1,140 @@
+"""What a tool shows to people, as plain data: a tool describes, a front end draws.
+
+Every block has a plain-text form, so a front end that does not know a block still prints it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias, assert_never
+
+import msgspec
+
+Tone: TypeAlias = Literal["normal", "dim", "good", "warning", "error"]
+TodoState: TypeAlias = Literal["pending", "in_progress", "completed"]
+
+
+class _Block(msgspec.Struct, frozen=True, tag_field="kind", omit_defaults=True):
+    pass
+
+
+class Text(_Block, frozen=True, tag="text"):
+    text: str
+    tone: Tone = "normal"
+
+
+class Markdown(_Block, frozen=True, tag="markdown"):
+    text: str
+
+
+class Code(_Block, frozen=True, tag="code"):
+    text: str
+    language: str = ""
+    path: str = ""
+    first_line: int = 1
+
+
+class Hunk(msgspec.Struct, frozen=True):
+    """Lines prefixed by ' ', '-' or '+', with the 1-based line each side starts at."""
+
+    old_start: int
+    new_start: int
+    lines: tuple[str, ...]
+
+
+class Diff(_Block, frozen=True, tag="diff"):
+    path: str
+    hunks: tuple[Hunk, ...]
+    added: int
+    removed: int
+
+
+class Command(_Block, frozen=True, tag="command"):
+    command: str
+    cwd: str = ""
+    note: str = ""
+
+
+class Output(_Block, frozen=True, tag="output"):
+    """What a command printed; `hidden_lines` were left out between head and tail."""
+
+    text: str
+    exit: int | None = None
+    hidden_lines: int = 0
+
+
+class Table(_Block, frozen=True, tag="table"):
+    headers: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+class TodoItem(msgspec.Struct, frozen=True):
+    text: str
+    state: TodoState = "pending"
+
+
+class Todo(_Block, frozen=True, tag="todo"):
+    items: tuple[TodoItem, ...]
+
+
+class Image(_Block, frozen=True, tag="image"):
+    media_type: str
+    alt: str
+    path: str = ""
+
+
+class Unknown(_Block, frozen=True, tag="unknown"):
+    """A block written by a newer version or by an extension."""
+
+    name: str
+    raw: dict[str, Any]
+
+
+Block: TypeAlias = Text | Markdown | Code | Diff | Command | Output | Table | Todo | Image | Unknown
+
+_TODO_MARK = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]"}
+
+
+def plain(block: Block) -> str:
+    """The block as text, without styling and without a final newline."""
+    match block:
+        case Text(text=text) | Markdown(text=text) | Code(text=text):
+            return text
+        case Diff():
+            return _plain_diff(block)
+        case Command(command=command):
+            return f"$ {command}"
+        case Output():
+            return _plain_output(block)
+        case Table():
+            return _plain_table(block)
+        case Todo(items=items):
+            return "\n".join(f"{_TODO_MARK[item.state]} {item.text}" for item in items)
+        case Image(alt=alt, path=path):
+            return f"[image: {alt or path}]"
+        case Unknown(name=name, raw=raw):
+            return f"[{name}] {msgspec.json.encode(raw).decode()}"
+        case _:
+            assert_never(block)
+
+
+def _plain_diff(diff: Diff) -> str:
+    lines = [f"{diff.path}  +{diff.added} -{diff.removed}"]
+    for hunk in diff.hunks:
+        lines.append(f"@@ -{hunk.old_start} +{hunk.new_start} @@")
+        lines.extend(hunk.lines)
+    return "\n".join(lines)
+
+
+def _plain_output(output: Output) -> str:
+    if output.exit:
+        return f"{output.text}\n(exit {output.exit})".lstrip("\n")
+    return output.text
+
+
+def _plain_table(table: Table) -> str:
+    rows = [table.headers, *table.rows]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(table.headers))]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )

@@ -1,0 +1,53 @@
+"""A question put to the person, as data; who waits for it and who draws it is elsewhere.
+
+The permission gate, question and plan tools, trust and MCP elicitation all use these shapes.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from gatewright.tools.blocks import Block
+
+AskKind: TypeAlias = Literal["permission", "question", "plan", "trust"]
+
+
+class Option(msgspec.Struct, frozen=True):
+    """One way to answer; `key` is the single key that picks it."""
+
+    id: str
+    label: str
+    key: str = ""
+    help: str = ""
+
+
+class Ask(msgspec.Struct, frozen=True, omit_defaults=True):
+    """`title` is one line, `body` shows exactly what is at stake, `reason` says why we ask."""
+
+    kind: AskKind
+    title: str
+    body: tuple[Block, ...]
+    options: tuple[Option, ...]
+    reason: str = ""
+    tool: str = ""
+    call_id: str = ""
+    multiple: bool = False
+    free_text: bool = False
+
+
+class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
+    """`choices` are option ids; `text` is what the person typed instead or besides.
+
+    `cancelled` means nobody answered: the turn was interrupted or the front end went away.
+    """
+
+    choices: tuple[str, ...] = ()
+    text: str = ""
+    cancelled: bool = False
+
+    @property
+    def choice(self) -> str:
+        """The single choice, or an empty string."""
+        return self.choices[0] if self.choices else ""
