@@ -1,7 +1,7 @@
 """Publish and subscribe: synchronous, ordered, and never in the way of the loop.
 
-A subscriber that falls behind is bounded: past the limit, adjacent deltas of one agent are merged in
-place; durable events are never dropped.
+A subscriber that falls behind is bounded: past the limit, adjacent deltas of one agent are merged
+in place; durable events are never dropped.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from gatewright.tools.interact import Answer
 
 
 class Session:
-    """Owns hub, inbox, conversation and the runner task; every method but `close` returns at once."""
+    """Owns hub, inbox, conversation and the runner task; nearly every method returns at once."""
 
     id: str
     commands: Commands
