@@ -171,30 +171,28 @@ class ScriptedProvider:
         answer = self._answers[min(index, len(self._answers) - 1)]
         yield MessageStarted(f"msg_{index + 1}", request.model)
         for line in answer:
-            await asyncio.sleep(0)
             match line.verb:
-                case "say" | "think" | "call" | "badcall":
-                    for piece in self._block(line):
-                        await asyncio.sleep(0)
-                        yield piece
-                case "usage":
-                    yield UsageReported(line.usage())
                 case "wait":
                     await self._hold(line.text.strip())
-                case "error":
-                    raise failure(line)
                 case "cut":
                     return
-                case "stop":
-                    pass
+                case "error":
+                    raise failure(line)
                 case _:
-                    raise ValueError(f"a script has no line {line.verb!r}")
-        if not any(line.verb == "usage" for line in answer):
+                    for piece in self._block(line):
+                        await asyncio.sleep(0)  # as a real stream would, let others run
+                        yield piece
+        if "usage" not in {line.verb for line in answer}:
             yield UsageReported(DEFAULT_USAGE)
         yield ending(answer)
 
     def _block(self, line: Line) -> Iterator[Piece]:
         match line.verb:
+            case "stop":
+                return
+            case "usage":
+                yield UsageReported(line.usage())
+                return
             case "say":
                 yield from map(TextPiece, pieces_of(line.text))
             case "think" if line.tag == "redacted":
@@ -202,11 +200,13 @@ class ScriptedProvider:
             case "think":
                 yield from map(ThinkingPiece, pieces_of(line.text))
                 yield ThinkingPiece(opaque=f"signed-{len(line.text)}")
-            case _:
+            case "call" | "badcall":
                 self._calls += 1
                 name, arguments = line.call()
                 yield CallStarted(f"call_{self._calls}" if line.tag is None else line.tag, name)
                 yield from map(InputPiece, pieces_of(arguments))
+            case _:
+                raise ValueError(f"a script has no line {line.verb!r}")
         yield BlockEnded()
 
     def _gate(self, kind: str, name: str) -> asyncio.Event:
