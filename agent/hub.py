@@ -47,6 +47,10 @@ class Subscription:
         while not self._waiting and not self._closed:
             self._news.clear()
             await self._news.wait()
+        return self.waiting()
+
+    def waiting(self) -> list[Envelope]:
+        """Take what waits right now, which may be nothing."""
         taken, self._waiting = self._waiting, []
         return taken
 

@@ -1,0 +1,59 @@
+"""Notices when a model goes in circles: the same call with the same result, again and again."""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+from collections import deque
+
+import msgspec
+
+from gatewright.tools.protocol import Content, ToolCall
+
+NOTE_AT = 3
+STOP_AT = 5
+SAME_ERRORS = 5
+
+_encoder = msgspec.json.Encoder(order="deterministic")
+
+
+class Verdict(enum.Enum):
+    GO_ON = "go on"
+    NOTE = "note"
+    STOP = "stop"
+
+
+class LoopGuard:
+    """Fed with every finished call of a turn, in order."""
+
+    def __init__(self) -> None:
+        self._last: deque[bytes] = deque(maxlen=2 * STOP_AT)
+        self._errors: deque[bytes] = deque(maxlen=SAME_ERRORS)
+
+    def saw(self, call: ToolCall, content: tuple[Content, ...], *, ok: bool) -> Verdict:
+        result = hashlib.blake2b(_encoder.encode(content), digest_size=16).digest()
+        key = _encoder.encode((call.name, call.input)) + result
+        self._last.append(hashlib.blake2b(key, digest_size=16).digest())
+        if ok:
+            self._errors.clear()
+        else:
+            self._errors.append(result)
+        streak = max(self._repeats(1), self._repeats(2))
+        if streak >= STOP_AT or self._same_errors():
+            return Verdict.STOP
+        return Verdict.NOTE if streak == NOTE_AT else Verdict.GO_ON
+
+    def _repeats(self, period: int) -> int:
+        """How often the last `period` calls have come in a row."""
+        calls = list(self._last)
+        unit = calls[-period:]
+        if len(unit) < period or (period > 1 and len(set(unit)) == 1):
+            return 0
+        count = 0
+        while calls and calls[-period:] == unit:
+            count += 1
+            del calls[-period:]
+        return count
+
+    def _same_errors(self) -> bool:
+        return len(self._errors) == SAME_ERRORS and len(set(self._errors)) == 1

@@ -1,0 +1,66 @@
+"""What the person typed and the loop has not taken up yet.
+
+Typed input always overtakes notices of the system; order within one priority is kept.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import enum
+
+import msgspec
+
+from gatewright.tools.protocol import Content, TextContent
+
+
+class Priority(enum.IntEnum):
+    NOW = 0
+    NEXT = 1
+    LATER = 2  # notices of the system
+
+
+class Input(msgspec.Struct, frozen=True):
+    id: str
+    content: tuple[Content, ...]
+    priority: Priority = Priority.NEXT
+    hidden: bool = False
+
+    @property
+    def text(self) -> str:
+        return "\n".join(part.text for part in self.content if isinstance(part, TextContent))
+
+
+class Inbox:
+    def __init__(self) -> None:
+        self._waiting: list[Input] = []
+        self._news = asyncio.Event()
+
+    def put(self, item: Input) -> None:
+        place = len(self._waiting)
+        while place and self._waiting[place - 1].priority > item.priority:
+            place -= 1
+        self._waiting.insert(place, item)
+        self._news.set()
+
+    def take(self) -> tuple[Input, ...]:
+        """Everything that waits, most urgent first."""
+        taken, self._waiting = tuple(self._waiting), []
+        return taken
+
+    def recall(self) -> tuple[str, ...]:
+        """Take back what the person typed; notices stay."""
+        typed = tuple(item.text for item in self._waiting if item.priority < Priority.LATER)
+        self._waiting = [item for item in self._waiting if item.priority == Priority.LATER]
+        return typed
+
+    def texts(self) -> tuple[str, ...]:
+        return tuple(item.text for item in self._waiting if not item.hidden)
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    async def wait(self) -> None:
+        """Until something waits. Has no limit of its own: the session's runner idles here."""
+        while not self._waiting:
+            self._news.clear()
+            await self._news.wait()

@@ -1,0 +1,138 @@
+"""Pieces of an answer -> delta events as they come, and one complete message at the end.
+
+Per piece the work is constant: text gathers in lists, a call's JSON is parsed once, when complete.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+from typing import Any, assert_never
+
+import msgspec
+
+from gatewright.agent.events import AnyEvent, InputDelta, TextDelta, ThinkingDelta
+from gatewright.agent.ids import new_id
+from gatewright.agent.messages import AssistantPart, CallPart, TextPart, ThinkingPart, Usage
+from gatewright.agent.providers.protocol import (
+    BlockEnded,
+    CallStarted,
+    Finished,
+    InputPiece,
+    MessageStarted,
+    Piece,
+    StopReason,
+    TextPiece,
+    ThinkingPiece,
+    UsageReported,
+)
+
+
+class Assembly:
+    """One answer being received. `taken` are the call ids the conversation already uses."""
+
+    def __init__(self, taken: AbstractSet[str]) -> None:
+        self.id = ""
+        self.model = ""
+        self.usage = Usage()
+        self.reason: StopReason | None = None
+        self.detail = ""
+        self._taken = taken
+        self._parts: list[AssistantPart] = []
+        self._text: list[str] = []
+        self._thinking: list[ThinkingPiece] = []
+        self._call: tuple[str, str] | None = None
+        self._json: list[str] = []
+
+    @property
+    def parts(self) -> tuple[AssistantPart, ...]:
+        """The complete parts."""
+        return tuple(self._parts)
+
+    def partial(self) -> tuple[AssistantPart, ...]:
+        """What is worth keeping of a cut answer: text as far as it came, never half a call."""
+        self._end_text()
+        return tuple(part for part in self._parts if isinstance(part, TextPart))
+
+    def add(self, piece: Piece) -> AnyEvent | None:
+        """Take one piece; returns what there is to show."""
+        match piece:
+            case TextPiece(text=text):
+                if not text:
+                    return None
+                self._end_thinking()
+                self._text.append(text)
+                return TextDelta(text=text)
+            case ThinkingPiece(text=text):
+                self._thinking.append(piece)
+                return ThinkingDelta(text=text) if text else None
+            case CallStarted():
+                self._end_block()
+                self._call = (self._free_id(piece.id), piece.name)
+                return InputDelta(call_id=self._call[0], name=piece.name, json="")
+            case InputPiece(json=json):
+                return self._add_input(json)
+            case BlockEnded():
+                self._end_block()
+            case MessageStarted():
+                self.id, self.model = piece.id, piece.model
+            case UsageReported(usage=usage):
+                self.usage = usage
+            case Finished():
+                self._end_block()
+                self.reason, self.detail = piece.reason, piece.detail
+            case _:
+                assert_never(piece)
+        return None
+
+    def _add_input(self, json: str) -> AnyEvent | None:
+        if self._call is None or not json:
+            return None
+        self._json.append(json)
+        call_id, name = self._call
+        return InputDelta(call_id=call_id, name=name, json=json)
+
+    def _free_id(self, wanted: str) -> str:
+        """Some servers send no id, or the same one in every answer."""
+        used = any(isinstance(part, CallPart) and part.id == wanted for part in self._parts)
+        if wanted and not used and wanted not in self._taken:
+            return wanted
+        return f"call_{new_id().replace('-', '')}"
+
+    def _end_block(self) -> None:
+        self._end_thinking()
+        self._end_text()
+        if self._call is not None:
+            self._parts.append(parsed_call(*self._call, "".join(self._json)))
+            self._call = None
+            self._json = []
+
+    def _end_text(self) -> None:
+        if self._text:
+            self._parts.append(TextPart("".join(self._text)))
+            self._text = []
+
+    def _end_thinking(self) -> None:
+        if not self._thinking:
+            return
+        pieces, self._thinking = self._thinking, []
+        self._parts.append(
+            ThinkingPart(
+                text="".join(piece.text for piece in pieces),
+                opaque="".join(piece.opaque for piece in pieces),
+                id=next((piece.id for piece in pieces if piece.id), ""),
+                redacted=any(piece.redacted for piece in pieces),
+            )
+        )
+
+
+def parsed_call(id: str, name: str, json: str) -> CallPart:
+    """The call with its input; arguments that are no JSON object are kept as they came."""
+    if not json.strip():
+        return CallPart(id, name, {})
+    try:
+        value: Any = msgspec.json.decode(json)
+    except msgspec.DecodeError:
+        return CallPart(id, name, {}, malformed=json)
+    if not isinstance(value, dict):
+        return CallPart(id, name, {}, malformed=json)
+    return CallPart(id, name, value)  # pyright: ignore[reportUnknownArgumentType]

@@ -1,0 +1,147 @@
+"""Runs the calls of one assistant message: reads side by side, everything else one by one.
+
+Every call ends with exactly one ToolFinished, in the order the model made them, also when the turn
+is interrupted or a person refuses one of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from gatewright.agent.clock import Clock
+from gatewright.agent.conversation import INTERRUPTED
+from gatewright.agent.events import AnyEvent, ToolFinished, ToolStarted
+from gatewright.agent.messages import CallPart
+from gatewright.tools.protocol import Executor, Facts, ToolCall, ToolContext, ToolResult
+
+SIDE_BY_SIDE = 8
+DECLINED = "Not run: the person declined another call of this turn."
+
+
+class BatchPorts(msgspec.Struct, frozen=True):
+    executor: Executor
+    context: Callable[[str], ToolContext]  # call id -> the ports of that call
+    emit: Callable[[AnyEvent], None]
+    clock: Clock
+
+
+class Finished(msgspec.Struct, frozen=True):
+    call: ToolCall
+    result: ToolResult
+
+
+class _Prepared(msgspec.Struct, frozen=True):
+    part: CallPart
+    call: ToolCall
+    facts: Facts
+
+    def concurrent(self) -> bool:
+        return not self.part.malformed and not self.facts.error and self.facts.access.concurrent()
+
+
+async def run_batch(parts: Sequence[CallPart], ports: BatchPorts) -> tuple[Finished, ...]:
+    """The results in order. When one `ends_turn`, the calls behind it were not run."""
+    batch = _Batch(ports)
+    try:
+        await batch.run(parts)
+    finally:
+        # Also on cancellation: a call without a result would make the history invalid.
+        batch.settle(parts)
+    return tuple(batch.done.values())
+
+
+class _Batch:
+    def __init__(self, ports: BatchPorts) -> None:
+        self._ports = ports
+        self.done: dict[str, Finished] = {}
+
+    @property
+    def declined(self) -> bool:
+        return any(item.result.ends_turn for item in self.done.values())
+
+    async def run(self, parts: Sequence[CallPart]) -> None:
+        """Neighbours that only read form a group; anything else waits for it and runs alone."""
+        group: list[_Prepared] = []
+        for part in parts:
+            prepared = await self._prepare(part)
+            if prepared.concurrent() and len(group) < SIDE_BY_SIDE:
+                group.append(prepared)
+                continue
+            await self._run_group(group)
+            group = [prepared]
+            if not prepared.concurrent():
+                await self._run_group(group)
+                group = []
+            if self.declined:
+                return
+        await self._run_group(group)
+
+    def settle(self, parts: Sequence[CallPart]) -> None:
+        """Give every call that has no result yet one that says it did not run."""
+        why = DECLINED if self.declined else INTERRUPTED
+        for part in parts:
+            if part.id not in self.done:
+                self._report(ToolCall(part.id, part.name, part.input), ToolResult.refused(why), 0)
+
+    async def _prepare(self, part: CallPart) -> _Prepared:
+        call = ToolCall(part.id, part.name, part.input)
+        where = self._ports.context(call.id).where
+        return _Prepared(part, call, await self._ports.executor.facts(call, where))
+
+    async def _run_group(self, group: Sequence[_Prepared]) -> None:
+        if len(group) == 1:
+            self._report(group[0].call, *await self._run(group[0]))
+            return
+        tasks = [asyncio.create_task(self._run(prepared)) for prepared in group]
+        try:
+            for prepared, task in zip(group, tasks, strict=True):
+                self._report(prepared.call, *await task)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            for prepared, task in zip(group, tasks, strict=True):
+                # Done, but behind the one that was cancelled: its result is real, keep it.
+                finished = not task.cancelled() and task.exception() is None
+                if finished and prepared.call.id not in self.done:
+                    self._report(prepared.call, *task.result())
+
+    async def _run(self, prepared: _Prepared) -> tuple[ToolResult, int]:
+        part, facts, ports = prepared.part, prepared.facts, self._ports
+        ports.emit(
+            ToolStarted(
+                call_id=part.id,
+                name=part.name,
+                input=part.input,
+                verb=facts.verb,
+                target=facts.target,
+                view=facts.view,
+            )
+        )
+        started = ports.clock.monotonic()
+        if part.malformed:
+            result = ToolResult.failed(
+                "The arguments of this call were not a JSON object, so it was not run. "
+                f"They began with: {part.malformed[:200]!r}. Send the call again as valid JSON.",
+                summary="unreadable arguments",
+            )
+        else:
+            result = await ports.executor.execute(prepared.call, ports.context(part.id))
+        return result, round((ports.clock.monotonic() - started) * 1000)
+
+    def _report(self, call: ToolCall, result: ToolResult, ms: int) -> None:
+        self.done[call.id] = Finished(call, result)
+        self._ports.emit(
+            ToolFinished(
+                call_id=call.id,
+                ok=result.ok,
+                content=result.content,
+                view=result.view,
+                data=result.data,
+                summary=result.summary,
+                ms=ms,
+            )
+        )
