@@ -30,6 +30,7 @@ class Where(msgspec.Struct, frozen=True):
     cwd: Path
     root: Path
     home: Path
+    added: tuple[Path, ...] = ()  # directories besides root the person opened to this session
 
     def resolve(self, path: str) -> Path:
         """Make absolute against cwd, keeping `..`: the kernel applies it after links, so do we."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
 
 import msgspec
 
@@ -23,6 +23,8 @@ else:
     In = TypeVar("In")
 
 JsonObject: TypeAlias = dict[str, Any]
+
+RESULT_CAP = 30_000
 
 
 class TextContent(msgspec.Struct, frozen=True, tag_field="kind", tag="text"):
@@ -64,7 +66,7 @@ class ToolResult(msgspec.Struct, frozen=True, kw_only=True):
     """`content` is for the model, `view` for people, `data` for hooks and JSON output.
 
     `summary` is the outcome in a few words ("12 lines", "exit 1"); `ends_turn` gives control back
-    to the person after this call.
+    to the person after this call; text beyond `cap` characters goes to a file.
     """
 
     ok: bool
@@ -73,6 +75,7 @@ class ToolResult(msgspec.Struct, frozen=True, kw_only=True):
     data: JsonObject = {}
     summary: str = ""
     ends_turn: bool = False
+    cap: int = RESULT_CAP
 
     @classmethod
     def text(cls, text: str, *, summary: str = "", data: JsonObject | None = None) -> ToolResult:
@@ -157,9 +160,88 @@ class Ledger(Protocol):
         """Why a change must be refused ("not read yet", "changed since"), or an empty string."""
         ...
 
+    def shown(self, path: Path, content: bytes, part: str) -> bool:
+        """Whether the model still has this part of these very bytes from its last read; keeps it.
+
+        A change through a tool (`note`) forgets what was shown.
+        """
+        ...
+
+
+class Job(Protocol):
+    """Work that outlives its call: a shell command, an agent, a workflow."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def running(self) -> bool: ...
+    def status(self) -> str:
+        """ "running", or how it ended: "exit 0", "stopped", "failed"."""
+        ...
+
+    def news(self) -> str:
+        """What it said since this was last called, bounded."""
+        ...
+
+    async def wait(self) -> None: ...
+    async def stop(self) -> None: ...
+
+
+class Jobs(Protocol):
+    """Owns background jobs: tells their end exactly once and stops them with the session."""
+
+    def adopt(self, job: Job) -> str:
+        """Own the job from now on and return its id."""
+        ...
+
+    def find(self, id: str) -> Job | None: ...
+    def running(self) -> Sequence[str]:
+        """One line for each running job, its id first."""
+        ...
+
+    def told(self, id: str) -> None:
+        """The model learned the end from a tool result: no notice any more."""
+        ...
+
+
+PlanStart: TypeAlias = Literal["edit", "accept_edits", "clear"]
+
+
+class Planning(Protocol):
+    """The session's plan mode; only a person's approval leaves it."""
+
+    @property
+    def path(self) -> Path:
+        """The plan file, the one file plan mode may write."""
+        ...
+
+    def active(self) -> bool: ...
+    def enter(self) -> None: ...
+    def leave(self, start: PlanStart, plan: str) -> None: ...
+
+
+class Hit(msgspec.Struct, frozen=True):
+    """One result of a web search."""
+
+    title: str
+    url: str
+    snippet: str = ""
+
+
+class Searcher(Protocol):
+    """A web search service, chosen in settings."""
+
+    async def search(self, query: str, limit: int) -> Sequence[Hit]: ...
+
 
 Spawn: TypeAlias = Callable[[SpawnRequest], Awaitable[Child]]
 Asker: TypeAlias = Callable[[Ask], Awaitable[Answer]]
+
+
+def _everything(path: Path) -> bool:
+    return bool(path)
 
 
 class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
@@ -175,6 +257,12 @@ class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
     spill: Path  # directory for output beyond the cap
     agent: str = "main"
     confinement: Confinement | None = None
+    readable: Callable[[Path], bool] = _everything  # False: a rule denies reading, so no search hit
+    jobs: Jobs | None = None  # without it nothing runs in the background
+    planning: Planning | None = None
+    searcher: Searcher | None = None
+    complete: Callable[[str], Awaitable[str]] | None = None  # one answer of a small, fast model
+    private_hosts: tuple[str, ...] = ()  # names that may answer with a private address
 
     def confined(self, confinement: Confinement | None) -> ToolContext:
         return msgspec.structs.replace(self, confinement=confinement)
