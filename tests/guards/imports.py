@@ -1,0 +1,160 @@
+"""Who may import whom, as data, and the check that reads it.
+
+A module may import what any row that covers it allows; the rows are the table of ARCHITECTURE.md.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from tests.guards.sources import Source
+
+PROTOCOL = ("tools.protocol", "tools.access", "tools.interact", "tools.blocks")
+ANYTHING = ("*",)
+
+
+@dataclass(frozen=True)
+class Row:
+    """`covers` is a folder or a file; `ours` and `packages` are what it may import."""
+
+    covers: str
+    why: str
+    ours: tuple[str, ...] = ()
+    packages: frozenset[str] = field(default_factory=frozenset[str])
+
+
+TABLE = (
+    Row(
+        "tools",
+        "tools are the bottom: they describe themselves and know nobody",
+        ("tools",),
+        frozenset({"msgspec", "pydantic", "httpx2", "wcmatch", "aiofiles", "rapidfuzz"}),
+    ),
+    Row(
+        "permissions",
+        "the gate judges facts, so it knows the tool protocol and no concrete tool",
+        ("permissions", *PROTOCOL),
+        frozenset({"wcmatch", "tree_sitter", "tree_sitter_bash"}),
+    ),
+    Row(
+        "permissions/gated.py",
+        "the one place where the gate meets the executor",
+        ("tools.executor",),
+    ),
+    Row(
+        "mcp",
+        "servers are adapted to the tool protocol; only this folder talks to the SDK",
+        ("mcp", *PROTOCOL),
+        frozenset({"mcp", "mcp_types", "pydantic"}),
+    ),
+    Row("skills", "skills know the tool protocol only", ("skills", *PROTOCOL)),
+    Row(
+        "agent",
+        "the core gets gate, tools and servers injected, so it can be tested and reasoned about",
+        ("agent", *PROTOCOL, "skills.model"),
+        frozenset({"msgspec"}),
+    ),
+    Row(
+        "agent/providers",
+        "model APIs are reached from here and from nowhere else in the core",
+        (),
+        frozenset({"httpx2", "anthropic", "openai", "jiter"}),
+    ),
+    Row("agent/cli.py", "flags are parsed here", (), frozenset({"typer"})),
+    Row("agent/main.py", "composition root", ANYTHING, frozenset(ANYTHING)),
+    Row("agent/build.py", "composition root", ANYTHING, frozenset(ANYTHING)),
+    Row(
+        "agent/preload.py",
+        "warms up what the first request will need",
+        ANYTHING,
+        frozenset(ANYTHING),
+    ),
+    Row(
+        "tui",
+        "the screen is a fold over events and talks to the session facade only",
+        (
+            "tui",
+            "agent.events",
+            "agent.session",
+            "agent.commands",
+            "agent.settings.schema",
+            "agent.hub",
+            "agent.messages",
+            "agent.stop",
+            "tools.blocks",
+            "tools.interact",
+        ),
+        frozenset({"textual", "rich"}),
+    ),
+)
+
+COMPOSITION = ("agent.main", "agent.build")
+
+
+def imports(source: Source, known: frozenset[str]) -> Iterator[tuple[int, str]]:
+    """Line and full name of every import, wherever in the file it stands.
+
+    `from gatewright.tools import protocol` counts as `gatewright.tools.protocol`.
+    """
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield node.lineno, alias.name
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            for alias in node.names:
+                full = f"{node.module}.{alias.name}"
+                yield (
+                    node.lineno,
+                    full if full.removeprefix("gatewright.") in known else node.module,
+                )
+
+
+def forbidden_imports(sources: Sequence[Source]) -> list[str]:
+    known = frozenset(source.module for source in sources)
+    return [
+        f"{source.path}:{line} imports {name}, but {_reason(source)}"
+        for source in sources
+        for line, name in imports(source, known)
+        if not _allowed(source, name)
+    ]
+
+
+def composition_imports(sources: Sequence[Source]) -> list[str]:
+    """Nothing imports the composition root: it would drag everything along."""
+    known = frozenset(source.module for source in sources)
+    return [
+        f"{source.path}:{line} imports {name}: only agent/main.py may import the composition root"
+        for source in sources
+        for line, name in imports(source, known)
+        if name.removeprefix("gatewright.") in COMPOSITION and source.module != "agent.main"
+    ]
+
+
+def _rows(source: Source) -> list[Row]:
+    return [
+        row for row in TABLE if source.path == row.covers or _below(source.path, row.covers, "/")
+    ]
+
+
+def _allowed(source: Source, name: str) -> bool:
+    top, _, rest = name.partition(".")
+    if top in sys.stdlib_module_names:
+        return True
+    rows = _rows(source)
+    if top == "gatewright":
+        wanted = [ours for row in rows for ours in row.ours]
+        return "*" in wanted or any(rest == w or _below(rest, w, ".") for w in wanted)
+    packages = {package for row in rows for package in row.packages}
+    return "*" in packages or top in packages
+
+
+def _below(name: str, prefix: str, separator: str) -> bool:
+    return name.startswith(prefix + separator)
+
+
+def _reason(source: Source) -> str:
+    rows = _rows(source)
+    return "; ".join(row.why for row in rows) if rows else "no row of the table covers this file"

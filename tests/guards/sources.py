@@ -1,0 +1,63 @@
+"""The project's own source files, parsed once for the guards."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDERS = ("agent", "tui", "tools", "permissions", "mcp", "skills")
+SKIPPED = {"__pycache__", "node_modules"}
+
+
+@dataclass(frozen=True)
+class Source:
+    """One module; `path` is relative to the root it was read from, with slashes."""
+
+    path: str
+    text: str
+    tree: ast.Module
+
+    @property
+    def module(self) -> str:
+        """Dotted name below `gatewright`: `tools.protocol`."""
+        return self.path.removesuffix(".py").replace("/", ".")
+
+    @property
+    def folder(self) -> str:
+        return self.path.partition("/")[0]
+
+
+def read_sources(root: Path, *folders: str) -> tuple[Source, ...]:
+    return tuple(_walk(root, folders))
+
+
+@cache
+def own_sources() -> tuple[Source, ...]:
+    return read_sources(ROOT, *FOLDERS)
+
+
+@cache
+def sources_of_tests() -> tuple[Source, ...]:
+    return read_sources(ROOT, "tests")
+
+
+def plant(root: Path, files: dict[str, str]) -> tuple[Source, ...]:
+    """Write a small tree with a violation in it and read it like the real one."""
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return read_sources(root, *{name.partition("/")[0]: None for name in files})
+
+
+def _walk(root: Path, folders: tuple[str, ...]) -> Iterator[Source]:
+    for folder in folders:
+        for path in sorted((root / folder).rglob("*.py")):
+            if SKIPPED.isdisjoint(path.parts):
+                text = path.read_text(encoding="utf-8")
+                name = path.relative_to(root).as_posix()
+                yield Source(name, text, ast.parse(text, filename=name))

@@ -1,0 +1,102 @@
+"""Who may import whom, and that nothing runs round the gate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.guards import gate, imports
+from tests.guards.sources import Source, own_sources, plant
+
+Rule = Callable[[Sequence[Source]], list[str]]
+RULES: tuple[Rule, ...] = (
+    imports.forbidden_imports,
+    imports.composition_imports,
+    gate.raw_executor_users,
+    gate.gated_callers,
+    gate.other_executors,
+)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_the_tree_keeps_the_rule(rule: Rule) -> None:
+    found = rule(own_sources())
+    assert not found, f"{rule.__doc__ or 'see the table in ARCHITECTURE.md'}\n" + "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        ("tools/read.py", "from gatewright.permissions.decide import decide"),
+        ("tools/read.py", "import mcp"),
+        ("tools/read.py", "def late() -> None:\n    import textual"),
+        ("permissions/gate.py", "from gatewright.tools import bash"),
+        ("permissions/gate.py", "import msgspec"),
+        ("permissions/gate.py", "from gatewright.tools.executor import RawExecutor"),
+        ("mcp/source.py", "from gatewright.agent.events import Event"),
+        ("skills/tool.py", "from gatewright.mcp.source import Source"),
+        ("agent/loop.py", "from gatewright.permissions.gate import Gate"),
+        ("agent/loop.py", "import httpx2"),
+        ("agent/loop.py", "import pydantic"),
+        ("agent/loop.py", "from gatewright.tools.bash import Bash"),
+        ("tui/app.py", "from gatewright.agent.loop import run_turn"),
+        ("tui/app.py", "import httpx2"),
+    ],
+)
+def test_a_planted_import_is_found(tmp_path: Path, path: str, line: str) -> None:
+    sources = plant(tmp_path, {path: line + "\n", "tools/bash.py": ""})
+    found = imports.forbidden_imports(sources)
+    assert len(found) == 1
+    assert found[0].startswith(f"{path}:")
+    assert " imports " in found[0]
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        ("permissions/gated.py", "from gatewright.tools.executor import RawExecutor"),
+        ("agent/providers/anthropic.py", "import anthropic, httpx2"),
+        ("agent/build.py", "from gatewright.tui.app import App"),
+        ("mcp/connection.py", "from mcp import Client"),
+        ("tui/app.py", "from textual.app import App"),
+    ],
+)
+def test_what_the_table_allows_passes(tmp_path: Path, path: str, line: str) -> None:
+    assert imports.forbidden_imports(plant(tmp_path, {path: line + "\n"})) == []
+
+
+def test_an_import_of_the_composition_root_is_found(tmp_path: Path) -> None:
+    sources = plant(tmp_path, {"agent/session.py": "from gatewright.agent.build import build\n"})
+    assert len(imports.composition_imports(sources)) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from gatewright.tools.executor import RawExecutor\n",
+        "import gatewright.tools.executor\n",
+        "from gatewright.tools import executor\nrun = executor.RawExecutor()\n",
+        "FACTORY = 'gatewright.tools.executor:RawExecutor'\n",
+    ],
+)
+def test_a_raw_executor_elsewhere_is_found(tmp_path: Path, text: str) -> None:
+    files = {"agent/build.py": text, "tools/executor.py": "class RawExecutor: ...\n"}
+    assert gate.raw_executor_users(plant(tmp_path, files))
+
+
+def test_a_second_caller_of_the_factory_is_found(tmp_path: Path) -> None:
+    text = "from gatewright.permissions.gated import gated\n"
+    files = {"tui/app.py": text, "agent/build.py": text}
+    found = gate.gated_callers(plant(tmp_path, files))
+    assert [line.partition(":")[0] for line in found] == ["tui/app.py"]
+
+
+def test_a_second_executor_is_found(tmp_path: Path) -> None:
+    text = (
+        "class Fast:\n"
+        "    async def facts(self, call, where): ...\n"
+        "    async def execute(self, call, ctx): ...\n"
+    )
+    assert gate.other_executors(plant(tmp_path, {"agent/toolrun.py": text}))

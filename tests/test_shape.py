@@ -1,0 +1,56 @@
+"""Sizes and habits: the rules that keep every file readable in one go."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.guards import shape
+from tests.guards.sources import own_sources, plant, sources_of_tests
+
+HEAD = '"""Doc."""\n\nfrom __future__ import annotations\n\n'
+
+PLANTED: dict[shape.Check, str] = {
+    shape.long_files: HEAD + "x = 1\n" * 400,
+    shape.long_functions: HEAD + "def f() -> None:\n" + "    print()\n" * 60,
+    shape.many_parameters: HEAD + "def f(a, b, c, d, *, e, f, g): ...\n",
+    shape.broad_excepts: HEAD
+    + "def f():\n    try: ...\n    except (OSError, Exception):\n        g()\n",
+    shape.silent_excepts: HEAD + "try: ...\nexcept OSError: ...\n",
+    shape.relative_imports: HEAD + "from .protocol import Tool\n",
+    shape.missing_future: '"""Doc."""\n',
+    shape.missing_docstring: "from __future__ import annotations\n",
+    shape.dynamic_attributes: HEAD + "hasattr(x, 'y')\n",
+    shape.missing_encoding: HEAD + "path.read_text()\n",
+    shape.vague_names: HEAD + "class ThingManager: ...\n",
+}
+
+
+@pytest.mark.parametrize("check", shape.CHECKS, ids=lambda check: check.__name__)
+def test_the_code_keeps_the_rule(check: shape.Check) -> None:
+    found = shape.run(check, own_sources())
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("check", shape.TEST_CHECKS, ids=lambda check: check.__name__)
+def test_the_tests_keep_the_rule(check: shape.Check) -> None:
+    found = shape.run(check, sources_of_tests())
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("check", shape.CHECKS, ids=lambda check: check.__name__)
+def test_each_check_can_fail(tmp_path: Path, check: shape.Check) -> None:
+    assert len(shape.run(check, plant(tmp_path, {"tools/planted.py": PLANTED[check]}))) == 1
+
+
+def test_cleanup_that_raises_again_is_no_broad_except(tmp_path: Path) -> None:
+    text = HEAD + "def f():\n    try: ...\n    except BaseException:\n        g()\n        raise\n"
+    assert shape.run(shape.broad_excepts, plant(tmp_path, {"tools/planted.py": text})) == []
+
+
+def test_exceptions_name_existing_files() -> None:
+    """An exception for a file that is gone would silently cover the next one of that name."""
+    paths = {source.path for source in own_sources()}
+    named = {*shape.LONG_FILES, *shape.BROAD_EXCEPTS, *shape.DYNAMIC_ATTRIBUTES}
+    assert not named - paths, f"remove from tests/guards/shape.py: {sorted(named - paths)}"
