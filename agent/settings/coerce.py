@@ -1,0 +1,217 @@
+"""Check one layer's JSON against the schema, key by key.
+
+A bad value costs only itself: it is left out and reported, everything beside it is kept.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, TypeAlias, Union, cast, get_args, get_origin
+
+import msgspec
+from msgspec import structs
+
+from gatewright.agent.settings.schema import COMMITTED, Section, Source, Trait
+
+Path: TypeAlias = tuple[str | int, ...]
+Level: TypeAlias = Literal["error", "warning", "untrusted"]
+
+# default modes that give freedom: a project's files cannot choose them for whoever opens it
+PERSONAL_MODES = frozenset({"bypasspermissions", "bypass", "auto", "fullaccess"})
+TIGHT_MODES = frozenset({"default", "plan", "ask", "dontask"})
+
+
+class Fault(msgspec.Struct, frozen=True):
+    key: Path
+    message: str
+    level: Level = "error"
+
+
+class Checked(msgspec.Struct, frozen=True):
+    """`values` holds what may be used, keyed as in the file."""
+
+    values: dict[str, Any]
+    faults: tuple[Fault, ...]
+
+
+def coerce(
+    raw: Mapping[str, Any], kind: type[Section], source: Source, *, trusted: bool
+) -> Checked:
+    walk = _Walk(source, trusted or source not in COMMITTED)
+    return Checked(walk.section(raw, kind, ()), tuple(walk.faults))
+
+
+class _Walk:
+    def __init__(self, source: Source, trusted: bool) -> None:
+        self._source = source
+        self._trusted = trusted
+        self.faults: list[Fault] = []
+
+    def section(self, raw: Mapping[str, Any], kind: type[Section], at: Path) -> dict[str, Any]:
+        fields = {field.encode_name: field for field in structs.fields(kind)}
+        kept: dict[str, Any] = {}
+        for key, value in raw.items():
+            here = (*at, key)
+            field = fields.get(key)
+            if field is None:
+                if key != "$schema":
+                    self._fault(here, unknown(key, fields), "warning")
+                continue
+            if value is None or not self._admitted(field.type, here):
+                continue
+            found = self.value(value, field.type, here)
+            if found is not MISSING and self._mode_admitted(here, found):
+                kept[key] = found
+        for field in fields.values():
+            if field.required and field.encode_name not in kept:
+                self._fault((*at, field.encode_name), "is missing")
+                return {}
+        return kept
+
+    def value(self, value: Any, kind: Any, at: Path) -> Any:
+        """The value with its bad parts left out, or MISSING."""
+        bare = strip(kind)
+        origin = get_origin(bare)
+        if isinstance(bare, type) and issubclass(bare, Section):
+            if isinstance(value, dict):
+                return self.section(cast("dict[str, Any]", value), bare, at)
+        elif origin is dict:
+            if isinstance(value, dict):
+                return self._table(cast("dict[str, Any]", value), get_args(bare)[1], at)
+        elif origin is tuple:
+            return self._list(value, kind, at)
+        else:
+            return self._leaf(value, kind, at)
+        self._fault(at, f"expected {describe(bare)}, found {found_kind(value)}")
+        return MISSING
+
+    def _table(self, value: dict[str, Any], kind: Any, at: Path) -> dict[str, Any]:
+        found = ((key, self.value(item, kind, (*at, key))) for key, item in value.items())
+        return {key: item for key, item in found if item is not MISSING}
+
+    def _list(self, value: Any, kind: Any, at: Path) -> Any:
+        item_kind = get_args(strip(kind))[0]
+        if not isinstance(value, list):
+            message = f"expected {describe(strip(kind))}, found {found_kind(value)}"
+            if not (trait_of(kind).restricts and isinstance(value, str)):
+                self._fault(at, message)
+                return MISSING
+            self._fault(at, f"{message}: read as a list of one", "warning")
+            value = [value]
+        items = cast("list[Any]", value)
+        found = (self.value(item, item_kind, (*at, index)) for index, item in enumerate(items))
+        return [item for item in found if item is not MISSING]
+
+    def _leaf(self, value: Any, kind: Any, at: Path) -> Any:
+        try:
+            msgspec.convert(value, kind)
+        except msgspec.ValidationError:
+            self._fault(at, f"expected {describe(kind)}, found {found_kind(value)}")
+            return MISSING
+        return value
+
+    def _admitted(self, kind: Any, at: Path) -> bool:
+        trait = trait_of(kind)
+        if self._source not in trait.scopes:
+            places = ", ".join(source for source in Source if source in trait.scopes)
+            self._fault(at, f"is ignored here: it counts only in {places} settings", "warning")
+            return False
+        if trait.trust and not self._trusted:
+            self._fault(at, "is ignored until you trust this project", "untrusted")
+            return False
+        return True
+
+    def _mode_admitted(self, at: Path, value: Any) -> bool:
+        if at != ("permissions", "defaultMode") or self._source not in COMMITTED:
+            return True
+        name = str(value).lower().replace("-", "").replace("_", "")
+        if name in PERSONAL_MODES:
+            self._fault(at, f'"{value}" counts only in your own settings', "warning")
+            return False
+        if not self._trusted and name not in TIGHT_MODES:
+            self._fault(at, f'"{value}" is ignored until you trust this project', "untrusted")
+            return False
+        return True
+
+    def _fault(self, at: Path, message: str, level: Level = "error") -> None:
+        self.faults.append(Fault(at, message, level))
+
+
+MISSING: Any = object()
+
+
+def strip(kind: Any) -> Any:
+    """The type without its annotations."""
+    while get_origin(kind) is Annotated:
+        kind = get_args(kind)[0]
+    return kind
+
+
+def trait_of(kind: Any) -> Trait:
+    if get_origin(kind) is Annotated:
+        for meta in get_args(kind)[1:]:
+            if isinstance(meta, msgspec.Meta) and meta.extra and "trait" in meta.extra:
+                return cast("Trait", meta.extra["trait"])
+    return Trait()
+
+
+def help_of(kind: Any) -> str:
+    if get_origin(kind) is Annotated:
+        for meta in get_args(kind)[1:]:
+            if isinstance(meta, msgspec.Meta) and meta.description:
+                return meta.description
+    return ""
+
+
+def describe(kind: Any) -> str:
+    """What belongs there, in words."""
+    limits = ""
+    if get_origin(kind) is Annotated:
+        for meta in get_args(kind)[1:]:
+            if isinstance(meta, msgspec.Meta) and meta.ge is not None:
+                limits = f" of at least {meta.ge}"
+            elif isinstance(meta, msgspec.Meta) and meta.gt is not None:
+                limits = f" above {meta.gt}"
+        kind = strip(kind)
+    origin, args = get_origin(kind), get_args(kind)
+    if origin in (Union, types.UnionType):
+        parts = [describe(arg) for arg in args if arg is not type(None) and arg != Literal[""]]
+        return " or ".join(parts)
+    if origin is Literal:
+        return "one of " + ", ".join(f'"{arg}"' for arg in args if arg)
+    if origin is tuple:
+        return "a list of " + describe(args[0]).removeprefix("a ").replace("text", "texts", 1)
+    if origin is dict or (isinstance(kind, type) and issubclass(kind, Section)):
+        return "an object"
+    words: dict[Any, str] = {
+        str: "text",
+        int: "a whole number",
+        float: "a number",
+        bool: "true or false",
+    }
+    return words.get(kind, "another value") + limits
+
+
+def found_kind(value: Any) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return f'the text "{value[:40]}"'
+        case int() | float():
+            return f"the number {value}"
+        case list():
+            return "a list"
+        case dict():
+            return "an object"
+        case _:
+            return "null"
+
+
+def unknown(key: str, known: Mapping[str, Any]) -> str:
+    from difflib import get_close_matches  # noqa: PLC0415  lazy: 3 ms, only with a mistake
+
+    folded = {name.lower(): name for name in known}
+    near = get_close_matches(key.lower().replace("_", ""), folded, n=1, cutoff=0.6)
+    return f"is no setting; did you mean {folded[near[0]]}?" if near else "is no setting"

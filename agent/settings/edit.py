@@ -1,0 +1,123 @@
+"""Change files that several processes may write: lock, read again, change, replace atomically.
+
+A file that cannot be parsed is never overwritten: the change is refused, naming the place.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import tempfile
+import time
+from collections.abc import Callable, Generator
+from pathlib import Path
+from typing import Any, cast
+
+from gatewright.agent.errors import SettingsError
+
+LOCK_SECONDS = 5.0
+
+
+def edit(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    """Apply `change` to the JSON object in `path`, keeping every other key and its order."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with locked(path):
+            text = _read(path)
+            values = _parse(path, text)
+            change(values)
+            replace(path, _dump(values, like=text))
+    except OSError as error:
+        raise SettingsError(f"Cannot change {path}: {error.strerror or error}.") from error
+
+
+def set_value(path: Path, key: str, value: Any) -> None:
+    """Set a dotted key; `None` removes it."""
+    *parents, last = key.split(".")
+
+    def change(values: dict[str, Any]) -> None:
+        for part in parents:
+            inner = values.setdefault(part, {})
+            if not isinstance(inner, dict):
+                raise SettingsError(f"{path}: {part} is no object, so {key} cannot be set in it.")
+            values = cast("dict[str, Any]", inner)
+        if value is None:
+            values.pop(last, None)
+        else:
+            values[last] = value
+
+    edit(path, change)
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Generator[None]:
+    """Hold the lock beside `path`; it dies with its process."""
+    lock = path.with_name(f".{path.name}.lock")
+    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        deadline = time.monotonic() + LOCK_SECONDS
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    raise SettingsError(
+                        f"{path} has been locked by another process for {LOCK_SECONDS:.0f} s."
+                    ) from None
+                time.sleep(0.01)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def replace(path: Path, text: str) -> None:
+    """Write beside and rename: a reader sees the old bytes or the new. Links are followed."""
+    target = path.resolve()
+    mode = target.stat().st_mode & 0o777 if target.exists() else 0o600
+    descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, mode)  # noqa: PTH101  the name is what mkstemp returns
+        os.replace(name, target)  # noqa: PTH105
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name)  # noqa: PTH108
+        raise
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        return ""
+    except UnicodeDecodeError as error:
+        raise SettingsError(f"{path} is not UTF-8; it was left as it is.") from error
+
+
+def _parse(path: Path, text: str) -> dict[str, Any]:
+    if not text.strip():
+        return {}
+    try:
+        values: Any = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise SettingsError(
+            f"{path}:{error.lineno} is not valid JSON ({error.msg.lower()}); "
+            "repair it first, it was left as it is."
+        ) from error
+    if not isinstance(values, dict):
+        raise SettingsError(f"{path} holds no JSON object; it was left as it is.")
+    return cast("dict[str, Any]", values)
+
+
+def _dump(values: dict[str, Any], *, like: str) -> str:
+    indent: int | str = 2
+    for line in like.splitlines()[1:2]:
+        space = line[: len(line) - len(line.lstrip())]
+        indent = "\t" if space.startswith("\t") else len(space) or 2
+    return json.dumps(values, indent=indent, ensure_ascii=False) + "\n"

@@ -1,0 +1,159 @@
+"""Every setting there is: one tree of Structs that the loader, editors and docs all read.
+
+A key carries its help, the layers that may set it, and whether a project must be trusted for it.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import Annotated, Any, Literal, TypeAlias
+
+import msgspec
+
+
+class Source(enum.StrEnum):
+    """Where a value came from, strongest first. `cli` is a flag of its own, `flag` --settings."""
+
+    MANAGED = "managed"
+    CLI = "cli"
+    FLAG = "flag"
+    LOCAL = "local"
+    PROJECT = "project"
+    USER = "user"
+
+
+ANYWHERE = frozenset(Source)
+COMMITTED = frozenset({Source.PROJECT, Source.LOCAL})  # lies in the project: may be anybody's
+NOT_PROJECT = ANYWHERE - COMMITTED
+OWN_FILES = frozenset({Source.MANAGED, Source.USER})
+
+Effort: TypeAlias = Literal["low", "medium", "high", "max"]
+
+
+class Trait(msgspec.Struct, frozen=True):
+    """How a key behaves across layers.
+
+    `trust`: a project's value counts only once the project is trusted. `sticky`: this value wins
+    from any layer. `restricts`: a lone value where a list belongs is read as a list of one, because
+    ignoring it would permit more. `nearest`: a list that replaces instead of adding up.
+    """
+
+    scopes: frozenset[Source] = ANYWHERE
+    trust: bool = False
+    sticky: str | None = None
+    restricts: bool = False
+    nearest: bool = False
+
+
+def setting(
+    help: str,
+    *,
+    scopes: frozenset[Source] = ANYWHERE,
+    trust: bool = False,
+    sticky: str | None = None,
+    restricts: bool = False,
+    nearest: bool = False,
+) -> msgspec.Meta:
+    """Describe one key; the traits are those of `Trait`."""
+    trait = Trait(scopes, trust, sticky, restricts, nearest)
+    return msgspec.Meta(description=help, extra={"trait": trait})
+
+
+class Section(msgspec.Struct, frozen=True, rename="camel", kw_only=True, omit_defaults=True):
+    pass
+
+
+class RuleEntry(Section, frozen=True):
+    """A rule with a note of who added it and when."""
+
+    rule: str
+    description: str = ""
+    added_at: str = ""
+    added_by: str = ""
+
+
+Rules: TypeAlias = tuple[str | RuleEntry, ...]
+
+
+class Skip(Section, frozen=True):
+    edits: Annotated[bool, setting("Edit inside the project without asking.")] = False
+    bash: Annotated[bool, setting("Run commands that are not dangerous without asking.")] = False
+    skills: Annotated[bool, setting("Run every skill without asking.")] = False
+    mcp: Annotated[bool, setting("Call MCP tools without asking.")] = False
+
+
+class Permissions(Section, frozen=True):
+    allow: Annotated[Rules, setting("What may run without asking, such as Bash(npm test).")] = ()
+    ask: Annotated[Rules, setting("What always asks first.", restricts=True)] = ()
+    deny: Annotated[Rules, setting("What never runs.", restricts=True)] = ()
+    default_mode: Annotated[str, setting("The permission mode a session starts in.")] = ""
+    additional_directories: Annotated[
+        tuple[str, ...], setting("Directories that count as inside the project.", trust=True)
+    ] = ()
+    disable_bypass_permissions_mode: Annotated[
+        Literal["", "disable"],
+        setting('"disable" takes the bypass mode away.', sticky="disable"),
+    ] = ""
+    disable_auto_mode: Annotated[
+        Literal["", "disable"], setting('"disable" takes the auto mode away.', sticky="disable")
+    ] = ""
+    plan_enforcement: Annotated[
+        Literal["strict", "delegate", "block"],
+        setting("How strictly plan mode keeps to planning.", trust=True),
+    ] = "strict"
+    use_auto_mode_during_plan: Annotated[
+        bool, setting("Let the classifier judge unknown commands in plan mode.", trust=True)
+    ] = True
+    subagent_permission_mode: Annotated[
+        str, setting("The mode subagents start in.", scopes=OWN_FILES)
+    ] = ""
+    harmless_env: Annotated[
+        tuple[str, ...],
+        setting("Variables a command may set in front of itself.", scopes=NOT_PROJECT),
+    ] = ()
+    skip: Annotated[Skip, setting("Kinds of calls that do not ask.", scopes=NOT_PROJECT)] = Skip()
+
+
+class Ui(Section, frozen=True):
+    theme: Annotated[str, setting("Colour theme.")] = "dark"
+    vim: Annotated[bool, setting("Vim keys in the prompt.")] = False
+    reduced_motion: Annotated[bool, setting("No spinner, no animation.")] = False
+    notify: Annotated[bool, setting("Ring when a question waits and nobody looks.")] = True
+    show_thinking: Annotated[bool, setting("Show the model's thinking unfolded.")] = False
+
+
+class ProjectSection(Section, frozen=True):
+    permissions: Annotated[Permissions, setting("Your own rules for this project alone.")] = (
+        Permissions()
+    )
+
+
+class Settings(Section, frozen=True):
+    model: Annotated[str, setting("Model as provider/model, or an alias.")] = ""
+    small_model: Annotated[str, setting("Model for titles and summaries.")] = ""
+    fallback_models: Annotated[
+        tuple[str, ...], setting("Models to try in order when one is overloaded.", nearest=True)
+    ] = ()
+    effort: Annotated[Effort | Literal[""], setting("How much the model thinks.")] = ""
+    max_turns: Annotated[
+        Annotated[int, msgspec.Meta(ge=1)] | None,
+        setting("Requests to the model a turn may take."),
+    ] = None
+    max_budget_usd: Annotated[
+        Annotated[float, msgspec.Meta(gt=0)] | None, setting("Dollars a session may cost.")
+    ] = None
+    permissions: Annotated[Permissions, setting("What may run, asks, or never runs.")] = (
+        Permissions()
+    )
+    providers: Annotated[
+        dict[str, dict[str, Any]],
+        setting("Model servers by name: type, baseUrl, apiKeyEnv, headers.", trust=True),
+    ] = {}
+    env: Annotated[
+        dict[str, str], setting("Environment variables for the session.", trust=True)
+    ] = {}
+    ui: Annotated[Ui, setting("The screen.")] = Ui()
+    projects: Annotated[
+        dict[str, ProjectSection],
+        setting("Your own settings by project path.", scopes=frozenset({Source.USER})),
+    ] = {}

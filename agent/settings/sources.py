@@ -1,0 +1,248 @@
+"""Read every layer of settings and join them.
+
+Nothing here raises for what a file holds: a broken layer is a problem in the result, and the
+other layers count.
+"""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, cast
+
+import msgspec
+
+from gatewright.agent.options import LaunchOptions
+from gatewright.agent.settings.coerce import Fault, coerce
+from gatewright.agent.settings.merge import Provenance, merge
+from gatewright.agent.settings.paths import Places
+from gatewright.agent.settings.schema import COMMITTED, Settings, Source
+
+NO_OPTIONS = LaunchOptions()
+MAX_BYTES = 4 * 1024 * 1024
+
+
+class Problem(msgspec.Struct, frozen=True, kw_only=True):
+    """Something wrong in one layer. `line` is 0 where there is no file or no such line."""
+
+    source: Source
+    where: str
+    key: str
+    message: str
+    level: Literal["error", "warning", "untrusted"] = "error"
+    line: int = 0
+
+    def text(self) -> str:
+        place = f"{self.where}:{self.line}" if self.line else self.where
+        return f"{place}: {self.key} {self.message}" if self.key else f"{place}: {self.message}"
+
+
+class RuleTexts(msgspec.Struct, frozen=True):
+    """The permission rules of one source, as written."""
+
+    allow: tuple[str, ...] = ()
+    ask: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+
+    def plus(self, other: RuleTexts) -> RuleTexts:
+        return RuleTexts(self.allow + other.allow, self.ask + other.ask, self.deny + other.deny)
+
+
+class Loaded(msgspec.Struct, frozen=True, kw_only=True):
+    """Settings in force; `rules` keeps rules apart by source, because their weight differs."""
+
+    settings: Settings
+    provenance: Provenance
+    problems: tuple[Problem, ...]
+    rules: Mapping[Source, RuleTexts]
+    files: tuple[Path, ...]  # the files looked for: what a watcher watches
+
+
+class _Layer(msgspec.Struct, frozen=True):
+    source: Source
+    where: str
+    raw: dict[str, Any]
+    text: str = ""
+
+
+def load(
+    places: Places,
+    options: LaunchOptions = NO_OPTIONS,
+    *,
+    env: Mapping[str, str],
+    trusted: bool = False,
+) -> Loaded:
+    problems: list[Problem] = []
+    checked: list[tuple[Source, dict[str, Any]]] = []
+    files: list[Path] = []
+    for layer in _layers(places, options, env, problems, files):
+        result = coerce(layer.raw, Settings, layer.source, trusted=trusted)
+        problems.extend(_problem(layer, fault) for fault in result.faults)
+        checked.append((layer.source, result.values))
+    values, provenance = merge(checked)
+    return Loaded(
+        settings=msgspec.convert(values, Settings),
+        provenance=provenance,
+        problems=tuple(problems),
+        rules=_rules(checked, places.root),
+        files=tuple(files),
+    )
+
+
+def _layers(
+    places: Places,
+    options: LaunchOptions,
+    env: Mapping[str, str],
+    problems: list[Problem],
+    files: list[Path],
+) -> list[_Layer]:
+    """Strongest first."""
+    found: list[_Layer] = []
+    for source in Source:
+        if source is Source.CLI:
+            found.append(_Layer(source, "command line", from_flags(options, env)))
+        elif source is Source.FLAG:
+            found += _flag_layer(options, env, problems, files)
+        elif _wanted(source, options) and (path := places.file(source)) is not None:
+            if source in COMMITTED and path == places.file(Source.USER):
+                continue  # started in the home directory: that file is the user's
+            files.append(path)
+            found += _file_layer(source, path, problems)
+    return found
+
+
+def _wanted(source: Source, options: LaunchOptions) -> bool:
+    if source is Source.MANAGED:
+        return True
+    if options.bare and source in COMMITTED:
+        return False
+    return options.setting_sources is None or source in options.setting_sources
+
+
+def _flag_layer(
+    options: LaunchOptions, env: Mapping[str, str], problems: list[Problem], files: list[Path]
+) -> list[_Layer]:
+    given = options.settings.strip()
+    if not given:
+        return []
+    if given.startswith("{"):
+        return _parse(Source.FLAG, "--settings", given.encode(), problems)
+    path = Path(given) if not given.startswith("~/") else Path(env.get("HOME", "~")) / given[2:]
+    path = Path(options.cwd) / path if options.cwd else path
+    files.append(path)
+    if not path.exists():
+        problems.append(
+            Problem(source=Source.FLAG, where=str(path), key="", message="there is no such file")
+        )
+        return []
+    return _file_layer(Source.FLAG, path, problems)
+
+
+def _file_layer(source: Source, path: Path, problems: list[Problem]) -> list[_Layer]:
+    def complain(message: str) -> list[_Layer]:
+        problems.append(Problem(source=source, where=str(path), key="", message=message))
+        return []
+
+    try:
+        facts = path.stat()
+        if not stat.S_ISREG(facts.st_mode):
+            return complain("is no regular file")
+        if facts.st_size > MAX_BYTES:
+            return complain(f"is larger than {MAX_BYTES // 1024**2} MiB")
+        data = path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        return complain(f"cannot be read: {error.strerror}")
+    return _parse(source, str(path), data, problems)
+
+
+def _parse(source: Source, where: str, data: bytes, problems: list[Problem]) -> list[_Layer]:
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    if not data.strip():
+        return []
+    line = 0
+    try:
+        raw: Any = msgspec.json.decode(data)
+        if isinstance(raw, dict):
+            values = cast("dict[str, Any]", raw)
+            return [_Layer(source, where, values, data.decode("utf-8", "replace"))]
+        message, line = "expected an object: { ... }", 1
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        message, line = _broken(data)
+    problems.append(Problem(source=source, where=where, key="", message=message, line=line))
+    return []
+
+
+def _broken(data: bytes) -> tuple[str, int]:
+    import json  # noqa: PLC0415  lazy: 3 ms, only for a broken file
+
+    try:
+        json.loads(data)
+    except json.JSONDecodeError as error:
+        return f"is not valid JSON: {error.msg.lower()}", error.lineno
+    except UnicodeDecodeError as error:
+        return "is not valid UTF-8", data.count(b"\n", 0, error.start) + 1
+    except RecursionError:
+        return "is nested too deeply", 0
+    return "is not valid JSON", 0
+
+
+def _problem(layer: _Layer, fault: Fault) -> Problem:
+    from gatewright.agent.settings.lines import line_of  # noqa: PLC0415  only with a mistake
+
+    return Problem(
+        source=layer.source,
+        where=layer.where,
+        key=dotted(fault.key),
+        message=fault.message,
+        level=fault.level,
+        line=line_of(layer.text, fault.key) if layer.text else 0,
+    )
+
+
+def dotted(key: tuple[str | int, ...]) -> str:
+    text = ""
+    for part in key:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text
+
+
+def from_flags(options: LaunchOptions, env: Mapping[str, str]) -> dict[str, Any]:
+    """The flags that are settings, in the form of a settings file."""
+    permissions: dict[str, Any] = {
+        "allow": list(options.allowed_tools),
+        "deny": list(options.disallowed_tools),
+        "additionalDirectories": list(options.add_dirs),
+        "defaultMode": options.mode,
+    }
+    values: dict[str, Any] = {
+        "model": options.model or env.get("GATEWRIGHT_MODEL", ""),
+        "fallbackModels": [m.strip() for m in options.fallback_model.split(",") if m.strip()],
+        "effort": options.effort,
+        "maxTurns": options.max_turns,
+        "maxBudgetUsd": options.max_budget_usd,
+        "permissions": {key: value for key, value in permissions.items() if value},
+    }
+    return {key: value for key, value in values.items() if value}
+
+
+def _rules(checked: list[tuple[Source, dict[str, Any]]], root: Path) -> dict[Source, RuleTexts]:
+    rules: dict[Source, RuleTexts] = {}
+    for source, values in checked:
+        found = _rule_texts(values.get("permissions", {}))
+        projects = values.get("projects", {})
+        for spelling in {str(root), str(root.resolve())} & set(projects):
+            found = found.plus(_rule_texts(projects[spelling].get("permissions", {})))
+        if found != RuleTexts():
+            rules[source] = found
+    return rules
+
+
+def _rule_texts(permissions: Mapping[str, Any]) -> RuleTexts:
+    def texts(behavior: str) -> tuple[str, ...]:
+        entries = permissions.get(behavior, ())
+        return tuple(entry if isinstance(entry, str) else entry["rule"] for entry in entries)
+
+    return RuleTexts(texts("allow"), texts("ask"), texts("deny"))
