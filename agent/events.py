@@ -10,6 +10,7 @@ from typing import Any, ClassVar, TypeAlias
 
 import msgspec
 
+from gatewright.agent.errors import FailureKind
 from gatewright.agent.messages import AssistantPart, Usage
 from gatewright.agent.stop import Stop
 from gatewright.tools.blocks import Block, Tone
@@ -155,10 +156,14 @@ class TurnStarted(Event, frozen=True, tag="turn_started"):
 
 
 class TurnEnded(Event, frozen=True, tag="turn_ended"):
-    """Exactly one per turn. `usage` and `cost` are the turn's sums, `requests` its round trips."""
+    """Exactly one per turn. `usage` and `cost` are the turn's sums, `requests` its round trips.
+
+    `failure` is the kind of provider error that ended it: whether trying again can help.
+    """
 
     stop: Stop
     message: str = ""  # what the person should know when it did not simply complete
+    failure: FailureKind | None = None
     usage: Usage = Usage()
     cost: float = 0.0
     requests: int = 0

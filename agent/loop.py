@@ -65,14 +65,15 @@ async def run_turn(ports: Ports, talk: Conversation) -> Stop:
     """Never raises except CancelledError; emits exactly one TurnEnded, also when cancelled."""
     turn = _Turn(ports, talk)
     ports.emit(TurnStarted())
+    failure: FailureKind | None = None
     try:
         stop, message = await turn.run()
     except ProviderError as error:
-        stop, message = _stop_for(error), str(error)
+        stop, message, failure = _stop_for(error), str(error), error.kind
     except asyncio.CancelledError:
         turn.end(Stop.ABORTED_TOOLS if turn.in_tools else Stop.ABORTED_STREAMING, "Interrupted.")
         raise
-    turn.end(stop, message)
+    turn.end(stop, message, failure)
     return stop
 
 
@@ -118,12 +119,13 @@ class _Turn:
                 return stop
             self._take_inputs()
 
-    def end(self, stop: Stop, message: str) -> None:
+    def end(self, stop: Stop, message: str, failure: FailureKind | None = None) -> None:
         ports = self._ports
         ports.emit(
             TurnEnded(
                 stop=stop,
                 message=message,
+                failure=failure,
                 usage=self._usage,
                 cost=self._cost,
                 requests=self._requests,
