@@ -1,0 +1,32 @@
+"""How one server departs from the API it claims to speak: data, never code by name."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+
+class Quirks(
+    msgspec.Struct, frozen=True, rename="camel", kw_only=True, forbid_unknown_fields=True
+):
+    """The defaults describe the API's own documentation.
+
+    `omit` removes fields of the body, `extra` adds them. `reasoning_back` is the field in which
+    the model's reasoning is returned to it, `call_ids` how short its call ids must be.
+    """
+
+    omit: tuple[str, ...] = ()
+    extra: dict[str, Any] = {}
+    max_tokens: Literal["max_completion_tokens", "max_tokens"] = "max_completion_tokens"
+    system_role: Literal["system", "developer"] = "system"
+    stream_usage: bool = True
+    effort: Literal["", "reasoning_effort", "reasoning"] = "reasoning_effort"
+    reasoning_back: Literal["", "reasoning_content", "reasoning", "reasoning_details"] = ""
+    call_ids: Literal["", "nine"] = ""
+    images: bool = True
+    documents: bool = False
+    cache_points: bool = False
+    cache_key: bool = False
+    store: bool = False
+    key_required: bool = True
