@@ -84,6 +84,10 @@ class Hub:
             self._kept.append(msgspec.structs.replace(envelope, seq=self._seq))
             self._leaf = envelope.uuid
 
+    def kept(self) -> Sequence[Envelope]:
+        """The durable events so far."""
+        return self._kept
+
     def tap(self, listener: Callable[[Envelope], None]) -> None:
         """A listener called within publish: for folds of the core itself, which cannot fail."""
         self._taps.append(listener)

@@ -6,7 +6,7 @@ A function over ports: it knows no settings, no front end and no concrete tool o
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 
 import msgspec
@@ -58,6 +58,7 @@ class Ports(msgspec.Struct, frozen=True, kw_only=True):
     retry_in: Callable[[ProviderError, int], float | None]  # attempt -> seconds; None: give up
     attempts: int
     price: Callable[[str, Usage], float]
+    barrier: Callable[[], Awaitable[None]]  # returns once what was published is kept
     limits: Limits = Limits()
 
 
@@ -139,7 +140,6 @@ class _Turn:
         ports, attempt = self._ports, 0
         while True:
             attempt += 1
-            self._requests += 1
             began = ports.clock.monotonic()
             try:
                 return await self._attempt(ports.request(self._talk))
@@ -163,6 +163,7 @@ class _Turn:
         ports = self._ports
         assembly = Assembly(self._talk.call_ids)
         shown = False
+        await ports.barrier()
         try:
             async with (
                 aclosing(ports.provider.stream(request)) as pieces,
@@ -199,6 +200,7 @@ class _Turn:
         cost = self._ports.price(assembly.model, assembly.usage)
         self._usage = self._usage.plus(assembly.usage)
         self._cost += cost
+        self._requests += 1
         self._ports.emit(
             AssistantMessage(
                 id=assembly.id,

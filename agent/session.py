@@ -2,59 +2,327 @@
 
 from __future__ import annotations
 
-from gatewright.agent.commands.outcome import Outcome
-from gatewright.agent.commands.registry import Commands
-from gatewright.agent.hub import Subscription
-from gatewright.tools.interact import Answer
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from functools import partial
+from pathlib import Path
+from typing import assert_never
+
+import msgspec
+
+from gatewright.agent.broker import Broker
+from gatewright.agent.clock import Clock
+from gatewright.agent.commands.outcome import (
+    Change,
+    ClearHistory,
+    Outcome,
+    Say,
+    SetMode,
+    SetModel,
+    Submit,
+)
+from gatewright.agent.commands.registry import CommandContext, Commands, Modes, RuleBook
+from gatewright.agent.conversation import Conversation
+from gatewright.agent.errors import GatewrightError, ProviderError
+from gatewright.agent.events import (
+    AnyEvent,
+    AssistantMessage,
+    Cleared,
+    ModeChanged,
+    ModelChanged,
+    QueueChanged,
+    ToolProgressed,
+    TurnEnded,
+    TurnStarted,
+    UsageChanged,
+    UserMessage,
+)
+from gatewright.agent.hub import Hub, Subscription
+from gatewright.agent.ids import new_id
+from gatewright.agent.inbox import Inbox, Input
+from gatewright.agent.loop import Limits, Ports, run_turn
+from gatewright.agent.messages import Usage
+from gatewright.agent.model import OpenModel
+from gatewright.agent.stop import Stop
+from gatewright.agent.toolrun import BatchPorts
+from gatewright.agent.transcript.writer import TranscriptWriter
+from gatewright.tools.access import Where
+from gatewright.tools.interact import Answer, Ask
+from gatewright.tools.protocol import Asker, Executor, Progress, TextContent, ToolContext
+
+MAIN = "main"
+CLOSE_LIMIT = 5.0
+
+log = logging.getLogger(__name__)
+
+
+class CallPorts(msgspec.Struct, frozen=True, kw_only=True):
+    """What the session itself gives a running call; the rest of its context is composed outside."""
+
+    where: Where
+    ask: Asker
+    progress: Callable[[Progress], None]
+    move: Callable[[Path], None]
+
+
+class Parts(msgspec.Struct, frozen=True, kw_only=True):
+    """What the composition root puts together."""
+
+    id: str
+    where: Where
+    hub: Hub
+    talk: Conversation
+    clock: Clock
+    modes: Modes
+    rules: RuleBook
+    commands: Commands
+    executor: Executor
+    context: Callable[[CallPorts], ToolContext]
+    open_model: Callable[[str], OpenModel]  # raises ProviderError: no key, unknown provider
+    model_name: str
+    retry_in: Callable[[ProviderError, int], float | None]
+    attempts: int
+    barrier: Callable[[], Awaitable[None]]
+    limits: Limits = Limits()
+    writer: TranscriptWriter | None = None
+    stored: int = 0  # the last sequence number that is on disk already
 
 
 class Session:
-    """Owns hub, inbox, conversation and the runner task; nearly every method returns at once."""
+    """Owns inbox, conversation and the runner task; nearly every method returns at once."""
 
-    id: str
-    commands: Commands
+    def __init__(self, parts: Parts) -> None:
+        self.id = parts.id
+        self.commands = parts.commands
+        self._parts = parts
+        self._where = parts.where
+        self._model_name = parts.model_name
+        self._model: OpenModel | None = None
+        self._broker = Broker(lambda event, agent: self._publish(event, agent))
+        self._inbox = Inbox()
+        self._turn: asyncio.Task[Stop] | None = None
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._usage = Usage()
+        self._cost = 0.0
+        self._restore_sums()
+        self._tasks = [asyncio.create_task(self._run(), name="session runner")]
+        if parts.writer is not None:
+            unsaved = parts.hub.subscribe(since=parts.stored)
+            writing = parts.writer.run(unsaved)
+            self._tasks.append(asyncio.create_task(writing, name="transcript writer"))
 
     @property
-    def mode(self) -> str: ...
+    def mode(self) -> str:
+        return self._parts.modes.current()
+
     @property
-    def model(self) -> str: ...
+    def model(self) -> str:
+        return self._model_name
+
     @property
     def busy(self) -> bool:
         """A turn is running or about to."""
-        ...
+        return not self._idle.is_set()
 
     def submit(self, text: str) -> str:
         """Queue input for the model; returns its id. Emits UserMessage once it is taken up."""
-        ...
+        item = Input(new_id(), (TextContent(text),))
+        self._idle.clear()
+        self._inbox.put(item)
+        if self._turn is not None:
+            self._publish(QueueChanged(texts=self._inbox.texts()))
+        return item.id
 
     def recall(self) -> tuple[str, ...]:
-        """Take back queued input that was not taken up yet (Esc returns it to the editor)."""
-        ...
+        """Take back queued input that was not taken up yet."""
+        texts = self._inbox.recall()
+        if texts:
+            self._publish(QueueChanged(texts=()))
+        return texts
 
     def interrupt(self) -> bool:
         """Stop the running turn; False when nothing runs."""
-        ...
+        if self._turn is None or self._turn.done():
+            return False
+        return self._turn.cancel()
 
     def answer(self, ask: int, answer: Answer) -> bool:
         """Answer a pending ask; False: someone else was first."""
-        ...
+        return self._broker.answer(ask, answer)
 
     def set_mode(self, name: str) -> str:
         """Switch the permission mode; returns the canonical name or raises ValueError."""
-        ...
+        before = self.mode
+        mode = self._parts.modes.set(name)
+        if mode != before:
+            self._publish(ModeChanged(mode=mode, by="user"))
+        return mode
 
-    def cycle_mode(self) -> str: ...
+    def cycle_mode(self) -> str:
+        return self.set_mode(self._parts.modes.after(self.mode))
 
     async def run_command(self, line: str) -> Outcome:
         """Run `/name args`. Changes and submits are already applied when this returns."""
-        ...
+        context = CommandContext(
+            modes=self._parts.modes,
+            rules=self._parts.rules,
+            model=self._model_name,
+            commands=self.commands,
+        )
+        outcome = await self.commands.run(line, context)
+        match outcome:
+            case Change():
+                return self._apply(outcome)
+            case Submit(text=text):
+                self.submit(text)
+            case _:
+                pass
+        return outcome
 
     def subscribe(self, *, since: int = 0) -> Subscription:
         """Everything kept so far with seq > since (stored history included), then live events."""
-        ...
+        return self._parts.hub.subscribe(since=since)
 
     async def idle(self) -> None:
         """Wait until no turn runs and the queue is empty."""
-        ...
+        await self._idle.wait()
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """Stop the turn, let the transcript finish, end every task."""
+        self._broker.cancel_all()
+        runner, *writers = self._tasks
+        runner.cancel()
+        await asyncio.wait([runner], timeout=CLOSE_LIMIT)
+        self._parts.hub.close()
+        if writers:
+            await asyncio.wait(writers, timeout=CLOSE_LIMIT)
+        if self._parts.writer is not None:
+            self._parts.writer.close()
+        if self._model is not None:
+            await self._model.provider.close()
+
+    def _apply(self, change: Change) -> Outcome:
+        match change.operation:
+            case SetMode(mode=name):
+                try:
+                    return Say.text(f"Mode: {self.set_mode(name)}")
+                except ValueError as error:
+                    return Say.text(str(error), "warning")
+            case SetModel(model=name):
+                return self._change_model(name)
+            case ClearHistory():
+                if self.busy:
+                    return Say.text("Interrupt the running turn first (Esc).", "warning")
+                self._publish(Cleared())
+                return change
+            case _:
+                assert_never(change.operation)
+
+    def _change_model(self, name: str) -> Outcome:
+        try:
+            opened = self._parts.open_model(name)
+        except GatewrightError as error:
+            return Say.text(str(error), "warning")
+        self._model, self._model_name = opened, opened.name
+        self._publish(ModelChanged(model=opened.name))
+        return Say.text(f"Model: {opened.name}")
+
+    def _publish(self, event: AnyEvent, agent: str = MAIN) -> None:
+        self._parts.hub.publish(event, agent=agent)
+        if isinstance(event, AssistantMessage) and agent == MAIN:
+            self._count(event)
+            self._parts.hub.publish(self._sums(event), agent=agent)
+
+    def _count(self, event: AssistantMessage) -> None:
+        self._usage = self._usage.plus(event.usage)
+        self._cost += event.cost
+
+    def _sums(self, last: AssistantMessage) -> UsageChanged:
+        return UsageChanged(
+            usage=self._usage,
+            cost=self._cost,
+            context=last.usage.context,
+            window=self._model.window if self._model else 0,
+        )
+
+    def _restore_sums(self) -> None:
+        for envelope in self._parts.hub.kept():
+            if isinstance(envelope.event, AssistantMessage) and envelope.agent == MAIN:
+                self._count(envelope.event)
+
+    async def _run(self) -> None:
+        """The runner: takes input, runs turns, one at a time, for as long as the session lives."""
+        while True:
+            if not len(self._inbox):
+                self._idle.set()
+            await self._inbox.wait()
+            self._idle.clear()
+            for item in self._inbox.take():
+                message = UserMessage(content=item.content, input_id=item.id, hidden=item.hidden)
+                self._publish(message)
+            model = await self._opened()
+            if model is not None:
+                await self._run_turn(model)
+
+    async def _opened(self) -> OpenModel | None:
+        """The model, opened at its first use: a session without a key can still be looked at."""
+        if self._model is None:
+            try:
+                self._model = await asyncio.to_thread(self._parts.open_model, self._model_name)
+            except GatewrightError as error:
+                self._publish(TurnStarted())
+                self._publish(TurnEnded(stop=Stop.PROVIDER_AUTH, message=str(error)))
+                return None
+        return self._model
+
+    async def _run_turn(self, model: OpenModel) -> None:
+        self._turn = asyncio.create_task(run_turn(self._ports(model), self._parts.talk))
+        try:
+            await asyncio.wait([self._turn])
+        finally:
+            turn, self._turn = self._turn, None
+            if not turn.done():  # the session closes: the turn still settles its calls
+                turn.cancel()
+                await asyncio.wait([turn], timeout=CLOSE_LIMIT)
+        if not turn.cancelled() and (defect := turn.exception()) is not None:
+            log.error("the turn crashed", exc_info=defect)
+
+    def _ports(self, model: OpenModel) -> Ports:
+        parts = self._parts
+        return Ports(
+            provider=model.provider,
+            request=model.frame.request,
+            tools=BatchPorts(parts.executor, self._context, self._publish, parts.clock),
+            inbox=self._inbox,
+            emit=self._publish,
+            clock=parts.clock,
+            retry_in=parts.retry_in,
+            attempts=parts.attempts,
+            price=model.price,
+            barrier=parts.barrier,
+            limits=parts.limits,
+        )
+
+    def _context(self, call_id: str) -> ToolContext:
+        return self._parts.context(
+            CallPorts(
+                where=self._where,
+                ask=partial(self._ask, call_id),
+                progress=partial(self._progressed, call_id),
+                move=self._move,
+            )
+        )
+
+    async def _ask(self, call_id: str, ask: Ask) -> Answer:
+        return await self._broker.ask(MAIN, msgspec.structs.replace(ask, call_id=call_id))
+
+    def _progressed(self, call_id: str, progress: Progress) -> None:
+        event = ToolProgressed(
+            call_id=call_id, tail=progress.tail, size=progress.size, seconds=progress.seconds
+        )
+        self._publish(event)
+
+    def _move(self, cwd: Path) -> None:
+        self._where = msgspec.structs.replace(self._where, cwd=cwd)

@@ -5,7 +5,7 @@ A line of a type or with a block this version does not know is kept as it is and
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -108,15 +108,17 @@ def _with_unknown_blocks(payload: dict[str, Any]) -> AnyEvent | None:
     view = payload.get("view")
     if not isinstance(view, list):
         return None
-    blocks: list[Any] = view
-    wrapped = {**payload, "view": [_wrap(block) for block in blocks]}
+    wrapped = {**payload, "view": [_wrap(block) for block in cast("list[Any]", view)]}
     try:
-        return msgspec.convert(wrapped, AnyEvent)
+        return msgspec.convert(wrapped, cast("type[AnyEvent]", AnyEvent))
     except msgspec.ValidationError:
         return None
 
 
 def _wrap(block: Any) -> Any:
-    if isinstance(block, dict) and block.get("kind") not in _KNOWN_BLOCKS:  # pyright: ignore[reportUnknownMemberType]
-        return {"kind": "unknown", "name": str(block.get("kind")), "raw": block}  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
-    return block  # pyright: ignore[reportUnknownVariableType]
+    if not isinstance(block, dict):
+        return block
+    raw = cast("dict[str, Any]", block)
+    if raw.get("kind") in _KNOWN_BLOCKS:
+        return raw
+    return {"kind": "unknown", "name": str(raw.get("kind")), "raw": raw}

@@ -1,0 +1,19 @@
+"""A model opened for a session: how to ask it, what one request costs, how much fits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from gatewright.agent.messages import Usage
+from gatewright.agent.providers.protocol import Provider
+from gatewright.agent.request import RequestFrame
+
+
+class OpenModel(msgspec.Struct, frozen=True, kw_only=True):
+    name: str  # as people write it: provider/model
+    provider: Provider
+    frame: RequestFrame
+    window: int
+    price: Callable[[str, Usage], float]  # the model that answered, and its counts -> dollars

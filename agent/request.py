@@ -1,0 +1,31 @@
+"""Builds the request for the next answer from what stays the same and what was said."""
+
+from __future__ import annotations
+
+import msgspec
+
+from gatewright.agent.conversation import Conversation
+from gatewright.agent.providers.protocol import Request
+from gatewright.tools.protocol import ToolSpec
+
+
+class RequestFrame(msgspec.Struct, frozen=True, kw_only=True):
+    """Byte-stable for a session: providers cache this prefix. Tools are sorted by name."""
+
+    model: str
+    system: tuple[str, ...]
+    tools: tuple[ToolSpec, ...]
+    max_output: int
+    effort: str = ""
+    session: str = ""
+
+    def request(self, talk: Conversation) -> Request:
+        return Request(
+            model=self.model,
+            system=self.system,
+            tools=self.tools,
+            turns=talk.view(),
+            max_output=self.max_output,
+            effort=self.effort,
+            session=self.session,
+        )
