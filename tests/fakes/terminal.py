@@ -1,0 +1,203 @@
+"""The real program in a real pty, its screen read by a terminal emulator.
+
+A thread drains the pty all the time, so the program never blocks on output; every wait is for a
+fact on the screen, with a limit, and a failure shows the screen.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import signal
+import struct
+import subprocess
+import termios
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+
+import pyte
+
+KEYS = {
+    "enter": "\r",
+    "escape": "\x1b",
+    "tab": "\t",
+    "shift+tab": "\x1b[Z",
+    "backspace": "\x7f",
+    "up": "\x1b[A",
+    "down": "\x1b[B",
+    "right": "\x1b[C",
+    "left": "\x1b[D",
+    "home": "\x1b[H",
+    "end": "\x1b[F",
+    "pageup": "\x1b[5~",
+    "pagedown": "\x1b[6~",
+    "delete": "\x1b[3~",
+    **{f"ctrl+{chr(96 + n)}": chr(n) for n in range(1, 27)},
+}
+
+# What modern programs send and the emulator would print as text: queries, keyboard protocols,
+# styled underlines, device control strings and application commands.
+UNKNOWN = re.compile(
+    rb"\x1b\[[<=>][0-9;:]*[ -/]*[@-~]"
+    rb"|\x1b\[\?[0-9;]*(?:[$][@-~]|[@-gi-km-~])"
+    rb"|\x1b\[[0-9;]*:[0-9;:]*m"
+    rb"|\x1b[P_^][^\x1b]*\x1b\\"
+)
+UNFINISHED = re.compile(rb"\x1b(?:|\[[0-9;:?<=>$ ]*|[P_^\]][^\x1b\x07]*\x1b?)\Z")
+
+
+class Terminal:
+    """Start `argv` in a terminal of that size; use it as a context manager."""
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: Path,
+        env: Mapping[str, str],
+        rows: int = 24,
+        columns: int = 80,
+    ) -> None:
+        self._screen = pyte.Screen(columns, rows)
+        self._stream = pyte.ByteStream(self._screen)
+        self._held = b""
+        self._news = threading.Condition()
+        self._closed = False
+        self.raw = bytearray()  # every byte the program wrote
+        full = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8", **env}
+        self._master, slave = pty.openpty()
+        self._set_size(rows, columns)
+        self.started = time.monotonic()
+        self._process = subprocess.Popen(
+            argv,
+            cwd=cwd,
+            env=full,
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            start_new_session=True,
+            preexec_fn=_take_terminal,
+        )
+        os.close(slave)
+        self._thread = threading.Thread(target=self._drain, daemon=True)
+        self._thread.start()
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def screen(self) -> list[str]:
+        """What a person sees now, line by line, without trailing blanks."""
+        with self._news:
+            return [line.rstrip() for line in self._screen.display]
+
+    def text(self) -> str:
+        return "\n".join(self.screen())
+
+    def send(self, text: str) -> None:
+        """Type text as it is."""
+        os.write(self._master, text.encode())
+
+    def press(self, *keys: str) -> None:
+        """Press named keys (`KEYS`) or single characters."""
+        for key in keys:
+            self.send(KEYS.get(key, key))
+
+    def paste(self, text: str) -> None:
+        self.send(f"\x1b[200~{text}\x1b[201~")
+
+    def resize(self, rows: int, columns: int) -> None:
+        with self._news:
+            self._screen.resize(rows, columns)
+        self._set_size(rows, columns)
+
+    def wait_for(self, *wanted: str, within: float = 5.0) -> str:
+        """Wait until all of these are on the screen; returns the screen."""
+        self._wait(
+            lambda screen: all(text in screen for text in wanted), f"no {wanted} on screen", within
+        )
+        return self.text()
+
+    def wait_gone(self, unwanted: str, within: float = 5.0) -> str:
+        """Wait until this is no longer on the screen."""
+        self._wait(lambda screen: unwanted not in screen, f"{unwanted!r} stays", within)
+        return self.text()
+
+    def wait_until(self, fact: Callable[[str], bool], within: float = 5.0) -> str:
+        self._wait(fact, "the awaited screen did not come", within)
+        return self.text()
+
+    def wait_exit(self, within: float = 5.0) -> int:
+        """The exit status; minus the signal's number when a signal ended it."""
+        try:
+            return self._process.wait(within)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"still running after {within} s:\n{self.text()}") from None
+
+    def kill(self, number: int = signal.SIGKILL) -> None:
+        self._process.send_signal(number)
+
+    def close(self) -> None:
+        if self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
+        self._thread.join(2)
+        os.close(self._master)
+
+    def __enter__(self) -> Terminal:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _wait(self, fact: Callable[[str], bool], complaint: str, within: float) -> None:
+        deadline = time.monotonic() + within
+        with self._news:
+            while not fact(self.text()):
+                left = deadline - time.monotonic()
+                if left <= 0 or (self._closed and not fact(self.text())):
+                    ended = " (the program ended)" if self._closed else f" within {within} s"
+                    raise AssertionError(f"{complaint}{ended}:\n{self.text()}")
+                self._news.wait(left)
+
+    def _drain(self) -> None:
+        while chunk := self._read():
+            with self._news:
+                self.raw += chunk
+                self._feed(chunk)
+                self._news.notify_all()
+        with self._news:
+            self._closed = True
+            self._news.notify_all()
+
+    def _read(self) -> bytes:
+        try:
+            return os.read(self._master, 65536)
+        except OSError:  # EIO: the last one that had the terminal open is gone
+            return b""
+
+    def _set_size(self, rows: int, columns: int) -> None:
+        fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def _feed(self, chunk: bytes) -> None:
+        """Feed what the emulator knows; a sequence cut by the read waits for its rest."""
+        data = self._held + chunk
+        tail = UNFINISHED.search(data)
+        cut = tail.start() if tail else len(data)
+        self._held = data[cut:]
+        self._stream.feed(UNKNOWN.sub(b"", data[:cut]))
+
+
+def _take_terminal() -> None:
+    """In the child: make the pty its controlling terminal, so that Ctrl+C and resizes arrive."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
