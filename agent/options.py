@@ -51,7 +51,9 @@ class LaunchOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
     # system prompt
     system_prompt: str | None = None
+    system_prompt_file: str = ""
     append_system_prompt: str = ""
+    append_system_prompt_file: str = ""
     dump_system_prompt: bool = False
 
     # session
