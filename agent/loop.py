@@ -66,15 +66,18 @@ async def run_turn(ports: Ports, talk: Conversation) -> Stop:
     """Never raises except CancelledError; emits exactly one TurnEnded, also when cancelled."""
     turn = _Turn(ports, talk)
     ports.emit(TurnStarted())
+    stop, message = Stop.MODEL_ERROR, "An internal error ended the turn; the log has the details."
     failure: FailureKind | None = None
     try:
         stop, message = await turn.run()
     except ProviderError as error:
         stop, message, failure = _stop_for(error), str(error), error.kind
     except asyncio.CancelledError:
-        turn.end(Stop.ABORTED_TOOLS if turn.in_tools else Stop.ABORTED_STREAMING, "Interrupted.")
+        stop = Stop.ABORTED_TOOLS if turn.in_tools else Stop.ABORTED_STREAMING
+        message = "Interrupted."
         raise
-    turn.end(stop, message, failure)
+    finally:
+        turn.end(stop, message, failure)  # also for a defect, which goes on to the caller
     return stop
 
 

@@ -105,20 +105,15 @@ def _decode_event(line: bytes) -> AnyEvent:
 
 def _with_unknown_blocks(payload: dict[str, Any]) -> AnyEvent | None:
     """Try again with blocks of unknown kinds wrapped; None when that is not what was wrong."""
-    view = payload.get("view")
-    if not isinstance(view, list):
-        return None
-    wrapped = {**payload, "view": [_wrap(block) for block in cast("list[Any]", view)]}
     try:
+        blocks = msgspec.convert(payload.get("view"), list[dict[str, Any]])
+        wrapped = {**payload, "view": [_wrap(block) for block in blocks]}
         return msgspec.convert(wrapped, cast("type[AnyEvent]", AnyEvent))
     except msgspec.ValidationError:
         return None
 
 
-def _wrap(block: Any) -> Any:
-    if not isinstance(block, dict):
+def _wrap(block: dict[str, Any]) -> dict[str, Any]:
+    if block.get("kind") in _KNOWN_BLOCKS:
         return block
-    raw = cast("dict[str, Any]", block)
-    if raw.get("kind") in _KNOWN_BLOCKS:
-        return raw
-    return {"kind": "unknown", "name": str(raw.get("kind")), "raw": raw}
+    return {"kind": "unknown", "name": str(block.get("kind")), "raw": block}

@@ -1,0 +1,150 @@
+"""A session of real parts around a scripted provider and a fake executor, for tests of the core."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import msgspec
+
+from gatewright.agent.clock import Clock, SystemClock
+from gatewright.agent.commands.registry import Commands
+from gatewright.agent.conversation import Conversation
+from gatewright.agent.errors import FailureKind, ProviderError
+from gatewright.agent.hub import Hub
+from gatewright.agent.ids import new_id
+from gatewright.agent.loop import Limits
+from gatewright.agent.messages import Usage
+from gatewright.agent.model import OpenModel
+from gatewright.agent.providers.script import ScriptedProvider
+from gatewright.agent.request import RequestFrame
+from gatewright.agent.session import CallPorts, Parts, Session
+from gatewright.tools.access import Where
+from gatewright.tools.blocks import Block
+from gatewright.tools.protocol import ToolContext
+from tests.fakes.executor import FakeExecutor, context
+
+UNLIMITED = Limits()
+RETRIED = {FailureKind.RATE, FailureKind.OVERLOADED, FailureKind.TRANSPORT}
+
+
+class FakeModes:
+    names = ("default", "acceptEdits", "plan")
+
+    def __init__(self) -> None:
+        self.mode = "default"
+
+    def current(self) -> str:
+        return self.mode
+
+    def set(self, name: str) -> str:
+        if name not in self.names:
+            raise ValueError(f"There is no mode {name}.")
+        self.mode = name
+        return name
+
+    def after(self, mode: str) -> str:
+        return self.names[(self.names.index(mode) + 1) % len(self.names)]
+
+    def rows(self) -> Sequence[tuple[str, str]]:
+        return [(name, "") for name in self.names]
+
+
+class FakeRules:
+    def table(self) -> Sequence[Block]:
+        return ()
+
+    def add(self, behavior: str, rule: str) -> str:
+        return f"{behavior} {rule}"
+
+    def remove(self, rule: str) -> str:
+        return rule
+
+
+def retry_in(error: ProviderError, attempt: int) -> float | None:
+    """Three attempts, without waiting."""
+    return 0.0 if error.kind in RETRIED and attempt < 3 else None
+
+
+def price(model: str, usage: Usage) -> float:
+    return (usage.input + usage.output) / 1000
+
+
+def open_scripted(provider: ScriptedProvider, name: str) -> OpenModel:
+    frame = RequestFrame(model=name, system=("system",), tools=(), max_output=1000)
+    return OpenModel(name=name, provider=provider, frame=frame, window=100_000, price=price)
+
+
+async def no_barrier() -> None:
+    """Nothing is stored in this test."""
+
+
+class House(msgspec.Struct, frozen=True):
+    """What a test wants to look at beside the session."""
+
+    session: Session
+    provider: ScriptedProvider
+    executor: FakeExecutor
+    talk: Conversation
+    modes: FakeModes
+
+
+def build(
+    script: str,
+    *,
+    executor: FakeExecutor | None = None,
+    limits: Limits = UNLIMITED,
+    clock: Clock | None = None,
+    root: Path = Path("/project"),
+) -> House:
+    provider = ScriptedProvider.parse(script)
+    executor = executor or FakeExecutor()
+    clock = clock or SystemClock()
+    hub, talk, modes = Hub(clock=clock.time, new_id=new_id), Conversation(), FakeModes()
+    hub.tap(lambda envelope: talk.apply(envelope.event))
+
+    def full_context(ports: CallPorts) -> ToolContext:
+        return msgspec.structs.replace(
+            context(root),
+            where=ports.where,
+            ask=ports.ask,
+            progress=ports.progress,
+            move=ports.move,
+        )
+
+    parts = Parts(
+        id=new_id(),
+        where=Where(root, root, Path("/home/somebody")),
+        hub=hub,
+        talk=talk,
+        clock=clock,
+        modes=modes,
+        rules=FakeRules(),
+        commands=Commands(),
+        executor=executor,
+        context=full_context,
+        open_model=lambda name: open_scripted(provider, name),
+        model_name="script",
+        retry_in=retry_in,
+        attempts=3,
+        barrier=no_barrier,
+        limits=limits,
+    )
+    return House(Session(parts), provider, executor, talk, modes)
+
+
+@asynccontextmanager
+async def house(
+    script: str,
+    *,
+    executor: FakeExecutor | None = None,
+    limits: Limits = UNLIMITED,
+    clock: Clock | None = None,
+) -> AsyncIterator[House]:
+    """A session that is closed again, whatever the test does."""
+    built = build(script, executor=executor, limits=limits, clock=clock)
+    try:
+        yield built
+    finally:
+        await built.session.close()
