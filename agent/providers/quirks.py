@@ -7,9 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 
-class Quirks(
-    msgspec.Struct, frozen=True, rename="camel", kw_only=True, forbid_unknown_fields=True
-):
+class Quirks(msgspec.Struct, frozen=True, rename="camel", kw_only=True, forbid_unknown_fields=True):
     """The defaults describe the API's own documentation.
 
     `omit` removes fields of the body, `extra` adds them. `reasoning_back` is the field in which

@@ -1,0 +1,180 @@
+"""From a server's refusal to one of seven kinds of failure, with a sentence for the person.
+
+Status first, then the machine-readable code, and words of the message only where servers give
+nothing better.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from gatewright.agent.errors import FailureKind, ProviderError
+from gatewright.agent.providers.foreign import rows, table, text
+
+_LONGEST = 400
+_SECRET = re.compile(r"\b(sk|key|gsk|xai|csk)[-_][A-Za-z0-9_\-*.]{6,}")
+_TOO_LONG = re.compile(
+    r"prompt is too long|context.?length|maximum context|context window|context size"
+    r"|input is too long|too many (input )?tokens|reduce the length"
+    r"|exceeds the (available |model.s )|maximum prompt length|tokens in request more than max|input length and .max_tokens.",
+    re.IGNORECASE,
+)
+_NO_CREDIT = re.compile(
+    r"insufficient_quota|credit balance|exceeded your current quota|billing|payment", re.IGNORECASE
+)
+_CODES = {
+    "authentication_error": FailureKind.AUTH,
+    "permission_error": FailureKind.AUTH,
+    "invalid_api_key": FailureKind.AUTH,
+    "billing_error": FailureKind.QUOTA,
+    "insufficient_quota": FailureKind.QUOTA,
+    "rate_limit_error": FailureKind.RATE,
+    "rate_limit_exceeded": FailureKind.RATE,
+    "overloaded_error": FailureKind.OVERLOADED,
+    "request_too_large": FailureKind.TOO_LONG,
+    "context_length_exceeded": FailureKind.TOO_LONG,
+    "exceed_context_size_error": FailureKind.TOO_LONG,
+    "api_error": FailureKind.TRANSPORT,
+    "server_error": FailureKind.TRANSPORT,
+    "timeout_error": FailureKind.TRANSPORT,
+    "invalid_request_error": FailureKind.REFUSED,
+    "not_found_error": FailureKind.REFUSED,
+}
+_STATUS = {
+    401: FailureKind.AUTH,
+    402: FailureKind.QUOTA,
+    403: FailureKind.AUTH,
+    408: FailureKind.TRANSPORT,
+    409: FailureKind.TRANSPORT,
+    413: FailureKind.TOO_LONG,
+    425: FailureKind.TRANSPORT,
+    429: FailureKind.RATE,
+    503: FailureKind.OVERLOADED,
+    529: FailureKind.OVERLOADED,
+}
+_SENTENCE = {
+    FailureKind.AUTH: "{who} did not accept the key{status}{said} Check it, or run `agent login`.",
+    FailureKind.QUOTA: "{who} reports no credit or quota left{status}{said}",
+    FailureKind.RATE: "{who} limits the rate of requests{status}{said}",
+    FailureKind.OVERLOADED: "{who} is overloaded{status}{said}",
+    FailureKind.TOO_LONG: "The conversation is too long for the model{status}{said}",
+    FailureKind.REFUSED: "{who} refused the request{status}{said}",
+    FailureKind.TRANSPORT: "{who} failed to answer{status}{said}",
+}
+
+
+def failure_of(
+    status: int, headers: Mapping[str, str], body: bytes, *, who: str = "The model server"
+) -> ProviderError:
+    """The failure an HTTP answer other than 200 stands for. `headers` have lower-case names."""
+    message, codes = _read(body)
+    if 300 <= status < 400:
+        place = headers.get("location", "elsewhere")
+        message = f"it redirects to {place}; set that as the base URL"
+    kind = _kind(status, codes, message)
+    return failure(kind, message, who=who, status=status, retry_after=retry_after(headers))
+
+
+def failure_in_stream(error: object, *, who: str = "The model server") -> ProviderError:
+    """The failure an error object in the middle of a stream stands for."""
+    message, codes = _read(msgspec.json.encode(error))
+    status = next((int(code) for code in codes if code.isdigit()), 0)
+    return failure(_kind(status, codes, message), message, who=who, status=status)
+
+
+def failure(
+    kind: FailureKind,
+    message: str,
+    *,
+    who: str = "The model server",
+    status: int = 0,
+    retry_after: float | None = None,
+) -> ProviderError:
+    said = _SECRET.sub("[key]", " ".join(message.split()))
+    if len(said) > _LONGEST:
+        said = f"{said[:_LONGEST]}…"
+    sentence = _SENTENCE[kind].format(
+        who=who,
+        status=f" ({status})" if status else "",
+        said=f": {said}" if said else ".",
+    )
+    if not sentence.endswith((".", "!", "?", "…")):
+        sentence += "."
+    return ProviderError(kind, sentence, status=status, retry_after=retry_after)
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds the server asks to wait, from a number or an HTTP date."""
+    if millis := headers.get("retry-after-ms"):
+        return _number(millis, 1000)
+    given = headers.get("retry-after")
+    if given is None:
+        return None
+    seconds = _number(given, 1)
+    return _until(given, headers.get("date")) if seconds is None else seconds
+
+
+def _number(digits: str, unit: int) -> float | None:
+    try:
+        return max(0.0, float(digits) / unit)
+    except ValueError:
+        return None
+
+
+def _until(moment: str, now: str | None) -> float | None:
+    """Both ends by the server's clock: ours may be wrong."""
+    from email.utils import parsedate_to_datetime  # noqa: PLC0415  lazy: 12 ms, rare
+
+    if now is None:
+        return None
+    try:
+        wait = parsedate_to_datetime(moment) - parsedate_to_datetime(now)
+    except (ValueError, TypeError):
+        return None
+    return max(0.0, wait.total_seconds())
+
+
+def _kind(status: int, codes: tuple[str, ...], message: str) -> FailureKind:
+    named = next((_CODES[code] for code in codes if code in _CODES), None)
+    kind = _STATUS.get(status) or named
+    if kind is None:
+        kind = FailureKind.REFUSED if 300 <= status < 500 else FailureKind.TRANSPORT
+    if kind in (FailureKind.RATE, FailureKind.AUTH) and named is FailureKind.QUOTA:
+        return FailureKind.QUOTA
+    if named is FailureKind.OVERLOADED and kind is not FailureKind.AUTH:
+        return named
+    if kind in (FailureKind.REFUSED, FailureKind.RATE) and _NO_CREDIT.search(message):
+        return FailureKind.QUOTA
+    if kind is FailureKind.REFUSED and (named is FailureKind.TOO_LONG or _TOO_LONG.search(message)):
+        return FailureKind.TOO_LONG
+    return kind
+
+
+def _read(body: bytes) -> tuple[str, tuple[str, ...]]:
+    """The server's message and every code it gave, from the shapes servers use."""
+    try:
+        value: Any = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return _plain(body), ()
+    if listed := rows(value):
+        value = listed[0]  # Gemini's endpoint wraps the error in a list
+    outer = table(value)
+    if not outer:
+        return _plain(body), ()
+    if message := text(outer.get("error")):
+        return message, ()
+    inner = table(outer.get("error")) or outer
+    message = text(inner.get("message")) or text(inner.get("detail")) or text(outer.get("message"))
+    details = table(inner.get("details"))
+    codes = [inner.get("code"), inner.get("type"), inner.get("status"), outer.get("type")]
+    codes.append(details.get("error_code"))
+    return message, tuple(str(code) for code in codes if isinstance(code, str | int))
+
+
+def _plain(body: bytes) -> str:
+    page = body[:2000].decode("utf-8", "replace").strip()
+    return "" if page.startswith("<") else page  # a proxy's HTML page says nothing in a sentence

@@ -1,0 +1,48 @@
+"""The one retry policy: which failures are worth another try, and how long to wait before it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from gatewright.agent.errors import FailureKind, ProviderError
+
+_WORTH_IT = frozenset({FailureKind.RATE, FailureKind.OVERLOADED, FailureKind.TRANSPORT})
+
+
+class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True):
+    """Seconds. `total` bounds the sum of all waits of one request, the server's wishes included."""
+
+    attempts: int = 10
+    total: float = 300.0
+    first: float = 1.0
+    longest: float = 32.0
+
+
+class Backoff:
+    """Doubling waits with jitter; what the server asks for is a lower bound.
+
+    Call it with the failure and the number of attempts made so far: seconds, or None to give up.
+    Attempt 1 begins a new request.
+    """
+
+    def __init__(self, policy: RetryPolicy, *, random: Callable[[], float]) -> None:
+        self._policy = policy
+        self._random = random
+        self._waited = 0.0
+
+    def __call__(self, error: ProviderError, attempt: int) -> float | None:
+        policy = self._policy
+        if attempt <= 1:
+            self._waited = 0.0
+        if error.kind not in _WORTH_IT or attempt >= policy.attempts:
+            return None
+        step = min(policy.longest, policy.first * 2.0 ** (attempt - 1))
+        wait = step * (0.75 + 0.5 * self._random())
+        if error.retry_after is not None:
+            wait = max(wait, error.retry_after)
+        if self._waited + wait > policy.total:
+            return None
+        self._waited += wait
+        return wait

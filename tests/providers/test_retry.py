@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatewright.agent.errors import FailureKind, ProviderError
+from gatewright.agent.providers.retry import Backoff, RetryPolicy
+
+RETRIED = [FailureKind.RATE, FailureKind.OVERLOADED, FailureKind.TRANSPORT]
+
+
+def failing(kind: FailureKind, after: float | None = None) -> ProviderError:
+    return ProviderError(kind, "x", retry_after=after)
+
+
+@pytest.mark.parametrize("kind", list(FailureKind))
+def test_only_passing_failures_are_retried(kind: FailureKind) -> None:
+    backoff = Backoff(RetryPolicy(), random=lambda: 0.5)
+    assert (backoff(failing(kind), 1) is not None) == (kind in RETRIED)
+
+
+def test_waits_double_and_end() -> None:
+    backoff = Backoff(RetryPolicy(), random=lambda: 0.5)
+    waits = [backoff(failing(FailureKind.OVERLOADED), attempt) for attempt in range(1, 12)]
+    assert waits == [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 32.0, 32.0, 32.0, None, None]
+
+
+def test_the_server_is_heard_but_not_for_ever() -> None:
+    backoff = Backoff(RetryPolicy(), random=lambda: 0.5)
+    assert backoff(failing(FailureKind.RATE, 20.0), 1) == 20.0
+    assert backoff(failing(FailureKind.RATE, 0.0), 2) == 2.0
+    assert backoff(failing(FailureKind.RATE, 3600.0), 3) is None
+
+
+def test_a_new_request_starts_anew() -> None:
+    backoff = Backoff(RetryPolicy(total=10.0), random=lambda: 0.5)
+    assert backoff(failing(FailureKind.RATE, 9.0), 1) == 9.0
+    assert backoff(failing(FailureKind.RATE, 9.0), 2) is None
+    assert backoff(failing(FailureKind.RATE, 9.0), 1) == 9.0
+
+
+@given(
+    afters=st.lists(st.none() | st.floats(0, 1e6), min_size=20, max_size=20),
+    dice=st.floats(0, 1, exclude_max=True),
+)
+def test_tries_and_time_are_bounded(afters: list[float | None], dice: float) -> None:
+    policy = RetryPolicy()
+    backoff = Backoff(policy, random=lambda: dice)
+    waited = 0.0
+    for attempt, after in enumerate(afters, start=1):
+        wait = backoff(failing(FailureKind.RATE, after), attempt)
+        if wait is None:
+            break
+        assert wait >= (after or 0.0)
+        waited += wait
+    else:
+        pytest.fail("retries never end")
+    assert attempt <= policy.attempts
+    assert waited <= policy.total
