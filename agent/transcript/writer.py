@@ -57,12 +57,16 @@ class TranscriptWriter:
         if self._sync:
             await asyncio.to_thread(self._fsync)
 
-    def close(self) -> None:
-        self._take(self._subscription.waiting())
+    def reopen(self) -> None:
+        """Let go of the file; the next write opens it anew."""
         if self._file is not None:
             os.close(self._file)
             self._file = None
         self._lock.release()
+
+    def close(self) -> None:
+        self._take(self._subscription.waiting())
+        self.reopen()
 
     def _take(self, batch: list[Envelope]) -> None:
         for envelope in batch:
@@ -99,13 +103,18 @@ class TranscriptWriter:
             self._lock.take(self._path)
             size = os.fstat(file).st_size
             if size == 0:
-                self._unsaved[:0] = wire.encode_header(self._header)
+                self._put_header_first()
             else:
                 self._set_torn_line_aside(file, size)
-        except BaseException:
+        except (OSError, SessionError):
             os.close(file)
             raise
         return file
+
+    def _put_header_first(self) -> None:
+        header = wire.encode_header(self._header)
+        if not self._unsaved.startswith(header):  # it may wait there from a write that failed
+            self._unsaved[:0] = header
 
     def _set_torn_line_aside(self, file: int, size: int) -> None:
         """A crash can leave half a line at the end; the next one must not be glued to it."""
