@@ -31,13 +31,15 @@ TABLE = (
         "tools",
         "tools are the bottom: they describe themselves and know nobody",
         ("tools",),
-        frozenset({"msgspec", "pydantic", "httpx2", "wcmatch", "aiofiles", "rapidfuzz"}),
+        frozenset(
+            {"msgspec", "pydantic", "pydantic_core", "httpx2", "wcmatch", "aiofiles", "rapidfuzz"}
+        ),
     ),
     Row(
         "permissions",
         "the gate judges facts, so it knows the tool protocol and no concrete tool",
         ("permissions", *PROTOCOL),
-        frozenset({"wcmatch", "tree_sitter", "tree_sitter_bash"}),
+        frozenset({"wcmatch", "bracex", "idna", "tree_sitter", "tree_sitter_bash"}),
     ),
     Row(
         "permissions/gated.py",
@@ -84,10 +86,9 @@ TABLE = (
             "agent.hub",
             "agent.messages",
             "agent.stop",
-            "tools.blocks",
-            "tools.interact",
+            *PROTOCOL,
         ),
-        frozenset({"textual", "rich"}),
+        frozenset({"textual", "rich", "markdown_it", "pygments"}),
     ),
 )
 
