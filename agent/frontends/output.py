@@ -1,0 +1,50 @@
+"""Standard output behind a thread: a reader that stalls or goes away never blocks the session."""
+
+from __future__ import annotations
+
+import errno
+import os
+import queue
+import threading
+from collections.abc import Callable
+
+FLUSH_LIMIT = 5.0
+
+
+class Output:
+    """Writes in order. `failed` is called once, from the thread, when nothing more can be written;
+    later writes are dropped.
+    """
+
+    def __init__(self, fd: int, failed: Callable[[OSError], None]) -> None:
+        self._fd = fd
+        self._failed = failed
+        self._queue: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self.error: OSError | None = None
+        self._thread = threading.Thread(target=self._run, name="output", daemon=True)
+        self._thread.start()
+
+    def write(self, text: str) -> None:
+        # A lone surrogate from a model must not end the program.
+        self._queue.put(text.encode("utf-8", "replace"))
+
+    def close(self, limit: float = FLUSH_LIMIT) -> bool:
+        """Wait until all is written; False when the reader took longer than `limit`."""
+        self._queue.put(None)
+        self._thread.join(limit)
+        return not self._thread.is_alive()
+
+    @property
+    def broken(self) -> bool:
+        """The reader went away: quiet, as any filter would be."""
+        return self.error is not None and self.error.errno in (errno.EPIPE, errno.ECONNRESET)
+
+    def _run(self) -> None:
+        while (data := self._queue.get()) is not None:
+            try:
+                while data:
+                    data = data[os.write(self._fd, data) :]
+            except OSError as error:
+                self.error = error
+                self._failed(error)
+                return

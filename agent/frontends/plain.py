@@ -1,0 +1,89 @@
+"""Print mode as text: the final answer on standard output, everything else on standard error."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from gatewright.agent.events import (
+    AnyEvent,
+    Asked,
+    AssistantMessage,
+    Decided,
+    Envelope,
+    Noticed,
+    RetryScheduled,
+    ToolFinished,
+    ToolStarted,
+    TurnEnded,
+)
+from gatewright.agent.exits import Exit, code_of
+from gatewright.agent.frontends.turn import live
+from gatewright.agent.messages import TextPart
+from gatewright.agent.options import LaunchOptions
+from gatewright.agent.session import Session
+from gatewright.tools.interact import Answer
+
+MAIN = "main"
+
+
+class Sink(Protocol):
+    def write(self, text: str, /) -> object: ...
+
+
+async def run(
+    session: Session, options: LaunchOptions, out: Sink, err: Sink, *, chatty: bool = False
+) -> int:
+    """Ask `options.prompt` and print the answer; returns the exit code.
+
+    Errors always go to `err`, progress only when `chatty`.
+    """
+    session.submit(options.prompt)
+    answer = ""
+    ended: TurnEnded | None = None
+    async for batch in live(session):
+        for envelope in batch:
+            match envelope.event:
+                case AssistantMessage() as message if envelope.agent == MAIN:
+                    answer = text_of(message) or answer
+                case TurnEnded() as end if envelope.agent == MAIN:
+                    ended = end
+                case Asked(id=ask):
+                    session.answer(ask, Answer(cancelled=True))
+                case _:
+                    pass
+            if chatty and (line := progress(envelope)):
+                err.write(f"{line}\n")
+    if answer:
+        out.write(answer if answer.endswith("\n") else f"{answer}\n")
+    if ended is None:
+        err.write("agent: the turn crashed; agent --debug writes a log that shows where.\n")
+        return Exit.ERROR
+    if ended.message:
+        err.write(f"agent: {ended.message}\n")
+    return code_of(ended)
+
+
+def text_of(message: AssistantMessage) -> str:
+    return "".join(part.text for part in message.parts if isinstance(part, TextPart))
+
+
+def progress(envelope: Envelope) -> str:
+    """One line about what happened, or an empty string for what is not worth one."""
+    line = _line(envelope.event)
+    return f"[{envelope.agent}] {line}" if line and envelope.agent != MAIN else line
+
+
+def _line(event: AnyEvent) -> str:
+    match event:
+        case ToolStarted(verb=verb, target=target):
+            return f"{verb} {target}".rstrip()
+        case ToolFinished(ok=ok, summary=summary) if summary:
+            return f"  {'ok' if ok else 'failed'}: {summary}" if summary != "refused" else ""
+        case Decided(behavior="deny", tool=tool, reason=reason):
+            return f"  denied {tool}: {reason}"
+        case RetryScheduled(attempt=attempt, attempts=attempts, seconds=seconds, reason=reason):
+            return f"{reason} Trying again in {seconds:.0f} s ({attempt} of {attempts})."
+        case Noticed(text=text):
+            return text
+        case _:
+            return ""

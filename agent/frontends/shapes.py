@@ -1,0 +1,121 @@
+"""The objects of Claude Code's public JSON dialect, from our values. Pure and stateless."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+from gatewright.agent.events import Compacted, ModelChanged, Noticed, ToolFinished
+from gatewright.agent.messages import AssistantPart, CallPart, TextPart, ThinkingPart, Usage
+from gatewright.tools.protocol import Content, DocumentContent, ImageContent, TextContent
+
+Line: TypeAlias = dict[str, Any]
+
+
+def init(
+    session_id: str, uuid: str, *, cwd: str, model: str, mode: str, lists: dict[str, Sequence[str]]
+) -> Line:
+    """The first object. `lists` names what there is: tools, slash_commands, agents, skills."""
+    return {
+        "type": "system",
+        "subtype": "init",
+        "cwd": cwd,
+        "session_id": session_id,
+        "uuid": uuid,
+        "model": model,
+        "permissionMode": mode,
+        "tools": list(lists.get("tools", ())),
+        "mcp_servers": [],
+        "slash_commands": list(lists.get("slash_commands", ())),
+        "agents": list(lists.get("agents", ())),
+        "skills": list(lists.get("skills", ())),
+        "plugins": [],
+        "apiKeySource": "none",
+        "output_style": "default",
+    }
+
+
+def user(content: Sequence[Content]) -> Line:
+    """A message the person sent, given back to who sent it."""
+    message = {"role": "user", "content": blocks(content)}
+    return {"type": "user", "message": message, "parent_tool_use_id": None, "isReplay": True}
+
+
+def system(event: Compacted | ModelChanged | Noticed) -> Line:
+    match event:
+        case Compacted(trigger=trigger, tokens_before=tokens):
+            return {
+                "type": "system",
+                "subtype": "compact_boundary",
+                "compact_metadata": {"trigger": trigger, "pre_tokens": tokens},
+            }
+        case ModelChanged(model=model):
+            return {"type": "system", "subtype": "model", "model": model}
+        case Noticed(text=text, tone=tone):
+            return {"type": "system", "subtype": "notice", "text": text, "tone": tone}
+
+
+def stream_event(event: Line) -> Line:
+    return {"type": "stream_event", "event": event, "parent_tool_use_id": None}
+
+
+def part_block(part: AssistantPart) -> Line:
+    match part:
+        case TextPart(text=text):
+            return {"type": "text", "text": text}
+        case ThinkingPart(redacted=True, opaque=opaque):
+            return {"type": "redacted_thinking", "data": opaque}
+        case ThinkingPart(text=text, opaque=opaque):
+            return {"type": "thinking", "thinking": text, "signature": opaque}
+        case CallPart(id=id, name=name, input=input):
+            return {"type": "tool_use", "id": id, "name": name, "input": input}
+
+
+def tool_result(finished: ToolFinished) -> Line:
+    content = blocks(finished.content)
+    lone = content[0]["text"] if len(content) == 1 and content[0]["type"] == "text" else None
+    line: Line = {
+        "type": "user",
+        "message": {
+            "role": "user",
+            "content": [
+                {
+                    "type": "tool_result",
+                    "tool_use_id": finished.call_id,
+                    "content": content if lone is None else lone,
+                    "is_error": not finished.ok,
+                }
+            ],
+        },
+        "parent_tool_use_id": None,
+    }
+    if finished.data:
+        line["tool_use_result"] = finished.data
+    return line
+
+
+def blocks(content: Sequence[Content]) -> list[Line]:
+    return [_block(item) for item in content]
+
+
+def _block(item: Content) -> Line:
+    match item:
+        case TextContent(text=text):
+            return {"type": "text", "text": text}
+        case ImageContent(media_type=kind, data=data):
+            return {"type": "image", "source": source(kind, data)}
+        case DocumentContent(media_type=kind, data=data):
+            return {"type": "document", "source": source(kind, data)}
+
+
+def source(kind: str, data: str) -> Line:
+    return {"type": "base64", "media_type": kind, "data": data}
+
+
+def usage(counts: Usage) -> Line:
+    return {
+        "input_tokens": counts.input,
+        "cache_creation_input_tokens": counts.cache_write,
+        "cache_read_input_tokens": counts.cache_read,
+        "output_tokens": counts.output,
+    }

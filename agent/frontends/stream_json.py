@@ -1,0 +1,174 @@
+"""Print mode as JSON: our events in the message shapes that Claude Code's public SDKs read.
+
+A pure fold: envelopes in, plain objects out. Writing, stdin and control messages are elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from gatewright.agent.events import (
+    AssistantMessage,
+    Compacted,
+    Decided,
+    Envelope,
+    InputDelta,
+    MessageDropped,
+    ModelChanged,
+    Noticed,
+    TextDelta,
+    ThinkingDelta,
+    ToolFinished,
+    TurnEnded,
+    UserMessage,
+)
+from gatewright.agent.exits import Exit, code_of
+from gatewright.agent.frontends.partial import PartialMessage
+from gatewright.agent.frontends.shapes import (
+    Line,
+    part_block,
+    stream_event,
+    system,
+    tool_result,
+    usage,
+    user,
+)
+from gatewright.agent.messages import CallPart, TextPart
+from gatewright.agent.stop import Stop
+
+MAIN = "main"
+
+SUBTYPES = {
+    Stop.MAX_TURNS: "error_max_turns",
+    Stop.BUDGET_EXHAUSTED: "error_max_budget_usd",
+}
+
+
+class Dialect:
+    """The fold over one session's live events; `result` is the last object of each turn."""
+
+    def __init__(
+        self,
+        session_id: str,
+        *,
+        new_id: Callable[[], str],
+        partial: bool = False,
+        replay: bool = False,
+    ) -> None:
+        self._session_id = session_id
+        self._new_id = new_id
+        self._replay = replay
+        self._partial = PartialMessage() if partial else None
+        self._inputs: dict[str, CallPart] = {}
+        self._denials: list[Line] = []
+        self._models: dict[str, Line] = {}
+        self._cost = 0.0
+        self._answer = ""
+
+    def lines(self, envelope: Envelope) -> list[Line]:
+        """What to print for one event, often nothing."""
+        if envelope.agent != MAIN:
+            return []
+        return [self._line(envelope.uuid, body) for body in self._bodies(envelope)]
+
+    def _line(self, uuid: str, body: Line) -> Line:
+        return {**body, "session_id": self._session_id, "uuid": uuid or self._new_id()}
+
+    def _bodies(self, envelope: Envelope) -> Iterator[Line]:
+        match envelope.event:
+            case AssistantMessage() as message:
+                yield from self._assistant(message)
+            case UserMessage(hidden=False, content=content) if self._replay:
+                yield user(content)
+            case ToolFinished() as finished:
+                yield tool_result(finished)
+            case Decided(behavior="deny") as decided:
+                self._deny(decided)
+            case TextDelta() | ThinkingDelta() | InputDelta() | MessageDropped() as piece:
+                if self._partial is not None:
+                    yield from map(stream_event, self._partial.pieces(piece))
+            case Compacted() | ModelChanged() | Noticed() as event:
+                yield system(event)
+            case TurnEnded() as ended:
+                yield self._result(ended)
+            case _:
+                pass
+
+    def _assistant(self, message: AssistantMessage) -> Iterator[Line]:
+        if self._partial is not None:
+            yield from map(stream_event, self._partial.finish(message))
+        for part in message.parts:
+            if isinstance(part, CallPart):
+                self._inputs[part.id] = part
+        self._count(message)
+        text = "".join(part.text for part in message.parts if isinstance(part, TextPart))
+        self._answer = text or self._answer
+        yield {
+            "type": "assistant",
+            "message": {
+                "id": message.id,
+                "type": "message",
+                "role": "assistant",
+                "model": message.model,
+                "content": [part_block(part) for part in message.parts],
+                "stop_reason": None,
+                "stop_sequence": None,
+                "usage": usage(message.usage),
+            },
+            "parent_tool_use_id": None,
+        }
+
+    def _count(self, message: AssistantMessage) -> None:
+        sums = self._models.setdefault(
+            message.model,
+            {
+                "inputTokens": 0,
+                "outputTokens": 0,
+                "cacheReadInputTokens": 0,
+                "cacheCreationInputTokens": 0,
+                "webSearchRequests": 0,
+                "costUSD": 0.0,
+            },
+        )
+        sums["inputTokens"] += message.usage.input
+        sums["outputTokens"] += message.usage.output
+        sums["cacheReadInputTokens"] += message.usage.cache_read
+        sums["cacheCreationInputTokens"] += message.usage.cache_write
+        sums["costUSD"] += message.cost
+        self._cost += message.cost
+
+    def _deny(self, decided: Decided) -> None:
+        call = self._inputs.get(decided.call_id)
+        self._denials.append(
+            {
+                "tool_name": decided.tool,
+                "tool_use_id": decided.call_id,
+                "tool_input": call.input if call else {},
+                "reason": decided.reason,
+            }
+        )
+
+    def _result(self, ended: TurnEnded) -> Line:
+        """The result of one turn; costs and models are those of the session so far."""
+        good = code_of(ended) is Exit.OK
+        subtype = "success" if good else SUBTYPES.get(ended.stop, "error_during_execution")
+        line: Line = {
+            "type": "result",
+            "subtype": subtype,
+            "is_error": not good,
+            "duration_ms": ended.ms,
+            "duration_api_ms": ended.api_ms,
+            "num_turns": ended.requests,
+            "result": self._answer,
+            "stop_reason": "end_turn" if ended.stop is Stop.COMPLETED else None,
+            "terminal_reason": ended.stop.value,
+            "total_cost_usd": round(self._cost, 6),
+            "usage": usage(ended.usage),
+            "modelUsage": self._models,
+            "permission_denials": self._denials,
+        }
+        if not good:
+            line["errors"] = [ended.message or ended.stop.value]
+        self._answer, self._denials = "", []
+        self._models = {name: dict(sums) for name, sums in self._models.items()}
+        return line
