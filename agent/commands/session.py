@@ -1,0 +1,30 @@
+"""Commands about the session at hand."""
+
+from __future__ import annotations
+
+from gatewright.agent.commands.outcome import Change, ClearHistory, Outcome, Say
+from gatewright.agent.commands.registry import Command, CommandContext
+from gatewright.tools.blocks import Table
+
+
+def commands() -> tuple[Command, ...]:
+    return (
+        Command(
+            name="clear",
+            summary="Begin anew: the model forgets the conversation",
+            aliases=("new", "reset"),
+            run=clear,
+        ),
+        Command(name="status", summary="Model and mode of this session", run=status),
+    )
+
+
+async def clear(args: str, context: CommandContext) -> Outcome:  # noqa: ARG001  one signature
+    return Change(ClearHistory())
+
+
+async def status(args: str, context: CommandContext) -> Outcome:  # noqa: ARG001  one signature
+    mode = context.modes.current()
+    runs = dict(context.modes.rows()).get(mode, "")
+    rows = (("Model", context.model or "none yet"), ("Mode", f"{mode}: {runs}" if runs else mode))
+    return Say((Table(("", ""), rows),))
