@@ -1,0 +1,85 @@
+"""The installed program, as its own process, with a home and a project of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.fakes.terminal import Terminal
+
+AGENT = str(Path(sys.executable).with_name("agent"))
+
+
+@dataclass(frozen=True)
+class Program:
+    """`home` holds settings and sessions, `project` is where it is started."""
+
+    home: Path
+    project: Path
+
+    @classmethod
+    def prepare(cls, folder: Path) -> Program:
+        home, project = folder / "home", folder / "project"
+        home.mkdir()
+        project.mkdir()
+        (project / "notes.txt").write_text("alpha\nbeta\n", encoding="utf-8")
+        return cls(home, project)
+
+    def env(self, **extra: str) -> dict[str, str]:
+        """Nothing of the person who runs the tests but where programs are."""
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+        return {"HOME": str(self.home), "PATH": path, "LANG": "C.UTF-8", **extra}
+
+    def run(
+        self, *arguments: str, input: str = "", within: float = 20.0, **env: str
+    ) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [AGENT, *arguments],
+            cwd=self.project,
+            env=self.env(**env),
+            input=input,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            timeout=within,
+            check=False,
+        )
+
+    def start(self, *arguments: str, **env: str) -> subprocess.Popen[str]:
+        """Start it and go on; standard input is empty."""
+        return subprocess.Popen(
+            [AGENT, *arguments],
+            cwd=self.project,
+            env=self.env(**env),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+            start_new_session=True,
+        )
+
+    def terminal(self, *arguments: str, rows: int = 30, columns: int = 100, **env: str) -> Terminal:
+        return Terminal(
+            [AGENT, *arguments],
+            cwd=self.project,
+            env=self.env(**env),
+            rows=rows,
+            columns=columns,
+        )
+
+    def transcripts(self) -> list[Path]:
+        """Stored sessions, oldest first."""
+        found = self.home.rglob("projects/*/*.jsonl")
+        return sorted(found, key=lambda path: path.stat().st_mtime_ns)
+
+    def stored(self) -> list[dict[str, Any]]:
+        """The lines of the only stored session."""
+        (path,) = self.transcripts()
+        lines = path.read_text(encoding="utf-8").splitlines()
+        return [json.loads(line) for line in lines]
