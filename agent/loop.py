@@ -57,7 +57,7 @@ class Ports(msgspec.Struct, frozen=True, kw_only=True):
     clock: Clock
     retry_in: Callable[[ProviderError, int], float | None]  # attempt -> seconds; None: give up
     attempts: int
-    price: Callable[[str, Usage], float]
+    price: Callable[[Usage], float]
     barrier: Callable[[], Awaitable[None]]  # returns once what was published is kept
     limits: Limits = Limits()
 
@@ -200,7 +200,7 @@ class _Turn:
     def _keep(
         self, assembly: Assembly, parts: tuple[AssistantPart, ...], *, cut: bool = False
     ) -> None:
-        cost = self._ports.price(assembly.model, assembly.usage)
+        cost = self._ports.price(assembly.usage)
         self._usage = self._usage.plus(assembly.usage)
         self._cost += cost
         self._requests += 1

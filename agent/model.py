@@ -16,4 +16,4 @@ class OpenModel(msgspec.Struct, frozen=True, kw_only=True):
     provider: Provider
     frame: RequestFrame
     window: int
-    price: Callable[[str, Usage], float]  # the model that answered, and its counts -> dollars
+    price: Callable[[Usage], float]  # dollars of one request

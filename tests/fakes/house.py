@@ -67,7 +67,7 @@ def retry_in(error: ProviderError, attempt: int) -> float | None:
     return 0.0 if error.kind in RETRIED and attempt < 3 else None
 
 
-def price(model: str, usage: Usage) -> float:
+def price(usage: Usage) -> float:
     return (usage.input + usage.output) / 1000
 
 

@@ -1,0 +1,91 @@
+"""Finds the stored session a start of the program goes on with."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import msgspec
+
+from gatewright.agent.errors import SessionError
+from gatewright.agent.events import Envelope, ModeChanged, ModelChanged, SessionStarted
+from gatewright.agent.ids import new_id
+from gatewright.agent.options import LaunchOptions
+from gatewright.agent.transcript.index import find_session, list_sessions
+from gatewright.agent.transcript.place import transcript_file
+from gatewright.agent.transcript.reader import Stored, read_transcript
+
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,63}")
+LISTED = 10
+
+
+class Start(msgspec.Struct, frozen=True, kw_only=True):
+    """`stored` is empty for a new session; `on_disk` says that its events are in `path` already."""
+
+    id: str
+    path: Path
+    stored: tuple[Envelope, ...] = ()
+    on_disk: bool = False
+    forked_from: str = ""
+    notice: str = ""
+
+    @property
+    def mode(self) -> str:
+        """The mode it was last in, empty where none is stored."""
+        for envelope in reversed(self.stored):
+            if isinstance(envelope.event, ModeChanged | SessionStarted):
+                return envelope.event.mode
+        return ""
+
+    @property
+    def model(self) -> str:
+        for envelope in reversed(self.stored):
+            if isinstance(envelope.event, ModelChanged | SessionStarted):
+                return envelope.event.model
+        return ""
+
+
+def find_start(options: LaunchOptions, folder: Path) -> Start:
+    """Raises SessionError when what was asked for is not there."""
+    if options.session_id and not _ID.fullmatch(options.session_id):
+        raise SessionError("--session-id takes letters, digits and hyphens, 64 at most.")
+    path = _asked_for(options, folder)
+    if path is None:
+        id = options.session_id or new_id()
+        if (new := transcript_file(folder, id)).exists():
+            raise SessionError(f"Session {id} exists. `agent --resume {id}` goes on with it.")
+        return Start(id=id, path=new)
+    stored = read_transcript(path)
+    notice = _notice(stored)
+    if not options.fork_session:
+        return Start(
+            id=stored.header.id, path=path, stored=stored.branch, on_disk=True, notice=notice
+        )
+    id = options.session_id or new_id()
+    return Start(
+        id=id,
+        path=transcript_file(folder, id),
+        stored=stored.branch,
+        forked_from=stored.header.id,
+        notice=notice,
+    )
+
+
+def _asked_for(options: LaunchOptions, folder: Path) -> Path | None:
+    if options.resume:
+        return find_session(folder, options.resume)
+    if not options.continue_session and options.resume is None:
+        return None
+    sessions = list_sessions(folder)
+    if not sessions:
+        raise SessionError("There is no session to go on with in this directory.")
+    if options.continue_session:
+        return sessions[0].path
+    lines = [f"  {item.id}  {item.title}" for item in sessions[:LISTED]]
+    raise SessionError("Which session? Give `--resume` one of these:\n" + "\n".join(lines))
+
+
+def _notice(stored: Stored) -> str:
+    if stored.skipped:
+        return f"{stored.skipped} unreadable records of this session were left out."
+    return ""
