@@ -1,0 +1,101 @@
+"""A start pays only for what it uses: which modules must be absent, and when.
+
+Modules and not milliseconds: the same import takes three times as long on a busy machine.
+`python tests/bench/startup.py` measures.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.program import Program
+
+# Importing one of these costs 10 to 700 ms.
+HEAVY = frozenset(
+    {
+        "pydantic",
+        "anthropic",
+        "openai",
+        "mcp",
+        "mcp_types",
+        "httpx",
+        "httpx2",
+        "markdown_it",
+        "pygments",
+        "jsonschema",
+        "typer",
+        "wcmatch",
+        "tree_sitter_bash",
+    }
+)
+REASON = "loads too early; import it in the function that needs it, with its price in a comment"
+
+# Run the entry point and write what is loaded at the end, whatever way it ends.
+RUN = """
+import atexit, json, sys
+report, sys.argv = sys.argv[1], ["agent", *sys.argv[2:]]
+@atexit.register
+def _report():
+    with open(report, "w", encoding="utf-8") as file:
+        json.dump(sorted(sys.modules), file)
+from gatewright.agent.main import main
+sys.exit(main())
+"""
+
+
+def loaded(program: Program, report: Path, *arguments: str) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, str(report), *arguments],
+        cwd=program.project,
+        env=program.env(),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return set(json.loads(report.read_text(encoding="utf-8")))
+
+
+def early(modules: set[str], unwanted: frozenset[str]) -> list[str]:
+    return sorted(f"{name} {REASON}" for name in modules & unwanted)
+
+
+def test_version_loads_nothing(program: Program, tmp_path: Path) -> None:
+    modules = loaded(program, tmp_path / "report", "--version")
+    unwanted = HEAVY | {
+        "textual",
+        "rich",
+        "msgspec",
+        "asyncio",
+        "dataclasses",
+        "importlib.metadata",
+    }
+    assert early(modules, unwanted) == []
+    ours = {name for name in modules if name.startswith("gatewright.") and name.count(".") == 2}
+    assert ours == {"gatewright.agent.main", "gatewright.agent.version"}
+
+
+def test_a_printed_answer_needs_no_screen(program: Program, tmp_path: Path) -> None:
+    modules = loaded(program, tmp_path / "report", "-p", "hello", "--model", "demo")
+    assert early(modules, HEAVY | {"textual", "rich", "httpcore2", "aiofiles"}) == []
+
+
+@pytest.mark.parametrize(
+    "module", ["agent.events", "agent.session", "permissions.decide", "tools.protocol"]
+)
+def test_a_contract_is_cheap(module: str) -> None:
+    code = f"import gatewright.{module}, sys; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert early(set(done.stdout.split()), HEAVY | {"textual", "rich"}) == []
+
+
+def test_an_early_import_is_found() -> None:
+    code = "import typer, sys; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert early(set(done.stdout.split()), HEAVY) == [f"typer {REASON}"]
