@@ -63,7 +63,7 @@ TABLE = (
         "agent/providers",
         "model APIs are reached from here and from nowhere else in the core",
         (),
-        frozenset({"httpx2", "anthropic", "openai", "jiter"}),
+        frozenset({"httpx2", "anthropic", "openai", "jiter", "truststore"}),
     ),
     Row("agent/cli.py", "flags are parsed here", (), frozenset({"typer"})),
     Row("agent/main.py", "composition root", ANYTHING, frozenset(ANYTHING)),
