@@ -9,11 +9,14 @@ from typing import Protocol, TypeAlias
 import msgspec
 
 from gatewright.agent.messages import Turn, Usage
-from gatewright.tools.protocol import ToolSpec
+from gatewright.tools.protocol import JsonObject, ToolSpec
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """`system` blocks and `tools` are byte-stable for a session: they are the cached prefix."""
+    """`system` blocks and `tools` are byte-stable for a session: they are the cached prefix.
+
+    With `schema` the answer's text is a JSON object of that schema, where the model can.
+    """
 
     model: str
     system: tuple[str, ...]
@@ -22,6 +25,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     max_output: int
     effort: str = ""
     session: str = ""
+    schema: JsonObject | None = None
 
 
 class StopReason(enum.StrEnum):
@@ -67,7 +71,10 @@ class BlockEnded(msgspec.Struct, frozen=True):
 
 
 class UsageReported(msgspec.Struct, frozen=True):
-    """The message's counts so far; a later report replaces an earlier one."""
+    """The message's counts so far; a later report replaces an earlier one.
+
+    Also sent, unchanged, when the server says that it is still alive.
+    """
 
     usage: Usage
 
