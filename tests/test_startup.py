@@ -35,16 +35,18 @@ HEAVY = frozenset(
 )
 REASON = "loads too early; import it in the function that needs it, with its price in a comment"
 
-# Run the entry point and write what is loaded at the end, whatever way it ends.
+# Run the entry point and write what is loaded at the end; the program leaves by `os._exit`.
 RUN = """
-import atexit, json, sys
+import json, os, sys
 report, sys.argv = sys.argv[1], ["agent", *sys.argv[2:]]
-@atexit.register
-def _report():
+leave = os._exit
+def reported(code):
     with open(report, "w", encoding="utf-8") as file:
         json.dump(sorted(sys.modules), file)
+    leave(code)
+os._exit = reported
 from gatewright.agent.main import main
-sys.exit(main())
+reported(main())
 """
 
 
