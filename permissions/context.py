@@ -1,0 +1,63 @@
+"""Everything a decision depends on besides the call: plain data and one port to the machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from gatewright.permissions.paths import Place, Resolver
+from gatewright.permissions.patterns import Patterns
+from gatewright.permissions.rules import RuleSet
+from gatewright.tools.access import Access
+
+HookWord: TypeAlias = Literal["", "allow", "ask", "deny"]
+PlanEnforcement: TypeAlias = Literal["strict", "delegate", "block"]
+
+
+@dataclass(frozen=True, slots=True)
+class Skips:
+    """What the user said may run without asking, by kind."""
+
+    edits: bool = False
+    bash: bool = False
+    skills: bool = False
+    mcp: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call to judge. `raw_input` is the input's JSON text where it is known."""
+
+    tool: str
+    input: Mapping[str, object]
+    access: Access
+    raw_input: str = ""
+    origin: str = "user"  # of a skill: built-in, managed, user, project, plugin, mcp
+    typed: bool = False  # a skill or command the person typed
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The state of the session at the moment of the decision."""
+
+    place: Place
+    resolver: Resolver
+    rules: RuleSet
+    patterns: Patterns
+    mode: str = "default"
+    previous_mode: str = "default"
+    plan_enforcement: PlanEnforcement = "strict"
+    plan_file: str = ""
+    interactive: bool = True
+    main_agent: bool = True
+    trusted: bool = True
+    sandbox: bool = False
+    sandbox_allows: bool = False
+    disable_bypass: bool = False
+    plan_classifier: bool = False
+    skips: Skips = field(default_factory=Skips)
+    hook: HookWord = ""
+    env: Mapping[str, str] = field(default_factory=dict[str, str])
+    harmless_env: tuple[str, ...] = ()
+    scrubbed_env: bool = True

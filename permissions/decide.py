@@ -1,0 +1,340 @@
+"""The decision: stages in a fixed order, the first decisive one wins.
+
+Pure and total: nothing is read but paths through the resolver, and an internal failure becomes
+a question or a denial, never an allow.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
+
+from gatewright.permissions import tools_table
+from gatewright.permissions.context import Call, Context
+from gatewright.permissions.decision import Allow, Ask, Decision, Deny, Grant, Reason, Stage
+from gatewright.permissions.modes import MODES, Mode, effective
+from gatewright.permissions.named_call import NamedCall
+from gatewright.permissions.path_call import PathCall, is_plan_file
+from gatewright.permissions.paths import Paths
+from gatewright.permissions.rules import Rule
+from gatewright.permissions.shell_call import ShellCall
+from gatewright.permissions.subject import Permit, Subject
+from gatewright.permissions.web_call import WebCall
+from gatewright.tools.access import Effect
+
+FAILURES: Final = (
+    ArithmeticError, AssertionError, AttributeError, ImportError, LookupError, MemoryError,
+    OSError, RuntimeError, TypeError, ValueError, re.error,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Inquiry:
+    """One decision in progress: the call, the world, and the modes that count."""
+
+    call: Call
+    context: Context
+    subject: Subject
+    paths: Paths
+    mode: Mode
+    previous: Mode  # in plan mode the mode it was entered from, else the mode itself
+
+    @property
+    def plan(self) -> bool:
+        return self.mode.id == "plan"
+
+    @property
+    def strict_shell(self) -> bool:
+        """Shell in a strict plan: no rule, switch or mode grants what is not safe."""
+        return (
+            self.plan
+            and self.context.plan_enforcement != "delegate"
+            and self.subject.family == "shell"
+            and self.subject.plan_kind() != "safe"
+        )
+
+
+StageFunction: TypeAlias = Callable[[Inquiry], Decision | None]
+
+
+def decide(call: Call, context: Context) -> Decision:
+    """What happens to `call`. Never raises."""
+    try:
+        inquiry = inquire(call, context)
+        for stage in STAGES:
+            decision = stage(inquiry)
+            if decision is not None:
+                return finish(inquiry, decision)
+        raise AssertionError("the mode stage always decides")
+    except FAILURES as error:
+        return failed(error, context)
+
+
+def failed(error: BaseException, context: Context) -> Decision:
+    """An internal failure: a person may look at it, without one it is a denial."""
+    text = f"The gate could not judge this call ({type(error).__name__}: {error})."
+    if context.interactive and context.mode != "dontAsk":
+        return Ask(Reason(Stage.SAFETY, text), explicit=True)
+    return Deny(Reason(Stage.NON_INTERACTIVE, text))
+
+
+def inquire(call: Call, context: Context) -> Inquiry:
+    paths = Paths(context.place, context.resolver)
+    mode = effective(context.mode, disable_bypass=context.disable_bypass)
+    previous = mode
+    if mode == "plan":
+        previous = effective(context.previous_mode, disable_bypass=context.disable_bypass)
+        previous = "default" if previous == "plan" else previous
+    call = replace(call, tool=tools_table.canonical(call.tool))
+    subject = subject_of(call, context, paths)
+    return Inquiry(call, context, subject, paths, MODES[mode], MODES[previous])
+
+
+def subject_of(call: Call, context: Context, paths: Paths) -> Subject:
+    """By what the call declared, then by what its name is known for."""
+    access = call.access
+    family = tools_table.row(call.tool).family
+    if access.runs is not None or family == "shell":
+        return ShellCall(call, context, paths)
+    if access.urls or family == "web":
+        return WebCall(call, context)
+    if family in ("mcp", "agent", "skill", "slash", "human", "workflow", "free"):
+        return NamedCall(call, context, family)
+    if access.writes or access.reads or family in ("read", "edit"):
+        return PathCall(call, context, paths)
+    if family == "other":
+        family = _family_of(access.effects)
+    return NamedCall(call, context, family)
+
+
+def _family_of(effects: Effect) -> tools_table.Family:
+    if Effect.HUMAN in effects:
+        return "human"
+    if Effect.AGENT in effects:
+        return "agent"
+    return "free" if Effect.FREE in effects else "other"
+
+
+# --- the stages -------------------------------------------------------------------------------
+
+
+def hook_denies(inquiry: Inquiry) -> Decision | None:
+    if inquiry.context.hook == "deny":
+        return Deny(Reason(Stage.HOOK, "A hook refused this call."))
+    return None
+
+
+def impossible(inquiry: Inquiry) -> Decision | None:
+    """Malformed paths and addresses; a deny rule that also fires is named instead."""
+    found = inquiry.subject.impossible()
+    if found is None or inquiry.subject.denied() is not None:
+        return None
+    stage, text = found
+    return Deny(Reason(stage, text))
+
+
+def deny_rule(inquiry: Inquiry) -> Decision | None:
+    rule = inquiry.subject.denied()
+    if rule is None:
+        return None
+    return Deny(_by_rule(Stage.DENY, "A deny rule forbids it", rule))
+
+
+def human_tool(inquiry: Inquiry) -> Decision | None:
+    if inquiry.subject.family != "human":
+        return None
+    return Ask(Reason(Stage.HUMAN, "This is a question to you."), explicit=True)
+
+
+def mode_gate(inquiry: Inquiry) -> Decision | None:
+    if inquiry.mode.id == "delegate" and inquiry.context.main_agent:
+        if not tools_table.row(inquiry.call.tool).coordination:
+            text = "In delegate mode the main agent only coordinates; hand this to an agent."
+            return Deny(Reason(Stage.MODE_GATE, text))
+        return None
+    return _plan_gate(inquiry) if inquiry.plan else None
+
+
+_WRITE_THE_PLAN = "Write the plan file, then call ExitPlanMode."
+
+
+def _plan_gate(inquiry: Inquiry) -> Decision | None:
+    context, subject = inquiry.context, inquiry.subject
+    kind = subject.plan_kind()
+    if kind == "edit":
+        writes = [inquiry.paths.locate(str(path)) for path in inquiry.call.access.writes]
+        if writes and all(is_plan_file(path, context) for path in writes):
+            return Allow(Reason(Stage.PLAN_FILE, "This is the session's plan file."))
+    if subject.family == "workflow":
+        return Deny(Reason(Stage.MODE_GATE, "Workflows do not start in plan mode."))
+    if context.plan_enforcement == "delegate":
+        return None
+    if kind == "edit":
+        return Deny(Reason(Stage.MODE_GATE, f"Plan mode changes no files. {_WRITE_THE_PLAN}"))
+    if subject.family == "shell" and context.plan_enforcement == "block":
+        return Deny(Reason(Stage.MODE_GATE, "Plan mode runs no commands here."))
+    if kind == "mutating":
+        text = f"Plan mode runs no command that changes something. {_WRITE_THE_PLAN}"
+        return Deny(Reason(Stage.MODE_GATE, text))
+    return None
+
+
+def floor(inquiry: Inquiry) -> Decision | None:
+    text = inquiry.subject.floor()
+    return Ask(Reason(Stage.FLOOR, text), explicit=True) if text else None
+
+
+def trusted_allow(inquiry: Inquiry) -> Decision | None:
+    if inquiry.context.hook == "ask" or inquiry.strict_shell:
+        return None
+    permit = inquiry.subject.trusted(hook=inquiry.context.hook == "allow")
+    if permit is None:
+        return None
+    return _permitted(Stage.TRUSTED_ALLOW, permit)
+
+
+def skip_switch(inquiry: Inquiry) -> Decision | None:
+    skips = inquiry.context.skips
+    switched = {
+        "edit": skips.edits,
+        "shell": skips.bash,
+        "skill": skips.skills,
+        "slash": skips.skills,
+        "mcp": skips.mcp,
+    }.get(inquiry.subject.family, False)
+    if not switched or inquiry.strict_shell or inquiry.context.hook == "ask":
+        return None
+    subject = inquiry.subject
+    if subject.danger() or not subject.skippable() or subject.asked() is not None:
+        return None
+    return Allow(Reason(Stage.SKIP, "Your settings let calls of this kind run."))
+
+
+def safety(inquiry: Inquiry) -> Decision | None:
+    always = inquiry.subject.always_asks()
+    if always:
+        return Ask(Reason(Stage.SAFETY, always), explicit=inquiry.subject.family == "web")
+    if not inquiry.context.interactive:
+        return None
+    text = inquiry.subject.danger()
+    return Ask(Reason(Stage.SAFETY, text)) if text else None
+
+
+def ask_rule(inquiry: Inquiry) -> Decision | None:
+    rule = inquiry.subject.asked()
+    if rule is not None:
+        reason = _by_rule(Stage.ASK_RULE, "A rule says to ask", rule)
+        return Ask(reason, explicit=True)
+    if inquiry.context.hook == "ask":
+        return Ask(Reason(Stage.ASK_RULE, "A hook says to ask."), explicit=True)
+    return None
+
+
+def bypass(inquiry: Inquiry) -> Decision | None:
+    mode = inquiry.previous
+    if not mode.bypass or inquiry.strict_shell:
+        return None
+    if inquiry.plan and inquiry.context.plan_enforcement != "delegate":
+        if inquiry.subject.family not in ("read", "shell"):
+            return None
+    return Allow(Reason(Stage.BYPASS, f"The mode is {mode.id}."))
+
+
+def untrusted_allow(inquiry: Inquiry) -> Decision | None:
+    if inquiry.strict_shell or inquiry.subject.danger():
+        return None
+    permit = inquiry.subject.untrusted()
+    return _permitted(Stage.UNTRUSTED_ALLOW, permit) if permit is not None else None
+
+
+def mode_strategy(inquiry: Inquiry) -> Decision | None:
+    if inquiry.mode.id == "delegate":
+        return Allow(Reason(Stage.MODE, "Coordination runs in delegate mode."))
+    verdict = inquiry.subject.strategy(inquiry.previous)
+    if verdict.allow:
+        return Allow(Reason(Stage.MODE, f"It runs in {inquiry.mode.id} mode."), verdict.note)
+    return Ask(Reason(Stage.MODE, verdict.text))
+
+
+STAGES: Final[tuple[StageFunction, ...]] = (
+    hook_denies,
+    impossible,
+    deny_rule,
+    human_tool,
+    mode_gate,
+    floor,
+    trusted_allow,
+    skip_switch,
+    safety,
+    ask_rule,
+    bypass,
+    untrusted_allow,
+    mode_strategy,
+)
+
+
+# --- stage 11: who answers --------------------------------------------------------------------
+
+
+def finish(inquiry: Inquiry, decision: Decision) -> Decision:
+    """An ask finds somebody to answer it, or is a denial."""
+    if not isinstance(decision, Ask):
+        return decision
+    if inquiry.context.mode == "dontAsk":
+        return Deny(_turned(decision, Stage.DONT_ASK, "In dontAsk mode nothing is asked."))
+    grants = _offered(inquiry, decision)
+    answerer = "human"
+    if _may_classify(inquiry) and not decision.explicit:
+        if decision.reason.stage in (Stage.SAFETY, Stage.MODE):
+            answerer = "classifier"
+    if answerer == "human" and not inquiry.context.interactive:
+        return Deny(_turned(decision, Stage.NON_INTERACTIVE, _way_out(inquiry, decision)))
+    return replace(
+        decision,
+        grants=grants,
+        answerer="classifier" if answerer == "classifier" else "human",
+        lacking=inquiry.subject.lacking(),
+    )
+
+
+def _may_classify(inquiry: Inquiry) -> bool:
+    return inquiry.mode.classifier or (inquiry.plan and inquiry.context.plan_classifier)
+
+
+def _offered(inquiry: Inquiry, ask: Ask) -> tuple[Grant, ...]:
+    """The grants of "always": only where the stored rule would settle the next call."""
+    if ask.explicit or ask.reason.stage is not Stage.MODE:
+        return ()
+    if inquiry.plan and inquiry.subject.family in ("shell", "edit"):
+        return ()
+    return inquiry.subject.grants()
+
+
+def _turned(ask: Ask, stage: Stage, text: str) -> Reason:
+    return Reason(stage, f"{ask.reason.text} {text}", ask.reason.rule, ask.reason.source)
+
+
+def _way_out(inquiry: Inquiry, ask: Ask) -> str:
+    if inquiry.subject.family == "human":
+        if inquiry.call.tool == "ExitPlanMode":
+            return "Nobody is here to approve: the text of your plan is the answer."
+        return "Nobody is here to answer: decide yourself and say what you assumed."
+    grants = () if ask.explicit else inquiry.subject.grants()
+    rules = ", ".join(grant.rule for grant in grants if grant.rule)
+    if rules:
+        return f"Nobody is here to ask; the rule {rules} would permit it."
+    if any(grant.mode for grant in grants):
+        return "Nobody is here to ask; --permission-mode acceptEdits would permit it."
+    return "Nobody is here to ask, and no flag permits it short of a person's answer."
+
+
+def _by_rule(stage: Stage, text: str, rule: Rule) -> Reason:
+    return Reason(stage, f"{text}: {rule.text} ({rule.source}).", rule.text, rule.source)
+
+
+def _permitted(stage: Stage, permit: Permit) -> Allow:
+    if permit.rule is None:
+        return Allow(Reason(stage, "A hook allowed it."))
+    return Allow(_by_rule(stage, "A rule allows it", permit.rule))

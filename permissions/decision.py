@@ -1,0 +1,99 @@
+"""What the gate decides about one call, as plain data.
+
+An `Ask` is data too: `gate.py` puts it to a person, `decide.py` never waits for anybody.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+
+class Stage(enum.StrEnum):
+    """The stage that settled a call; the names are public: records, hooks and tests use them."""
+
+    HOOK = "hook"
+    PATH = "path"
+    URL = "url"
+    DENY = "deny"
+    HUMAN = "human"
+    MODE_GATE = "mode_gate"
+    PLAN_FILE = "plan_file"
+    FLOOR = "floor"
+    TRUSTED_ALLOW = "trusted_allow"
+    SKIP = "skip"
+    SAFETY = "safety"
+    ASK_RULE = "ask_rule"
+    BYPASS = "bypass"
+    UNTRUSTED_ALLOW = "untrusted_allow"
+    MODE = "mode"
+    NON_INTERACTIVE = "non_interactive"
+    DONT_ASK = "dont_ask"
+
+
+Answerer: TypeAlias = Literal["human", "classifier"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why, in one sentence, and which rule of which source if one decided."""
+
+    stage: Stage
+    text: str
+    rule: str = ""
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """What "always" would do: store `rule`, or switch the session to `mode`."""
+
+    rule: str = ""
+    mode: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Allow:
+    """`note` is set when the call runs although something about it deserves a log line."""
+
+    reason: Reason
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Deny:
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """`grants` empty hides "always"; `explicit` asks may not be answered by a classifier.
+
+    `lacking` are the parts of a command line that no rule covers, as they are written.
+    """
+
+    reason: Reason
+    grants: tuple[Grant, ...] = ()
+    explicit: bool = False
+    answerer: Answerer = "human"
+    lacking: tuple[str, ...] = ()
+
+
+Decision: TypeAlias = Allow | Deny | Ask
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionRecord:
+    """What is kept of one decision: how it ended, who said so and how long it took."""
+
+    call_id: str
+    tool: str
+    target: str
+    behavior: Literal["allow", "deny"]
+    stage: str
+    reason: str
+    rule: str = ""
+    source: str = ""
+    answer: str = ""
+    ms: int = 0

@@ -1,0 +1,63 @@
+"""What a call would touch, read from its input alone: for judging without a tool behind it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from gatewright.permissions import tools_table
+from gatewright.permissions.paths import Place, absolute
+from gatewright.tools.access import Access, Effect, RemoteTool, ShellText
+
+_MAGIC = re.compile(r"[*?\[{]")
+
+
+def declared_access(tool: str, given: Mapping[str, object], place: Place) -> Access:
+    """The facts the built-in tool of that name would declare for this input."""
+    row = tools_table.row(tool)
+    value = given.get(row.field) if row.field else None
+    text = value if isinstance(value, str) else ""
+    match row.family:
+        case "read":
+            return Access(reads=(_read_path(tool, text, given, place),), effects=Effect.READ_ONLY)
+        case "edit":
+            return Access(writes=(Path(_raw(text, place)),))
+        case "shell":
+            unsandboxed = given.get("dangerouslyDisableSandbox") is True
+            return Access(runs=ShellText(text, Path(place.cwd), unsandboxed))
+        case "web":
+            return Access(urls=(text,), effects=Effect.OPEN_WORLD)
+        case "mcp":
+            parts = tools_table.mcp_parts(tool)
+            remote = RemoteTool(*parts) if parts is not None else None
+            return Access(remote=remote, effects=Effect.OPEN_WORLD)
+        case "agent":
+            return Access(subject=text, effects=Effect.AGENT)
+        case "human":
+            return Access(effects=Effect.HUMAN)
+        case "free":
+            return Access(effects=Effect.FREE)
+        case _:
+            return Access(subject=text)
+
+
+def _raw(text: str, place: Place) -> str:
+    return absolute(text, place.cwd, place.home)
+
+
+def _read_path(tool: str, text: str, given: Mapping[str, object], place: Place) -> Path:
+    path = _raw(text, place) if text else place.cwd
+    pattern = given.get("pattern")
+    if tool == "Glob" and isinstance(pattern, str):
+        path = glob_root(pattern, path, place)
+    return Path(path)
+
+
+def glob_root(pattern: str, base: str, place: Place) -> str:
+    """The directory a file pattern starts in: its literal head joined to the path."""
+    found = _MAGIC.search(pattern)
+    head = pattern if found is None else pattern[: found.start()].rpartition("/")[0]
+    if found is not None and not head and pattern.startswith("/"):
+        return "/"
+    return absolute(head, base, place.home) if head else base

@@ -1,0 +1,239 @@
+"""Everything around the pure decision: hooks before it, a person or nobody after it.
+
+Prompts are shown one at a time in the order they arose; a queued one is decided again when its
+turn comes, so an "always" or a mode change settles what it covers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol, TypeAlias
+
+from gatewright.permissions.context import Call, HookWord
+from gatewright.permissions.decide import decide
+from gatewright.permissions.decision import (
+    Allow,
+    Ask,
+    Decision,
+    DecisionRecord,
+    Deny,
+    Grant,
+    Reason,
+    Stage,
+)
+from gatewright.permissions.grants import options_for, question, refusal, repeated
+from gatewright.permissions.policy import Policy
+from gatewright.permissions.world import (
+    Dirty,
+    Lookup,
+    fetch_missing,
+    git_dirty,
+    lookup_host,
+)
+from gatewright.tools.access import Where
+from gatewright.tools.interact import Answer
+from gatewright.tools.protocol import Asker, Facts, ToolCall
+
+MAX_ROUNDS = 3
+DENIALS_BEFORE_HINT = 3
+
+
+@dataclass(frozen=True, slots=True)
+class HookVerdict:
+    """What the hooks before a tool call said; `input` replaces the call's input once."""
+
+    word: HookWord = ""
+    text: str = ""
+    input: Mapping[str, object] | None = None
+
+
+class BeforeTool(Protocol):
+    async def __call__(self, call: ToolCall, where: Where) -> HookVerdict: ...
+
+
+Persist: TypeAlias = Callable[[tuple[str, ...]], Awaitable[None]]
+
+
+async def _no_barrier() -> None:
+    return None
+
+
+def _ignore(_: object) -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class GatePorts:
+    """What the gate needs from its surroundings. Only `record` is always wanted."""
+
+    record: Callable[[DecisionRecord], None] = _ignore
+    barrier: Callable[[], Awaitable[None]] = _no_barrier
+    clock: Callable[[], float] = time.monotonic
+    persist: Persist | None = None
+    place: str = "this session"  # where an "always" is stored, as the prompt names it
+    before_tool: BeforeTool | None = None
+    mode_changed: Callable[[str], None] = _ignore
+    lookup: Lookup = lookup_host
+    dirty: Dirty = git_dirty
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """The call may run, with exactly this input."""
+
+    call: ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The call does not run; `ends_turn` when a person said a plain no."""
+
+    message: str
+    ends_turn: bool = False
+    told: bool = False  # the person wrote something: that text is the result
+
+
+Outcome: TypeAlias = Passed | Refused
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One call on its way through the gate."""
+
+    call: ToolCall
+    facts: Facts
+    where: Where
+    ask: Asker
+    agent: str = "main"
+    hook: HookVerdict = HookVerdict()
+
+
+class Gate:
+    """Authorises calls for one session."""
+
+    def __init__(self, policy: Policy, ports: GatePorts) -> None:
+        self._policy = policy
+        self._ports = ports
+        self._queue = asyncio.Lock()
+        self._denials: dict[str, int] = {}
+
+    async def hook(self, call: ToolCall, where: Where) -> HookVerdict:
+        if self._ports.before_tool is None:
+            return HookVerdict()
+        return await self._ports.before_tool(call, where)
+
+    async def authorize(self, request: Request) -> Outcome:
+        """Decide, ask if need be, record how it ended."""
+        started = self._ports.clock()
+        decision = await self._decide(request)
+        answer = ""
+        outcome: Outcome
+        if isinstance(decision, Ask):
+            async with self._queue:
+                decision = await self._decide(request)
+                if isinstance(decision, Ask):
+                    outcome, answer = await self._put(request, decision)
+                else:
+                    outcome = self._settled(request, decision)
+        else:
+            outcome = self._settled(request, decision)
+        self._note(request, decision, outcome, (answer, started))
+        return outcome
+
+    async def _decide(self, request: Request) -> Decision:
+        """Decide with everything known that a decision needs to know."""
+        policy, ports = self._policy, self._ports
+        call = Call(request.call.name, request.call.input, request.facts.access)
+        decision: Decision = Deny(Reason(Stage.FLOOR, "Nothing was decided."))
+        policy.resolver.hosts.clear()
+        policy.resolver.trees.clear()
+        for _ in range(MAX_ROUNDS):
+            context = policy.context(request.where, agent=request.agent, hook=request.hook.word)
+            decision = decide(call, context)
+            if not await fetch_missing(policy.resolver, ports.lookup, ports.dirty):
+                return decision
+        return decision
+
+    def _settled(self, request: Request, decision: Allow | Deny) -> Outcome:
+        key = f"{request.call.name} {request.facts.target}"
+        if isinstance(decision, Allow):
+            self._denials.pop(key, None)
+            return Passed(request.call)
+        count = self._denials.get(key, 0) + 1
+        if len(self._denials) > 256:
+            self._denials.clear()
+        self._denials[key] = count
+        text = refusal(decision, request.hook.text)
+        return Refused(repeated(text) if count >= DENIALS_BEFORE_HINT else text)
+
+    async def _put(self, request: Request, ask: Ask) -> tuple[Outcome, str]:
+        """Show the question and turn the answer into an outcome."""
+        options = options_for(ask, self._ports.place)
+        answer = await request.ask(question(request.call, request.facts, ask, options))
+        choice = _choice(answer, offered=bool(ask.grants))
+        match choice:
+            case "once":
+                return Passed(request.call), "once"
+            case "always":
+                await self._remember(ask.grants)
+                return Passed(request.call), "always"
+            case "told":
+                return Refused(answer.text.strip(), told=True), "told"
+            case "no":
+                return Refused("The person said no to this call.", ends_turn=True), "no"
+            case _:
+                return Refused("Nobody answered; the call did not run."), "cancelled"
+
+    async def _remember(self, grants: tuple[Grant, ...]) -> None:
+        rules = tuple(grant.rule for grant in grants if grant.rule)
+        for grant in grants:
+            if grant.mode:
+                self._ports.mode_changed(self._policy.set(grant.mode))
+        for rule in rules:
+            self._policy.add("allow", rule)
+        if rules and self._ports.persist is not None:
+            await self._ports.persist(rules)
+
+    def _note(
+        self, request: Request, decision: Decision, outcome: Outcome, ended: tuple[str, float]
+    ) -> None:
+        answer, started = ended
+        reason = decision.reason
+        self._ports.record(
+            DecisionRecord(
+                call_id=request.call.id,
+                tool=request.call.name,
+                target=request.facts.target,
+                behavior="allow" if isinstance(outcome, Passed) else "deny",
+                stage=str(reason.stage),
+                reason=reason.text,
+                rule=reason.rule,
+                source=reason.source,
+                answer=answer,
+                ms=round((self._ports.clock() - started) * 1000),
+            )
+        )
+
+
+def _choice(
+    answer: Answer, *, offered: bool
+) -> Literal["once", "always", "no", "told", "cancelled"]:
+    if answer.cancelled:
+        return "cancelled"
+    match answer.choice:
+        case "once":
+            return "once"
+        case "always" if offered:
+            return "always"
+        case "no":
+            return "told" if answer.text.strip() else "no"
+        case _:
+            return "told" if answer.text.strip() else "no"
+
+
+def with_hook_input(request: Request, call: ToolCall, facts: Facts) -> Request:
+    """The same request with the input a hook wrote; hooks are not asked a second time."""
+    return replace(request, call=call, facts=facts)

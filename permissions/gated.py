@@ -1,0 +1,61 @@
+"""The executor with the gate built in: the only module that may hold a raw one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gatewright.permissions.gate import Gate, GatePorts, Passed, Request
+from gatewright.permissions.policy import Policy
+from gatewright.tools.access import Where
+from gatewright.tools.executor import RawExecutor
+from gatewright.tools.protocol import (
+    Executor,
+    Facts,
+    ToolCall,
+    ToolContext,
+    ToolResult,
+    ToolSource,
+)
+
+__all__ = ["GatePorts", "gated"]
+
+
+class GatedExecutor:
+    """Runs nothing that was not authorised, and exactly the input that was."""
+
+    def __init__(self, raw: Executor, policy: Policy, ports: GatePorts) -> None:
+        self._raw = raw
+        self._policy = policy
+        self._ports = ports
+        self._gate = Gate(policy, ports)
+
+    async def facts(self, call: ToolCall, where: Where) -> Facts:
+        return await self._raw.facts(call, where)
+
+    async def execute(self, call: ToolCall, ctx: ToolContext) -> ToolResult:
+        facts = await self._raw.facts(call, ctx.where)
+        if facts.error:
+            return ToolResult.failed(facts.error)
+        hook = await self._gate.hook(call, ctx.where)
+        if hook.input is not None:
+            call = call.with_input(dict(hook.input))
+            facts = await self._raw.facts(call, ctx.where)
+            if facts.error:
+                return ToolResult.failed(f"A hook rewrote the input: {facts.error}")
+        request = Request(call, facts, ctx.where, ctx.ask, ctx.agent, hook)
+        outcome = await self._gate.authorize(request)
+        if not isinstance(outcome, Passed):
+            if outcome.told:
+                return ToolResult.failed(outcome.message, summary="answered instead")
+            return ToolResult.refused(outcome.message, ends_turn=outcome.ends_turn)
+        await self._ports.barrier()
+        try:
+            return await self._raw.execute(outcome.call, ctx)
+        finally:
+            if facts.access.runs is not None or facts.access.writes:
+                self._policy.touched()
+
+
+def gated(sources: Sequence[ToolSource], policy: Policy, ports: GatePorts) -> Executor:
+    """The session's executor over these tool sources."""
+    return GatedExecutor(RawExecutor(sources), policy, ports)

@@ -1,0 +1,62 @@
+"""What people read when the gate asks or refuses, and what their "always" would store."""
+
+from __future__ import annotations
+
+from gatewright.permissions.decision import Ask, Deny, Grant, Stage
+from gatewright.tools.blocks import Block, Command, Text
+from gatewright.tools.interact import Ask as Question
+from gatewright.tools.interact import Option
+from gatewright.tools.protocol import Facts, ToolCall
+
+
+def options_for(ask: Ask, place: str) -> tuple[Option, ...]:
+    """Once, always (with the exact rule and where it is kept; absent when not offered), no."""
+    options = [Option("once", "Yes, once", "y")]
+    if ask.grants:
+        options.append(Option("always", _always(ask.grants, place), "Y"))
+    options.append(Option("no", "No", "n", "or type what to do instead"))
+    return tuple(options)
+
+
+def _always(grants: tuple[Grant, ...], place: str) -> str:
+    modes = [grant.mode for grant in grants if grant.mode]
+    if modes:
+        return f"Yes, and switch this session to {modes[0]}"
+    rules = ", ".join(grant.rule for grant in grants)
+    return f"Yes, and always allow {rules} (kept in {place})"
+
+
+def question(call: ToolCall, facts: Facts, ask: Ask, options: tuple[Option, ...]) -> Question:
+    """Everything that is at stake, exactly as it will run."""
+    runs = facts.access.runs
+    body: list[Block] = list(facts.view)
+    if not body and runs is not None:
+        body.append(Command(runs.command, str(runs.cwd)))
+    if not body:
+        body.append(Text(facts.target))
+    if ask.lacking and runs is not None and ask.lacking != (runs.command,):
+        body.append(Text("No rule covers: " + " · ".join(ask.lacking), "dim"))
+    return Question(
+        kind="permission",
+        title=f"{facts.verb} {facts.target}".strip().partition("\n")[0],
+        body=tuple(body),
+        options=options,
+        reason=ask.reason.text,
+        tool=call.name,
+        call_id=call.id,
+        free_text=True,
+    )
+
+
+def refusal(deny: Deny, hook_text: str = "") -> str:
+    """For the model: what was refused, why, and that another way round is no answer."""
+    reason = deny.reason
+    said = f" The hook said: {hook_text}" if reason.stage is Stage.HOOK and hook_text else ""
+    return (
+        f"Not run ({reason.stage}): {reason.text}{said} "
+        "Do not try to reach the same effect with another tool or command."
+    )
+
+
+def repeated(text: str) -> str:
+    return f"{text} This same call was refused several times: change your approach or ask."

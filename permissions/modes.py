@@ -1,0 +1,141 @@
+"""The permission modes: one table, their aliases and what each does with a call nobody settled.
+
+Names are compared without case, hyphens and underscores, everywhere the same way.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Strategy: TypeAlias = Literal["allow", "ask", "root", "contained"]
+# root: only inside the project root; contained: only if nothing in it leaves the project root
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """One row: `cycle` is its place in Shift+Tab (0 = not in it), `chosen` whether a flag may."""
+
+    id: str
+    runs: str
+    read_out: Strategy = "ask"
+    edit_in: Strategy = "ask"
+    shell: Strategy = "ask"
+    agent: Strategy = "allow"
+    cycle: int = 0
+    chosen: bool = True
+    bypass: bool = False
+    classifier: bool = False
+
+
+MODES: Mapping[str, Mode] = {
+    mode.id: mode
+    for mode in (
+        Mode("default", "reads inside the project and safe commands", cycle=1),
+        Mode("acceptEdits", "also edits inside the project", edit_in="allow", cycle=2),
+        Mode("plan", "only reading; writes nothing but the plan file", cycle=3),
+        Mode(
+            "auto",
+            "a classifier answers what would be asked",
+            edit_in="allow",
+            agent="ask",
+            cycle=4,
+            classifier=True,
+        ),
+        Mode(
+            "autoInProject",
+            "edits and commands contained in the project",
+            edit_in="root",
+            shell="contained",
+        ),
+        Mode("dontAsk", "allow rules and reads inside; the rest is denied"),
+        Mode(
+            "bypassPermissions",
+            "everything except the hard floor",
+            cycle=5,
+            bypass=True,
+        ),
+        Mode("delegate", "coordination only; the main agent touches nothing", cycle=6),
+        Mode("work", "reads anywhere", read_out="allow", chosen=False),
+        Mode("fullAccess", "everything except the hard floor", chosen=False, bypass=True),
+    )
+}
+
+# Subagent frontmatter may also say "ignore": follow the parent. It is no mode of its own.
+FOLLOW_PARENT = "ignore"
+
+ALIASES: Mapping[str, str] = {
+    "acceptedits": "acceptEdits",
+    "code": "acceptEdits",
+    "ask": "plan",
+    "bypass": "bypassPermissions",
+}
+DEPRECATED: Mapping[str, str] = {"code": "acceptEdits", "ask": "plan"}
+
+_UNCHOSEN_BY_FLAG = frozenset({"delegate", "work", "fullAccess", FOLLOW_PARENT})
+
+
+def _folded(name: str) -> str:
+    return name.strip().lower().replace("-", "").replace("_", "")
+
+
+_BY_NAME: Mapping[str, str] = {**{_folded(name): name for name in MODES}, **ALIASES}
+
+
+def canonical(name: str) -> str | None:
+    """The mode's id, or None for a name nobody knows."""
+    return _BY_NAME.get(_folded(name))
+
+
+def deprecation(name: str) -> str:
+    """A note when `name` is an old name, else an empty string."""
+    new = DEPRECATED.get(_folded(name))
+    return f"The mode name '{name}' is deprecated; use '{new}'." if new else ""
+
+
+def resolve(name: str) -> str:
+    """The mode's id. Raises ValueError with the valid names and the nearest one."""
+    found = canonical(name)
+    if found is not None:
+        return found
+    valid = [mode.id for mode in MODES.values() if mode.chosen]
+    near = difflib.get_close_matches(name, valid, n=1, cutoff=0.5)
+    hint = f" Did you mean {near[0]}?" if near else ""
+    raise ValueError(f"There is no mode '{name}'.{hint} Valid modes: {', '.join(valid)}.")
+
+
+def flag_mode(name: str) -> str:
+    """The mode a command-line flag may start in. Raises ValueError listing the valid names."""
+    found = canonical(name)
+    if found is None or found in _UNCHOSEN_BY_FLAG:
+        valid = [mode for mode in MODES if mode not in _UNCHOSEN_BY_FLAG]
+        raise ValueError(f"'{name}' cannot be chosen here. Valid modes: {', '.join(valid)}.")
+    return found
+
+
+def cycle(*, auto: bool, bypass: bool) -> tuple[str, ...]:
+    """The Shift+Tab order, without what is not available."""
+    rows = sorted((mode for mode in MODES.values() if mode.cycle), key=lambda mode: mode.cycle)
+    return tuple(
+        mode.id
+        for mode in rows
+        if (auto or mode.id != "auto") and (bypass or mode.id != "bypassPermissions")
+    )
+
+
+def effective(mode: str, *, disable_bypass: bool) -> str:
+    """The mode that counts: with bypass disabled both names of it mean default."""
+    return "default" if disable_bypass and MODES[mode].bypass else mode
+
+
+def tightest(parent: str, wanted: str) -> str:
+    """The mode of a child that asked for `wanted`: never looser than its parent."""
+    order = ("plan", "dontAsk", "default", "work", "acceptEdits", "autoInProject", "auto")
+    ranks = {mode: rank for rank, mode in enumerate((*order, "bypassPermissions", "fullAccess"))}
+    if parent in {"plan", "auto", "dontAsk"}:
+        return parent
+    if parent == "delegate":
+        parent = "default"
+    return wanted if ranks.get(wanted, 99) < ranks[parent] else parent

@@ -1,0 +1,36 @@
+"""Whether a rule names a protected or outside path, or only happens to cover it."""
+
+from __future__ import annotations
+
+from gatewright.permissions.paths import Located, Paths, ancestors, inside, protected_component
+
+
+def names_path(literals: tuple[str, ...], located: Located, paths: Paths) -> bool:
+    """`literals` are absolute literal prefixes of the rule; each concern must be named by one."""
+    if paths.tier(located) and not any(
+        _has_component(literal, located, paths) for literal in literals
+    ):
+        return False
+    return paths.is_inside(located) or any(
+        _reaches_outside(literal, located, paths) for literal in literals
+    )
+
+
+def _parts(path: str) -> list[str]:
+    return [part for part in path.casefold().split("/") if part]
+
+
+def _has_component(literal: str, located: Located, paths: Paths) -> bool:
+    """The literal prefix itself spells the component that makes the path protected."""
+    home = _parts(paths.place.home)
+    wanted = {protected_component(_parts(reading), home) for reading in located.readings} - {""}
+    return bool(wanted) and protected_component(_parts(literal), home) in wanted
+
+
+def _reaches_outside(literal: str, located: Located, paths: Paths) -> bool:
+    if literal in ("", "/") or literal == paths.place.home:
+        return False
+    trusted = {above for directory in paths.trusted() for above in ancestors(directory)}
+    if literal in trusted:
+        return False
+    return any(inside(reading, literal) for reading in located.readings)

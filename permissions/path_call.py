@@ -1,0 +1,199 @@
+"""Calls about files: reads and edits, judged by both readings of every path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gatewright.permissions import tools_table
+from gatewright.permissions.context import Call, Context
+from gatewright.permissions.decision import Grant, Stage
+from gatewright.permissions.modes import Mode
+from gatewright.permissions.naming import names_path
+from gatewright.permissions.paths import Located, Paths, unusable
+from gatewright.permissions.rules import Bare, ParamForm, PathForm, Rule
+from gatewright.permissions.subject import (
+    Permit,
+    PlanKind,
+    Verdict,
+    covers_tool,
+    param_matches,
+)
+
+
+class PathCall:
+    """A call that reads or writes named files and nothing else."""
+
+    def __init__(self, call: Call, context: Context, paths: Paths) -> None:
+        self._call = call
+        self._context = context
+        self._paths = paths
+        self._edit = bool(call.access.writes) or tools_table.row(call.tool).family == "edit"
+        given = call.access.writes if self._edit else call.access.reads
+        self._texts = tuple(str(path) for path in given)
+        self._located = tuple(paths.locate(text) for text in self._texts)
+        self._also_read = tuple(
+            paths.locate(str(path)) for path in (call.access.reads if self._edit else ())
+        )
+
+    @property
+    def family(self) -> tools_table.Family:
+        return "edit" if self._edit else "read"
+
+    @property
+    def target(self) -> str:
+        return ", ".join(self._texts)
+
+    def impossible(self) -> tuple[Stage, str] | None:
+        if any(unusable(text) for text in self._texts):
+            return Stage.PATH, "The path contains a NUL or a newline; no real path does."
+        return None
+
+    def denied(self) -> Rule | None:
+        """An edit is stopped by a read denial too: it would show what it changes."""
+        for rule in self._context.rules.deny:
+            if self._fires(rule, self._located):
+                return rule
+            if (self._edit or self._also_read) and self._read_fires(rule):
+                return rule
+        return None
+
+    def _read_fires(self, rule: Rule) -> bool:
+        about_reading = rule.tool == "Read" and isinstance(rule.form, PathForm | Bare)
+        everything = (*self._located, *self._also_read)
+        return about_reading and any(self._covers(rule, located) for located in everything)
+
+    def asked(self) -> Rule | None:
+        rank = self._context.patterns.rank
+        fired = (rule for rule in self._context.rules.ask if self._fires(rule, self._located))
+        return max(fired, key=rank, default=None)
+
+    def _fires(self, rule: Rule, located: Iterable[Located]) -> bool:
+        return covers_tool(rule, self._call.tool) and (
+            any(self._covers(rule, path) for path in located)
+        )
+
+    def _covers(self, rule: Rule, located: Located) -> bool:
+        """Whether a restricting rule is about this path in either reading."""
+        match rule.form:
+            case Bare():
+                return True
+            case PathForm() as form:
+                pattern = self._context.patterns.of(form, builtin=rule.source == "builtin")
+                return any(pattern.matches(reading) for reading in located.readings)
+            case ParamForm() as form:
+                return param_matches(form, self._call)
+            case _:
+                return False
+
+    def _grants_path(self, rule: Rule, located: Located) -> bool:
+        """Whether an allow rule is about this path in both readings, and names it if it must."""
+        if not covers_tool(rule, self._call.tool):
+            return False
+        form = rule.form
+        if isinstance(form, PathForm):
+            pattern = self._context.patterns.of(form)
+            if not all(pattern.matches(reading) for reading in located.readings):
+                return False
+            return not self._must_be_named(located) or names_path(
+                pattern.literal_names, located, self._paths
+            )
+        return isinstance(form, Bare) and not self._must_be_named(located)
+
+    def _must_be_named(self, located: Located) -> bool:
+        return self._edit and (
+            bool(self._paths.tier(located)) or not self._paths.is_inside(located)
+        )
+
+    def floor(self) -> str:
+        if self._edit and any(self._tier_a(path) for path in self._located):
+            return "It would change the agent's own configuration."
+        return ""
+
+    def _tier_a(self, located: Located) -> bool:
+        return self._paths.tier(located) == "A" and not is_plan_file(located, self._context)
+
+    def trusted(self, *, hook: bool) -> Permit | None:
+        return self._permit(self._context.rules.trusted, hook=hook)
+
+    def untrusted(self) -> Permit | None:
+        if self.skippable():
+            return self._permit(self._context.rules.untrusted, hook=False, beats_asks=False)
+        return None
+
+    def _permit(
+        self, rules: tuple[Rule, ...], *, hook: bool, beats_asks: bool = True
+    ) -> Permit | None:
+        rank = self._context.patterns.rank
+        asks = self._context.rules.ask
+        permit: Permit | None = None
+        for located in self._located:
+            best = max(
+                (rule for rule in rules if self._grants_path(rule, located)),
+                key=rank,
+                default=None,
+            )
+            by_hook = best is None and hook and not self._must_be_named(located)
+            if best is None and not by_hook:
+                return None
+            strength = rank(best) if best is not None else (1, 0, 0)
+            if beats_asks and any(
+                rank(ask) > strength or (ask.source == "builtin" and strength < (2, 0, 0))
+                for ask in asks
+                if self._fires(ask, (located,))
+            ):
+                return None
+            permit = permit or Permit(best)
+        return permit
+
+    def skippable(self) -> bool:
+        return all(
+            self._paths.is_inside(path) and not (self._edit and self._paths.tier(path))
+            for path in self._located
+        )
+
+    def danger(self) -> str:
+        return ""
+
+    def always_asks(self) -> str:
+        return ""
+
+    def plan_kind(self) -> PlanKind:
+        return "edit" if self._edit else "read"
+
+    def strategy(self, mode: Mode) -> Verdict:
+        outside = [path for path in self._located if not self._paths.is_inside(path)]
+        if not self._edit:
+            if outside and mode.read_out != "allow":
+                return Verdict(False, f"{outside[0].lexical} is outside the project.")
+            return Verdict(True)
+        if outside:
+            return Verdict(False, f"{outside[0].lexical} is outside the project.")
+        if any(self._paths.tier(path) for path in self._located):
+            return Verdict(False, "The file is protected: it can run code or change settings.")
+        if mode.edit_in == "root":
+            contained = all(self._paths.in_root(path) for path in self._located)
+            return Verdict(contained, "" if contained else "The file is not in the project root.")
+        return Verdict(mode.edit_in == "allow", "Edits ask in this mode.")
+
+    def grants(self) -> tuple[Grant, ...]:
+        if self._edit and self._located and self.skippable():
+            return (Grant(mode="acceptEdits"),)
+        return ()
+
+    def lacking(self) -> tuple[str, ...]:
+        return ()
+
+
+def is_plan_file(located: Located, context: Context) -> bool:
+    """Exactly the session's plan file, with no link anywhere on the way below the root."""
+    if not context.plan_file:
+        return False
+    if located.lexical != context.plan_file:
+        return False
+    place = context.place
+    expected = {
+        context.plan_file.replace(base, context.resolver.real(base), 1)
+        for base in (place.root, place.home)
+        if context.plan_file.startswith(base + "/")
+    }
+    return located.real == context.plan_file or located.real in expected

@@ -1,0 +1,234 @@
+"""Paths as the gate sees them: what is written, and what the kernel would make of it.
+
+Granting needs both readings to satisfy, restricting fires if either does. Containment is by
+components, never by string prefix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Literal, Protocol, TypeAlias
+
+Tier: TypeAlias = Literal["", "A", "B"]
+
+
+class Resolver(Protocol):
+    """What a decision may learn about the machine; a test answers from a table, not from disk."""
+
+    def real(self, path: str) -> str:
+        """Resolve an absolute path, `..` applied after the link it follows; never fails."""
+        ...
+
+    def config_links(self) -> tuple[str, ...]:
+        """Real directories that a link called `.gatewright` points to."""
+        ...
+
+    def nested_repository(self, directory: str, root: str) -> bool:
+        """Whether a `.git` lies in `directory` or between it and `root` (exclusive)."""
+        ...
+
+    def addresses(self, host: str) -> tuple[str, ...]: ...
+    def dirty(self, directory: str) -> bool:
+        """Whether the work tree has changes that git does not hold."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The directories a decision is about, absolute and without a trailing slash."""
+
+    root: str
+    cwd: str
+    home: str
+    start: str
+    directories: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """One path in both readings. `given` is absolute but otherwise as written."""
+
+    given: str
+    lexical: str
+    real: str
+
+    @property
+    def readings(self) -> tuple[str, ...]:
+        return (self.lexical,) if self.lexical == self.real else (self.lexical, self.real)
+
+
+def lexical(path: str) -> str:
+    """An absolute path without `.`, `..` and doubled slashes, removed as text."""
+    if "/." not in path and "//" not in path and not path.endswith("/"):
+        return path
+    parts: list[str] = []
+    for part in path.split("/"):
+        if part == "..":
+            if parts:
+                parts.pop()
+        elif part not in ("", "."):
+            parts.append(part)
+    return "/" + "/".join(parts)
+
+
+def absolute(path: str, base: str, home: str) -> str:
+    """Make `path` absolute against `base`, expanding `~`, removing nothing."""
+    if path == "~" or path.startswith("~/"):
+        return home + path[1:]
+    return path if path.startswith("/") else f"{base}/{path}"
+
+
+def inside(path: str, directory: str) -> bool:
+    """Whether `path` is `directory` or below it; both lexical."""
+    if directory == "/":
+        return True
+    return path == directory or path.startswith(directory + "/")
+
+
+def ancestors(path: str) -> Iterator[str]:
+    """`path` and every directory above it, the root last."""
+    while path != "/" and path:
+        yield path
+        path = path.rpartition("/")[0] or "/"
+    yield "/"
+
+
+# By component, at any depth, compared without case. A pattern with "/" spans components.
+TIER_B: tuple[str, ...] = (
+    ".git", ".gitconfig", ".gitmodules", ".bashrc", ".bash_profile", ".bash_login", ".profile",
+    ".zshrc", ".zprofile", ".zshenv", ".envrc", ".npmrc", ".yarnrc*", ".pnpmfile.cjs",
+    "bunfig.toml", ".pypirc", "pip.conf", ".vscode", ".idea", ".husky", ".devcontainer",
+    ".cargo/config*", ".mvn", ".pre-commit-config.yaml", ".bash_logout", ".zlogin", ".zlogout",
+    ".ripgreprc", ".github/workflows", ".mcp.json", ".claude", ".agents", ".config/fish",
+    "config.fish",
+)  # fmt: skip
+TIER_B_HOME: tuple[str, ...] = (".ssh", ".config/systemd", ".config/autostart", ".config/git")
+TIER_A_NAME = ".gatewright"
+MANAGED = ("/etc/gatewright", "/library/application support/gatewright")
+TIER_EXAMPLES: Mapping[str, Tier] = {
+    "/w/proj/.git/config": "B",
+    "/w/proj/.GIT/hooks/x": "B",
+    "/w/proj/.gitignore": "",
+    "/w/proj/mirror.git/config": "",
+    "/w/proj/a/.cargo/config.toml": "B",
+    "/w/proj/.cargo/bin/x": "",
+    "/w/proj/.github/workflows/ci.yml": "B",
+    "/w/proj/.github/CODEOWNERS": "",
+    "/home/u/.ssh/config": "B",
+    "/w/proj/.ssh/config": "",
+    "/home/u/.config/fish/functions/x.fish": "B",
+    "/w/proj/.gatewright/settings.json": "A",
+    "/w/proj/a/.GateWright/x": "A",
+    "/w/proj/.gatewright/worktrees/t/a.py": "",
+    "/w/proj/.gatewright/worktrees/t/.git": "B",
+    "/w/proj/.gatewright/worktrees/t/.gatewright/x": "A",
+    "/w/proj/.gatewright/worktrees": "A",
+    "/home/u/.gatewright/settings.json": "A",
+    "/home/u/.gatewright/worktrees/t/a.py": "A",
+    "/etc/gatewright/settings.json": "A",
+    "/w/proj/src/a.py": "",
+}
+
+_PLAIN_B = frozenset(name for name in TIER_B if "/" not in name and "*" not in name)
+_PATTERNS_B = tuple(tuple(name.split("/")) for name in TIER_B if "/" in name or "*" in name)
+_HOME_B = tuple(tuple(name.split("/")) for name in TIER_B_HOME)
+
+
+def protected_component(parts: list[str], home_parts: list[str]) -> str:
+    """The first Tier B component among folded `parts`, as the table spells it, or ''."""
+    for index, part in enumerate(parts):
+        if part in _PLAIN_B:
+            return part
+        for pattern in _PATTERNS_B:
+            window = parts[index : index + len(pattern)]
+            if len(window) == len(pattern) and all(map(fnmatchcase, window, pattern)):
+                return "/".join(window)
+    depth = len(home_parts)
+    if parts[:depth] == home_parts:
+        for pattern in _HOME_B:
+            if tuple(parts[depth : depth + len(pattern)]) == pattern:
+                return "/".join(pattern)
+    return ""
+
+
+def _folded_parts(path: str) -> list[str]:
+    return [part for part in path.casefold().split("/") if part]
+
+
+def tier_of(path: str, home: str, projects: tuple[str, ...], links: tuple[str, ...] = ()) -> Tier:
+    """The protection of one absolute lexical path; `projects` are the trusted directories."""
+    folded = path.casefold()
+    parts = _folded_parts(path)
+    home_parts = _folded_parts(home)
+    if any(inside(folded, name) for name in MANAGED):
+        return "A"
+    if TIER_A_NAME in parts:
+        if parts[: len(home_parts) + 1] == [*home_parts, TIER_A_NAME]:
+            return "A"
+        if any(inside(folded, project.casefold()) for project in projects):
+            index = parts.index(TIER_A_NAME)
+            below = parts[index + 1 :]
+            if len(below) < 2 or below[0] != "worktrees":
+                return "A"
+            return tier_of("/" + "/".join(parts[:index] + below[2:]), home, projects, links)
+    if any(inside(path, link) for link in links):
+        return "A"
+    return "B" if protected_component(parts, home_parts) else ""
+
+
+class Paths:
+    """Locates and classifies the paths of one decision."""
+
+    __slots__ = ("_cache", "_links", "_trusted", "place", "resolver")
+
+    def __init__(self, place: Place, resolver: Resolver) -> None:
+        self.place = place
+        self.resolver = resolver
+        self._cache: dict[str, Located] = {}
+        self._links: tuple[str, ...] | None = None
+        self._trusted: tuple[str, ...] | None = None
+
+    def locate(self, path: str, base: str | None = None) -> Located:
+        """Both readings of a path as written; relative ones start at `base` (default: cwd)."""
+        given = absolute(path, base or self.place.cwd, self.place.home)
+        found = self._cache.get(given)
+        if found is None:
+            found = Located(given, lexical(given), self.resolver.real(given))
+            self._cache[given] = found
+        return found
+
+    def trusted(self) -> tuple[str, ...]:
+        """Root and added directories in every spelling: as given, resolved, as started with."""
+        if self._trusted is None:
+            given = (self.place.root, *self.place.directories)
+            self._trusted = tuple(dict.fromkeys((*given, *map(self.resolver.real, given))))
+        return self._trusted
+
+    def within(self, located: Located, directory: str) -> bool:
+        """Both readings lie below `directory` in some spelling of it."""
+        spellings = {directory, self.resolver.real(directory)}
+        return all(any(inside(r, d) for d in spellings) for r in located.readings)
+
+    def in_root(self, located: Located) -> bool:
+        return self.within(located, self.place.root)
+
+    def is_inside(self, located: Located) -> bool:
+        trusted = self.trusted()
+        return all(any(inside(r, d) for d in trusted) for r in located.readings)
+
+    def tier(self, located: Located) -> Tier:
+        """The stronger of the tiers of both readings."""
+        if self._links is None:
+            self._links = self.resolver.config_links()
+        projects = (*self.trusted(), self.place.start)
+        tiers = {
+            tier_of(reading, self.place.home, projects, self._links) for reading in located.readings
+        }
+        return "A" if "A" in tiers else "B" if "B" in tiers else ""
+
+
+def unusable(path: str) -> bool:
+    """NUL and newline never belong into a path."""
+    return "\0" in path or "\n" in path

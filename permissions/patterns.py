@@ -1,0 +1,243 @@
+"""Path globs of rules, made absolute: what they match and what they might match.
+
+A pattern is tried in both spellings of its literal prefix, as written and as resolved.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from gatewright.permissions.paths import Place, Resolver, lexical
+from gatewright.permissions.rules import PathForm, Rank, Rule
+
+_MAGIC = re.compile(r"[*?\[{]")
+MAX_BRACES = 64
+
+
+@dataclass(frozen=True, slots=True)
+class PathPattern:
+    """`literal` is the prefix without wildcards, absolute; `anywhere` patterns have none of their
+    own and match below a directory at any depth."""
+
+    literal: str
+    globs: tuple[str, ...]
+    anywhere: bool
+    literal_names: tuple[str, ...]
+    _match: re.Pattern[str]
+    _except: re.Pattern[str] | None
+
+    def matches(self, path: str) -> bool:
+        """Whether an absolute lexical path, or a directory above it, fits the pattern."""
+        if self._match.match(path) is None:
+            return False
+        return self._except is None or self._except.match(path) is None
+
+    def could_match(self, glob: str) -> bool:
+        """Whether some path fits both this pattern and an absolute shell glob."""
+        parts = glob.split("/")
+        if not any(globs_meet(mine.split("/"), parts) for mine in self.globs):
+            return False
+        return self._except is None or _MAGIC.search(glob) is not None or self.matches(glob)
+
+
+def compile_pattern(
+    form: PathForm, place: Place, *, builtin: bool, real: Callable[[str], str]
+) -> PathPattern:
+    """Anchor and compile; `real` resolves the literal prefix."""
+    bases, rest, anywhere = _anchored(form.pattern, place, builtin=builtin)
+    globs: list[str] = []
+    for base in bases:
+        for variant in _braces(rest):
+            globs.extend(_spellings(base, variant, real))
+    excluded = tuple(_join("/", pattern) for pattern in form.exceptions)
+    literal = _literal_prefix(_join(bases[0], rest))
+    compiled = _compiled(tuple(dict.fromkeys(globs)))
+    exceptions = _compiled(excluded) if excluded else None
+    names = [literal]
+    if anywhere and not _MAGIC.search(rest.removeprefix("**/")):
+        names.append(f"{bases[0]}/{rest.removeprefix('**/')}")
+    unique = tuple(dict.fromkeys(globs))
+    return PathPattern(literal, unique, anywhere, tuple(names), compiled, exceptions)
+
+
+class Patterns:
+    """The compiled path rules of one place; empty it when links may have changed."""
+
+    __slots__ = ("_known", "_place", "_resolver")
+
+    def __init__(self, place: Place, resolver: Resolver) -> None:
+        self._place = place
+        self._resolver = resolver
+        self._known: dict[tuple[PathForm, bool], PathPattern] = {}
+
+    def of(self, form: PathForm, *, builtin: bool = False) -> PathPattern:
+        key = (form, builtin)
+        found = self._known.get(key)
+        if found is None:
+            found = compile_pattern(form, self._place, builtin=builtin, real=self._resolver.real)
+            self._known[key] = found
+        return found
+
+    def rank(self, rule: Rule) -> Rank:
+        """How specific a rule is, the literal prefix of path rules included."""
+        if isinstance(rule.form, PathForm):
+            pattern = self.of(rule.form, builtin=rule.source == "builtin")
+            return (2, len(pattern.literal), 0)
+        return rule.rank
+
+    def clear(self) -> None:
+        self._known.clear()
+
+
+def _anchored(pattern: str, place: Place, *, builtin: bool) -> tuple[tuple[str, ...], str, bool]:
+    """The directories a pattern starts at, what is left of it, and whether it floats."""
+    text = pattern.strip()
+    if text.startswith("//"):
+        return ("/",), text[2:], False
+    if text == "~" or text.startswith("~/"):
+        return (place.home,), text[2:], False
+    if text.startswith("/"):
+        roots = tuple(dict.fromkeys((place.root, place.start)))
+        return (place.root,) if place.root == place.start else (roots[0],), text[1:], False
+    base = "/" if builtin else place.start
+    if text.startswith("./"):
+        return (base,), text[2:], False
+    bare = text.rstrip("/")
+    if "/" not in bare:
+        everywhere = (
+            (base,)
+            if builtin
+            else tuple(dict.fromkeys((place.start, place.root, *place.directories)))
+        )
+        return everywhere, "**/" + bare, True
+    return (base,), text, text.startswith("**/")
+
+
+def _join(base: str, rest: str) -> str:
+    from wcmatch import glob  # noqa: PLC0415  lazy: 12 ms
+
+    escaped = glob.escape(base, unix=True)
+    return escaped + rest if base == "/" else f"{escaped}/{rest}"
+
+
+def _braces(text: str) -> list[str]:
+    if "{" not in text:
+        return [text]
+    import bracex  # noqa: PLC0415  lazy: 3 ms, comes with wcmatch
+
+    try:
+        return bracex.expand(text, keep_escapes=True, limit=MAX_BRACES)
+    except bracex.ExpansionLimitException:
+        return [re.sub(r"\{[^/]*\}", "*", text)]
+
+
+def _spellings(base: str, rest: str, real: Callable[[str], str]) -> list[str]:
+    """The glob as written, and with its literal prefix resolved."""
+    base = base.rstrip("/")
+    parts = [part for part in rest.split("/") if part not in ("", ".")]
+    literal: list[str] = []
+    for part in parts:
+        if _MAGIC.search(part) or "\\" in part:
+            break
+        literal.append(part)
+    tail = "/".join(parts[len(literal) :])
+    written = "/".join([base, *literal]) or "/"
+    found = [lexical(written), real(written)]
+    return [_join(prefix, tail).rstrip("/") or "/" for prefix in dict.fromkeys(found)]
+
+
+def _literal_prefix(glob: str) -> str:
+    plain = re.sub(r"\\(.)", r"\1", glob)
+    found = _MAGIC.search(plain)
+    if found is None:
+        return plain.rstrip("/") or "/"
+    return plain[: found.start()].rpartition("/")[0] or "/"
+
+
+@lru_cache(maxsize=2048)
+def _compiled(globs: tuple[str, ...]) -> re.Pattern[str]:
+    """One regular expression for all globs and everything below them."""
+    from wcmatch import glob  # noqa: PLC0415  lazy: 12 ms
+
+    flags = glob.GLOBSTAR | glob.DOTGLOB | glob.IGNORECASE | glob.FORCEUNIX
+    wanted: list[str] = []
+    for pattern in globs:
+        wanted.extend((pattern, pattern.rstrip("/") + "/**"))
+    included, _ = glob.translate(wanted, flags=flags, limit=0)
+    return re.compile("|".join(f"(?:{regex})" for regex in included))
+
+
+def globs_meet(one: list[str], two: list[str]) -> bool:
+    """Whether some path fits both lists of components; a shorter `one` covers what is below."""
+    states = {(0, 0)}
+    seen: set[tuple[int, int]] = set()
+    while states:
+        state = states.pop()
+        if state in seen:
+            continue
+        seen.add(state)
+        i, j = state
+        if i == len(one):
+            return True  # a rule's directory covers its content
+        if one[i] == "**":
+            states.add((i + 1, j))
+            if j < len(two):
+                states.add((i, j + 1))
+            continue
+        if j == len(two):
+            continue
+        if two[j] == "**":
+            states.update({(i, j + 1), (i + 1, j)})
+        elif components_meet(one[i], two[j]):
+            states.add((i + 1, j + 1))
+    return False
+
+
+@lru_cache(maxsize=4096)
+def components_meet(one: str, two: str) -> bool:
+    """Whether some name fits both wildcards; classes count as any single character."""
+    a, b = _tokens(one.casefold()), _tokens(two.casefold())
+    if b and b[0] in ("*", "?") and a[:1] == ["."]:
+        return False  # the shell's wildcards leave dotfiles out
+    reach = [[False] * (len(b) + 1) for _ in range(len(a) + 1)]
+    reach[0][0] = True
+    for i in range(len(a) + 1):
+        for j in range(len(b) + 1):
+            if not reach[i][j]:
+                continue
+            if i < len(a) and a[i] == "*":
+                reach[i + 1][j] = True
+            if j < len(b) and b[j] == "*":
+                reach[i][j + 1] = True
+            if i < len(a) and j < len(b) and _one_char(a[i], b[j]):
+                reach[i + (a[i] != "*")][j + (b[j] != "*")] = True
+    return reach[len(a)][len(b)]
+
+
+def _one_char(a: str, b: str) -> bool:
+    return a in ("*", "?") or b in ("*", "?") or a == b
+
+
+def _tokens(text: str) -> list[str]:
+    """Characters; `*` stays, `?` and classes become `?`."""
+    tokens: list[str] = []
+    index = 0
+    while index < len(text):
+        char = text[index]
+        if char == "\\" and index + 1 < len(text):
+            tokens.append(text[index + 1])
+            index += 2
+            continue
+        if char == "[":
+            end = text.find("]", index + 2)
+            if end > 0:
+                tokens.append("?")
+                index = end + 1
+                continue
+        if not (char == "*" and tokens and tokens[-1] == "*"):
+            tokens.append(char)
+        index += 1
+    return tokens

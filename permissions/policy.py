@@ -1,0 +1,252 @@
+"""The permission state of one session: its mode, its rules and its session grants.
+
+Everything a decision needs is handed out as one immutable context; nothing else is shared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from gatewright.permissions import modes
+from gatewright.permissions.context import Context, HookWord, PlanEnforcement, Skips
+from gatewright.permissions.paths import Place
+from gatewright.permissions.patterns import Patterns
+from gatewright.permissions.rules import (
+    SOURCES,
+    Behavior,
+    RuleSet,
+    RuleTexts,
+    builtin_rules,
+    parse_rule,
+    rule_set,
+)
+from gatewright.permissions.world import DiskResolver
+from gatewright.tools.access import Where
+from gatewright.tools.blocks import Block, Table, Text
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyConfig:
+    """What the composition root knows at start; plain data with defaults."""
+
+    root: Path
+    cwd: Path
+    home: Path
+    directories: tuple[Path, ...] = ()
+    rules: Mapping[str, RuleTexts] = field(default_factory=dict[str, RuleTexts])
+    mode: str = "default"
+    interactive: bool = True
+    trusted: bool = False
+    skip_edits: bool = False
+    skip_bash: bool = False
+    skip_skills: bool = False
+    skip_mcp: bool = False
+    plan_enforcement: PlanEnforcement = "strict"
+    plan_file: Path | None = None
+    disable_bypass: bool = False
+    auto_available: bool = False
+    plan_classifier: bool = False
+    sandbox: bool = False
+    sandbox_allows: bool = False
+    harmless_env: tuple[str, ...] = ()
+    removed_builtin: tuple[str, ...] = ()
+    scrubbed_env: bool = True
+
+
+def _text(path: Path) -> str:
+    text = str(path)
+    return text.rstrip("/") or "/"
+
+
+class Policy:
+    """The mutable holder. Structurally the session's `Modes` and its `RuleBook`."""
+
+    def __init__(self, config: PolicyConfig) -> None:
+        self._config = config
+        self._mode = modes.effective(
+            modes.resolve(config.mode), disable_bypass=config.disable_bypass
+        )
+        self._previous = "default"
+        self._plan_file = config.plan_file
+        self._session = RuleTexts()
+        self._rules: RuleSet | None = None
+        self._watchers: list[Callable[[str], None]] = []
+        self.place = Place(
+            root=_text(config.root),
+            cwd=_text(config.cwd),
+            home=_text(config.home),
+            start=_text(config.cwd),
+            directories=tuple(map(_text, config.directories)),
+        )
+        self.resolver = DiskResolver(self.place)
+        self._patterns = Patterns(self.place, self.resolver)
+
+    # --- modes ---
+
+    def current(self) -> str:
+        return self._mode
+
+    def set(self, name: str) -> str:
+        """Switch and return the canonical name. Raises ValueError naming the valid ones."""
+        wanted = modes.resolve(name)
+        if modes.MODES[wanted].bypass and self._config.disable_bypass:
+            raise ValueError("Bypass is disabled by your settings; choose another mode.")
+        if wanted == "auto" and not self._config.auto_available:
+            raise ValueError("Auto mode is not available here; choose another mode.")
+        if wanted == "plan" and self._mode != "plan":
+            self._previous = self._mode
+        if wanted != self._mode:
+            self._mode = wanted
+            self._rules = None
+            for watcher in self._watchers:
+                watcher(wanted)
+        return wanted
+
+    def leave_plan(self) -> str:
+        """Restore the mode that plan mode was entered from."""
+        return self.set(self._previous) if self._mode == "plan" else self._mode
+
+    def after(self, mode: str) -> str:
+        config = self._config
+        order = modes.cycle(auto=config.auto_available, bypass=not config.disable_bypass)
+        index = order.index(mode) + 1 if mode in order else 0
+        return order[index % len(order)]
+
+    def rows(self) -> Sequence[tuple[str, str]]:
+        config = self._config
+        return [
+            (mode.id, mode.runs)
+            for mode in modes.MODES.values()
+            if mode.chosen
+            and not (mode.bypass and config.disable_bypass)
+            and (mode.id != "auto" or config.auto_available)
+        ]
+
+    def watch(self, watcher: Callable[[str], None]) -> None:
+        """Call `watcher` with the new mode after every change."""
+        self._watchers.append(watcher)
+
+    def plan_at(self, file: Path | None) -> None:
+        """Name the session's plan file."""
+        self._plan_file = file
+
+    # --- rules ---
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What is wrong with the rules, one sentence each."""
+        return self.rules().problems
+
+    def rules(self) -> RuleSet:
+        if self._rules is None:
+            self._rules = rule_set(
+                self._texts(),
+                trusted=self._config.trusted,
+                removed_builtin=self._config.removed_builtin,
+                strip_runners=self._mode == "auto",
+            )
+        return self._rules
+
+    def _texts(self) -> Mapping[str, RuleTexts]:
+        given = dict(self._config.rules)
+        own = given.get("session", RuleTexts())
+        given["session"] = RuleTexts(
+            own.allow + self._session.allow,
+            own.ask + self._session.ask,
+            own.deny + self._session.deny,
+        )
+        return given
+
+    def replace_rules(self, rules: Mapping[str, RuleTexts], *, trusted: bool) -> None:
+        """Settings changed on disk: take the new lists, keep what the session was granted."""
+        self._config = replace(self._config, rules=rules, trusted=trusted)
+        self._rules = None
+        self._patterns.clear()
+
+    def table(self) -> Sequence[Block]:
+        rows: list[tuple[str, ...]] = []
+        texts = self._texts()
+        for source in (*SOURCES, *(name for name in texts if name not in SOURCES)):
+            lists = texts.get(source, RuleTexts())
+            for behavior, entries in (
+                ("deny", lists.deny), ("ask", lists.ask), ("allow", lists.allow)
+            ):  # fmt: skip
+                rows.extend((behavior, text, source) for text in entries)
+        rows.extend(
+            ("ask", rule.text, "builtin") for rule in builtin_rules(self._config.removed_builtin)
+        )
+        blocks: list[Block] = [Table(("behavior", "rule", "source"), tuple(rows))]
+        blocks.extend(Text(problem, "warning") for problem in self.problems)
+        return blocks
+
+    def add(self, behavior: str, rule: str) -> str:
+        """Add a session rule; returns what to tell the person. Raises ValueError."""
+        if behavior not in ("allow", "ask", "deny"):
+            raise ValueError("Say allow, ask or deny before the rule.")
+        kind: Behavior = "allow" if behavior == "allow" else "ask" if behavior == "ask" else "deny"
+        parsed, problem = parse_rule(rule, kind, "session")
+        if parsed is None or problem:
+            raise ValueError(problem)
+        old = self._session
+        lists = {"allow": old.allow, "ask": old.ask, "deny": old.deny}
+        if rule not in lists[kind]:
+            lists[kind] = (*lists[kind], rule)
+        self._session = RuleTexts(**lists)
+        self._rules = None
+        return f"Added for this session: {behavior} {rule}"
+
+    def remove(self, rule: str) -> str:
+        """Remove a session rule. Raises ValueError when the rule is not one."""
+        old = self._session
+        new = RuleTexts(
+            *(tuple(text for text in entries if text != rule)
+              for entries in (old.allow, old.ask, old.deny))
+        )  # fmt: skip
+        if new == old:
+            raise ValueError(
+                f"'{rule}' is no rule of this session; rules of settings files are changed there."
+            )
+        self._session = new
+        self._rules = None
+        return f"Removed from this session: {rule}"
+
+    def touched(self) -> None:
+        """Something ran that may have changed links: forget what was resolved."""
+        self._patterns.clear()
+        self.resolver.trees.clear()
+
+    # --- what a decision sees ---
+
+    @property
+    def interactive(self) -> bool:
+        return self._config.interactive
+
+    def context(
+        self, where: Where, *, agent: str = "main", mode: str = "", hook: HookWord = ""
+    ) -> Context:
+        """The state as of now, for a call made from `where` by `agent`."""
+        config = self._config
+        return Context(
+            place=replace(self.place, cwd=_text(where.cwd)),
+            resolver=self.resolver,
+            rules=self.rules(),
+            patterns=self._patterns,
+            mode=mode or self._mode,
+            previous_mode=self._previous,
+            plan_enforcement=config.plan_enforcement,
+            plan_file="" if self._plan_file is None else str(self._plan_file),
+            interactive=config.interactive,
+            main_agent=agent == "main",
+            trusted=config.trusted,
+            sandbox=config.sandbox,
+            sandbox_allows=config.sandbox_allows,
+            disable_bypass=config.disable_bypass,
+            plan_classifier=config.plan_classifier,
+            skips=Skips(config.skip_edits, config.skip_bash, config.skip_skills, config.skip_mcp),
+            hook=hook,
+            env={"HOME": self.place.home},
+            harmless_env=config.harmless_env,
+            scrubbed_env=config.scrubbed_env,
+        )

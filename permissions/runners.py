@@ -1,0 +1,50 @@
+"""Programs that run whatever they are given: never suggested, never granted by the untrusted."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+
+# Interpreters and wrappers: any rule that begins with one of them is as broad as all of Bash.
+INTERPRETERS: tuple[str, ...] = (
+    "python*", "pypy*", "node", "nodejs", "deno", "bun", "ruby", "perl", "php", "lua", "osascript",
+    "npx", "uvx", "bunx", "ssh", "sh", "bash", "zsh", "fish", "dash", "ksh", "ash", "csh", "tcsh",
+    "rbash", "pwsh", "powershell", "cmd", "sudo", "su", "doas", "pkexec", "eval", "exec", "source",
+    ".", "xargs", "env", "find", "command", "builtin", "nohup", "nice", "ionice", "time", "timeout",
+    "stdbuf", "setsid", "watch", "parallel", "busybox", "script", "flock", "chroot", "unshare",
+    "awk", "gawk", "mawk", "nawk", "tclsh", "expect", "gdb", "rlwrap", "strace", "ltrace",
+    "tsx", "ts-node", "Rscript", "julia", "groovy", "jshell", "irb", "trap", "coproc",
+)  # fmt: skip
+# Two words: the pair is a runner, other sub-commands of the program are not.
+RUNNER_PAIRS: tuple[tuple[str, str], ...] = (
+    ("pipx", "run"), ("npm", "exec"), ("npm", "x"), ("pnpm", "dlx"), ("pnpm", "exec"),
+    ("yarn", "dlx"), ("yarn", "exec"), ("docker", "run"), ("docker", "exec"), ("podman", "run"),
+    ("podman", "exec"), ("kubectl", "exec"), ("kubectl", "run"), ("uv", "run"), ("poetry", "run"),
+    ("pipenv", "run"), ("hatch", "run"),
+)  # fmt: skip
+# A prefix of exactly these words is a runner; a longer one names what runs.
+BARE_RUNNERS: frozenset[str] = frozenset(
+    {"npm run", "npm run-script", "pnpm run", "yarn run", "bun run", "make", "just", "npm", "pnpm",
+     "yarn", "docker", "podman", "kubectl", "uv", "poetry"}
+)  # fmt: skip
+EXAMPLES_YES: tuple[str, ...] = (
+    "python3", "python3.12 -m", "/usr/bin/node", "docker run", "npm run", "make", "sudo",
+)  # fmt: skip
+EXAMPLES_NO: tuple[str, ...] = ("npm run build", "make all", "git", "docker compose up", "ls")
+
+
+def is_interpreter(program: str) -> bool:
+    name = program.rpartition("/")[2]
+    return any(fnmatchcase(name, pattern) for pattern in INTERPRETERS)
+
+
+def is_runner(text: str, *, whole: bool = False) -> bool:
+    """Whether a prefix runs anything it is given; `whole`: it is a complete command instead."""
+    words = text.split()
+    if not words:
+        return True
+    if is_interpreter(words[0]):
+        return True
+    name = words[0].rpartition("/")[2]
+    if len(words) > 1 and (name, words[1]) in RUNNER_PAIRS:
+        return True
+    return not whole and " ".join([name, *words[1:]]) in BARE_RUNNERS

@@ -1,0 +1,122 @@
+"""The machine behind a decision: links and repositories on disk, answers fetched beforehand.
+
+Names and git states need waiting, so `decide` only reads what is known and writes down what it
+missed; the gate fetches that and decides again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from gatewright.permissions.paths import Place
+
+DNS_SECONDS = 5.0
+GIT_SECONDS = 10.0
+MAX_ANSWERS = 64
+UNRESOLVED = "0.0.0.0"
+
+
+class DiskResolver:
+    """Answers from the file system at once, and from `answers` for names and git states."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self.hosts: dict[str, tuple[str, ...]] = {}
+        self.trees: dict[str, bool] = {}
+        self.missing_hosts: set[str] = set()
+        self.missing_trees: set[str] = set()
+
+    def real(self, path: str) -> str:
+        if "\0" in path:
+            return path
+        return os.path.realpath(path)
+
+    def config_links(self) -> tuple[str, ...]:
+        found: list[str] = []
+        for directory in dict.fromkeys((self._place.root, self._place.start, self._place.home)):
+            link = f"{directory}/.gatewright"
+            if os.path.islink(link):  # noqa: PTH114  Path would cost more than the call
+                found.append(os.path.realpath(link))
+        return tuple(found)
+
+    def nested_repository(self, directory: str, root: str) -> bool:
+        current = directory
+        while current != root and current.startswith(root + "/"):
+            if os.path.lexists(f"{current}/.git") or _looks_bare(current):
+                return True
+            current = current.rpartition("/")[0]
+        return _looks_bare(directory)
+
+    def addresses(self, host: str) -> tuple[str, ...]:
+        if host not in self.hosts:
+            self.missing_hosts.add(host)
+            return ()
+        return self.hosts[host]
+
+    def dirty(self, directory: str) -> bool:
+        if directory not in self.trees:
+            self.missing_trees.add(directory)
+            return True
+        return self.trees[directory]
+
+
+def _looks_bare(directory: str) -> bool:
+    """A directory that git itself would take for a repository."""
+    return all(os.path.lexists(f"{directory}/{name}") for name in ("HEAD", "objects", "refs"))
+
+
+Lookup = Callable[[str], Awaitable[tuple[str, ...]]]
+Dirty = Callable[[str], Awaitable[bool]]
+
+
+async def fetch_missing(resolver: DiskResolver, lookup: Lookup, dirty: Dirty) -> bool:
+    """Fill in what the last decision missed; False when nothing was missing."""
+    hosts, resolver.missing_hosts = resolver.missing_hosts, set()
+    trees, resolver.missing_trees = resolver.missing_trees, set()
+    for host in sorted(hosts)[:MAX_ANSWERS]:
+        resolver.hosts[host] = await lookup(host)
+    for tree in sorted(trees)[:MAX_ANSWERS]:
+        resolver.trees[tree] = await dirty(tree)
+    return bool(hosts or trees)
+
+
+async def lookup_host(host: str) -> tuple[str, ...]:
+    """Every address of a name; a name that does not answer leads nowhere."""
+    loop = asyncio.get_running_loop()
+    with contextlib.suppress(OSError, UnicodeError, TimeoutError):
+        async with asyncio.timeout(DNS_SECONDS):
+            found = await loop.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+            return tuple(dict.fromkeys(str(entry[4][0]) for entry in found))
+    return ()
+
+
+SAFE_GIT: tuple[str, ...] = (
+    "git", "--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null",
+    "-c", "core.pager=cat", "-c", "diff.external=", "-c", "safe.bareRepository=explicit",
+)  # fmt: skip
+
+
+async def git_dirty(directory: str) -> bool:
+    """Whether git has something to lose; unknown counts as yes."""
+    environment = {"PATH": os.defpath, "HOME": "/nonexistent", "GIT_TERMINAL_PROMPT": "0"}
+    with contextlib.suppress(OSError, TimeoutError):
+        process = await asyncio.create_subprocess_exec(
+            *SAFE_GIT, "status", "--porcelain", "--ignore-submodules=all",
+            cwd=Path(directory), env=environment,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
+        )  # fmt: skip
+        try:
+            async with asyncio.timeout(GIT_SECONDS):
+                output, _ = await process.communicate()
+        except TimeoutError:
+            process.kill()
+            await process.wait()
+            return True
+        return process.returncode != 0 or bool(output.strip())
+    return True

@@ -1,0 +1,215 @@
+"""The gate end to end, with real tool sources in memory."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from pydantic import BaseModel
+
+from gatewright.permissions.decision import DecisionRecord
+from gatewright.permissions.gate import HookVerdict
+from gatewright.permissions.gated import GatePorts, gated
+from gatewright.permissions.policy import Policy, PolicyConfig
+from gatewright.permissions.rules import RuleTexts
+from gatewright.tools.access import Access, Where
+from gatewright.tools.blocks import Block
+from gatewright.tools.interact import Answer, Ask
+from gatewright.tools.protocol import (
+    Executor,
+    Progress,
+    Tool,
+    ToolCall,
+    ToolContext,
+    ToolResult,
+    ToolSpec,
+)
+from tests.fakes.executor import context, text_of
+
+
+class Input(BaseModel):
+    file_path: str
+
+
+class FileTool:
+    """Writes nothing, but declares that it would."""
+
+    input = Input
+    prompt = "write.md"
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.ran: list[str] = []
+
+    def access(self, input: Input, where: Where) -> Access:
+        path = where.resolve(input.file_path)
+        return Access(reads=(path,)) if self.name == "Read" else Access(writes=(path,))
+
+    def title(self, input: Input, where: Where) -> tuple[str, str]:
+        return self.name, input.file_path
+
+    async def run(self, input: Input, ctx: ToolContext) -> AsyncIterator[Progress | ToolResult]:
+        self.ran.append(input.file_path)
+        yield ToolResult.text("done")
+
+    def view(self, input: Input, result: ToolResult | None) -> Sequence[Block]:
+        return ()
+
+
+class Source:
+    def __init__(self, *tools: FileTool) -> None:
+        self._tools = {tool.name: tool for tool in tools}
+
+    def specs(self) -> Sequence[ToolSpec]:
+        return [ToolSpec(name, "", {}) for name in self._tools]
+
+    def find(self, name: str) -> Tool[Any] | None:
+        return self._tools.get(name)
+
+
+class Person:
+    """Answers every question the same way and remembers what was asked."""
+
+    def __init__(self, answer: Answer) -> None:
+        self.answer = answer
+        self.asked: list[Ask] = []
+
+    async def __call__(self, ask: Ask) -> Answer:
+        self.asked.append(ask)
+        return self.answer
+
+
+class House:
+    def __init__(self, root: Path, answer: Answer, **config: Any) -> None:
+        self.write, self.read = FileTool("Write"), FileTool("Read")
+        self.person = Person(answer)
+        self.records: list[DecisionRecord] = []
+        self.events: list[str] = []
+        self.hooks: list[HookVerdict] = []
+        self.policy = Policy(PolicyConfig(root=root, cwd=root, home=root.parent, **config))
+        ports = GatePorts(record=self.records.append, barrier=self._barrier, before_tool=self._hook)
+        self.executor: Executor = gated([Source(self.write, self.read)], self.policy, ports)
+        self.ctx = msgspec.structs.replace(
+            context(root), ask=self.person, where=Where(root, root, root.parent)
+        )
+
+    async def _barrier(self) -> None:
+        self.events.append(f"barrier after {len(self.write.ran)} runs")
+
+    async def _hook(self, call: ToolCall, where: Where) -> HookVerdict:
+        return self.hooks.pop() if self.hooks else HookVerdict()
+
+    async def call(self, tool: str, path: str) -> ToolResult:
+        return await self.executor.execute(ToolCall("c1", tool, {"file_path": path}), self.ctx)
+
+
+YES = Answer(("once",))
+
+
+async def test_a_read_inside_runs_without_a_question(tmp_path: Path) -> None:
+    house = House(tmp_path, YES)
+    assert (await house.call("Read", "a.py")).ok
+    assert house.person.asked == []
+    assert house.records[0].behavior == "allow"
+    assert house.records[0].stage == "mode"
+
+
+async def test_an_edit_asks_and_runs_once_behind_the_barrier(tmp_path: Path) -> None:
+    house = House(tmp_path, YES)
+    assert (await house.call("Write", "a.py")).ok
+    assert house.write.ran == ["a.py"]
+    assert house.events == ["barrier after 0 runs"]
+    [ask] = house.person.asked
+    assert [option.id for option in ask.options] == ["once", "always", "no"]
+    assert [option.key for option in ask.options] == ["y", "Y", "n"]
+    assert house.records[0].answer == "once"
+
+
+async def test_a_no_ends_the_turn_and_runs_nothing(tmp_path: Path) -> None:
+    house = House(tmp_path, Answer(("no",)))
+    result = await house.call("Write", "a.py")
+    assert (result.ok, result.ends_turn, house.write.ran, house.events) == (False, True, [], [])
+
+
+async def test_free_text_is_the_result_and_the_turn_goes_on(tmp_path: Path) -> None:
+    house = House(tmp_path, Answer(text="use b.py instead"))
+    result = await house.call("Write", "a.py")
+    assert (result.ok, result.ends_turn, house.write.ran) == (False, False, [])
+    assert text_of(result) == "use b.py instead"
+
+
+async def test_a_cancelled_answer_is_a_denial(tmp_path: Path) -> None:
+    house = House(tmp_path, Answer(("once",), cancelled=True))
+    assert not (await house.call("Write", "a.py")).ok
+    assert house.write.ran == []
+
+
+async def test_always_on_an_edit_switches_the_mode(tmp_path: Path) -> None:
+    house = House(tmp_path, Answer(("always",)))
+    await house.call("Write", "a.py")
+    await house.call("Write", "b.py")
+    assert house.write.ran == ["a.py", "b.py"]
+    assert len(house.person.asked) == 1
+    assert house.policy.current() == "acceptEdits"
+
+
+async def test_always_that_was_not_offered_is_not_an_answer(tmp_path: Path) -> None:
+    house = House(tmp_path, Answer(("always",)))
+    result = await house.call("Write", "/outside/a.py")
+    assert not result.ok
+    assert house.write.ran == []
+
+
+async def test_without_a_person_an_ask_is_a_denial_that_says_what_helps(tmp_path: Path) -> None:
+    house = House(tmp_path, YES, interactive=False)
+    result = await house.call("Write", "a.py")
+    assert not result.ok
+    assert not result.ends_turn
+    assert "acceptEdits" in text_of(result)
+
+
+async def test_a_hook_cannot_beat_a_deny_rule(tmp_path: Path) -> None:
+    rules = {"user": RuleTexts(deny=("Edit(*.py)",))}
+    house = House(tmp_path, YES, rules=rules)
+    house.hooks = [HookVerdict("allow")]
+    assert not (await house.call("Write", "a.py")).ok
+    assert house.records[0].rule == "Edit(*.py)"
+
+
+async def test_input_a_hook_wrote_is_judged_and_run(tmp_path: Path) -> None:
+    house = House(tmp_path, YES, mode="acceptEdits")
+    house.hooks = [HookVerdict(input={"file_path": "b.py"})]
+    assert (await house.call("Write", "a.py")).ok
+    assert house.write.ran == ["b.py"]
+
+
+async def test_a_link_out_of_the_project_is_seen_on_disk(tmp_path: Path) -> None:
+    root, other = tmp_path / "root", tmp_path / "other"
+    root.mkdir()
+    other.mkdir()
+    (root / "l").symlink_to(other)
+    house = House(root, Answer(("no",)), mode="acceptEdits")
+    assert not (await house.call("Write", "l/a.py")).ok
+    assert "outside" in house.person.asked[0].reason
+
+
+async def test_invalid_input_is_answered_without_a_question(tmp_path: Path) -> None:
+    house = House(tmp_path, YES)
+    result = await house.executor.execute(ToolCall("c1", "Write", {}), house.ctx)
+    assert not result.ok
+    assert house.person.asked == []
+
+
+def test_the_policy_is_the_sessions_modes_and_rules(tmp_path: Path) -> None:
+    policy = Policy(PolicyConfig(root=tmp_path, cwd=tmp_path, home=tmp_path))
+    assert policy.set("accept-edits") == "acceptEdits"
+    assert policy.after("acceptEdits") == "plan"
+    assert policy.add("deny", "Bash(curl:*)") == "Added for this session: deny Bash(curl:*)"
+    assert policy.remove("Bash(curl:*)").startswith("Removed")
+    with pytest.raises(ValueError, match="default, acceptEdits"):
+        policy.set("nonsense")
+    with pytest.raises(ValueError, match="Tool"):
+        policy.add("allow", "Bash(npm")
