@@ -14,7 +14,7 @@ from gatewright.agent import wire
 from gatewright.agent.clock import SystemClock
 from gatewright.agent.commands.core import built_in
 from gatewright.agent.commands.registry import Commands
-from gatewright.agent.conversation import INTERRUPTED, Conversation, dangling
+from gatewright.agent.conversation import Conversation
 from gatewright.agent.events import (
     AnyEvent,
     Decided,
@@ -28,6 +28,7 @@ from gatewright.agent.ids import new_id
 from gatewright.agent.loop import Limits
 from gatewright.agent.model import OpenModel
 from gatewright.agent.options import LaunchOptions
+from gatewright.agent.pairing import INTERRUPTED
 from gatewright.agent.prompt.environment import look_around
 from gatewright.agent.prompt.memory import memory_files
 from gatewright.agent.prompt.system import system_prompt
@@ -117,7 +118,7 @@ def _announce(
             resumed=bool(start.stored),
         ),
     )
-    for call in dangling(talk.turns):
+    for call in talk.dangling():
         lost = (TextContent(INTERRUPTED),)
         _publish(hub, ToolFinished(call_id=call.id, ok=False, content=lost, summary="interrupted"))
     problems = [problem.text() for problem in around.loaded.problems]

@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from gatewright.agent.clock import Clock
-from gatewright.agent.conversation import INTERRUPTED
 from gatewright.agent.events import AnyEvent, ToolFinished, ToolStarted
 from gatewright.agent.messages import CallPart
+from gatewright.agent.pairing import INTERRUPTED
 from gatewright.tools.protocol import Executor, Facts, ToolCall, ToolContext, ToolResult
 
 SIDE_BY_SIDE = 8

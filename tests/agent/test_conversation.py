@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatewright.agent.conversation import INTERRUPTED, Conversation, dangling, paired
+from gatewright.agent.conversation import Conversation
 from gatewright.agent.events import AnyEvent, AssistantMessage, Cleared, ToolFinished, UserMessage
 from gatewright.agent.messages import (
     AssistantTurn,
@@ -18,6 +18,7 @@ from gatewright.agent.messages import (
     Turn,
     UserTurn,
 )
+from gatewright.agent.pairing import INTERRUPTED, paired
 from gatewright.tools.protocol import TextContent
 
 IDS = st.sampled_from(["", "a", "b", "c", "d"])
@@ -104,7 +105,9 @@ def test_a_call_without_result_gets_one() -> None:
         ResultTurn("c1", ok=False, content=(TextContent(INTERRUPTED),)),
         UserTurn((TextContent("and?"),)),
     )
-    assert dangling([ask, answer]) == (call,)
+    talk = Conversation()
+    talk.apply(AssistantMessage(id="1", model="m", parts=(call,)))
+    assert talk.dangling() == (call,)
 
 
 def test_results_stand_behind_their_message_in_call_order() -> None:

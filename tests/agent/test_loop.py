@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import pytest
 
-from gatewright.agent.conversation import INTERRUPTED
 from gatewright.agent.events import (
     AnyEvent,
     AssistantMessage,
@@ -26,6 +25,7 @@ from gatewright.agent.events import (
 from gatewright.agent.guard import STOP_AT
 from gatewright.agent.loop import Limits
 from gatewright.agent.messages import ResultTurn, TextPart, UserTurn
+from gatewright.agent.pairing import INTERRUPTED
 from gatewright.agent.stop import Stop
 from gatewright.agent.toolrun import DECLINED
 from gatewright.tools.protocol import TextContent, ToolCall, ToolResult
