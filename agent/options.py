@@ -68,3 +68,8 @@ class LaunchOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     verbose: bool = False
     debug: bool = False
     cwd: str = ""
+
+    @property
+    def answers_asks(self) -> bool:
+        """Whether print mode has somebody to ask: a client that speaks the control protocol."""
+        return self.input_format == "stream-json" and self.permission_prompt_tool == "stdio"

@@ -34,11 +34,6 @@ class Output:
         self._thread.join(limit)
         return not self._thread.is_alive()
 
-    @property
-    def broken(self) -> bool:
-        """The reader went away: quiet, as any filter would be."""
-        return self.error is not None and self.error.errno in (errno.EPIPE, errno.ECONNRESET)
-
     def _run(self) -> None:
         while (data := self._queue.get()) is not None:
             try:
@@ -48,3 +43,8 @@ class Output:
                 self.error = error
                 self._failed(error)
                 return
+
+
+def went_away(error: OSError) -> bool:
+    """The reader left before the end: quiet, as with any filter."""
+    return error.errno in (errno.EPIPE, errno.ECONNRESET)

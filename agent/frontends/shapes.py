@@ -5,33 +5,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
-from gatewright.agent.events import Compacted, ModelChanged, Noticed, ToolFinished
+from gatewright.agent.events import Compacted, ModelChanged, Noticed, SessionStarted, ToolFinished
 from gatewright.agent.messages import AssistantPart, CallPart, TextPart, ThinkingPart, Usage
 from gatewright.tools.protocol import Content, DocumentContent, ImageContent, TextContent
 
 Line: TypeAlias = dict[str, Any]
 
 
-def init(
-    session_id: str, uuid: str, *, cwd: str, model: str, mode: str, lists: dict[str, Sequence[str]]
-) -> Line:
-    """The first object. `lists` names what there is: tools, slash_commands, agents, skills."""
+def init(started: SessionStarted, commands: Sequence[str]) -> Line:
+    """The first object: what there is."""
     return {
         "type": "system",
         "subtype": "init",
-        "cwd": cwd,
-        "session_id": session_id,
-        "uuid": uuid,
-        "model": model,
-        "permissionMode": mode,
-        "tools": list(lists.get("tools", ())),
+        "cwd": started.cwd,
+        "model": started.model,
+        "permissionMode": started.mode,
+        "tools": [],
         "mcp_servers": [],
-        "slash_commands": list(lists.get("slash_commands", ())),
-        "agents": list(lists.get("agents", ())),
-        "skills": list(lists.get("skills", ())),
+        "slash_commands": list(commands),
+        "agents": [],
+        "skills": [],
         "plugins": [],
         "apiKeySource": "none",
         "output_style": "default",
+        "app": started.app,
     }
 
 

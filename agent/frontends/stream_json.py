@@ -5,7 +5,7 @@ A pure fold: envelopes in, plain objects out. Writing, stdin and control message
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from gatewright.agent.events import (
     AssistantMessage,
@@ -16,6 +16,7 @@ from gatewright.agent.events import (
     MessageDropped,
     ModelChanged,
     Noticed,
+    SessionStarted,
     TextDelta,
     ThinkingDelta,
     ToolFinished,
@@ -26,6 +27,7 @@ from gatewright.agent.exits import Exit, code_of
 from gatewright.agent.frontends.partial import PartialMessage
 from gatewright.agent.frontends.shapes import (
     Line,
+    init,
     part_block,
     stream_event,
     system,
@@ -52,11 +54,13 @@ class Dialect:
         session_id: str,
         *,
         new_id: Callable[[], str],
+        commands: Sequence[str] = (),
         partial: bool = False,
         replay: bool = False,
     ) -> None:
         self._session_id = session_id
         self._new_id = new_id
+        self._commands = commands
         self._replay = replay
         self._partial = PartialMessage() if partial else None
         self._inputs: dict[str, CallPart] = {}
@@ -76,6 +80,8 @@ class Dialect:
 
     def _bodies(self, envelope: Envelope) -> Iterator[Line]:
         match envelope.event:
+            case SessionStarted() as started:
+                yield init(started, self._commands)
             case AssistantMessage() as message:
                 yield from self._assistant(message)
             case UserMessage(hidden=False, content=content) if self._replay:

@@ -66,6 +66,12 @@ TABLE = (
         frozenset({"httpx2", "anthropic", "openai", "jiter", "truststore"}),
     ),
     Row("agent/cli.py", "flags are parsed here", (), frozenset({"typer"})),
+    Row(
+        "agent/subcommands",
+        "front doors: each sub-command reaches the part it is about",
+        ANYTHING,
+        frozenset({"typer"}),
+    ),
     Row("agent/main.py", "composition root", ANYTHING, frozenset(ANYTHING)),
     Row("agent/build.py", "composition root", ANYTHING, frozenset(ANYTHING)),
     Row(

@@ -1,0 +1,175 @@
+"""What `agent doctor` says: each check is a fact about this machine and what to do about it."""
+
+from __future__ import annotations
+
+import enum
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from gatewright.agent.settings.paths import Places
+from gatewright.agent.settings.sources import Loaded
+
+MIN_COLUMNS = 40
+MIN_PYTHON = (3, 11)
+TIMEOUT = 5.0
+
+
+class Health(enum.StrEnum):
+    GOOD = "ok"
+    WARN = "!!"
+    BAD = "XX"
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """`advice` is what to do; empty when nothing is wrong."""
+
+    name: str
+    health: Health
+    fact: str
+    advice: str = ""
+
+
+class Machine(msgspec.Struct, frozen=True, kw_only=True):
+    """What the checks look at."""
+
+    env: Mapping[str, str]
+    places: Places
+    trusted: bool
+    loaded: Loaded
+    key_variables: Sequence[str]  # environment variables that hold a key of a known provider
+    ripgrep: str  # the program's path, or empty
+
+
+def examine(machine: Machine) -> Iterator[Finding]:
+    yield _python()
+    yield _terminal(machine.env)
+    yield _encoding(machine.env)
+    yield _keys(machine)
+    yield _ripgrep(machine)
+    yield _git()
+    yield _sandbox()
+    yield _home(machine.places.home)
+    yield _project(machine)
+    yield from _settings(machine.loaded)
+
+
+def _python() -> Finding:
+    version = ".".join(map(str, sys.version_info[:3]))
+    if sys.version_info[:2] < MIN_PYTHON:
+        return Finding("Python", Health.BAD, version, "Install Python 3.11 or newer.")
+    return Finding("Python", Health.GOOD, f"{version} at {sys.executable}")
+
+
+def _terminal(env: Mapping[str, str]) -> Finding:
+    term, size = env.get("TERM", ""), shutil.get_terminal_size()
+    fact = f"{term or 'no TERM'}, {size.columns}x{size.lines}"
+    if env.get("COLORTERM"):
+        fact += f", {env['COLORTERM']}"
+    if not sys.stdout.isatty():
+        return Finding("Terminal", Health.GOOD, f"{fact}, output is piped: print mode only")
+    if term in ("", "dumb"):
+        return Finding("Terminal", Health.WARN, fact, "Use agent --plain in this terminal.")
+    if size.columns < MIN_COLUMNS:
+        return Finding("Terminal", Health.WARN, fact, f"Widen it to {MIN_COLUMNS} columns.")
+    return Finding("Terminal", Health.GOOD, fact)
+
+
+def _encoding(env: Mapping[str, str]) -> Finding:
+    locale = env.get("LC_ALL") or env.get("LC_CTYPE") or env.get("LANG") or "none"
+    if "utf" in locale.lower() or sys.flags.utf8_mode or sys.platform == "darwin":
+        return Finding("Locale", Health.GOOD, locale)
+    advice = "Set LANG=C.UTF-8 if characters look wrong."
+    return Finding("Locale", Health.WARN, locale, advice)
+
+
+def _keys(machine: Machine) -> Finding:
+    found = [name for name in machine.key_variables if machine.env.get(name)]
+    if found:
+        return Finding("Keys", Health.GOOD, ", ".join(found))
+    if machine.loaded.settings.providers:
+        names = ", ".join(machine.loaded.settings.providers)
+        return Finding("Keys", Health.GOOD, f"none in the environment; providers: {names}")
+    advice = "Set ANTHROPIC_API_KEY or OPENAI_API_KEY, or try --model demo, which needs none."
+    return Finding("Keys", Health.WARN, "none found", advice)
+
+
+def _ripgrep(machine: Machine) -> Finding:
+    if machine.ripgrep:
+        return Finding("ripgrep", Health.GOOD, machine.ripgrep)
+    advice = "Searching works, but slowly: install ripgrep 14 or newer."
+    return Finding("ripgrep", Health.WARN, "not found", advice)
+
+
+def _git() -> Finding:
+    version = _output("git", "--version")
+    if version:
+        return Finding("git", Health.GOOD, version)
+    return Finding("git", Health.WARN, "not found", "Install git: branches and diffs need it.")
+
+
+def _sandbox() -> Finding:
+    if sys.platform == "darwin":
+        return Finding("Sandbox", Health.GOOD, "Seatbelt")
+    version = _output("bwrap", "--version")
+    if not version:
+        advice = "Install bubblewrap to be able to confine commands."
+        return Finding("Sandbox", Health.WARN, "bubblewrap not found", advice)
+    try:
+        works = subprocess.run(
+            ["bwrap", "--ro-bind", "/", "/", "--unshare-all", "true"],
+            capture_output=True,
+            timeout=TIMEOUT,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return Finding("Sandbox", Health.WARN, version, "It does not start here.")
+    if works.returncode:
+        reason = works.stderr.decode("utf-8", "replace").strip()[:120]
+        advice = "Allow unprivileged user namespaces to be able to confine commands."
+        return Finding("Sandbox", Health.WARN, f"{version} does not work: {reason}", advice)
+    return Finding("Sandbox", Health.GOOD, version)
+
+
+def _home(home: Path) -> Finding:
+    nearest = home
+    while not nearest.exists() and nearest != nearest.parent:
+        nearest = nearest.parent
+    if os.access(nearest, os.W_OK):
+        return Finding("Own files", Health.GOOD, str(home))
+    advice = "Sessions are not kept: make it writable, or set GATEWRIGHT_HOME."
+    return Finding("Own files", Health.BAD, f"{home} cannot be written", advice)
+
+
+def _project(machine: Machine) -> Finding:
+    trusted = "trusted" if machine.trusted else "not trusted"
+    return Finding("Project", Health.GOOD, f"{machine.places.root}, {trusted}")
+
+
+def _settings(loaded: Loaded) -> Iterator[Finding]:
+    files = [str(path) for path in loaded.files if path.exists()]
+    yield Finding("Settings", Health.GOOD, ", ".join(files) or "no files, all defaults")
+    for problem in loaded.problems:
+        match problem.level:
+            case "error":
+                yield Finding("Settings", Health.BAD, problem.text(), "Correct that line.")
+            case "warning":
+                yield Finding("Settings", Health.WARN, problem.text(), "Correct that line.")
+            case "untrusted":
+                yield Finding("Settings", Health.WARN, problem.text(), "agent trust add trusts it.")
+
+
+def _output(*argv: str) -> str:
+    """The first line a program prints, or an empty string where it cannot be run."""
+    try:
+        done = subprocess.run(
+            argv, capture_output=True, timeout=TIMEOUT, check=True, stdin=subprocess.DEVNULL
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.decode("utf-8", "replace").strip().partition("\n")[0]

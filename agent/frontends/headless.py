@@ -1,0 +1,102 @@
+"""Print mode as a process: standard streams, signals and the exit code around one session."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sys
+from collections.abc import Awaitable, Callable
+
+import msgspec
+
+from gatewright.agent.commands.outcome import Outcome, Panel, Say, Submit
+from gatewright.agent.errors import GatewrightError
+from gatewright.agent.exits import Exit, code_for
+from gatewright.agent.frontends import plain
+from gatewright.agent.frontends.interruption import Interruption
+from gatewright.agent.frontends.output import Output, went_away
+from gatewright.agent.frontends.stdin import prompt_from
+from gatewright.agent.options import LaunchOptions
+from gatewright.agent.session import Session
+from gatewright.tools.blocks import plain as block_text
+
+CLOSE_LIMIT = 8.0  # seconds from the result to the exit, whatever hangs
+
+Opener = Callable[[], Awaitable[Session]]
+
+
+def run(options: LaunchOptions, open_session: Opener) -> int:
+    """Answer and return the exit code; every wait after the answer is bounded."""
+    if options.input_format == "text":
+        options = msgspec.structs.replace(options, prompt=prompt_from(options.prompt))
+    loop = asyncio.new_event_loop()
+    try:
+        return loop.run_until_complete(_Process(loop, options, open_session).run())
+    except GatewrightError as error:
+        sys.stderr.write(f"agent: {error}\n")
+        return code_for(error)
+
+
+class _Process:
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, options: LaunchOptions, open_session: Opener
+    ) -> None:
+        self._options = options
+        self._open = open_session
+        self._interruption = Interruption(loop)
+        self._loop = loop
+        self._out = Output(1, self._output_failed)
+
+    async def run(self) -> int:
+        work = asyncio.create_task(self._work())
+        with self._interruption.of(work):
+            await asyncio.wait([work])
+        done = self._out.close()
+        if (error := self._out.error) is not None and not went_away(error):
+            sys.stderr.write(f"agent: cannot write the answer: {error.strerror}\n")
+            return Exit.ERROR
+        if self._interruption.code or error is not None:
+            return self._interruption.code or Exit.SIGPIPE
+        return work.result() if done else Exit.ERROR
+
+    async def _work(self) -> int:
+        session = await self._open()
+        self._interruption.session = session
+        try:
+            return await self._answer(session)
+        finally:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(CLOSE_LIMIT):
+                    await session.close()
+
+    async def _answer(self, session: Session) -> int:
+        options, err = self._options, sys.stderr
+        chatty = options.verbose or err.isatty()
+        if options.output_format == "text":
+            if (said := await command(session, options.prompt)) is not None:
+                self._out.write(said)
+                return Exit.OK
+            return await plain.run(session, options, self._out, err, chatty=chatty)
+        from gatewright.agent.frontends import stream  # noqa: PLC0415  lazy: 3 ms
+
+        return await stream.run(session, options, self._out, err)
+
+    def _output_failed(self, error: OSError) -> None:
+        """Called from the output's thread."""
+        code = Exit.SIGPIPE if went_away(error) else Exit.ERROR
+        self._loop.call_soon_threadsafe(self._interruption.stop, code)
+
+
+async def command(session: Session, prompt: str) -> str | None:
+    """Run a slash command; what it says, or None when the model is to answer."""
+    word = prompt.strip().partition(" ")[0]
+    if not word.startswith("/") or session.commands.find(word[1:]) is None:
+        return None
+    outcome: Outcome = await session.run_command(prompt.strip())
+    match outcome:
+        case Say(blocks=blocks) | Panel(fallback=Say(blocks=blocks)):
+            return "".join(f"{block_text(block)}\n" for block in blocks)
+        case Submit():
+            return None
+        case _:
+            return ""

@@ -1,0 +1,61 @@
+"""Print mode as JSON objects: one at the end, or one line for every message."""
+
+from __future__ import annotations
+
+import msgspec
+
+from gatewright.agent.events import Asked, Envelope, TurnEnded
+from gatewright.agent.exits import Exit, code_of
+from gatewright.agent.frontends.plain import MAIN, Sink
+from gatewright.agent.frontends.shapes import Line
+from gatewright.agent.frontends.stream_json import Dialect
+from gatewright.agent.frontends.turn import live
+from gatewright.agent.ids import new_id
+from gatewright.agent.options import LaunchOptions
+from gatewright.agent.session import Session
+from gatewright.tools.interact import Answer
+
+
+async def run(session: Session, options: LaunchOptions, out: Sink, err: Sink) -> int:
+    """Ask `options.prompt` and print the objects; returns the exit code."""
+    streaming = options.output_format == "stream-json"
+    dialect = Dialect(
+        session.id,
+        new_id=new_id,
+        commands=tuple(command.name for command in session.commands),
+        partial=options.include_partial_messages,
+    )
+    session.submit(options.prompt)
+    ended: TurnEnded | None = None
+    kept: list[Line] = []
+    async for batch in live(session):
+        for envelope in batch:
+            if isinstance(envelope.event, TurnEnded) and envelope.agent == MAIN:
+                ended = envelope.event
+            _decline(session, envelope)
+            for line in dialect.lines(envelope):
+                if streaming:
+                    out.write(encode(line))
+                else:
+                    kept.append(line)
+    if not streaming and kept:
+        out.write(encode(kept if options.verbose else kept[-1]))
+    if ended is None:
+        err.write("agent: the turn crashed; agent --debug writes a log that shows where.\n")
+        return Exit.ERROR
+    return code_of(ended)
+
+
+def _decline(session: Session, envelope: Envelope) -> None:
+    """Nobody is there to answer."""
+    if isinstance(envelope.event, Asked):
+        session.answer(envelope.event.id, Answer(cancelled=True))
+
+
+def encode(value: Line | list[Line]) -> str:
+    try:
+        return msgspec.json.encode(value).decode("utf-8") + "\n"
+    except UnicodeEncodeError:  # a lone surrogate: only the escaping encoder can write it
+        import json  # noqa: PLC0415  lazy: 3 ms
+
+        return json.dumps(value) + "\n"

@@ -1,0 +1,121 @@
+"""The process entry: nothing but `sys` is imported until it is known what was asked for."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from gatewright.agent.options import LaunchOptions
+    from gatewright.agent.session import Session
+
+VERSION_FLAGS = (["--version"], ["-V"], ["-v"])
+
+
+def main() -> int:
+    arguments = sys.argv[1:]
+    if arguments in VERSION_FLAGS:
+        from gatewright.agent.version import NAME, VERSION  # noqa: PLC0415  lazy: 0.2 ms
+
+        sys.stdout.write(f"{VERSION} ({NAME})\n")
+        return 0
+    return launch(arguments)
+
+
+def launch(arguments: Sequence[str]) -> int:
+    """Read the command line and start what it asks for; returns the exit code."""
+    from gatewright.agent.argv import Conflict, parse  # noqa: PLC0415  lazy: 20 ms, msgspec
+    from gatewright.agent.errors import GatewrightError  # noqa: PLC0415  lazy: 1 ms
+    from gatewright.agent.exits import Exit, code_for  # noqa: PLC0415  lazy: 1 ms
+    from gatewright.agent.subcommands.names import is_subcommand  # noqa: PLC0415  lazy: 1 ms
+
+    if asks_for_help(arguments):
+        import shutil  # noqa: PLC0415  lazy: 6 ms
+
+        from gatewright.agent.usage import usage  # noqa: PLC0415  lazy: 5 ms
+
+        sys.stdout.write(usage(shutil.get_terminal_size().columns))
+        return 0
+    try:
+        if arguments and is_subcommand(arguments[0]):
+            from gatewright.agent.cli import run_subcommand  # noqa: PLC0415  lazy: 44 ms, typer
+
+            return run_subcommand(arguments)
+        options = parse(arguments)
+        if options is None:
+            from gatewright.agent.cli import explain  # noqa: PLC0415  lazy: 44 ms, typer
+
+            options = explain(arguments)
+        return options if isinstance(options, int) else start(options)
+    except Conflict as conflict:
+        return complain(str(conflict), Exit.USAGE)
+    except GatewrightError as error:
+        return complain(str(error), code_for(error))
+    except KeyboardInterrupt:
+        return Exit.SIGINT
+
+
+def start(options: LaunchOptions) -> int:
+    """Choose the front end."""
+    from gatewright.agent.starting import Manner, manner, settled  # noqa: PLC0415  lazy: 1 ms
+
+    how = manner(options)
+    options = settled(options, chosen_mode)
+    match how:
+        case Manner.PRINT:
+            from gatewright.agent.frontends import headless  # noqa: PLC0415  lazy: 60 ms, asyncio
+
+            return leave(headless.run(options, opener(options, interactive=options.answers_asks)))
+        case Manner.LINES:
+            from gatewright.agent.frontends import line  # noqa: PLC0415  lazy: 60 ms, asyncio
+
+            return leave(line.run(options, opener(options, interactive=True)))
+        case Manner.SCREEN:
+            from gatewright.tui import app  # noqa: PLC0415  lazy: 120 ms, Textual
+
+            return leave(app.run(opener(options, interactive=True)))
+
+
+def opener(options: LaunchOptions, *, interactive: bool) -> Callable[[], Awaitable[Session]]:
+    """How a front end gets its session, once its own loop runs."""
+
+    async def open_() -> Session:
+        import os  # noqa: PLC0415  lazy: keeps --version at bare interpreter speed
+
+        from gatewright.agent.build import open_session  # noqa: PLC0415  lazy: the whole core
+
+        return await open_session(options, os.environ, interactive=interactive)
+
+    return open_
+
+
+def chosen_mode(name: str) -> str:
+    """The canonical mode for a flag. Raises ValueError listing the valid names."""
+    from gatewright.permissions.modes import flag_mode  # noqa: PLC0415  lazy: 3 ms
+
+    return flag_mode(name)
+
+
+def asks_for_help(arguments: Sequence[str]) -> bool:
+    """Whether help is asked for before any prompt or value could be meant by it."""
+    return bool(arguments) and arguments[0] in ("--help", "-h")
+
+
+def complain(text: str, code: int) -> int:
+    sys.stderr.write(f"agent: {text}\n")
+    return code
+
+
+def leave(code: int) -> int:
+    """End the process now: threads that still import or wait must not hold it up."""
+    import os  # noqa: PLC0415
+
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,89 @@
+"""Settle what a command line leaves open before anything starts: front end, mode, prompt files."""
+
+from __future__ import annotations
+
+import enum
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from gatewright.agent.exits import UsageError
+from gatewright.agent.options import LaunchOptions
+
+PROMPT_FILE_BYTES = 1024 * 1024
+
+
+class Manner(enum.Enum):
+    """How the person and the program talk."""
+
+    PRINT = "print"
+    LINES = "lines"
+    SCREEN = "screen"
+
+
+def manner(options: LaunchOptions) -> Manner:
+    """A screen needs a terminal on both ends; without one, what is piped in is answered."""
+    if options.print_mode or options.input_format == "stream-json" or options.dump_system_prompt:
+        return Manner.PRINT
+    if options.plain:
+        return Manner.LINES
+    if not (is_terminal(0) and is_terminal(1)):
+        return Manner.PRINT
+    return Manner.LINES if os.environ.get("TERM", "") == "dumb" else Manner.SCREEN
+
+
+def settled(options: LaunchOptions, chosen_mode: Callable[[str], str]) -> LaunchOptions:
+    """The options with canonical mode and prompt texts. Raises UsageError."""
+    keep_standard_streams()
+    changes: dict[str, object] = {}
+    if options.mode:
+        try:
+            changes["mode"] = chosen_mode(options.mode)
+        except ValueError as error:
+            raise UsageError(f"--permission-mode: {error}") from error
+    if options.cwd and not Path(options.cwd).is_dir():
+        raise UsageError(f"--cwd: there is no directory {options.cwd}.")
+    if options.system_prompt_file:
+        changes["system_prompt"] = _text(options.system_prompt_file, "--system-prompt-file")
+    if options.append_system_prompt_file:
+        name = "--append-system-prompt-file"
+        changes["append_system_prompt"] = _text(options.append_system_prompt_file, name)
+    return msgspec.structs.replace(options, **changes) if changes else options
+
+
+def is_terminal(fd: int) -> bool:
+    try:
+        return os.isatty(fd)
+    except OSError:
+        return False
+
+
+def keep_standard_streams() -> None:
+    """Fill closed descriptors 0 to 2: the next file opened would take their place.
+
+    Raises UsageError when nobody could read the answer.
+    """
+    for fd in (0, 1, 2):
+        try:
+            os.fstat(fd)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+            if fd == 1:
+                raise UsageError(
+                    "Standard output is closed: nobody would see the answer."
+                ) from None
+            if fd == 2:
+                sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+
+
+def _text(name: str, flag: str) -> str:
+    try:
+        with Path(name).open(encoding="utf-8") as file:
+            return file.read(PROMPT_FILE_BYTES)
+    except OSError as error:
+        raise UsageError(f"{flag}: cannot read {name}: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{flag}: {name} is not UTF-8 text.") from error

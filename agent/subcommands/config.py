@@ -1,0 +1,115 @@
+"""`agent config`: read, explain and change settings from the command line."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from typing import Annotated, Any, cast
+
+import msgspec
+import typer
+
+from gatewright.agent.errors import SettingsError
+from gatewright.agent.settings.coerce import coerce
+from gatewright.agent.settings.edit import set_value
+from gatewright.agent.settings.schema import Settings, Source
+from gatewright.agent.settings.sources import dotted
+from gatewright.agent.subcommands.place import here
+
+group = typer.Typer(help="Show and change settings.", no_args_is_help=True)
+
+
+class Scope(StrEnum):
+    USER = "user"
+    PROJECT = "project"
+    LOCAL = "local"
+
+
+Where = Annotated[Scope, typer.Option("--scope", "-s", help="Which file to change.")]
+Key = Annotated[str, typer.Argument(help="A key such as permissions.defaultMode.")]
+
+
+def register(app: typer.Typer) -> None:
+    app.add_typer(group, name="config")
+
+
+@group.command()
+def get(key: Key) -> None:
+    """Print one setting as JSON; exit code 1 when it is not set anywhere."""
+    value = _find(msgspec.to_builtins(here().loaded.settings), key)
+    if value is None:
+        raise typer.Exit(1)
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+@group.command(name="list")
+def list_() -> None:
+    """Print every setting that is set, with where it comes from."""
+    loaded = here().loaded
+    values: Any = msgspec.to_builtins(loaded.settings)
+    for key, sources in sorted(loaded.provenance.items()):
+        found = json.dumps(_find(values, key), ensure_ascii=False)
+        typer.echo(f"{key} = {found}  ({', '.join(sources)})")
+    for problem in loaded.problems:
+        typer.echo(problem.text(), err=True)
+
+
+@group.command(name="set")
+def set_(key: Key, value: Annotated[str, typer.Argument()], scope: Where = Scope.USER) -> None:
+    """Change one setting; the value is JSON, or plain text."""
+    source = Source(scope)
+    given = _value(value)
+    _check(key, given, source)
+    path = here().places.file(source)
+    assert path is not None
+    set_value(path, key, given)
+    typer.echo(f"{key} = {json.dumps(given, ensure_ascii=False)} in {path}")
+
+
+@group.command()
+def unset(key: Key, scope: Where = Scope.USER) -> None:
+    """Remove one setting from a file."""
+    path = here().places.file(Source(scope))
+    assert path is not None
+    set_value(path, key, None)
+    typer.echo(f"{key} is no longer set in {path}")
+
+
+@group.command()
+def path() -> None:
+    """Print the files that are read, strongest first."""
+    for file in here().loaded.files:
+        typer.echo(f"{file}{'' if file.exists() else '  (absent)'}")
+
+
+@group.command()
+def schema() -> None:
+    """Print the JSON Schema of a settings file, for editors."""
+    document = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **msgspec.json.schema(Settings),
+    }
+    typer.echo(json.dumps(document, indent=2))
+
+
+def _find(values: Any, key: str) -> Any:
+    """The value of a dotted key, or None."""
+    for part in key.split("."):
+        values = cast("dict[str, Any]", values).get(part) if isinstance(values, dict) else None
+    return values
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return text
+
+
+def _check(key: str, value: Any, source: Source) -> None:
+    """Refuse what the loader would leave out. A project is taken as trusted: this is its owner."""
+    nested: Any = value
+    for part in reversed(key.split(".")):
+        nested = {part: nested}
+    for fault in coerce(nested, Settings, source, trusted=True).faults:
+        raise SettingsError(f"{dotted(fault.key)} {fault.message}.")

@@ -1,0 +1,26 @@
+"""What a sub-command works on: the current directory's places, and the settings there."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from gatewright.agent.settings.paths import Places, places
+from gatewright.agent.settings.sources import Loaded, load
+from gatewright.agent.settings.trust import TrustStore
+
+
+class Here(msgspec.Struct, frozen=True):
+    places: Places
+    trust: TrustStore
+    trusted: bool
+    loaded: Loaded
+
+
+def here() -> Here:
+    found = places(Path.cwd(), os.environ)
+    store = TrustStore(found, os.environ)
+    trusted = store.trusts(found.root)
+    return Here(found, store, trusted, load(found, env=os.environ, trusted=trusted))

@@ -1,0 +1,60 @@
+"""`agent trust`: say, add or take back that a project's configuration may act."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gatewright.agent.settings.paths import project_root
+from gatewright.agent.settings.trust import trust_key
+from gatewright.agent.subcommands.place import here
+
+HELP = "Which projects' own settings, hooks and servers may act."
+Directory = Annotated[Path, typer.Argument(help="A directory of the project.")]
+
+group = typer.Typer(help=HELP, no_args_is_help=True)
+
+
+def register(app: typer.Typer) -> None:
+    app.add_typer(group, name="trust")
+
+
+@group.command()
+def status(directory: Directory = Path()) -> None:
+    """Say whether the project is trusted; exit code 1 when it is not."""
+    root = _root(directory)
+    if here().trust.trusts(root):
+        typer.echo(f"{trust_key(root)} is trusted.")
+        return
+    typer.echo(f"{trust_key(root)} is not trusted. agent trust add trusts it.")
+    raise typer.Exit(1)
+
+
+@group.command()
+def add(directory: Directory = Path()) -> None:
+    """Trust the project."""
+    typer.echo(f"{here().trust.add(_root(directory))} is trusted from now on.")
+
+
+@group.command()
+def remove(directory: Directory = Path()) -> None:
+    """Trust the project no longer."""
+    root = _root(directory)
+    if here().trust.remove(root):
+        typer.echo(f"{trust_key(root)} is trusted no longer.")
+    else:
+        typer.echo(f"{trust_key(root)} was not trusted.")
+
+
+@group.command(name="list")
+def list_() -> None:
+    """List the trusted projects."""
+    for root in here().trust.roots():
+        typer.echo(root)
+
+
+def _root(directory: Path) -> Path:
+    return project_root(directory.resolve(), os.environ)
