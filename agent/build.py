@@ -52,6 +52,7 @@ from gatewright.tools.protocol import TextContent, ToolContext
 from gatewright.tools.registry import BASIC, BuiltinTools
 
 RETRY = RetryPolicy()
+USUAL_OUTPUT = 32_000  # more is asked for only by an answer that needs it
 LOOSE_MODES = frozenset({"bypassPermissions", "fullAccess", "auto"})
 
 
@@ -98,6 +99,8 @@ async def open_session(
             attempts=RETRY.attempts,
             barrier=barrier,
             limits=_limits(around.settings),
+            interactive=interactive,
+            fallback_names=around.settings.fallback_models,
             writer=writer,
             stored=len(start.stored) if start.on_disk else 0,
         )
@@ -242,7 +245,8 @@ def _model_opener(
             model=opened.model,
             system=system(),
             tools=tuple(sorted(tools.specs(), key=lambda spec: spec.name)),
-            max_output=facts.max_output,
+            max_output=min(facts.max_output, USUAL_OUTPUT),
+            raised_output=facts.max_output,
             effort=facts.effort(settings.effort),
             session=session,
         )

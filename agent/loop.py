@@ -6,38 +6,36 @@ A function over ports: it knows no settings, no front end and no concrete tool o
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from contextlib import aclosing
+import enum
+from collections.abc import Sequence
 
 import msgspec
 
-from gatewright.agent.clock import Clock
+from gatewright.agent.answers import AnswerPorts, Answers
 from gatewright.agent.conversation import Conversation
 from gatewright.agent.errors import FailureKind, ProviderError
-from gatewright.agent.events import (
-    AnyEvent,
-    AssistantMessage,
-    MessageDropped,
-    Noticed,
-    RetryScheduled,
-    TurnEnded,
-    TurnStarted,
-    UserMessage,
-)
+from gatewright.agent.events import Noticed, TurnEnded, TurnStarted, UserMessage
 from gatewright.agent.guard import LoopGuard, Verdict
 from gatewright.agent.inbox import Inbox
-from gatewright.agent.messages import AssistantPart, CallPart, Usage
-from gatewright.agent.providers.protocol import Provider, Request, StopReason
+from gatewright.agent.messages import CallPart
+from gatewright.agent.providers.protocol import StopReason
 from gatewright.agent.stop import Stop
 from gatewright.agent.stream import Assembly
 from gatewright.agent.toolrun import BatchPorts, Finished, run_batch
-from gatewright.tools.protocol import TextContent
+from gatewright.tools.interact import Ask, Option
+from gatewright.tools.protocol import Asker, TextContent
 
 MALFORMED_LIMIT = 3
+RESUMES = 3
 SAME_CALL_NOTE = (
     "The same call has now given the same result three times. "
     "Do something different, or say what is in the way."
 )
+RESUME_NOTE = (
+    "Your answer reached the output limit. Go on exactly where it stopped, without an "
+    "introduction; if a tool call was cut, make it again in smaller parts."
+)
+DEFECT = "An internal error ended the turn; the log has the details."
 
 
 class Limits(msgspec.Struct, frozen=True):
@@ -49,36 +47,51 @@ class Limits(msgspec.Struct, frozen=True):
 
 
 class Ports(msgspec.Struct, frozen=True, kw_only=True):
-    provider: Provider
-    request: Callable[[Conversation], Request]
+    answers: AnswerPorts
     tools: BatchPorts
     inbox: Inbox
-    emit: Callable[[AnyEvent], None]
-    clock: Clock
-    retry_in: Callable[[ProviderError, int], float | None]  # attempt -> seconds; None: give up
-    attempts: int
-    price: Callable[[Usage], float]
-    barrier: Callable[[], Awaitable[None]]  # returns once what was published is kept
-    limits: Limits = Limits()
+    limits: Limits
+    ask: Asker | None  # None: nobody is there to be asked
+    spent: float  # dollars this session cost before this turn
+
+
+class Continue(enum.StrEnum):
+    """Why a turn went on to another request."""
+
+    NEXT_TURN = "next_turn"
+    QUEUED_INPUT = "queued_input"
+    OUTPUT_LIMIT_RESUME = "output_limit_resume"
+
+
+class Round(msgspec.Struct, frozen=True):
+    """What one iteration hands to the next; replaced as a whole."""
+
+    reason: Continue = Continue.NEXT_TURN
+    malformed: int = 0  # answers in a row with unreadable arguments
+    resumes: int = 0
+
+
+class End(msgspec.Struct, frozen=True):
+    stop: Stop
+    message: str = ""
 
 
 async def run_turn(ports: Ports, talk: Conversation) -> Stop:
     """Never raises except CancelledError; emits exactly one TurnEnded, also when cancelled."""
     turn = _Turn(ports, talk)
-    ports.emit(TurnStarted())
-    stop, message = Stop.MODEL_ERROR, "An internal error ended the turn; the log has the details."
-    failure: FailureKind | None = None
+    turn.emit(TurnStarted())
+    end, failure = End(Stop.MODEL_ERROR, DEFECT), None
     try:
-        stop, message = await turn.run()
+        end = await turn.run()
     except ProviderError as error:
-        stop, message, failure = _stop_for(error), str(error), error.kind
+        end, failure = End(_stop_for(error), str(error)), error.kind
     except asyncio.CancelledError:
         stop = Stop.ABORTED_TOOLS if turn.in_tools else Stop.ABORTED_STREAMING
-        message = "Interrupted."
+        end = End(stop, "Interrupted.")
         raise
     finally:
-        turn.end(stop, message, failure)  # also for a defect, which goes on to the caller
-    return stop
+        turn.finish(end, failure)  # also for a defect, which goes on to the caller
+    return end.stop
 
 
 def _stop_for(error: ProviderError) -> Stop:
@@ -92,192 +105,113 @@ def _stop_for(error: ProviderError) -> Stop:
 
 
 class _Turn:
-    """What one turn has used so far."""
-
     def __init__(self, ports: Ports, talk: Conversation) -> None:
         self._ports = ports
-        self._talk = talk
+        self._answers = Answers(ports.answers, talk)
         self._guard = LoopGuard()
-        self._malformed = 0
-        self._started = ports.clock.monotonic()
-        self._api_seconds = 0.0
-        self._usage = Usage()
-        self._cost = 0.0
-        self._requests = 0
+        self._clock = ports.answers.clock
+        self._started = self._clock.monotonic()
+        self.emit = ports.answers.emit
         self.in_tools = False
 
-    async def run(self) -> tuple[Stop, str]:
-        ports = self._ports
-        while True:
-            message = await self._answer()
+    async def run(self) -> End:
+        step: Round | End = Round()
+        while isinstance(step, Round):
+            message = await self._answers.next()
             calls = [part for part in message.parts if isinstance(part, CallPart)]
-            if not calls:
-                if not len(ports.inbox):
-                    return _ended(message)
-                self._take_inputs()  # typed while the model was answering: go on with it
-                continue
-            self.in_tools = True
-            finished = await run_batch(calls, ports.tools)
-            self.in_tools = False
-            if stop := self._after_batch(calls, finished):
-                return stop
-            self._take_inputs()
+            step = (
+                await self._run_calls(step, calls) if calls else self._without_calls(step, message)
+            )
+        return step
 
-    def end(self, stop: Stop, message: str, failure: FailureKind | None = None) -> None:
-        ports = self._ports
-        ports.emit(
+    def finish(self, end: End, failure: FailureKind | None) -> None:
+        answers = self._answers
+        self.emit(
             TurnEnded(
-                stop=stop,
-                message=message,
+                stop=end.stop,
+                message=end.message,
                 failure=failure,
-                usage=self._usage,
-                cost=self._cost,
-                requests=self._requests,
-                ms=round((ports.clock.monotonic() - self._started) * 1000),
-                api_ms=round(self._api_seconds * 1000),
+                usage=answers.usage,
+                cost=answers.cost,
+                requests=answers.requests,
+                ms=round((self._clock.monotonic() - self._started) * 1000),
+                api_ms=round(answers.seconds * 1000),
             )
         )
 
-    async def _answer(self) -> Assembly:
-        """One complete answer, through as many attempts as the retry policy grants."""
-        ports, attempt = self._ports, 0
-        while True:
-            attempt += 1
-            began = ports.clock.monotonic()
-            try:
-                return await self._attempt(ports.request(self._talk))
-            except ProviderError as error:
-                wait = ports.retry_in(error, attempt)
-                if wait is None:
-                    raise
-                ports.emit(
-                    RetryScheduled(
-                        attempt=attempt,
-                        attempts=ports.attempts,
-                        seconds=wait,
-                        reason=str(error),
-                    )
-                )
-                await ports.clock.sleep(wait)
-            finally:
-                self._api_seconds += ports.clock.monotonic() - began
+    def _without_calls(self, before: Round, message: Assembly) -> Round | End:
+        if message.reason is StopReason.LENGTH:
+            if before.resumes >= RESUMES:
+                return End(Stop.MODEL_ERROR, "The answer kept reaching the model's output limit.")
+            self._tell_model(RESUME_NOTE)
+            return Round(Continue.OUTPUT_LIMIT_RESUME, resumes=before.resumes + 1)
+        if self._take_inputs():  # typed while the model was answering: go on with it
+            return Round(Continue.QUEUED_INPUT)
+        if message.reason is StopReason.REFUSAL:
+            return End(Stop.MODEL_ERROR, message.detail or "The model declined to answer.")
+        return End(Stop.COMPLETED)
 
-    async def _attempt(self, request: Request) -> Assembly:
-        ports = self._ports
-        assembly = Assembly(self._talk.call_ids)
-        shown = False
-        await ports.barrier()
-        try:
-            async with (
-                aclosing(ports.provider.stream(request)) as pieces,
-                asyncio.timeout(ports.limits.silence) as watchdog,
-            ):
-                async for piece in pieces:
-                    _feed(watchdog, ports.limits.silence)
-                    if event := assembly.add(piece):
-                        shown = True
-                        ports.emit(event)
-            _check_complete(assembly)
-        except TimeoutError as error:
-            silence = f"The model sent nothing for {ports.limits.silence:.0f} s."
-            failure = ProviderError(FailureKind.TRANSPORT, silence)
-            self._drop(shown=shown)
-            raise failure from error
-        except ProviderError:
-            self._drop(shown=shown)
-            raise
-        except asyncio.CancelledError:
-            if parts := assembly.partial():
-                self._keep(assembly, parts, cut=True)
-            raise
-        self._keep(assembly, assembly.parts)
-        return assembly
-
-    def _drop(self, *, shown: bool) -> None:
-        if shown:
-            self._ports.emit(MessageDropped())
-
-    def _keep(
-        self, assembly: Assembly, parts: tuple[AssistantPart, ...], *, cut: bool = False
-    ) -> None:
-        cost = self._ports.price(assembly.usage)
-        self._usage = self._usage.plus(assembly.usage)
-        self._cost += cost
-        self._requests += 1
-        self._ports.emit(
-            AssistantMessage(
-                id=assembly.id,
-                model=assembly.model,
-                parts=parts,
-                usage=assembly.usage,
-                cost=cost,
-                cut=cut,
-            )
-        )
-
-    def _take_inputs(self) -> None:
-        for item in self._ports.inbox.take():
-            self._ports.emit(
-                UserMessage(content=item.content, input_id=item.id, hidden=item.hidden)
-            )
-
-    def _after_batch(
-        self, calls: list[CallPart], finished: tuple[Finished, ...]
-    ) -> tuple[Stop, str] | None:
-        """Why the turn ends here, or None when the model should see the results."""
+    async def _run_calls(self, before: Round, calls: Sequence[CallPart]) -> Round | End:
+        self.in_tools = True
+        finished = await run_batch(calls, self._ports.tools)
+        self.in_tools = False
         if any(item.result.ends_turn for item in finished):
-            return Stop.USER_REFUSED, ""
-        self._malformed = self._malformed + 1 if any(c.malformed for c in calls) else 0
-        if self._malformed >= MALFORMED_LIMIT:
-            return (
+            return End(Stop.USER_REFUSED)
+        malformed = before.malformed + 1 if any(call.malformed for call in calls) else 0
+        end = self._over_a_limit(malformed) or await self._going_in_circles(finished)
+        if end is not None:
+            return end
+        reason = Continue.QUEUED_INPUT if self._take_inputs() else Continue.NEXT_TURN
+        return Round(reason, malformed, before.resumes)
+
+    def _over_a_limit(self, malformed: int) -> End | None:
+        limits, answers = self._ports.limits, self._answers
+        cost = self._ports.spent + answers.cost
+        if malformed >= MALFORMED_LIMIT:
+            return End(
                 Stop.MALFORMED_TOOL_USE,
                 "The model sent unreadable tool arguments three times in a row. Try another model.",
             )
-        limits = self._ports.limits
-        if limits.requests and self._requests >= limits.requests:
-            return Stop.MAX_TURNS, f"Stopped after {self._requests} rounds, the limit."
-        if limits.cost and self._cost >= limits.cost:
-            return Stop.BUDGET_EXHAUSTED, f"Stopped at ${self._cost:.2f}, the budget."
-        return self._going_in_circles(finished)
+        if limits.requests and answers.requests >= limits.requests:
+            return End(Stop.MAX_TURNS, f"Stopped after {answers.requests} rounds, the limit.")
+        if limits.cost and cost >= limits.cost:
+            return End(Stop.BUDGET_EXHAUSTED, f"Stopped at ${cost:.2f}: the budget is spent.")
+        return None
 
-    def _going_in_circles(self, finished: tuple[Finished, ...]) -> tuple[Stop, str] | None:
+    async def _going_in_circles(self, finished: Sequence[Finished]) -> End | None:
         for item in finished:
             match self._guard.saw(item.call, item.result.content, ok=item.result.ok):
-                case Verdict.STOP:
-                    return (
+                case Verdict.STOP if not await self._may_go_on(item.call.name):
+                    return End(
                         Stop.LOOP_GUARD,
                         f"Stopped: the model repeats {item.call.name} with the same result. "
                         "Say how to go on.",
                     )
                 case Verdict.NOTE:
-                    note = (TextContent(SAME_CALL_NOTE),)
-                    self._ports.emit(UserMessage(content=note, hidden=True))
-                    self._ports.emit(Noticed(text="The model was told it repeats itself."))
-                case Verdict.GO_ON:
+                    self._tell_model(SAME_CALL_NOTE)
+                    self.emit(Noticed(text="The model was told that it repeats itself."))
+                case _:
                     pass
         return None
 
+    async def _may_go_on(self, tool: str) -> bool:
+        if self._ports.ask is None:
+            return False
+        question = Ask(
+            kind="question",
+            title=f"The model keeps calling {tool} with the same result. Let it go on?",
+            body=(),
+            options=(Option("go_on", "Go on", "y"), Option("stop", "Stop the turn", "n")),
+        )
+        answer = await self._ports.ask(question)
+        self._guard = LoopGuard()
+        return answer.choice == "go_on"
 
-def _ended(message: Assembly) -> tuple[Stop, str]:
-    match message.reason:
-        case StopReason.REFUSAL:
-            return Stop.COMPLETED, "The model declined to answer."
-        case StopReason.LENGTH:
-            return Stop.COMPLETED, "The answer reached the model's output limit and was cut."
-        case _:
-            return Stop.COMPLETED, ""
+    def _tell_model(self, text: str) -> None:
+        self.emit(UserMessage(content=(TextContent(text),), hidden=True))
 
-
-def _check_complete(assembly: Assembly) -> None:
-    if assembly.reason is None:
-        raise ProviderError(FailureKind.TRANSPORT, "The connection broke in mid-answer.")
-    if not assembly.parts and assembly.reason is not StopReason.REFUSAL:
-        raise ProviderError(FailureKind.TRANSPORT, "The model sent an empty answer.")
-
-
-def _feed(watchdog: asyncio.Timeout, silence: float) -> None:
-    """Push the deadline out, at most once a second: this runs for every piece."""
-    now = asyncio.get_running_loop().time()
-    due = watchdog.when()
-    if due is not None and due - now < silence - 1.0:
-        watchdog.reschedule(now + silence)
+    def _take_inputs(self) -> bool:
+        taken = self._ports.inbox.take()
+        for item in taken:
+            self.emit(UserMessage(content=item.content, input_id=item.id, hidden=item.hidden))
+        return bool(taken)

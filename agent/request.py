@@ -10,22 +10,29 @@ from gatewright.tools.protocol import ToolSpec
 
 
 class RequestFrame(msgspec.Struct, frozen=True, kw_only=True):
-    """Byte-stable for a session: providers cache this prefix. Tools are sorted by name."""
+    """Byte-stable for a session: providers cache this prefix. Tools are sorted by name.
+
+    `raised_output` is the model's highest limit, asked for once an answer reached the usual one.
+    """
 
     model: str
     system: tuple[str, ...]
     tools: tuple[ToolSpec, ...]
     max_output: int
+    raised_output: int = 0
     effort: str = ""
     session: str = ""
 
-    def request(self, talk: Conversation) -> Request:
+    def can_raise(self) -> bool:
+        return self.raised_output > self.max_output
+
+    def request(self, talk: Conversation, *, raised: bool = False) -> Request:
         return Request(
             model=self.model,
             system=self.system,
             tools=self.tools,
             turns=talk.view(),
-            max_output=self.max_output,
+            max_output=self.raised_output if raised else self.max_output,
             effort=self.effort,
             session=self.session,
         )

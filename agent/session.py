@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import assert_never
 
 import msgspec
 
+from gatewright.agent.answers import AnswerPorts
 from gatewright.agent.broker import Broker
 from gatewright.agent.clock import Clock
 from gatewright.agent.commands.outcome import (
@@ -85,6 +87,8 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
     attempts: int
     barrier: Callable[[], Awaitable[None]]
     limits: Limits = Limits()
+    interactive: bool = False  # somebody can be asked
+    fallback_names: tuple[str, ...] = ()
     writer: TranscriptWriter | None = None
     stored: int = 0  # the last sequence number that is on disk already
 
@@ -107,6 +111,7 @@ class Session:
         self._usage = Usage()
         self._cost = 0.0
         self._restore_sums()
+        self._restored_cost = self._cost
         self._tasks = [asyncio.create_task(self._run(), name="session runner")]
         if parts.writer is not None:
             unsaved = parts.hub.subscribe(since=parts.stored)
@@ -291,19 +296,37 @@ class Session:
 
     def _ports(self, model: OpenModel) -> Ports:
         parts = self._parts
-        return Ports(
-            provider=model.provider,
-            request=model.frame.request,
-            tools=BatchPorts(parts.executor, self._context, self._publish, parts.clock),
-            inbox=self._inbox,
-            emit=self._publish,
-            clock=parts.clock,
+        answers = AnswerPorts(
+            model=model,
+            fallbacks=self._next_fallback(),
+            compact=_no_room,
             retry_in=parts.retry_in,
             attempts=parts.attempts,
-            price=model.price,
             barrier=parts.barrier,
-            limits=parts.limits,
+            emit=self._publish,
+            clock=parts.clock,
+            silence=parts.limits.silence,
         )
+        return Ports(
+            answers=answers,
+            tools=BatchPorts(parts.executor, self._context, self._publish, parts.clock),
+            inbox=self._inbox,
+            limits=parts.limits,
+            ask=partial(self._broker.ask, MAIN) if parts.interactive else None,
+            spent=self._cost - self._restored_cost,
+        )
+
+    def _next_fallback(self) -> Callable[[], OpenModel | None]:
+        """The fallback models of one turn, in order; one that cannot be opened is passed over."""
+        names = iter(self._parts.fallback_names)
+
+        def following() -> OpenModel | None:
+            for name in names:
+                with suppress(GatewrightError):
+                    return self._parts.open_model(name)
+            return None
+
+        return following
 
     def _context(self, call_id: str) -> ToolContext:
         return self._parts.context(
@@ -326,3 +349,8 @@ class Session:
 
     def _move(self, cwd: Path) -> None:
         self._where = msgspec.structs.replace(self._where, cwd=cwd)
+
+
+async def _no_room() -> bool:
+    """A history that is too long stays so: there is no compaction yet."""
+    return False

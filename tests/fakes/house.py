@@ -72,7 +72,9 @@ def price(usage: Usage) -> float:
 
 
 def open_scripted(provider: ScriptedProvider, name: str) -> OpenModel:
-    frame = RequestFrame(model=name, system=("system",), tools=(), max_output=1000)
+    frame = RequestFrame(
+        model=name, system=("system",), tools=(), max_output=1000, raised_output=4000
+    )
     return OpenModel(name=name, provider=provider, frame=frame, window=100_000, price=price)
 
 
@@ -97,6 +99,8 @@ def build(
     limits: Limits = UNLIMITED,
     clock: Clock | None = None,
     root: Path = Path("/project"),
+    interactive: bool = False,
+    fallback_names: tuple[str, ...] = (),
 ) -> House:
     provider = ScriptedProvider.parse(script)
     executor = executor or FakeExecutor()
@@ -130,6 +134,8 @@ def build(
         attempts=3,
         barrier=no_barrier,
         limits=limits,
+        interactive=interactive,
+        fallback_names=fallback_names,
     )
     return House(Session(parts), provider, executor, talk, modes)
 
@@ -141,9 +147,18 @@ async def house(
     executor: FakeExecutor | None = None,
     limits: Limits = UNLIMITED,
     clock: Clock | None = None,
+    interactive: bool = False,
+    fallback_names: tuple[str, ...] = (),
 ) -> AsyncIterator[House]:
     """A session that is closed again, whatever the test does."""
-    built = build(script, executor=executor, limits=limits, clock=clock)
+    built = build(
+        script,
+        executor=executor,
+        limits=limits,
+        clock=clock,
+        interactive=interactive,
+        fallback_names=fallback_names,
+    )
     try:
         yield built
     finally:

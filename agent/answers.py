@@ -1,0 +1,198 @@
+"""Complete answers from a model, through everything that can fail on the way.
+
+Whatever was streamed of an attempt that failed is void (MessageDropped) before the next begins, so
+no text is shown twice and no call runs twice. Each recovery has its own bound.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+
+import msgspec
+
+from gatewright.agent.clock import Clock
+from gatewright.agent.conversation import Conversation
+from gatewright.agent.errors import FailureKind, ProviderError
+from gatewright.agent.events import (
+    AnyEvent,
+    AssistantMessage,
+    MessageDropped,
+    Noticed,
+    RetryScheduled,
+)
+from gatewright.agent.messages import AssistantPart, Usage
+from gatewright.agent.model import OpenModel
+from gatewright.agent.providers.protocol import StopReason
+from gatewright.agent.stream import Assembly
+
+STALLS = 2  # silent or empty answers that are asked for again
+OVERLOADS = 3  # in a row, before the next model is tried
+
+
+class AnswerPorts(msgspec.Struct, frozen=True, kw_only=True):
+    model: OpenModel
+    fallbacks: Callable[[], OpenModel | None]  # the next model in order, None at the end
+    compact: Callable[[], Awaitable[bool]]  # make room in the window; False: there is none
+    retry_in: Callable[[ProviderError, int], float | None]  # None: not worth another attempt
+    attempts: int
+    barrier: Callable[[], Awaitable[None]]  # returns once what was published is kept
+    emit: Callable[[AnyEvent], None]
+    clock: Clock
+    silence: float  # seconds a stream may say nothing
+
+
+class Stalled(ProviderError):
+    """The stream went silent or ended with nothing."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(FailureKind.TRANSPORT, message)
+
+
+class Answers:
+    """Asks for one turn. Sums what was used, also by attempts whose text was dropped."""
+
+    def __init__(self, ports: AnswerPorts, talk: Conversation) -> None:
+        self._ports = ports
+        self._talk = talk
+        self._model = ports.model
+        self._raised = False
+        self._compacted = False
+        self._stalls = 0
+        self._overloads = 0
+        self.usage = Usage()
+        self.cost = 0.0
+        self.requests = 0
+        self.seconds = 0.0
+
+    async def next(self) -> Assembly:
+        """The next complete answer, kept as an AssistantMessage. Raises ProviderError."""
+        attempt = 0
+        while True:
+            attempt += 1
+            began = self._ports.clock.monotonic()
+            try:
+                assembly = await self._attempt()
+            except ProviderError as error:
+                self.seconds += self._ports.clock.monotonic() - began
+                if await self._recovered(error):
+                    attempt = 0
+                    continue
+                await self._wait(error, attempt)
+                continue
+            self.seconds += self._ports.clock.monotonic() - began
+            self._overloads = 0
+            if self._may_raise(assembly):
+                self._raised = True
+                self._count(assembly)
+                self._ports.emit(MessageDropped())
+                continue
+            self._keep(assembly, assembly.parts)
+            return assembly
+
+    async def _attempt(self) -> Assembly:
+        ports = self._ports
+        request = self._model.frame.request(self._talk, raised=self._raised)
+        assembly, shown = Assembly(self._talk.call_ids), False
+        await ports.barrier()
+        try:
+            async with (
+                aclosing(self._model.provider.stream(request)) as pieces,
+                asyncio.timeout(ports.silence) as watchdog,
+            ):
+                async for piece in pieces:
+                    _feed(watchdog, ports.silence)
+                    if event := assembly.add(piece):
+                        shown = True
+                        ports.emit(event)
+            _check_complete(assembly)
+        except TimeoutError as error:
+            self._drop(shown=shown)
+            raise Stalled(f"The model sent nothing for {ports.silence:.0f} s.") from error
+        except ProviderError:
+            self._drop(shown=shown)
+            raise
+        except asyncio.CancelledError:
+            if parts := assembly.partial():
+                self._keep(assembly, parts, cut=True)
+            raise
+        return assembly
+
+    async def _recovered(self, error: ProviderError) -> bool:
+        """Whether something was changed that makes another attempt worth it at once."""
+        if error.kind is FailureKind.TOO_LONG and not self._compacted:
+            self._compacted = True
+            return await self._ports.compact()
+        if error.kind is not FailureKind.OVERLOADED:
+            return False
+        self._overloads += 1
+        if self._overloads < OVERLOADS or (other := self._ports.fallbacks()) is None:
+            return False
+        notice = f"{self._model.name} is overloaded; going on with {other.name}."
+        self._ports.emit(Noticed(text=notice, tone="warning"))
+        self._model, self._overloads, self._raised = other, 0, False
+        return True
+
+    async def _wait(self, error: ProviderError, attempt: int) -> None:
+        """Wait before another attempt, or raise the error when there is none."""
+        ports = self._ports
+        if isinstance(error, Stalled):
+            self._stalls += 1
+            if self._stalls > STALLS:
+                raise error
+        seconds = ports.retry_in(error, attempt)
+        if seconds is None:
+            raise error
+        ports.emit(
+            RetryScheduled(
+                attempt=attempt, attempts=ports.attempts, seconds=seconds, reason=str(error)
+            )
+        )
+        await ports.clock.sleep(seconds)
+
+    def _may_raise(self, assembly: Assembly) -> bool:
+        """The first cut at the output limit is answered by asking again with the highest one."""
+        cut = assembly.reason is StopReason.LENGTH
+        return cut and not self._raised and self._model.frame.can_raise()
+
+    def _drop(self, *, shown: bool) -> None:
+        if shown:
+            self._ports.emit(MessageDropped())
+
+    def _count(self, assembly: Assembly) -> float:
+        cost = self._model.price(assembly.usage)
+        self.usage = self.usage.plus(assembly.usage)
+        self.cost += cost
+        self.requests += 1
+        return cost
+
+    def _keep(
+        self, assembly: Assembly, parts: tuple[AssistantPart, ...], *, cut: bool = False
+    ) -> None:
+        cost = self._count(assembly)
+        self._ports.emit(
+            AssistantMessage(
+                id=assembly.id,
+                model=assembly.model,
+                parts=parts,
+                usage=assembly.usage,
+                cost=cost,
+                cut=cut,
+            )
+        )
+
+
+def _check_complete(assembly: Assembly) -> None:
+    if assembly.reason is None:
+        raise ProviderError(FailureKind.TRANSPORT, "The connection broke in mid-answer.")
+    if not assembly.parts and assembly.reason not in (StopReason.REFUSAL, StopReason.LENGTH):
+        raise Stalled("The model sent an empty answer.")
+
+
+def _feed(watchdog: asyncio.Timeout, silence: float) -> None:
+    """Push the deadline out, at most once a second: this runs for every piece."""
+    now = asyncio.get_running_loop().time()
+    due = watchdog.when()
+    if due is not None and due - now < silence - 1.0:
+        watchdog.reschedule(now + silence)

@@ -1,0 +1,142 @@
+"""What a turn does about answers that are cut, refused, empty or late."""
+
+from __future__ import annotations
+
+import pytest
+
+from gatewright.agent.events import (
+    Asked,
+    AssistantMessage,
+    MessageDropped,
+    Noticed,
+    RetryScheduled,
+    ToolFinished,
+    TurnEnded,
+    UserMessage,
+)
+from gatewright.agent.guard import STOP_AT
+from gatewright.agent.loop import RESUMES, Limits
+from gatewright.agent.messages import TextPart
+from gatewright.agent.stop import Stop
+from gatewright.tools.interact import Answer
+from tests.fakes.clock import FakeClock
+from tests.fakes.house import house
+from tests.fakes.recorder import Recorder
+
+OVERLOADED = "error: overloaded message=Busy."
+
+
+def script(*answers: str) -> str:
+    return "\n---\n".join(answers)
+
+
+async def test_the_first_cut_asks_again_with_the_highest_limit() -> None:
+    text = script("say: Half of\nstop: length", "say: The whole answer.")
+    async with house(text) as built, Recorder(built.session) as seen:
+        built.session.submit("go")
+        ended = await seen.until(TurnEnded)
+        assert [request.max_output for request in built.provider.requests] == [1000, 4000]
+        assert [message.parts for message in seen.of(AssistantMessage)] == [
+            (TextPart("The whole answer."),)
+        ]
+        assert len(seen.of(MessageDropped)) == 1
+        assert (ended.stop, ended.requests) == (Stop.COMPLETED, 2)  # the dropped one is paid, too
+
+
+async def test_later_cuts_are_resumed_a_few_times_then_told() -> None:
+    text = script(*["say: more\nstop: length"] * (RESUMES + 2))
+    async with house(text) as built, Recorder(built.session) as seen:
+        built.session.submit("go")
+        ended = await seen.until(TurnEnded)
+        assert ended.stop is Stop.MODEL_ERROR
+        assert "output limit" in ended.message
+        notes = [event for event in seen.of(UserMessage) if event.hidden]
+        assert len(notes) == RESUMES
+        assert len(seen.of(AssistantMessage)) == RESUMES + 1
+
+
+async def test_a_resumed_answer_ends_well() -> None:
+    text = script("say: a\nstop: length", "say: b\nstop: length", "say: c")
+    async with house(text) as built, Recorder(built.session) as seen:
+        built.session.submit("go")
+        ended = await seen.until(TurnEnded)
+        assert ended.stop is Stop.COMPLETED
+        texts = [
+            p.text for m in seen.of(AssistantMessage) for p in m.parts if isinstance(p, TextPart)
+        ]
+        assert texts == ["b", "c"]
+
+
+async def test_an_overloaded_model_hands_over_to_the_next() -> None:
+    text = script(*[OVERLOADED] * 3, "say: Here.")
+    async with (
+        house(text, fallback_names=("second",)) as built,
+        Recorder(built.session) as seen,
+    ):
+        built.session.submit("go")
+        ended = await seen.until(TurnEnded)
+        assert [request.model for request in built.provider.requests] == ["script"] * 3 + ["second"]
+        assert seen.of(Noticed)[0].text == "script is overloaded; going on with second."
+        assert ended.stop is Stop.COMPLETED
+
+
+async def test_without_another_model_the_overload_is_told() -> None:
+    async with house(script(*[OVERLOADED] * 5)) as built, Recorder(built.session) as seen:
+        built.session.submit("go")
+        ended = await seen.until(TurnEnded)
+        assert (ended.stop, ended.message) == (Stop.MODEL_ERROR, "Busy.")
+        assert len(built.provider.requests) == 3
+
+
+async def test_a_refusal_is_told() -> None:
+    text = "say: I can't.\nstop: refusal"
+    async with house(text) as built, Recorder(built.session) as seen:
+        built.session.submit("go")
+        ended = await seen.until(TurnEnded)
+        assert (ended.stop, ended.message) == (Stop.MODEL_ERROR, "The model declined to answer.")
+
+
+async def test_an_empty_answer_is_asked_for_twice_more() -> None:
+    text = script("usage: in=1", "usage: in=1", "usage: in=1", "say: never")
+    async with house(text) as built, Recorder(built.session) as seen:
+        built.session.submit("go")
+        ended = await seen.until(TurnEnded)
+        assert (ended.stop, ended.message) == (
+            Stop.MODEL_ERROR,
+            "The model sent an empty answer.",
+        )
+        assert seen.of(AssistantMessage) == []
+        assert len(seen.of(RetryScheduled)) == 2
+
+
+async def test_waits_between_attempts_are_those_of_the_policy() -> None:
+    clock = FakeClock()
+    text = script("error: rate message=Slow down.", "say: Now.")
+    async with house(text, clock=clock) as built, Recorder(built.session) as seen:
+        built.session.submit("go")
+        await seen.until(TurnEnded)
+        assert clock.slept == [event.seconds for event in seen.of(RetryScheduled)] == [0.0]
+
+
+@pytest.mark.parametrize(("choice", "stop"), [("go_on", Stop.COMPLETED), ("stop", Stop.LOOP_GUARD)])
+async def test_a_circle_asks_the_person_where_there_is_one(choice: str, stop: Stop) -> None:
+    text = script(*['call: ReadA {"x": 1}'] * STOP_AT, "say: Done.")
+    async with house(text, interactive=True) as built, Recorder(built.session) as seen:
+        built.session.submit("go")
+        asked = await seen.until(Asked)
+        assert "ReadA" in asked.ask.title
+        built.session.answer(asked.id, Answer((choice,)))
+        ended = await seen.until(TurnEnded)
+        assert ended.stop is stop
+
+
+async def test_the_budget_counts_the_whole_session() -> None:
+    text = script("say: one", "call: ReadA", "say: never")
+    limits = Limits(cost=0.03)  # each answer costs 0.015
+    async with house(text, limits=limits) as built, Recorder(built.session) as seen:
+        built.session.submit("first")
+        await seen.until(TurnEnded)
+        built.session.submit("second")
+        ended = await seen.until(TurnEnded, count=2)
+        assert ended.stop is Stop.BUDGET_EXHAUSTED
+        assert len(seen.of(ToolFinished)) == 1
