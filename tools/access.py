@@ -38,6 +38,14 @@ class Where(msgspec.Struct, frozen=True):
             return self.home / path[2:]
         return self.cwd / path
 
+    def shown(self, path: Path) -> str:
+        """The path as short as a person reads it: from cwd, or from home, or whole."""
+        for base, lead in ((self.cwd, ""), (self.home, "~/")):
+            if path.is_relative_to(base) and ".." not in path.parts:
+                rest = str(path.relative_to(base))
+                return lead + rest if rest != "." else (lead.rstrip("/") or ".")
+        return str(path)
+
 
 class ShellText(msgspec.Struct, frozen=True):
     """A command line as the shell will get it; tools know no grammar, permissions parse it."""

@@ -1,0 +1,153 @@
+"""Bash: run a command in a shell whose directory persists; nothing it starts outlives it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+from pydantic import BaseModel, Field
+
+from gatewright.tools.access import Access, ShellText, Where
+from gatewright.tools.blocks import Block, Command, Output
+from gatewright.tools.environment import child_environment
+from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
+from gatewright.tools.shelljob import Shell, ShellJob, ShellLimits, start
+
+DEFAULT_SECONDS = 120.0
+MAX_SECONDS = 600.0
+
+
+class BashInput(BaseModel):
+    command: str = Field(min_length=1)
+    description: str | None = Field(default=None, description="What it does, in 5-10 words")
+    timeout: float | None = Field(
+        default=None, gt=0, description="Milliseconds; default 120000, at most 600000"
+    )
+    run_in_background: bool = Field(default=False, description="Return at once; see TaskOutput")
+    dangerouslyDisableSandbox: bool = Field(
+        default=False, description="Only after the sandbox itself made the command fail"
+    )
+
+
+class Bash:
+    name = "Bash"
+    input = BashInput
+    prompt = "bash.md"
+
+    def __init__(self, limits: ShellLimits | None = None) -> None:
+        self._limits = limits or ShellLimits()
+
+    def access(self, input: BashInput, where: Where) -> Access:
+        return Access(runs=ShellText(input.command, where.cwd, input.dangerouslyDisableSandbox))
+
+    def title(self, input: BashInput, where: Where) -> tuple[str, str]:
+        del where
+        return "Run", input.command
+
+    async def run(self, input: BashInput, ctx: ToolContext) -> AsyncIterator[Progress | ToolResult]:
+        if "\0" in input.command:
+            raise ToolFailure("The command contains a NUL character; a shell cannot take that.")
+        if input.run_in_background and ctx.jobs is None:
+            raise ToolFailure("Nothing can run in the background here. Run it in the foreground.")
+        env = child_environment(ctx.env)
+        program = shutil.which("bash", path=ctx.env.get("PATH")) or "/bin/bash"
+        shell = Shell(command=input.command, program=program, cwd=ctx.where.cwd, env=env)
+        job = await start(shell, ctx, self._limits)
+        if input.run_in_background and ctx.jobs is not None:
+            job.keep_file()
+            yield _started(ctx.jobs.adopt(job), job)
+            return
+        owned = True
+        try:
+            seconds = min((input.timeout or DEFAULT_SECONDS * 1000) / 1000, MAX_SECONDS)
+            async for progress in job.watch(seconds):
+                yield progress
+            if job.running and ctx.jobs is not None:
+                job.keep_file()
+                owned = False
+                yield _moved(ctx.jobs.adopt(job), job, seconds)
+                return
+            if job.running:
+                await job.expire(seconds)
+            yield _result(job, input.command, ctx)
+        finally:
+            if owned:
+                await job.stop()
+
+    def view(self, input: BashInput, result: ToolResult | None) -> Sequence[Block]:
+        command = Command(input.command, note=input.description or "")
+        if result is None:
+            return (command,)
+        data = result.data
+        text, hidden = str(data.get("stdout", "")), int(data.get("hiddenLines", 0))
+        return (Output(text, exit=data.get("exitCode"), hidden_lines=hidden),)
+
+
+def _started(id: str, job: ShellJob) -> ToolResult:
+    text = f"Running in the background as {id}. Output: {job.work_file}. Its end will be told."
+    return ToolResult.text(text, summary=f"background {id}", data={"backgroundTaskId": id})
+
+
+def _moved(id: str, job: ShellJob, seconds: float) -> ToolResult:
+    question = job.asking()
+    why = (
+        f"It seems to wait for input ({question!r}), which it will never get: stop it with TaskStop"
+        " and use flags that need no answer."
+        if question
+        else f"It did not end within {seconds:g} s and goes on in the background."
+    )
+    text = f"{job.output()}\n\n[{why} Task {id}; output: {job.work_file}]".lstrip("\n")
+    data = {"stdout": job.output(), "backgroundTaskId": id, "hiddenLines": job.hidden_lines}
+    return ToolResult.text(text, summary=f"background {id}", data=data)
+
+
+def _result(job: ShellJob, command: str, ctx: ToolContext) -> ToolResult:
+    output = job.output().rstrip("\n")
+    notes = [_settle_directory(job, ctx)]
+    if job.stopped:
+        notes.append(f"The command was {job.stopped}; all it had started was ended.")
+    fine = not job.stopped and (job.code == 0 or _means_no(command, job.code))
+    if job.code and not job.stopped:
+        notes.append(f"Exit code {job.code}")
+    parts = [output, *(f"[{note}]" for note in notes if note)]
+    text = "\n".join(part for part in parts if part) or "[no output]"
+    data = {
+        "stdout": output,
+        "stderr": "",
+        "interrupted": bool(job.stopped),
+        "exitCode": job.code,
+        "hiddenLines": job.hidden_lines,
+    }
+    summary = job.stopped or (f"exit {job.code}" if job.code else "done")
+    result = ToolResult.text(text, summary=summary, data=data)
+    return (
+        result if fine else ToolResult(ok=False, content=result.content, summary=summary, data=data)
+    )
+
+
+_NO = re.compile(
+    r"^\s*(?:\w+=\S*\s+)*(?:grep|egrep|fgrep|rg|diff|cmp|test|\[|git\s+(?:-\S+\s+)*(?:diff|grep))(?:\s|$)"
+)
+
+
+def _means_no(command: str, code: int | None) -> bool:
+    """Exit 1 of a search or comparison is an answer, not an error."""
+    last = re.split(r"\|\||&&|[|;\n]", command.rstrip())[-1]
+    return code == 1 and _NO.match(last) is not None
+
+
+def _settle_directory(job: ShellJob, ctx: ToolContext) -> str:
+    """Let later calls start where the shell ended, if that is inside; else say they do not."""
+    if not job.cwd or job.cwd == str(ctx.where.cwd):
+        return ""
+    now = Path(job.cwd)
+    inside = (ctx.where.root, *ctx.where.added)
+    if any(now.is_relative_to(directory.resolve()) for directory in inside):
+        ctx.move(now)
+        return f"The current directory is now {now}"
+    if now == ctx.where.cwd.resolve():
+        return ""
+    ctx.move(ctx.where.root)
+    return f"{now} is outside the project: the current directory is {ctx.where.root} again"

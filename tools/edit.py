@@ -1,0 +1,96 @@
+"""Edit: replace a piece of a file the model has read; every byte outside the piece stays."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+from pydantic import BaseModel, Field
+
+from gatewright.tools import fs, match
+from gatewright.tools.access import Access, Effect, Where
+from gatewright.tools.blocks import Block
+from gatewright.tools.diff import diff
+from gatewright.tools.near import missing
+from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
+from gatewright.tools.write import patch
+
+
+class EditInput(BaseModel):
+    file_path: str = Field(
+        min_length=1, description="Absolute, or relative to the current directory"
+    )
+    old_string: str = Field(min_length=1, description="The text to replace, without line numbers")
+    new_string: str
+    replace_all: bool = Field(default=False, description="Replace every place it stands")
+
+
+class Edit:
+    name = "Edit"
+    input = EditInput
+    prompt = "edit.md"
+
+    def access(self, input: EditInput, where: Where) -> Access:
+        return Access(writes=(where.resolve(input.file_path),), effects=Effect.DESTRUCTIVE)
+
+    def title(self, input: EditInput, where: Where) -> tuple[str, str]:
+        return "Edit", where.shown(where.resolve(input.file_path))
+
+    async def run(self, input: EditInput, ctx: ToolContext) -> AsyncIterator[Progress | ToolResult]:
+        yield edit(ctx.where.resolve(input.file_path), [input], ctx)
+
+    def view(self, input: EditInput, result: ToolResult | None) -> Sequence[Block]:
+        if result is not None:
+            return ()
+        return (diff(input.file_path, input.old_string, input.new_string),)
+
+
+class Replacement(BaseModel):
+    old_string: str = Field(min_length=1)
+    new_string: str
+    replace_all: bool = False
+
+
+def edit(path: Path, edits: Sequence[EditInput | Replacement], ctx: ToolContext) -> ToolResult:
+    """Apply the edits in order, all or none, in one synchronous section."""
+    try:
+        old = fs.reading(path)
+    except FileNotFoundError:
+        raise ToolFailure(missing(path, ctx.where.cwd)) from None
+    if reason := ctx.ledger.stale(path, old):
+        raise ToolFailure(reason)
+    file = fs.decode(old)
+    text = file.text
+    steps: list[str] = []
+    count = 0
+    for number, one in enumerate(edits, 1):
+        try:
+            text, step, places = _apply(text, one)
+        except ToolFailure as failure:
+            which = f"Edit {number} of {len(edits)} (nothing was changed): " if edits[1:] else ""
+            raise ToolFailure(f"{which}{failure}") from None
+        steps += [step] if step else []
+        count += places
+    fs.change(path, old, file.encode(text), ctx)
+    shown = diff(ctx.where.shown(path), file.text, text)
+    said = f"Changed {path}: +{shown.added} -{shown.removed}"
+    said += f", {count} places." if count > len(edits) else "."
+    said += "".join(f" Matched {step}." for step in dict.fromkeys(steps))
+    return ToolResult(
+        ok=True,
+        content=ToolResult.text(said).content,
+        view=(shown,),
+        data={
+            "filePath": str(path),
+            "edits": [{"oldString": e.old_string, "newString": e.new_string} for e in edits],
+            **patch(shown),
+        },
+        summary=f"+{shown.added} -{shown.removed}",
+    )
+
+
+def _apply(text: str, one: EditInput | Replacement) -> tuple[str, str, int]:
+    if one.old_string == one.new_string:
+        raise ToolFailure("old_string and new_string are the same: nothing to change.")
+    found = match.find(text, one.old_string, one.new_string, every=one.replace_all)
+    return match.apply(text, found.spans), found.step, len(found.spans)

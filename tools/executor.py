@@ -1,0 +1,124 @@
+"""Runs tools without any policy: validate, run, limit, normalise.
+
+Only the permission gate may hold one. Neither method raises anything but CancelledError.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+import logging
+from collections.abc import Sequence
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any, cast
+
+import msgspec
+
+from gatewright.tools.access import Effect, Where
+from gatewright.tools.output import capped
+from gatewright.tools.protocol import (
+    INVALID,
+    Facts,
+    Progress,
+    Tool,
+    ToolCall,
+    ToolContext,
+    ToolFailure,
+    ToolResult,
+    ToolSource,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from pydantic import BaseModel
+
+_log = logging.getLogger("gatewright.tools")
+
+TIME_LIMIT = 900.0  # above every limit a tool sets itself; people and agents may take longer
+
+
+class InputError(Exception):
+    """The call cannot be run; its text is for the model."""
+
+
+class RawExecutor:
+    """Finds a call's tool in the sources, in their order, and runs it."""
+
+    def __init__(self, sources: Sequence[ToolSource], *, time_limit: float = TIME_LIMIT) -> None:
+        self._sources = sources
+        self._time_limit = time_limit
+        self._imported: set[str] = set()
+
+    async def facts(self, call: ToolCall, where: Where) -> Facts:
+        try:
+            tool, input = await self._prepare(call)
+            verb, target = tool.title(input, where)
+            view = tuple(tool.view(input, None))
+            return Facts(access=tool.access(input, where), verb=verb, target=target, view=view)
+        except InputError as error:
+            return Facts(access=INVALID, verb=call.name, target="", error=str(error))
+        except ToolFailure as failure:
+            return Facts(access=INVALID, verb=call.name, target="", error=str(failure))
+        except Exception:  # noqa: BLE001  the tool seam: a defect must not end the session
+            _log.exception("facts of %s failed", call.name)
+            text = f"{call.name} failed before it ran: an internal error. Try another way."
+            return Facts(access=INVALID, verb=call.name, target="", error=text)
+
+    async def execute(self, call: ToolCall, ctx: ToolContext) -> ToolResult:
+        try:
+            tool, input = await self._prepare(call)
+            access = tool.access(input, ctx.where)
+            unlimited = bool(access.effects & (Effect.HUMAN | Effect.AGENT))
+            result = await self._run(tool, input, ctx, None if unlimited else self._time_limit)
+            if not result.view:
+                result = msgspec.structs.replace(result, view=tuple(tool.view(input, result)))
+            return capped(result, ctx.spill, call.name)
+        except (InputError, ToolFailure) as failure:
+            return capped(ToolResult.failed(str(failure)), ctx.spill, call.name)
+        except Exception as error:  # noqa: BLE001  the tool seam: a defect must not end the session
+            _log.exception("%s failed", call.name)
+            kind = type(error).__name__
+            return ToolResult.failed(f"{call.name} failed: an internal error ({kind}: {error}).")
+
+    async def _prepare(self, call: ToolCall) -> tuple[Tool[Any], BaseModel]:
+        tool = await self._find(call.name)
+        from pydantic import ValidationError  # noqa: PLC0415  lazy: 29 ms, paid by the tool's module
+
+        try:
+            return tool, cast("BaseModel", tool.input.model_validate(call.input))
+        except ValidationError as error:
+            from gatewright.tools.schema import explain  # noqa: PLC0415  lazy: only for wrong input
+
+            raise InputError(explain(error, call.name)) from None
+
+    async def _find(self, name: str) -> Tool[Any]:
+        for source in self._sources:
+            if name in self._imported:
+                tool = source.find(name)
+            else:
+                tool = await asyncio.to_thread(source.find, name)
+            if tool is not None:
+                self._imported.add(name)
+                return tool
+        offered = [spec.name for source in self._sources for spec in source.specs()]
+        folded = {known.casefold(): known for known in offered}
+        near = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
+        hint = f" Did you mean {folded[near[0]]}?" if near else f" There are: {', '.join(offered)}."
+        raise InputError(f"There is no tool named {name}.{hint}")
+
+    async def _run(
+        self, tool: Tool[Any], input: BaseModel, ctx: ToolContext, seconds: float | None
+    ) -> ToolResult:
+        stream = cast("AsyncGenerator[Progress | ToolResult, None]", tool.run(input, ctx))
+        try:
+            async with asyncio.timeout(seconds) as limit, aclosing(stream):
+                async for item in stream:
+                    if isinstance(item, ToolResult):
+                        return item
+                    ctx.progress(item)
+        except TimeoutError:
+            if limit.expired():
+                raise ToolFailure(f"{tool.name} was stopped after {seconds:.0f} s.") from None
+            raise
+        raise ToolFailure(f"{tool.name} ended without a result.")

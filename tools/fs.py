@@ -1,0 +1,279 @@
+"""Files as the tools see them: bytes with a known encoding and newline, replaced atomically.
+
+Decoding is lossless: `encode(decode(data).text) == data` for every input that is not refused.
+"""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import hashlib
+import os
+import stat
+import tempfile
+from collections import OrderedDict
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+
+from gatewright.tools.protocol import ToolContext, ToolFailure
+
+WHOLE_LIMIT = 64 * 1024 * 1024  # files above are read in parts and not changed by Edit or Write
+
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+
+
+class FileText(msgspec.Struct, frozen=True):
+    """Decoded content. Undecodable bytes of UTF-8 are kept as lone surrogates."""
+
+    text: str
+    encoding: str
+    bom: bytes = b""
+
+    @property
+    def _errors(self) -> str:
+        return "surrogateescape" if self.encoding == "utf-8" else "strict"
+
+    def encode(self, text: str) -> bytes:
+        """`text` in this file's encoding, or ToolFailure naming the character that has no place."""
+        try:
+            return self.bom + text.encode(self.encoding, self._errors)
+        except UnicodeEncodeError as error:
+            char = text[error.start]
+            raise ToolFailure(
+                f"The file is {self.encoding}, which has no {char!r}. Use other characters, or"
+                " convert the file with Bash (iconv) first."
+            ) from None
+
+
+def detect(sample: bytes) -> tuple[str, bytes]:
+    """Encoding and byte-order mark by the first bytes; "" for binary content."""
+    for bom, encoding in _BOMS:
+        if sample.startswith(bom):
+            return encoding, bom
+    if b"\0" in sample:
+        return _wide_without_bom(sample), b""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(sample)
+    except UnicodeDecodeError as error:
+        # One stray byte in otherwise UTF-8 text stays UTF-8; text with none of it is Latin-1.
+        before = sample[: error.start]
+        return ("utf-8" if len(before.decode()) < len(before) else "latin-1"), b""
+    return "utf-8", b""
+
+
+def _wide_without_bom(sample: bytes) -> str:
+    even, odd = sample[0::2], sample[1::2]
+    if len(sample) >= 4 and len(sample) % 2 == 0:
+        if odd.count(0) > 0.7 * len(odd) and not even.count(0):
+            return "utf-16-le"
+        if even.count(0) > 0.7 * len(even) and not odd.count(0):
+            return "utf-16-be"
+    return ""
+
+
+def decode(data: bytes) -> FileText:
+    """The text of a whole file, or ToolFailure for binary content."""
+    encoding, bom = detect(data)
+    if not encoding:
+        raise ToolFailure("This is a binary file: it contains NUL bytes.")
+    body = data[len(bom) :]
+    if encoding == "utf-8":
+        return FileText(body.decode("utf-8", "surrogateescape"), encoding, bom)
+    try:
+        found = FileText(body.decode(encoding), encoding, bom)
+    except UnicodeDecodeError:
+        raise ToolFailure(f"This file starts as {encoding} but is not valid {encoding}.") from None
+    if found.encode(found.text) != data:
+        raise ToolFailure(f"This {encoding} file cannot be changed without changing other bytes.")
+    return found
+
+
+def newline(text: str) -> str:
+    """The line ending most lines of `text` have; a line feed where there are no lines."""
+    crlf = text.count("\r\n")
+    counts = {"\r\n": crlf, "\n": text.count("\n") - crlf, "\r": text.count("\r") - crlf}
+    best = max(counts, key=lambda kind: counts[kind])
+    return best if counts[best] else "\n"
+
+
+def opened(path: Path) -> BinaryIO:
+    """A regular file for reading; nothing else is ever opened for long, and no FIFO blocks us."""
+    try:
+        info = path.stat()
+        if not stat.S_ISREG(info.st_mode):  # opening a device can have effects
+            raise ToolFailure(f"{path} is {kind_of(info.st_mode)}, not a regular file.")
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise ToolFailure(f"Cannot read {path}: {reason}.") from None
+    info = os.fstat(fd)
+    if not stat.S_ISREG(info.st_mode):
+        os.close(fd)
+        raise ToolFailure(f"{path} is {kind_of(info.st_mode)}, not a regular file.")
+    return open(fd, "rb")  # noqa: PTH123  a descriptor, so that what is checked is read
+
+
+def reading(path: Path) -> bytes:
+    """The bytes of a regular file within WHOLE_LIMIT, through links; ToolFailure otherwise."""
+    with opened(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > WHOLE_LIMIT:
+            raise ToolFailure(
+                f"{path} has {size:,} bytes, above the {WHOLE_LIMIT:,} this tool takes."
+                " Use Bash (sed, split) for it."
+            )
+        return file.read(WHOLE_LIMIT + 1)
+
+
+def kind_of(mode: int) -> str:
+    """ "a directory", "a FIFO", ...: what a path is that is no regular file."""
+    kinds = (
+        (stat.S_ISDIR, "a directory"),
+        (stat.S_ISFIFO, "a FIFO"),
+        (stat.S_ISSOCK, "a socket"),
+        (stat.S_ISCHR, "a character device"),
+        (stat.S_ISBLK, "a block device"),
+    )
+    return next((name for test, name in kinds if test(mode)), "a special file")
+
+
+def replace(path: Path, data: bytes) -> None:
+    """Write atomically: all of `data` or the old file. Links stay links, the mode is kept.
+
+    A file with several hard links, or in a read-only directory, is rewritten in place.
+    """
+    target = Path(os.path.realpath(path))
+    try:
+        info = target.stat()
+    except FileNotFoundError:
+        info = None
+    try:
+        if info is not None and not os.access(target, os.W_OK):
+            raise ToolFailure(f"{path} is read-only. Change its mode first if that is wanted.")
+        in_place = info is not None and (
+            info.st_nlink > 1 or not os.access(target.parent, os.W_OK | os.X_OK)
+        )
+        if in_place:
+            _overwrite(target, data)
+        else:
+            _swap(target, data, info)
+    except OSError as error:
+        raise ToolFailure(f"Cannot write {path}: {error.strerror}.") from None
+
+
+def _swap(target: Path, data: bytes, info: os.stat_result | None) -> None:
+    fd, name = tempfile.mkstemp(prefix=f".{target.name[:40]}.", dir=target.parent)
+    try:
+        with open(fd, "wb") as file:  # noqa: PTH123  a descriptor
+            file.write(data)
+            if info is None:
+                os.fchmod(fd, 0o666 & ~_umask())
+            else:
+                with contextlib.suppress(PermissionError):  # another owner's file in our group
+                    os.fchown(fd, info.st_uid, info.st_gid)
+                os.fchmod(fd, stat.S_IMODE(info.st_mode))
+            file.flush()
+            os.fsync(fd)
+        Path(name).replace(target)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name)  # noqa: PTH108  a name from mkstemp
+        raise
+
+
+def _overwrite(target: Path, data: bytes) -> None:
+    with target.open("r+b") as file:
+        file.write(data)
+        file.truncate()
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+def change(path: Path, expected: bytes | None, data: bytes, ctx: ToolContext) -> None:
+    """Replace a file whose content is still `expected` (None: there is none) and note the new.
+
+    Everything from the last look at the file to its replacement is one synchronous section.
+    """
+    if expected is None:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ToolFailure(
+                f"Cannot make the directory {path.parent}: {error.strerror}."
+            ) from None
+    try:
+        now = reading(path)
+    except FileNotFoundError:
+        now = None
+    if now != expected:
+        raise ToolFailure(f"{path} changed just now. Read it again before changing it.")
+    replace(path, data)
+    ctx.ledger.note(path, data)
+
+
+class ReadLedger:
+    """Implements tools.protocol.Ledger for one conversation; capped, oldest files forgotten first.
+
+    `forget_shown` is for whoever takes earlier results away from the model (compaction, clearing).
+    """
+
+    CAP = 2000
+
+    def __init__(self) -> None:
+        self._noted: OrderedDict[str, bytes] = OrderedDict()
+        self._shown: OrderedDict[tuple[str, str], bytes] = OrderedDict()
+
+    def note(self, path: Path, content: bytes) -> None:
+        key = os.path.realpath(path)
+        digest = _digest(content)
+        if self._noted.get(key) not in (None, digest):
+            self._drop_shown(key)
+        self._noted[key] = digest
+        self._noted.move_to_end(key)
+        if len(self._noted) > self.CAP:
+            self._noted.popitem(last=False)
+
+    def stale(self, path: Path, content: bytes) -> str:
+        known = self._noted.get(os.path.realpath(path))
+        if known is None:
+            return f"{path} was not read yet. Read it first."
+        if known != _digest(content):
+            return f"{path} changed since it was read. Read it again before changing it."
+        return ""
+
+    def shown(self, path: Path, content: bytes, part: str) -> bool:
+        key = (os.path.realpath(path), part)
+        digest = _digest(content)
+        before = self._shown.get(key)
+        self._shown[key] = digest
+        self._shown.move_to_end(key)
+        if len(self._shown) > self.CAP:
+            self._shown.popitem(last=False)
+        return before == digest
+
+    def forget_shown(self) -> None:
+        self._shown.clear()
+
+    def _drop_shown(self, path: str) -> None:
+        for key in [key for key in self._shown if key[0] == path]:
+            del self._shown[key]
+
+
+def _digest(content: bytes) -> bytes:
+    return hashlib.blake2b(content, digest_size=16).digest()

@@ -1,0 +1,106 @@
+"""Glob: files by name pattern, newest first, found as ripgrep walks the tree."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+from pydantic import BaseModel, Field
+
+from gatewright.tools import rg
+from gatewright.tools.access import Access, Effect, Where
+from gatewright.tools.blocks import Block, Text
+from gatewright.tools.hits import brief, newest_first
+from gatewright.tools.near import missing
+from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
+
+LIMIT = 100
+SECONDS = 20.0
+_MAGIC = frozenset("*?[{")
+
+
+class GlobInput(BaseModel):
+    pattern: str = Field(min_length=1, description='Such as "**/*.py" or "src/**/test_*.ts"')
+    path: str | None = Field(default=None, description="Directory to search; default: current")
+
+
+class Glob:
+    name = "Glob"
+    input = GlobInput
+    prompt = "glob.md"
+
+    def access(self, input: GlobInput, where: Where) -> Access:
+        base, _ = _split(input, where)
+        return Access(reads=(base,), effects=Effect.READ_ONLY)
+
+    def title(self, input: GlobInput, where: Where) -> tuple[str, str]:
+        base, pattern = _split(input, where)
+        return "Find", pattern if base == where.cwd else f"{pattern} in {where.shown(base)}"
+
+    async def run(self, input: GlobInput, ctx: ToolContext) -> AsyncIterator[Progress | ToolResult]:
+        base, pattern = _split(input, ctx.where)
+        if not base.is_dir():
+            raise ToolFailure(
+                f"{base} is not a directory." if base.exists() else missing(base, ctx.where.cwd)
+            )
+        names, cut = await _files(ctx, base, pattern)
+        newest = await asyncio.to_thread(_newest, base, names, ctx)
+        yield _result(newest, len(names), cut)
+
+    def view(self, input: GlobInput, result: ToolResult | None) -> Sequence[Block]:
+        del input
+        if result is None:
+            return ()
+        return (Text("\n".join(result.data.get("filenames", ())), "dim"),)
+
+
+def _split(input: GlobInput, where: Where) -> tuple[Path, str]:
+    """The directory to walk and the pattern below it; absolute and `..` parts belong to it."""
+    base = where.resolve(input.path) if input.path else where.cwd
+    pattern = input.pattern.removeprefix("./")
+    if not (pattern.startswith(("/", "~/")) or ".." in pattern.split("/")):
+        return base, pattern
+    parts = pattern.split("/")
+    literal = next((i for i, part in enumerate(parts) if _MAGIC & set(part)), len(parts) - 1)
+    lead = "/".join(parts[:literal]) or "/"
+    inner = Where(base, where.root, where.home)
+    return inner.resolve(lead), "/".join(parts[literal:])
+
+
+async def _files(ctx: ToolContext, base: Path, pattern: str) -> tuple[list[bytes], str]:
+    program = rg.locate(ctx.where.root, ctx.env.get("PATH"))
+    if not program:
+        raise ToolFailure(
+            "ripgrep was not found. Install it (package ripgrep), version 14 or newer."
+        )
+    pattern = "\\" + pattern if pattern.startswith("!") else pattern
+    argv = (program, *rg.COMMON, "--files", f"--glob={pattern}", *rg.NOT_VCS)
+    found = await rg.run(ctx, argv, base, seconds=SECONDS, limit=64 * 1024 * 1024)
+    if found.failed:
+        raise ToolFailure(f"The pattern is wrong: {found.failed}")
+    return found.output.split(b"\0")[:-1], found.cut
+
+
+def _newest(base: Path, names: Sequence[bytes], ctx: ToolContext) -> list[str]:
+    """The newest readable files, at most LIMIT."""
+    best: list[str] = []
+    for name in newest_first(base, names):
+        path = f"{base}/{os.fsdecode(name)}"
+        if ctx.readable(Path(path)):
+            best.append(brief(path, ctx.where))
+        if len(best) == LIMIT:
+            break
+    return best
+
+
+def _result(names: Sequence[str], total: int, cut: str) -> ToolResult:
+    notes = [f"the newest {len(names)} of {total}"] if total > LIMIT else []
+    notes += [cut] if cut else []
+    text = "\n".join(names) or "No file matches."
+    if notes:
+        text += f"\n[{'; '.join(notes)}]"
+    data = {"filenames": list(names), "numFiles": len(names), "truncated": bool(notes)}
+    files = "1 file" if len(names) == 1 else f"{len(names)} files"
+    return ToolResult.text(text, summary=files, data=data)

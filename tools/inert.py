@@ -1,0 +1,48 @@
+"""Makes text from programs and files harmless to a terminal: no escapes, controls or bidi tricks.
+
+The result holds only printable characters, tabs and newlines; nothing is silently dropped but
+colour and cursor sequences.
+"""
+
+from __future__ import annotations
+
+import re
+
+# Escape sequences: CSI, strings (OSC, DCS, SOS, PM, APC) up to their end, and two-byte ones.
+_ESCAPES = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]"
+    r"|\x1b[\]PX^_][^\x07\x1b]{0,4096}(?:\x07|\x1b\\|\Z)"
+    r"|\x1b[ -/]*[0-Z\\-~]"
+    r"|\x9b[0-?]*[ -/]*[@-~]"
+)
+_OVERWRITTEN = re.compile(r"[^\n]*\r(?!\n|\Z)")
+_BIDI = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+_INVISIBLE = (0x200B, 0x2060, 0xFEFF, *range(0xFFF9, 0xFFFC), *range(0xE0000, 0xE0080))
+
+_TABLE: dict[int, str | None] = {code: chr(0x2400 + code) for code in range(32)}
+_TABLE |= {code: f"\\x{code:02x}" for code in range(0x80, 0xA0)}
+_TABLE |= {code: f"\\u{code:04x}" for code in (*_BIDI, *_INVISIBLE, 0x2028, 0x2029)}
+_TABLE |= dict.fromkeys(range(55296, 57344), "�")
+_TABLE[0x7F] = "\u2421"
+_TABLE[0x0D] = None
+del _TABLE[0x09], _TABLE[0x0A]
+
+_SUSPECT = re.compile("[^\\t\\n -~\u00a0-\u0600]")
+
+
+def inert(text: str) -> str:
+    """Printable text; progress lines rewritten with a carriage return keep their last state."""
+    if not _SUSPECT.search(text):
+        return text
+    if "\x1b" in text or "\x9b" in text:
+        text = _ESCAPES.sub("", text)
+    if "\r" in text:
+        text = _OVERWRITTEN.sub("", text)
+    return text.translate(_TABLE)
+
+
+def visible(text: str) -> str:
+    """As `inert`, for file content: carriage returns stay visible unless they end a line."""
+    if not _SUSPECT.search(text):
+        return text
+    return text.replace("\r\n", "\n").replace("\r", "\u240d").translate(_TABLE)

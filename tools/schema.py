@@ -1,0 +1,98 @@
+"""From a pydantic input model to the JSON Schema a model reads, and from its errors to plain text.
+
+Run as a module it rewrites `schemas.json`, so that start-up needs neither pydantic nor a tool.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel, ValidationError
+    from pydantic_core import ErrorDetails
+
+    from gatewright.tools.protocol import JsonObject
+
+SCHEMAS = Path(__file__).with_name("schemas.json")
+
+_NOISE = ("title", "default", "$defs")
+
+
+def trimmed(model: type[BaseModel]) -> JsonObject:
+    """The model's schema without titles, defaults, references and null alternatives."""
+    raw = model.model_json_schema()
+    return cast("JsonObject", _trim(raw, raw.get("$defs", {})))
+
+
+def _trim(node: Any, definitions: Mapping[str, Any]) -> Any:
+    if isinstance(node, list):
+        items: list[Any] = node
+        return [_trim(item, definitions) for item in items]
+    if isinstance(node, dict):
+        fields: dict[str, Any] = node
+        return _trim_object(fields, definitions)
+    return node
+
+
+def _trim_object(node: dict[str, Any], definitions: Mapping[str, Any]) -> Any:
+    if "$ref" in node:
+        named = definitions[str(node["$ref"]).rpartition("/")[2]]
+        rest = {key: value for key, value in node.items() if key != "$ref"}
+        return _trim({**named, **rest}, definitions)
+    if options := [o for o in node.get("anyOf", ()) if o != {"type": "null"}]:
+        rest = {key: value for key, value in node.items() if key != "anyOf"}
+        node = {**options[0], **rest} if len(options) == 1 else {**rest, "anyOf": options}
+    slim: dict[str, Any] = {}
+    for key, value in node.items():
+        if key == "properties":  # below it keys are names of fields, not keywords
+            slim[key] = {name: _trim(field, definitions) for name, field in value.items()}
+        elif key not in _NOISE:
+            slim[key] = _trim(value, definitions)
+    return slim
+
+
+def explain(error: ValidationError, name: str) -> str:
+    """What is wrong with the input of tool `name`: one line a field, written for the model."""
+    lines = [_explain_one(detail) for detail in error.errors(include_url=False)[:8]]
+    return f"{name} was not run, its input is wrong:\n" + "\n".join(lines)
+
+
+def _explain_one(detail: ErrorDetails) -> str:
+    field = ".".join(str(part) for part in detail["loc"]) or "input"
+    if detail["type"] == "missing":
+        return f"- `{field}` is missing"
+    if detail["type"] == "extra_forbidden":
+        return f"- `{field}` is not a parameter"
+    text = detail["msg"].removeprefix("Value error, ")
+    given = json.dumps(detail["input"], ensure_ascii=False, default=str)
+    if len(given) > 80:
+        given = given[:77] + "..."
+    return f"- `{field}`: {text[:1].lower()}{text[1:]} (got {given})"
+
+
+def generate() -> str:
+    """The text of `schemas.json` for the tools as they are now."""
+    from gatewright.tools.registry import TOOLS, load  # noqa: PLC0415  lazy: registry reads us
+
+    tools = {name: load(name) for name in TOOLS}
+    table = {
+        name: {"prompt": tool.prompt, "schema": trimmed(tool.input)} for name, tool in tools.items()
+    }
+    rows = [
+        f"  {json.dumps(name)}: {json.dumps(row, ensure_ascii=False)}"
+        for name, row in table.items()
+    ]
+    return "{\n" + ",\n".join(rows) + "\n}\n"
+
+
+def main() -> int:
+    SCHEMAS.write_text(generate(), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

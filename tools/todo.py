@@ -1,0 +1,59 @@
+"""TodoWrite: the model's list of steps, replaced as a whole each time."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+from gatewright.tools.access import Access, Effect, Where
+from gatewright.tools.blocks import Block, Todo, TodoItem
+from gatewright.tools.protocol import Progress, ToolContext, ToolResult
+
+
+class TodoEntry(BaseModel):
+    content: str = Field(min_length=1, description="What to do, imperative")
+    status: Literal["pending", "in_progress", "completed"]
+    activeForm: str = Field(default="", description="The same while doing it: 'Running tests'")
+
+
+class TodoInput(BaseModel):
+    todos: list[TodoEntry] = Field(max_length=100, description="The whole list, every time")
+
+
+class TodoWrite:
+    name = "TodoWrite"
+    input = TodoInput
+    prompt = "todo.md"
+
+    def access(self, input: TodoInput, where: Where) -> Access:
+        del input, where
+        return Access(effects=Effect.FREE)
+
+    def title(self, input: TodoInput, where: Where) -> tuple[str, str]:
+        del where
+        done = sum(entry.status == "completed" for entry in input.todos)
+        return "Plan", f"{done} of {len(input.todos)} done"
+
+    async def run(self, input: TodoInput, ctx: ToolContext) -> AsyncIterator[Progress | ToolResult]:
+        del ctx
+        active = [entry for entry in input.todos if entry.status == "in_progress"]
+        text = "The list is kept."
+        if len(active) > 1:
+            text += " More than one entry is in progress; work on one at a time."
+        rows = [entry.model_dump() for entry in input.todos]
+        yield ToolResult.text(text, summary=self._progress(input), data={"newTodos": rows})
+
+    def _progress(self, input: TodoInput) -> str:
+        done = sum(entry.status == "completed" for entry in input.todos)
+        return f"{done}/{len(input.todos)}"
+
+    def view(self, input: TodoInput, result: ToolResult | None) -> Sequence[Block]:
+        if result is None:
+            return ()
+        return (Todo(tuple(TodoItem(_label(entry), entry.status) for entry in input.todos)),)
+
+
+def _label(entry: TodoEntry) -> str:
+    return entry.activeForm or entry.content if entry.status == "in_progress" else entry.content

@@ -1,0 +1,91 @@
+"""Write: create a file or replace all of it; never over content the model has not seen."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+from pydantic import BaseModel, Field
+
+from gatewright.tools import fs
+from gatewright.tools.access import Access, Effect, Where
+from gatewright.tools.blocks import Block, Code, Diff
+from gatewright.tools.diff import diff
+from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
+
+
+class WriteInput(BaseModel):
+    file_path: str = Field(
+        min_length=1, description="Absolute, or relative to the current directory"
+    )
+    content: str = Field(description="The whole content")
+
+
+class Write:
+    name = "Write"
+    input = WriteInput
+    prompt = "write.md"
+
+    def access(self, input: WriteInput, where: Where) -> Access:
+        return Access(writes=(where.resolve(input.file_path),), effects=Effect.DESTRUCTIVE)
+
+    def title(self, input: WriteInput, where: Where) -> tuple[str, str]:
+        return "Write", where.shown(where.resolve(input.file_path))
+
+    async def run(
+        self, input: WriteInput, ctx: ToolContext
+    ) -> AsyncIterator[Progress | ToolResult]:
+        yield _write(ctx.where.resolve(input.file_path), input.content, ctx)
+
+    def view(self, input: WriteInput, result: ToolResult | None) -> Sequence[Block]:
+        return (Code(input.content, path=input.file_path),) if result is None else ()
+
+
+def _write(path: Path, content: str, ctx: ToolContext) -> ToolResult:
+    old = _current(path)
+    if old is None:
+        data, before = fs.FileText("", "utf-8").encode(content), ""
+    else:
+        if old and (reason := ctx.ledger.stale(path, old)):
+            raise ToolFailure(reason)
+        data, before = _in_encoding_of(old, content)
+    fs.change(path, old, data, ctx)
+    shown = diff(ctx.where.shown(path), before, content)
+    kind = "create" if old is None else "update"
+    verb = "Created" if old is None else "Wrote"
+    lines = content.count("\n") + (not content.endswith("\n") and bool(content))
+    return ToolResult(
+        ok=True,
+        content=ToolResult.text(f"{verb} {path} ({lines} lines).").content,
+        view=(shown,),
+        data={"type": kind, "filePath": str(path), **patch(shown)},
+        summary=f"{lines} lines" if old is None else f"+{shown.added} -{shown.removed}",
+    )
+
+
+def _current(path: Path) -> bytes | None:
+    try:
+        return fs.reading(path)
+    except FileNotFoundError:
+        return None
+
+
+def _in_encoding_of(old: bytes, content: str) -> tuple[bytes, str]:
+    """The content as bytes in the encoding the file has, and the text the file had."""
+    try:
+        known = fs.decode(old)
+    except ToolFailure:
+        return fs.FileText("", "utf-8").encode(content), ""
+    if known.bom:
+        content = content.removeprefix("\ufeff")
+    return known.encode(content), known.text
+
+
+def patch(shown: Diff) -> dict[str, object]:
+    """The hunks in the form hooks and JSON output read."""
+    return {
+        "structuredPatch": [
+            {"oldStart": h.old_start, "newStart": h.new_start, "lines": list(h.lines)}
+            for h in shown.hunks
+        ]
+    }
