@@ -12,6 +12,7 @@ from contextlib import aclosing
 
 import msgspec
 
+from gatewright.agent.cache_watch import CacheWatch
 from gatewright.agent.clock import Clock
 from gatewright.agent.conversation import Conversation
 from gatewright.agent.errors import FailureKind, ProviderError
@@ -40,6 +41,7 @@ class AnswerPorts(msgspec.Struct, frozen=True, kw_only=True):
     barrier: Callable[[], Awaitable[None]]  # returns once what was published is kept
     emit: Callable[[AnyEvent], None]
     clock: Clock
+    cache: CacheWatch
     silence: float  # seconds a stream may say nothing
 
 
@@ -89,11 +91,12 @@ class Answers:
                 self._ports.emit(MessageDropped())
                 continue
             self._keep(assembly, assembly.parts)
+            self._watch_cache(assembly)
             return assembly
 
     async def _attempt(self) -> Assembly:
         ports = self._ports
-        request = self._model.frame.request(self._talk, raised=self._raised)
+        request = self._request = self._model.frame.request(self._talk, raised=self._raised)
         assembly, shown = Assembly(self._talk.call_ids), False
         await ports.barrier()
         try:
@@ -150,6 +153,11 @@ class Answers:
             )
         )
         await ports.clock.sleep(seconds)
+
+    def _watch_cache(self, assembly: Assembly) -> None:
+        ports = self._ports
+        if miss := ports.cache.saw(self._request, assembly.usage, ports.clock.monotonic()):
+            ports.emit(Noticed(text=miss, tone="dim"))
 
     def _may_raise(self, assembly: Assembly) -> bool:
         """The first cut at the output limit is answered by asking again with the highest one."""

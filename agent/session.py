@@ -14,6 +14,7 @@ import msgspec
 
 from gatewright.agent.answers import AnswerPorts
 from gatewright.agent.broker import Broker
+from gatewright.agent.cache_watch import CacheWatch
 from gatewright.agent.clock import Clock
 from gatewright.agent.commands.outcome import (
     Change,
@@ -108,6 +109,7 @@ class Session:
         self._turn: asyncio.Task[Stop] | None = None
         self._idle = asyncio.Event()
         self._idle.set()
+        self._cache = CacheWatch()
         self._usage = Usage()
         self._cost = 0.0
         self._restore_sums()
@@ -305,6 +307,7 @@ class Session:
             barrier=parts.barrier,
             emit=self._publish,
             clock=parts.clock,
+            cache=self._cache,
             silence=parts.limits.silence,
         )
         return Ports(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -76,7 +76,7 @@ class Desk:
 
 
 @asynccontextmanager
-async def desk(path: Path, *, stored: Sequence[Envelope] = ()) -> AsyncIterator[Desk]:
+async def desk(path: Path, *, stored: Sequence[Envelope] = ()) -> AsyncGenerator[Desk]:
     made = Desk(path, stored=stored)
     try:
         yield made

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -149,7 +149,7 @@ async def house(
     clock: Clock | None = None,
     interactive: bool = False,
     fallback_names: tuple[str, ...] = (),
-) -> AsyncIterator[House]:
+) -> AsyncGenerator[House]:
     """A session that is closed again, whatever the test does."""
     built = build(
         script,

@@ -1,0 +1,46 @@
+"""A costly cache miss is told with its cause; a hit, a cheap one and a first request are not."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from gatewright.agent.cache_watch import CacheWatch
+from gatewright.agent.messages import Usage, UserTurn
+from gatewright.agent.providers.protocol import Request
+from gatewright.tools.protocol import TextContent, ToolSpec
+
+WRITTEN = Usage(input=10, cache_write=50_000)
+MISSED = Usage(input=50_010)
+ONE, TWO = UserTurn((TextContent("one"),)), UserTurn((TextContent("two"),))
+FIRST = Request(model="m", system=("s",), tools=(), turns=(ONE,), max_output=10)
+NEXT = msgspec.structs.replace(FIRST, turns=(ONE, TWO))
+
+
+def said(request: Request, usage: Usage, now: float = 1.0, before: Usage = WRITTEN) -> str:
+    watch = CacheWatch()
+    assert watch.saw(FIRST, before, 0.0) == ""
+    return watch.saw(request, usage, now)
+
+
+@pytest.mark.parametrize(
+    ("request_", "now", "cause"),
+    [
+        (NEXT, 1.0, "the provider dropped it early"),
+        (NEXT, 600.0, "the last request was 10 minutes ago"),
+        (msgspec.structs.replace(NEXT, model="n"), 1.0, "another model was asked"),
+        (msgspec.structs.replace(NEXT, system=("x",)), 1.0, "the system prompt changed"),
+        (msgspec.structs.replace(NEXT, tools=(ToolSpec("a", "", {}),)), 1.0, "the tools changed"),
+        (msgspec.structs.replace(NEXT, turns=()), 1.0, "the history was shortened or cleared"),
+    ],
+)
+def test_the_cause_is_named(request_: Request, now: float, cause: str) -> None:
+    assert said(request_, MISSED, now) == (
+        f"50,000 tokens were not served from the prompt cache: {cause}."
+    )
+
+
+def test_no_word_where_nothing_was_lost() -> None:
+    assert said(NEXT, Usage(cache_read=50_000)) == ""
+    assert said(NEXT, MISSED, before=Usage(input=50_000)) == ""  # no cache at all
+    assert said(NEXT, MISSED, before=Usage(cache_write=100)) == ""
