@@ -255,6 +255,10 @@ class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
     move: Callable[[Path], None]  # the shell changed directory: later calls start there
     env: Mapping[str, str]
     spill: Path  # directory for output beyond the cap
+    state: Path | None = None  # directory for what tools keep with the session
+    real: Mapping[
+        Path, Path
+    ] = {}  # where the judged paths led, links followed, when it was decided
     agent: str = "main"
     confinement: Confinement | None = None
     readable: Callable[[Path], bool] = _everything  # False: a rule denies reading, so no search hit
