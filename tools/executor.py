@@ -111,8 +111,9 @@ class RawExecutor:
         self, tool: Tool[Any], input: BaseModel, ctx: ToolContext, seconds: float | None
     ) -> ToolResult:
         stream = cast("AsyncGenerator[Progress | ToolResult, None]", tool.run(input, ctx))
+        limit = asyncio.timeout(seconds)
         try:
-            async with asyncio.timeout(seconds) as limit, aclosing(stream):
+            async with limit, aclosing(stream):
                 async for item in stream:
                     if isinstance(item, ToolResult):
                         return item

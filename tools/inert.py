@@ -19,13 +19,14 @@ _OVERWRITTEN = re.compile(r"[^\n]*\r(?!\n|\Z)")
 _BIDI = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
 _INVISIBLE = (0x200B, 0x2060, 0xFEFF, *range(0xFFF9, 0xFFFC), *range(0xE0000, 0xE0080))
 
-_TABLE: dict[int, str | None] = {code: chr(0x2400 + code) for code in range(32)}
-_TABLE |= {code: f"\\x{code:02x}" for code in range(0x80, 0xA0)}
-_TABLE |= {code: f"\\u{code:04x}" for code in (*_BIDI, *_INVISIBLE, 0x2028, 0x2029)}
-_TABLE |= dict.fromkeys(range(55296, 57344), "�")
-_TABLE[0x7F] = "\u2421"
-_TABLE[0x0D] = None
-del _TABLE[0x09], _TABLE[0x0A]
+_TABLE: dict[int, str | None] = {
+    **{code: chr(0x2400 + code) for code in range(32) if chr(code) not in "\t\n"},
+    **{code: f"\\x{code:02x}" for code in range(0x80, 0xA0)},
+    **{code: f"\\u{code:04x}" for code in (*_BIDI, *_INVISIBLE, 0x2028, 0x2029)},
+    **dict.fromkeys(range(0xD800, 0xE000), "\ufffd"),
+    0x7F: "\u2421",
+    0x0D: None,
+}
 
 _SUSPECT = re.compile("[^\\t\\n -~\u00a0-\u0600]")
 

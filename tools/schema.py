@@ -30,12 +30,14 @@ def trimmed(model: type[BaseModel]) -> JsonObject:
 
 def _trim(node: Any, definitions: Mapping[str, Any]) -> Any:
     if isinstance(node, list):
-        items: list[Any] = node
-        return [_trim(item, definitions) for item in items]
+        return [_trim(item, definitions) for item in _items(node)]
     if isinstance(node, dict):
-        fields: dict[str, Any] = node
-        return _trim_object(fields, definitions)
+        return _trim_object(dict(node), definitions)
     return node
+
+
+def _items(node: Any) -> list[Any]:
+    return list(node)
 
 
 def _trim_object(node: dict[str, Any], definitions: Mapping[str, Any]) -> Any:
