@@ -29,6 +29,7 @@ from gatewright.agent.loop import Limits
 from gatewright.agent.model import OpenModel
 from gatewright.agent.options import LaunchOptions
 from gatewright.agent.pairing import INTERRUPTED
+from gatewright.agent.planning import SessionPlanning, plan_file
 from gatewright.agent.prompt.environment import look_around
 from gatewright.agent.prompt.memory import memory_files
 from gatewright.agent.prompt.system import system_prompt
@@ -39,7 +40,7 @@ from gatewright.agent.resume import Start, find_start
 from gatewright.agent.session import CallPorts, Parts, Session
 from gatewright.agent.settings.schema import COMMITTED, Settings
 from gatewright.agent.surroundings import Surroundings, survey
-from gatewright.agent.transcript.place import project_folder, spill_folder
+from gatewright.agent.transcript.place import project_folder
 from gatewright.agent.transcript.writer import TranscriptLock, TranscriptWriter
 from gatewright.agent.version import VERSION
 from gatewright.permissions.decision import DecisionRecord
@@ -73,6 +74,7 @@ async def open_session(
     writer = _writer(around, start, hub)
     barrier = writer.barrier if writer is not None else _nothing_to_keep
     policy = Policy(_policy_config(around, start))
+    planning = _planning(around, start, policy, hub)
     tools = BuiltinTools(BASIC if options.tools is None else options.tools)
     ports = GatePorts(
         record=lambda record: _publish(hub, _decided(record)),
@@ -92,7 +94,7 @@ async def open_session(
             rules=policy,
             commands=Commands(built_in()),
             executor=gated([tools], policy, ports),
-            context=_context_factory(around, folder, start.id),
+            context=_context_factory(around, folder / start.id, planning),
             open_model=_model_opener(around, tools, start.id),
             model_name=_model_name(around, start),
             retry_in=Backoff(RETRY, random=random.random),
@@ -200,6 +202,12 @@ def _policy_config(around: Surroundings, start: Start) -> PolicyConfig:
     )
 
 
+def _planning(around: Surroundings, start: Start, policy: Policy, hub: Hub) -> SessionPlanning:
+    path = plan_file(around.where.root, around.places.home, start.id, in_project=around.trusted)
+    policy.plan_at(path)
+    return SessionPlanning(policy, path, lambda event: _publish(hub, event))
+
+
 def _start_mode(around: Surroundings, start: Start) -> str:
     """Command line, then what the session was in, then settings; never loosened by a project."""
     options, wanted = around.options, around.settings.permissions.default_mode
@@ -262,10 +270,9 @@ def _model_opener(
 
 
 def _context_factory(
-    around: Surroundings, folder: Path, session: str
+    around: Surroundings, kept: Path, planning: SessionPlanning
 ) -> Callable[[CallPorts], ToolContext]:
     ledger = ReadLedger()
-    spill = spill_folder(folder, session)
 
     def context(ports: CallPorts) -> ToolContext:
         return ToolContext(
@@ -276,7 +283,10 @@ def _context_factory(
             progress=ports.progress,
             move=ports.move,
             env=around.env,
-            spill=spill,
+            spill=kept / "spill",
+            state=kept,
+            jobs=ports.jobs,
+            planning=planning,
         )
 
     return context

@@ -35,6 +35,7 @@ from gatewright.agent.events import (
     ModeChanged,
     ModelChanged,
     QueueChanged,
+    TasksChanged,
     ToolProgressed,
     TurnEnded,
     TurnStarted,
@@ -43,7 +44,8 @@ from gatewright.agent.events import (
 )
 from gatewright.agent.hub import Hub, Subscription
 from gatewright.agent.ids import new_id
-from gatewright.agent.inbox import Inbox, Input
+from gatewright.agent.inbox import Inbox, Input, Priority
+from gatewright.agent.jobs import SessionJobs
 from gatewright.agent.loop import Limits, Ports, run_turn
 from gatewright.agent.messages import Usage
 from gatewright.agent.model import OpenModel
@@ -52,7 +54,7 @@ from gatewright.agent.toolrun import BatchPorts
 from gatewright.agent.transcript.writer import TranscriptWriter
 from gatewright.tools.access import Where
 from gatewright.tools.interact import Answer, Ask
-from gatewright.tools.protocol import Asker, Executor, Progress, TextContent, ToolContext
+from gatewright.tools.protocol import Asker, Executor, Jobs, Progress, TextContent, ToolContext
 
 MAIN = "main"
 CLOSE_LIMIT = 5.0
@@ -67,6 +69,7 @@ class CallPorts(msgspec.Struct, frozen=True, kw_only=True):
     ask: Asker
     progress: Callable[[Progress], None]
     move: Callable[[Path], None]
+    jobs: Jobs
 
 
 class Parts(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,6 +109,9 @@ class Session:
         self._model: OpenModel | None = None
         self._broker = Broker(lambda event, agent: self._publish(event, agent))
         self._inbox = Inbox()
+        self._jobs = SessionJobs(
+            self._tell, lambda running: self._publish(TasksChanged(running=running))
+        )
         self._turn: asyncio.Task[Stop] | None = None
         self._idle = asyncio.Event()
         self._idle.set()
@@ -202,6 +208,7 @@ class Session:
         runner, *writers = self._tasks
         runner.cancel()
         await asyncio.wait([runner], timeout=CLOSE_LIMIT)
+        await self._jobs.close()
         self._parts.hub.close()
         if writers:
             await asyncio.wait(writers, timeout=CLOSE_LIMIT)
@@ -338,6 +345,7 @@ class Session:
                 ask=partial(self._ask, call_id),
                 progress=partial(self._progressed, call_id),
                 move=self._move,
+                jobs=self._jobs,
             )
         )
 
@@ -349,6 +357,11 @@ class Session:
             call_id=call_id, tail=progress.tail, size=progress.size, seconds=progress.seconds
         )
         self._publish(event)
+
+    def _tell(self, text: str) -> None:
+        """A notice for the model: behind whatever the person typed, but it wakes an idle session."""
+        self._idle.clear()
+        self._inbox.put(Input(new_id(), (TextContent(text),), Priority.LATER, hidden=True))
 
     def _move(self, cwd: Path) -> None:
         self._where = msgspec.structs.replace(self._where, cwd=cwd)

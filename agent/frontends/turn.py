@@ -25,7 +25,7 @@ async def live(session: Session) -> AsyncIterator[list[Envelope]]:
         first = True
         while batch := await subscription.batch():
             if first:
-                batch, first = _from_start(batch), False
+                batch, first = from_start(batch), False
             yield batch
             ender = ender or asyncio.create_task(end_when_idle())
     finally:
@@ -34,7 +34,8 @@ async def live(session: Session) -> AsyncIterator[list[Envelope]]:
             ender.cancel()
 
 
-def _from_start(backlog: list[Envelope]) -> list[Envelope]:
+def from_start(backlog: list[Envelope]) -> list[Envelope]:
+    """The part of a backlog that this process made."""
     for at in range(len(backlog) - 1, -1, -1):
         if isinstance(backlog[at].event, SessionStarted):
             return backlog[at:]

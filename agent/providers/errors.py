@@ -20,7 +20,8 @@ _SECRET = re.compile(r"\b(sk|key|gsk|xai|csk)[-_][A-Za-z0-9_\-*.]{6,}")
 _TOO_LONG = re.compile(
     r"prompt is too long|context.?length|maximum context|context window|context size"
     r"|input is too long|too many (input )?tokens|reduce the length"
-    r"|exceeds the (available |model.s )|maximum prompt length|tokens in request more than max|input length and .max_tokens.",
+    r"|exceeds the (available |model.s )|maximum prompt length|tokens in request more than max"
+    r"|input length and .max_tokens.",
     re.IGNORECASE,
 )
 _NO_CREDIT = re.compile(

@@ -12,7 +12,10 @@ def table(value: object) -> JsonObject:
 
 
 def rows(value: object) -> list[Any]:
-    return cast("list[Any]", value) if isinstance(value, list) else []
+    if not isinstance(value, list):
+        return []
+    found: list[Any] = value  # pyright: ignore[reportUnknownVariableType]
+    return found
 
 
 def text(value: object) -> str:

@@ -11,7 +11,8 @@ class Quirks(msgspec.Struct, frozen=True, rename="camel", kw_only=True, forbid_u
     """The defaults describe the API's own documentation.
 
     `omit` removes fields of the body, `extra` adds them. `reasoning_back` is the field in which
-    the model's reasoning is returned to it, `call_ids` how short its call ids must be.
+    the model's reasoning is returned to it, `call_ids` how short its call ids must be, `bridge`
+    what the model must have said between the results of its calls and the person's words.
     """
 
     omit: tuple[str, ...] = ()
@@ -22,6 +23,7 @@ class Quirks(msgspec.Struct, frozen=True, rename="camel", kw_only=True, forbid_u
     effort: Literal["", "reasoning_effort", "reasoning"] = "reasoning_effort"
     reasoning_back: Literal["", "reasoning_content", "reasoning", "reasoning_details"] = ""
     call_ids: Literal["", "nine"] = ""
+    bridge: str = ""
     images: bool = True
     documents: bool = False
     cache_points: bool = False

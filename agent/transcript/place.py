@@ -22,8 +22,3 @@ def project_folder(state: Path, cwd: Path) -> Path:
 
 def transcript_file(folder: Path, session: str) -> Path:
     return folder / f"{session}.jsonl"
-
-
-def spill_folder(folder: Path, session: str) -> Path:
-    """Where output beyond the cap of what a model reads is kept."""
-    return folder / session / "spill"

@@ -1,0 +1,73 @@
+"""Background work of a session: owned from start to end, its end told to the model exactly once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from gatewright.tools.protocol import Job
+
+KEPT = 100  # ended jobs that can still be looked at
+STOP_LIMIT = 5.0
+
+
+class SessionJobs:
+    """Implements the `Jobs` port of tools. `tell` reaches the model, `changed` the screen."""
+
+    def __init__(
+        self, tell: Callable[[str], None], changed: Callable[[tuple[str, ...]], None]
+    ) -> None:
+        self._tell = tell
+        self._changed = changed
+        self._next = 1
+        self._jobs: dict[str, Job] = {}
+        self._watchers: dict[str, asyncio.Task[None]] = {}
+        self._told: set[str] = set()
+
+    def adopt(self, job: Job) -> str:
+        """Own the job from now on and return its id."""
+        id, self._next = f"{job.kind}_{self._next}", self._next + 1
+        self._jobs[id] = job
+        self._watchers[id] = asyncio.create_task(self._watch(id, job), name=f"watch {id}")
+        self._changed(tuple(self.running()))
+        self._forget_oldest()
+        return id
+
+    def find(self, id: str) -> Job | None:
+        return self._jobs.get(id)
+
+    def running(self) -> Sequence[str]:
+        """One line for each running job, its id first."""
+        return [f"{id}: {job.title}" for id, job in self._jobs.items() if job.running]
+
+    def told(self, id: str) -> None:
+        """The model learned the end from a tool result: no notice any more."""
+        self._told.add(id)
+
+    async def close(self) -> None:
+        """Stop what still runs; nothing is told any more."""
+        self._told.update(self._jobs)
+        running = [job for job in self._jobs.values() if job.running]
+        stopping = [asyncio.ensure_future(job.stop()) for job in running]
+        pending = [*stopping, *self._watchers.values()]
+        if pending:
+            _, late = await asyncio.wait(pending, timeout=STOP_LIMIT)
+            for task in late:
+                task.cancel()
+
+    async def _watch(self, id: str, job: Job) -> None:
+        await job.wait()
+        del self._watchers[id]
+        self._changed(tuple(self.running()))
+        if id not in self._told:
+            self._told.add(id)
+            self._tell(
+                f"Background {job.kind} {id} ({job.title}) has ended: {job.status()}. "
+                f"TaskOutput with task_id {id} shows what it printed."
+            )
+
+    def _forget_oldest(self) -> None:
+        ended = [id for id, job in self._jobs.items() if not job.running]
+        for id in ended[: max(0, len(ended) - KEPT)]:
+            del self._jobs[id]
+            self._told.discard(id)

@@ -1,0 +1,90 @@
+"""The end of background work is told exactly once, and nothing outlives the session."""
+
+from __future__ import annotations
+
+import asyncio
+
+from gatewright.agent.jobs import KEPT, SessionJobs
+
+
+class FakeJob:
+    kind = "shell"
+
+    def __init__(self, title: str = "sleep") -> None:
+        self.title = title
+        self.ended = asyncio.Event()
+        self.stopped = False
+
+    @property
+    def running(self) -> bool:
+        return not self.ended.is_set()
+
+    def status(self) -> str:
+        return "stopped" if self.stopped else "exit 0"
+
+    def news(self) -> str:
+        return ""
+
+    async def wait(self) -> None:
+        async with asyncio.timeout(5):
+            await self.ended.wait()
+
+    async def stop(self) -> None:
+        self.stopped = True
+        self.ended.set()
+
+
+class Desk:
+    def __init__(self) -> None:
+        self.told: list[str] = []
+        self.shown: list[tuple[str, ...]] = []
+        self.jobs = SessionJobs(self.told.append, self.shown.append)
+
+
+async def settle() -> None:
+    for _ in range(3):
+        await asyncio.sleep(0)
+
+
+async def test_an_end_is_told_once() -> None:
+    desk, job = Desk(), FakeJob("make all")
+    id = desk.jobs.adopt(job)
+    assert desk.jobs.running() == ["shell_1: make all"]
+    job.ended.set()
+    await settle()
+    assert len(desk.told) == 1
+    assert desk.told[0].startswith("Background shell shell_1 (make all) has ended: exit 0.")
+    assert desk.shown == [("shell_1: make all",), ()]
+    assert desk.jobs.find(id) is job
+    await desk.jobs.close()
+    assert len(desk.told) == 1
+
+
+async def test_what_the_model_has_seen_is_not_told_again() -> None:
+    desk, job = Desk(), FakeJob()
+    desk.jobs.told(desk.jobs.adopt(job))
+    job.ended.set()
+    await settle()
+    assert desk.told == []
+
+
+async def test_closing_stops_everything_silently() -> None:
+    desk, jobs = Desk(), [FakeJob(), FakeJob()]
+    for job in jobs:
+        desk.jobs.adopt(job)
+    await desk.jobs.close()
+    assert [job.stopped for job in jobs] == [True, True]
+    assert desk.told == []
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def test_ended_jobs_are_forgotten_in_the_end() -> None:
+    desk = Desk()
+    ids: list[str] = []
+    for _ in range(KEPT + 20):
+        job = FakeJob()
+        ids.append(desk.jobs.adopt(job))
+        job.ended.set()
+        await settle()
+    assert desk.jobs.find(ids[0]) is None
+    assert desk.jobs.find(ids[-1]) is not None
