@@ -29,6 +29,7 @@ from gatewright.agent.loop import Limits
 from gatewright.agent.model import OpenModel
 from gatewright.agent.options import LaunchOptions
 from gatewright.agent.pairing import INTERRUPTED
+from gatewright.agent.parts import CallPorts, Parts
 from gatewright.agent.planning import SessionPlanning, plan_file
 from gatewright.agent.prompt.environment import look_around
 from gatewright.agent.prompt.memory import memory_files
@@ -37,7 +38,7 @@ from gatewright.agent.providers.registry import default_model, open_provider
 from gatewright.agent.providers.retry import Backoff, RetryPolicy
 from gatewright.agent.request import RequestFrame
 from gatewright.agent.resume import Start, find_start
-from gatewright.agent.session import CallPorts, Parts, Session
+from gatewright.agent.session import Session
 from gatewright.agent.settings.schema import COMMITTED, Settings
 from gatewright.agent.surroundings import Surroundings, survey
 from gatewright.agent.transcript.place import project_folder

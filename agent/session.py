@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,6 @@ import msgspec
 from gatewright.agent.answers import AnswerPorts
 from gatewright.agent.broker import Broker
 from gatewright.agent.cache_watch import CacheWatch
-from gatewright.agent.clock import Clock
 from gatewright.agent.commands.outcome import (
     Change,
     ClearHistory,
@@ -25,9 +24,8 @@ from gatewright.agent.commands.outcome import (
     SetModel,
     Submit,
 )
-from gatewright.agent.commands.registry import CommandContext, Commands, Modes, RuleBook
-from gatewright.agent.conversation import Conversation
-from gatewright.agent.errors import GatewrightError, ProviderError
+from gatewright.agent.commands.registry import CommandContext
+from gatewright.agent.errors import GatewrightError
 from gatewright.agent.events import (
     AnyEvent,
     AssistantMessage,
@@ -42,59 +40,23 @@ from gatewright.agent.events import (
     UsageChanged,
     UserMessage,
 )
-from gatewright.agent.hub import Hub, Subscription
+from gatewright.agent.hub import Subscription
 from gatewright.agent.ids import new_id
 from gatewright.agent.inbox import Inbox, Input, Priority
 from gatewright.agent.jobs import SessionJobs
-from gatewright.agent.loop import Limits, Ports, run_turn
+from gatewright.agent.loop import Ports, run_turn
 from gatewright.agent.messages import Usage
 from gatewright.agent.model import OpenModel
+from gatewright.agent.parts import CallPorts, Parts
 from gatewright.agent.stop import Stop
 from gatewright.agent.toolrun import BatchPorts
-from gatewright.agent.transcript.writer import TranscriptWriter
-from gatewright.tools.access import Where
 from gatewright.tools.interact import Answer, Ask
-from gatewright.tools.protocol import Asker, Executor, Jobs, Progress, TextContent, ToolContext
+from gatewright.tools.protocol import Progress, TextContent, ToolContext
 
 MAIN = "main"
 CLOSE_LIMIT = 5.0
 
 log = logging.getLogger(__name__)
-
-
-class CallPorts(msgspec.Struct, frozen=True, kw_only=True):
-    """What the session itself gives a running call; the rest of its context is composed outside."""
-
-    where: Where
-    ask: Asker
-    progress: Callable[[Progress], None]
-    move: Callable[[Path], None]
-    jobs: Jobs
-
-
-class Parts(msgspec.Struct, frozen=True, kw_only=True):
-    """What the composition root puts together."""
-
-    id: str
-    where: Where
-    hub: Hub
-    talk: Conversation
-    clock: Clock
-    modes: Modes
-    rules: RuleBook
-    commands: Commands
-    executor: Executor
-    context: Callable[[CallPorts], ToolContext]
-    open_model: Callable[[str], OpenModel]  # raises ProviderError: no key, unknown provider
-    model_name: str
-    retry_in: Callable[[ProviderError, int], float | None]
-    attempts: int
-    barrier: Callable[[], Awaitable[None]]
-    limits: Limits = Limits()
-    interactive: bool = False  # somebody can be asked
-    fallback_names: tuple[str, ...] = ()
-    writer: TranscriptWriter | None = None
-    stored: int = 0  # the last sequence number that is on disk already
 
 
 class Session:
@@ -359,7 +321,7 @@ class Session:
         self._publish(event)
 
     def _tell(self, text: str) -> None:
-        """A notice for the model: behind whatever the person typed, but it wakes an idle session."""
+        """A notice for the model: behind what the person typed, but it wakes an idle session."""
         self._idle.clear()
         self._inbox.put(Input(new_id(), (TextContent(text),), Priority.LATER, hidden=True))
 

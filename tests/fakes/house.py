@@ -17,9 +17,10 @@ from gatewright.agent.ids import new_id
 from gatewright.agent.loop import Limits
 from gatewright.agent.messages import Usage
 from gatewright.agent.model import OpenModel
+from gatewright.agent.parts import CallPorts, Parts
 from gatewright.agent.providers.script import ScriptedProvider
 from gatewright.agent.request import RequestFrame
-from gatewright.agent.session import CallPorts, Parts, Session
+from gatewright.agent.session import Session
 from gatewright.tools.access import Where
 from gatewright.tools.blocks import Block
 from gatewright.tools.protocol import ToolContext
