@@ -105,6 +105,7 @@ def _main_work_tree(root: Path) -> Path | None:
 def _line(path: Path) -> str:
     try:
         with path.open(encoding="utf-8") as file:
-            return file.read(MAX_LINK_BYTES).strip()
+            text = file.read(MAX_LINK_BYTES).strip()
     except (OSError, UnicodeDecodeError):
         return ""
+    return "" if "\0" in text else text

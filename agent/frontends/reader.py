@@ -1,0 +1,53 @@
+"""Lines from a descriptor, read in a thread so that the loop never waits for a person."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Callable
+
+CHUNK = 65536
+WAITING = 256  # lines held before the reader pauses
+
+
+class LineReader:
+    """`next` gives one line without its end; None once the input has ended."""
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+        self._loop = asyncio.get_running_loop()
+        self._lines: asyncio.Queue[str | None] = asyncio.Queue()
+        self._room = threading.Semaphore(WAITING)
+        self._ended = False
+        threading.Thread(target=self._run, name="input", daemon=True).start()
+
+    async def next(self) -> str | None:
+        if self._ended:
+            return None
+        line = await self._lines.get()
+        self._room.release()
+        self._ended = line is None
+        return line
+
+    def _run(self) -> None:
+        try:
+            pending = b""
+            while chunk := os.read(self._fd, CHUNK):
+                *lines, pending = (pending + chunk).split(b"\n")
+                for line in lines:
+                    self._put(line.decode("utf-8", "replace").removesuffix("\r"))
+            if pending:
+                self._put(pending.decode("utf-8", "replace"))
+        except OSError:
+            pending = b""  # a terminal that went away ends the input like any other end
+        self._put(None)
+
+    def _put(self, line: str | None) -> None:
+        self._room.acquire()
+        _call(self._loop, lambda: self._lines.put_nowait(line))
+
+
+def _call(loop: asyncio.AbstractEventLoop, callback: Callable[[], None]) -> None:
+    if not loop.is_closed():
+        loop.call_soon_threadsafe(callback)

@@ -1,0 +1,24 @@
+"""Import slow packages in a thread while something else is waited for."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import threading
+from collections.abc import Sequence
+
+
+def preload(modules: Sequence[str]) -> threading.Thread:
+    """Start importing, in order; whoever needs one of them earlier waits for Python's import lock.
+
+    A module that cannot be imported is left to whoever really needs it.
+    """
+
+    def work() -> None:
+        for name in modules:
+            with contextlib.suppress(ImportError):
+                importlib.import_module(name)
+
+    thread = threading.Thread(target=work, name="preload", daemon=True)
+    thread.start()
+    return thread
