@@ -1,0 +1,170 @@
+"""A request as the body of the Messages API, byte-stable up to its cache points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import assert_never
+
+from gatewright.agent.messages import AssistantPart, CallPart, TextPart, ThinkingPart
+from gatewright.agent.providers.catalog import ModelFacts
+from gatewright.agent.providers.history import Heard, Message, Said, messages_of
+from gatewright.agent.providers.protocol import Request
+from gatewright.agent.providers.quirks import Quirks
+from gatewright.tools.protocol import (
+    Content,
+    DocumentContent,
+    ImageContent,
+    JsonObject,
+    TextContent,
+    ToolSpec,
+)
+
+IMAGE_TYPES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
+_BUDGETS = {"low": 2_048, "medium": 8_192, "high": 16_384, "xhigh": 24_576, "max": 31_999}
+_LEAST_BUDGET = 1_024
+_CACHED_TURNS = 2
+
+
+def body_of(request: Request, facts: ModelFacts, quirks: Quirks) -> JsonObject:
+    """What stays the same comes first, what may change from request to request last."""
+    messages = messages_of(request.turns, request.model)
+    body: JsonObject = {"model": request.model}
+    if request.tools:
+        body["tools"] = _tools(request.tools)
+    if system := _system(request.system):
+        body["system"] = system
+    body["messages"] = _messages(messages, facts, quirks)
+    body["max_tokens"] = _max_tokens(request, facts)
+    body["stream"] = True
+    body |= _thinking(request, facts, messages)
+    body |= quirks.extra
+    return {name: value for name, value in body.items() if name not in quirks.omit}
+
+
+def _max_tokens(request: Request, facts: ModelFacts) -> int:
+    return min(request.max_output, facts.max_output) if facts.known else request.max_output
+
+
+def _tools(tools: Sequence[ToolSpec]) -> list[JsonObject]:
+    listed: list[JsonObject] = [
+        {"name": tool.name, "description": tool.description, "input_schema": tool.schema}
+        for tool in tools
+    ]
+    _cache(listed[-1])
+    return listed
+
+
+def _system(blocks: Sequence[str]) -> list[JsonObject]:
+    listed: list[JsonObject] = [{"type": "text", "text": text} for text in blocks if text.strip()]
+    if listed:
+        _cache(listed[-1])
+    return listed
+
+
+def _cache(block: JsonObject) -> None:
+    block["cache_control"] = {"type": "ephemeral"}
+
+
+def _messages(messages: Sequence[Message], facts: ModelFacts, quirks: Quirks) -> list[JsonObject]:
+    listed: list[JsonObject] = []
+    for message in messages:
+        match message:
+            case Heard():
+                listed.append({"role": "user", "content": _heard(message, facts, quirks)})
+            case Said(parts=parts):
+                blocks = [block for part in parts if (block := _part(part)) is not None]
+                listed.append({"role": "assistant", "content": blocks})
+            case _:
+                assert_never(message)
+    for turn in [item for item in listed if item["role"] == "user"][-_CACHED_TURNS:]:
+        _cache(turn["content"][-1])
+    return listed
+
+
+def _heard(message: Heard, facts: ModelFacts, quirks: Quirks) -> list[JsonObject]:
+    blocks: list[JsonObject] = []
+    for result in message.results:
+        block: JsonObject = {
+            "type": "tool_result",
+            "tool_use_id": result.call_id,
+            "content": [_content(item, facts, quirks) for item in result.content],
+        }
+        if not result.ok:
+            block["is_error"] = True
+        blocks.append(block)
+    blocks.extend(_content(item, facts, quirks) for item in message.content)
+    return blocks
+
+
+def _content(item: Content, facts: ModelFacts, quirks: Quirks) -> JsonObject:
+    match item:
+        case TextContent(text=text):
+            return {"type": "text", "text": text}
+        case ImageContent(media_type=media_type, data=data):
+            if not (facts.images and quirks.images) or media_type not in IMAGE_TYPES:
+                return note(f"an image ({media_type})")
+            source = {"type": "base64", "media_type": media_type, "data": data}
+            return {"type": "image", "source": source}
+        case DocumentContent(media_type=media_type, data=data, name=name):
+            if media_type != "application/pdf" or not facts.documents:
+                return note(f"the document {name or media_type}")
+            source = {"type": "base64", "media_type": media_type, "data": data}
+            document: JsonObject = {"type": "document", "source": source}
+            return document | ({"title": name} if name else {})
+        case _:
+            assert_never(item)
+
+
+def note(what: str) -> JsonObject:
+    """In place of content the model cannot take: it should know that there was something."""
+    return {"type": "text", "text": f"[Left out: {what}, which this model cannot read.]"}
+
+
+def _part(part: AssistantPart) -> JsonObject | None:
+    match part:
+        case TextPart(text=text):
+            return {"type": "text", "text": text}
+        case ThinkingPart(opaque=""):
+            return None  # unsigned: the API would refuse it
+        case ThinkingPart(opaque=opaque, redacted=True):
+            return {"type": "redacted_thinking", "data": opaque}
+        case ThinkingPart(text=text, opaque=opaque):
+            return {"type": "thinking", "thinking": text, "signature": opaque}
+        case CallPart(id=id, name=name, input=input):
+            return {"type": "tool_use", "id": id, "name": name, "input": input}
+        case _:
+            assert_never(part)
+
+
+def _thinking(request: Request, facts: ModelFacts, messages: Sequence[Message]) -> JsonObject:
+    effort = facts.effort(request.effort)
+    output: JsonObject = {}
+    settings: JsonObject = {}
+    if facts.thinking == "adaptive":
+        settings["thinking"] = {"type": "adaptive", "display": "summarized"}
+    elif facts.thinking == "budget" and _may_think(messages):
+        budget = min(_BUDGETS.get(request.effort, 0), _max_tokens(request, facts) - 1_024)
+        if budget >= _LEAST_BUDGET:
+            settings["thinking"] = {"type": "enabled", "budget_tokens": budget}
+    if effort:
+        output["effort"] = effort
+    if request.schema is not None and facts.structured:
+        output["format"] = {"type": "json_schema", "schema": request.schema}
+    if output:
+        settings["output_config"] = output
+    return settings
+
+
+def _may_think(messages: Sequence[Message]) -> bool:
+    """With a budget, the calls being answered must have been thought about by the same model."""
+    for message in reversed(messages):
+        match message:
+            case Said(parts=parts):
+                return isinstance(parts[0], ThinkingPart) and bool(parts[0].opaque)
+            case Heard(results=()):
+                return True
+            case Heard():
+                continue
+            case _:
+                assert_never(message)
+    return True

@@ -1,0 +1,149 @@
+"""The conversation in the one shape all three APIs accept, whatever it went through.
+
+Messages alternate and begin with the person; every call has exactly one result, right behind its
+message; nothing is empty. A history that is already so passes unchanged, and appending to it
+never changes what came before: the request stays a prefix of the next one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import msgspec
+
+from gatewright.agent.messages import (
+    AssistantPart,
+    AssistantTurn,
+    CallPart,
+    ResultTurn,
+    TextPart,
+    ThinkingPart,
+    Turn,
+    UserTurn,
+)
+from gatewright.tools.protocol import Content, TextContent
+
+INTERRUPTED = "The call was interrupted: it has no result."
+NOTHING = "(no output)"
+GO_ON = "Continue."
+_OUTSIDE = re.compile(r"[^a-zA-Z0-9_-]")
+_ID_LENGTH = 64
+
+
+class Result(msgspec.Struct, frozen=True):
+    call_id: str
+    ok: bool
+    content: tuple[Content, ...]
+
+
+class Heard(msgspec.Struct, frozen=True):
+    """What the model gets: the results of its calls first, then what the person says."""
+
+    results: tuple[Result, ...]
+    content: tuple[Content, ...]
+
+
+class Said(msgspec.Struct, frozen=True):
+    """What the model wrote."""
+
+    parts: tuple[AssistantPart, ...]
+
+
+Message: TypeAlias = Heard | Said
+
+
+def messages_of(turns: Sequence[Turn], model: str) -> tuple[Message, ...]:
+    """The turns as alternating messages; thinking is kept only where `model` wrote it."""
+    gathered: list[Message] = []
+    results = _by_call(turns)
+    names = _Names()
+    for turn in turns:
+        match turn:
+            case AssistantTurn():
+                said, calls = _said(turn, model, names)
+                if said.parts:
+                    _say(gathered, said)
+                if calls:
+                    answers = tuple(_result(results, old, new) for old, new in calls)
+                    gathered.append(Heard(answers, ()))
+            case UserTurn(content=content):
+                _hear(gathered, _kept(content))
+            case ResultTurn():
+                pass  # taken up with its call; without one it belongs to nothing
+    if not gathered or isinstance(gathered[-1], Said):
+        gathered.append(Heard((), (TextContent(GO_ON),)))
+    return tuple(gathered)
+
+
+def _by_call(turns: Sequence[Turn]) -> dict[str, list[ResultTurn]]:
+    results: dict[str, list[ResultTurn]] = {}
+    for turn in turns:
+        if isinstance(turn, ResultTurn):
+            results.setdefault(turn.call_id, []).append(turn)
+    return results
+
+
+class _Names:
+    """Call ids as every API accepts them, each used once."""
+
+    def __init__(self) -> None:
+        self._used: set[str] = set()
+
+    def new(self, id: str) -> str:
+        clean = _OUTSIDE.sub("_", id)[:_ID_LENGTH] or "call"
+        name, number = clean, 1
+        while name in self._used:
+            number += 1
+            name = f"{clean[: _ID_LENGTH - 8]}_{number}"
+        self._used.add(name)
+        return name
+
+
+def _said(turn: AssistantTurn, model: str, names: _Names) -> tuple[Said, list[tuple[str, str]]]:
+    parts: list[AssistantPart] = []
+    calls: list[tuple[str, str]] = []
+    for part in turn.parts:
+        match part:
+            case CallPart():
+                new = names.new(part.id)
+                calls.append((part.id, new))
+                parts.append(msgspec.structs.replace(part, id=new))
+            case TextPart(text=text):
+                if text.strip():
+                    parts.append(part)
+            case ThinkingPart():
+                if turn.model == model and (part.opaque or part.text):
+                    parts.append(part)
+    if all(isinstance(part, ThinkingPart) for part in parts):
+        return Said(()), []  # thinking alone is no answer: it was cut
+    return Said(tuple(parts)), calls
+
+
+def _result(results: dict[str, list[ResultTurn]], old: str, new: str) -> Result:
+    waiting = results.get(old)
+    if not waiting:
+        return Result(new, False, (TextContent(INTERRUPTED),))
+    found = waiting.pop(0)  # a second call of the same id gets the second result
+    return Result(new, found.ok, _kept(found.content) or (TextContent(NOTHING),))
+
+
+def _kept(content: Sequence[Content]) -> tuple[Content, ...]:
+    return tuple(item for item in content if not isinstance(item, TextContent) or item.text.strip())
+
+
+def _say(gathered: list[Message], said: Said) -> None:
+    if not gathered or isinstance(gathered[-1], Said):
+        gathered.append(Heard((), (TextContent(GO_ON),)))
+    gathered.append(said)
+
+
+def _hear(gathered: list[Message], content: tuple[Content, ...]) -> None:
+    if not content:
+        return
+    last = gathered[-1] if gathered else None
+    if isinstance(last, Heard):
+        gathered[-1] = Heard(last.results, last.content + content)
+    else:
+        gathered.append(Heard((), content))

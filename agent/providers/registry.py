@@ -1,0 +1,163 @@
+"""From a model string to a provider ready to stream. What a type needs is imported only then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+
+import msgspec
+
+from gatewright.agent.errors import GatewrightError, SettingsError
+from gatewright.agent.providers.catalog import ModelFacts, load_catalog
+from gatewright.agent.providers.presets import Endpoint, endpoint, load_presets
+from gatewright.agent.providers.protocol import Provider
+from gatewright.agent.providers.settings import ProviderSettings
+
+FACTORIES = {  # type -> who makes the provider; 0 ms until one is asked for
+    "anthropic": "gatewright.agent.providers.direct:open_direct",
+    "openai": "gatewright.agent.providers.direct:open_direct",
+    "openai-responses": "gatewright.agent.providers.direct:open_direct",
+    "bedrock": "gatewright.agent.providers.clouds:open_cloud",
+    "vertex": "gatewright.agent.providers.clouds:open_cloud",
+    "foundry": "gatewright.agent.providers.clouds:open_cloud",
+    "azure": "gatewright.agent.providers.clouds:open_cloud",
+    "demo": "gatewright.agent.providers.demo:open_demo",
+}
+_ORDER = ("anthropic", "openai")  # where both have a key
+
+Facts = Callable[[str], ModelFacts]
+
+
+class Opened(msgspec.Struct, frozen=True):
+    """`model` is the name as the server knows it; `name` is `provider/model`."""
+
+    provider: Provider
+    model: str
+    facts: ModelFacts
+    name: str = ""
+
+
+class Chosen(msgspec.Struct, frozen=True):
+    """A model string understood."""
+
+    provider: str
+    model: str
+
+
+def open_provider(
+    model: str, *, settings: Mapping[str, ProviderSettings], env: Mapping[str, str]
+) -> Opened:
+    """Raises `ProviderError` (no key) or `SettingsError` (no such provider), each one sentence."""
+    chosen = choose(model, settings=settings, env=env)
+    server = endpoint(chosen.provider, settings, env)
+    facts = facts_of(server)
+    factory = FACTORIES.get(server.type)
+    if factory is None:
+        raise SettingsError(
+            f"providers.{server.name}.type {server.type!r} is none of {', '.join(FACTORIES)}."
+        )
+    module, _, attribute = factory.partition(":")
+    make: Callable[[Endpoint, Facts, Mapping[str, str]], Provider] = vars(import_module(module))[
+        attribute
+    ]
+    provider = make(server, facts, env)
+    return Opened(provider, chosen.model, facts(chosen.model), f"{chosen.provider}/{chosen.model}")
+
+
+def choose(
+    model: str, *, settings: Mapping[str, ProviderSettings], env: Mapping[str, str]
+) -> Chosen:
+    """`provider/model`, `provider/alias`, `provider`, `model` or `alias` as provider and model."""
+    catalog = load_catalog()
+    names = {**load_presets(), **settings}
+    first, slash, rest = model.strip().partition("/")
+    if slash and first in names:
+        return Chosen(first, catalog.tier(_catalog_name(first), rest) or rest)
+    if model in names and (alone := catalog.tier(_catalog_name(model), "medium")):
+        return Chosen(model, alone)
+    active = active_provider(settings, env)
+    if active and (tier := catalog.tier(_catalog_name(active), model)):
+        return Chosen(active, tier)
+    if owner := _owner(model, settings, env):
+        return Chosen(owner, model)
+    if model in catalog.aliases:
+        raise GatewrightError(
+            f"{model!r} needs a provider with a key: set ANTHROPIC_API_KEY or OPENAI_API_KEY, "
+            "or try --model demo, which needs none."
+        )
+    raise SettingsError(_unknown(model, first if slash else "", names))
+
+
+def default_model(settings: Mapping[str, ProviderSettings], env: Mapping[str, str]) -> str | None:
+    """The model to use where none was named: the medium tier of the first provider with a key."""
+    active = active_provider(settings, env)
+    if active is None:
+        return None
+    if tier := load_catalog().tier(_catalog_name(active), "medium"):
+        return f"{active}/{tier}"
+    described = settings[active].models if active in settings else {}
+    return next((f"{active}/{model}" for model in described), None)
+
+
+def active_provider(settings: Mapping[str, ProviderSettings], env: Mapping[str, str]) -> str | None:
+    """The first provider that has a key: the user's own, then Anthropic, OpenAI, the rest.
+
+    Local servers and clouds are never chosen on their own.
+    """
+    presets = load_presets()
+    own = [name for name in settings if name not in presets]
+    for name in dict.fromkeys([*own, *_ORDER, *presets]):
+        if has_key(name, settings, env):
+            return name
+    return None
+
+
+def has_key(name: str, settings: Mapping[str, ProviderSettings], env: Mapping[str, str]) -> bool:
+    """A key is configured. Stored keys are not looked up here: that may ask the keyring."""
+    server = _endpoint_or_none(name, settings, env)
+    if server is None or server.local:
+        return False
+    variables = (server.api_key_env, server.token_env)
+    return bool(server.api_key_helper or any(env.get(variable) for variable in variables))
+
+
+def facts_of(server: Endpoint) -> Facts:
+    catalog = load_catalog()
+    return lambda model: catalog.facts(server.catalog, model, server.settings.models)
+
+
+def _endpoint_or_none(
+    name: str, settings: Mapping[str, ProviderSettings], env: Mapping[str, str]
+) -> Endpoint | None:
+    try:
+        return endpoint(name, settings, env)
+    except SettingsError:
+        return None
+
+
+def _catalog_name(provider: str) -> str:
+    preset = load_presets().get(provider)
+    return (preset.catalog if preset else "") or provider
+
+
+def _owner(
+    model: str, settings: Mapping[str, ProviderSettings], env: Mapping[str, str]
+) -> str | None:
+    """The provider of a bare model name: one with a key first."""
+    described = [name for name, own in settings.items() if model in own.models]
+    owners = [*described, *load_catalog().providers_of(model)]
+    with_key = [name for name in owners if has_key(name, settings, env)]
+    return next(iter([*with_key, *owners]), None)
+
+
+def _unknown(model: str, provider: str, names: Mapping[str, object]) -> str:
+    from difflib import get_close_matches  # noqa: PLC0415  lazy: 5 ms, on a typing error only
+
+    if provider:
+        near = get_close_matches(provider, list(names), n=1)
+        hint = f" Did you mean {near[0]}/{model.partition('/')[2]}?" if near else ""
+        return f"There is no provider {provider!r}.{hint} `agent models` lists what there is."
+    known = [key.partition("/")[2] for key in load_catalog().models]
+    near = get_close_matches(model, known, n=1)
+    hint = f" Did you mean {near[0]}?" if near else ""
+    return f"There is no model {model!r}.{hint} Write it as provider/model, or see `agent models`."

@@ -1,0 +1,85 @@
+"""Server-sent events from bytes, however they are cut: work per byte is constant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+_LIMIT = 64 * 1024 * 1024
+
+
+class EventTooLong(ValueError):
+    """A single event beyond any sense: the stream is not what it claims to be."""
+
+
+class Sse(NamedTuple):
+    event: str
+    data: bytes
+
+
+class SseReader:
+    """Feed chunks, iterate over complete events; `end` gives what an unfinished stream left."""
+
+    def __init__(self) -> None:
+        self._partial: list[bytes] = []  # pieces of a line not ended yet
+        self._held = 0
+        self._event = ""
+        self._data: list[bytes] = []
+        self._begun = False
+        self._after_cr = False
+
+    def feed(self, chunk: bytes) -> Iterator[Sse]:
+        if not chunk:
+            return
+        if self._after_cr and chunk.startswith(b"\n"):
+            chunk = chunk[1:]  # the second half of a line end cut in two
+        self._after_cr = chunk.endswith(b"\r") if chunk else self._after_cr
+        lines = chunk.splitlines(keepends=True)
+        for line in lines:
+            if not line.endswith((b"\n", b"\r")):
+                self._hold(line)
+                return
+            whole = line.rstrip(b"\r\n")
+            if self._partial:
+                self._partial.append(whole)
+                whole = b"".join(self._partial)
+                self._partial = []
+                self._held = 0
+            if (event := self._line(whole)) is not None:
+                yield event
+
+    def end(self) -> Iterator[Sse]:
+        """A last event that no empty line ended: some servers forget it."""
+        if self._partial:
+            self._line(b"".join(self._partial))
+            self._partial = []
+        if (event := self._line(b"")) is not None:
+            yield event
+
+    def _hold(self, line: bytes) -> None:
+        self._held += len(line)
+        if self._held > _LIMIT:
+            raise EventTooLong(f"a line of more than {_LIMIT} bytes")
+        self._partial.append(line)
+
+    def _line(self, line: bytes) -> Sse | None:
+        if not self._begun:
+            self._begun = True
+            line = line.removeprefix(b"\xef\xbb\xbf")
+        if not line:
+            return self._flush()
+        name, _, value = line.partition(b":")
+        value = value.removeprefix(b" ")
+        if name == b"data":
+            self._data.append(value)
+        elif name == b"event":
+            self._event = value.decode("utf-8", "replace")
+        return None
+
+    def _flush(self) -> Sse | None:
+        event, data = self._event, self._data
+        self._event = ""
+        if not data:
+            return None
+        self._data = []
+        return Sse(event, data[0] if len(data) == 1 else b"\n".join(data))

@@ -1,0 +1,103 @@
+"""One connection to a model server: TCP, TLS, and the tunnel through a proxy."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import ssl
+from collections.abc import Callable
+from contextlib import suppress
+
+from gatewright.agent.errors import FailureKind, ProviderError
+from gatewright.agent.providers.transport.address import Address
+from gatewright.agent.providers.transport.response import BadResponse, ResponseReader
+
+_BLOCK = 256 * 1024
+_HAPPY_EYEBALLS = 0.25
+
+
+class Connection:
+    """Bytes in and out. `fresh` until the first answer: a reused one may turn out to be dead."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+        self.fresh = True
+
+    @property
+    def alive(self) -> bool:
+        return not (self._writer.is_closing() or self._reader.at_eof())
+
+    async def write(self, data: bytes, *, limit: float) -> None:
+        """A server may answer and close before it has read everything: the answer tells."""
+        self._writer.write(data)
+        with suppress(ConnectionError):
+            async with asyncio.timeout(limit):
+                await self._writer.drain()
+
+    async def read(self, *, limit: float) -> bytes:
+        if self._reader.at_eof():
+            return b""
+        async with asyncio.timeout(limit):
+            return await self._reader.read(_BLOCK)
+
+    async def start_tls(self, context: ssl.SSLContext, host: str) -> None:
+        await self._writer.start_tls(context, server_hostname=host)
+
+    def close(self) -> None:
+        self._writer.transport.abort()
+
+
+async def connect(
+    address: Address, proxy: Address | None, tls: Callable[[], ssl.SSLContext]
+) -> Connection:
+    """Raises OSError, TimeoutError or `ProviderError`; the caller bounds the time."""
+    first = proxy or address
+    secure = tls() if first.scheme == "https" else None
+    reader, writer = await asyncio.open_connection(
+        first.host,
+        first.port,
+        ssl=secure,
+        server_hostname=first.host if secure else None,
+        happy_eyeballs_delay=_HAPPY_EYEBALLS,
+        limit=_BLOCK,
+    )
+    connection = Connection(reader, writer)
+    if proxy is None or address.scheme == "http":
+        return connection
+    try:
+        await _tunnel(connection, address, proxy)
+        await connection.start_tls(tls(), address.host)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def proxy_headers(proxy: Address) -> dict[str, str]:
+    if not proxy.login:
+        return {}
+    token = base64.b64encode(proxy.login.encode("utf-8")).decode("ascii")
+    return {"proxy-authorization": f"Basic {token}"}
+
+
+async def _tunnel(connection: Connection, address: Address, proxy: Address) -> None:
+    place = address.host_and_port
+    lines = [f"CONNECT {place} HTTP/1.1", f"host: {place}"]
+    lines += [f"{name}: {value}" for name, value in proxy_headers(proxy).items()]
+    await connection.write("\r\n".join([*lines, "", ""]).encode("latin-1"), limit=10)
+    reader = ResponseReader()
+    try:
+        while not reader.started:
+            reader.feed(await connection.read(limit=30))
+    except BadResponse as error:
+        raise ProviderError(
+            FailureKind.TRANSPORT, f"The proxy {proxy.host_and_port} failed: {error}."
+        ) from error
+    if not 200 <= reader.status < 300:
+        kind = FailureKind.REFUSED if reader.status in (403, 407) else FailureKind.TRANSPORT
+        raise ProviderError(
+            kind,
+            f"The proxy {proxy.host_and_port} refused the way to {place} ({reader.status}).",
+            status=reader.status,
+        )
