@@ -15,6 +15,7 @@ from gatewright.agent.clock import SystemClock
 from gatewright.agent.commands.core import built_in
 from gatewright.agent.commands.registry import Commands
 from gatewright.agent.conversation import Conversation
+from gatewright.agent.errors import GatewrightError
 from gatewright.agent.events import (
     AnyEvent,
     Decided,
@@ -54,6 +55,10 @@ from gatewright.tools.protocol import TextContent, ToolContext
 from gatewright.tools.registry import BASIC, BuiltinTools
 
 RETRY = RetryPolicy()
+NO_MODEL = (
+    "No model is set up. Set ANTHROPIC_API_KEY or OPENAI_API_KEY, name one with --model, "
+    "or try --model demo, which needs neither key nor network."
+)
 USUAL_OUTPUT = 32_000  # more is asked for only by an answer that needs it
 LOOSE_MODES = frozenset({"bypassPermissions", "fullAccess", "auto"})
 
@@ -226,7 +231,7 @@ def _model_name(around: Surroundings, start: Start) -> str:
     """What to ask for by name; an empty name: nothing is configured, the first turn says so."""
     settings = around.settings
     named = around.options.model or start.model or settings.model
-    return named or default_model(settings.providers, around.env) or ""
+    return named or default_model(around.providers, around.env) or ""
 
 
 def _model_opener(
@@ -248,7 +253,9 @@ def _model_opener(
         )
 
     def open_model(name: str) -> OpenModel:
-        opened = open_provider(name, settings=settings.providers, env=around.env)
+        if not name:
+            raise GatewrightError(NO_MODEL)
+        opened = open_provider(name, settings=around.providers, env=around.env)
         facts = opened.facts
         frame = RequestFrame(
             model=opened.model,
@@ -260,7 +267,7 @@ def _model_opener(
             session=session,
         )
         return OpenModel(
-            name=name,
+            name=opened.name or name,
             provider=opened.provider,
             frame=frame,
             window=facts.window,

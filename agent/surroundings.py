@@ -8,7 +8,9 @@ from pathlib import Path
 
 import msgspec
 
+from gatewright.agent.errors import SettingsError
 from gatewright.agent.options import LaunchOptions
+from gatewright.agent.providers.settings import ProviderSettings
 from gatewright.agent.settings.paths import Places, places, user_home
 from gatewright.agent.settings.schema import Settings
 from gatewright.agent.settings.sources import Loaded, load
@@ -24,6 +26,8 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
     loaded: Loaded
     trusted: bool
     interactive: bool
+
+    providers: Mapping[str, ProviderSettings]
 
     @property
     def settings(self) -> Settings:
@@ -51,7 +55,15 @@ def survey(options: LaunchOptions, env: Mapping[str, str], *, interactive: bool)
         loaded=loaded,
         trusted=trusted,
         interactive=interactive,
+        providers=_providers(loaded.settings),
     )
+
+
+def _providers(settings: Settings) -> Mapping[str, ProviderSettings]:
+    try:
+        return msgspec.convert(settings.providers, dict[str, ProviderSettings])
+    except msgspec.ValidationError as error:
+        raise SettingsError(f"settings.json, providers: {error}.") from error
 
 
 def _expanded(text: str, cwd: Path, home: Path) -> Path:
