@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import shutil
 from collections.abc import AsyncIterator, Sequence
@@ -14,6 +15,7 @@ from gatewright.tools.blocks import Block, Command, Output
 from gatewright.tools.environment import child_environment
 from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
 from gatewright.tools.shelljob import Shell, ShellJob, ShellLimits, start
+from gatewright.tools.snapshot import snapshot
 
 DEFAULT_SECONDS = 120.0
 MAX_SECONDS = 600.0
@@ -38,6 +40,7 @@ class Bash:
 
     def __init__(self, limits: ShellLimits | None = None) -> None:
         self._limits = limits or ShellLimits()
+        self._snapshot: asyncio.Task[Path | None] | None = None
 
     def access(self, input: BashInput, where: Where) -> Access:
         return Access(runs=ShellText(input.command, where.cwd, input.dangerouslyDisableSandbox))
@@ -53,7 +56,15 @@ class Bash:
             raise ToolFailure("Nothing can run in the background here. Run it in the foreground.")
         env = child_environment(ctx.env)
         program = shutil.which("bash", path=ctx.env.get("PATH")) or "/bin/bash"
-        shell = Shell(command=input.command, program=program, cwd=ctx.where.cwd, env=env)
+        if self._snapshot is None or self._snapshot.cancelled():
+            self._snapshot = asyncio.create_task(snapshot(program, env, ctx))
+        shell = Shell(
+            command=input.command,
+            program=program,
+            cwd=ctx.where.cwd,
+            env=env,
+            snapshot=await self._snapshot,
+        )
         job = await start(shell, ctx, self._limits)
         if input.run_in_background and ctx.jobs is not None:
             job.keep_file()

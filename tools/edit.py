@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 from gatewright.tools import fs, match
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block
+from gatewright.tools.change import change
 from gatewright.tools.diff import diff
 from gatewright.tools.near import missing
 from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
@@ -71,7 +72,7 @@ def edit(path: Path, edits: Sequence[EditInput | Replacement], ctx: ToolContext)
             raise ToolFailure(f"{which}{failure}") from None
         steps += [step] if step else []
         count += places
-    fs.change(path, old, file.encode(text), ctx)
+    change(path, old, file.encode(text), ctx)
     shown = diff(ctx.where.shown(path), file.text, text)
     said = f"Changed {path}: +{shown.added} -{shown.removed}"
     said += f", {count} places." if count > len(edits) else "."

@@ -1,4 +1,4 @@
-"""Files as the tools see them: bytes with a known encoding and newline, replaced atomically.
+"""Files as the tools see them: bytes with a known encoding and newline.
 
 Decoding is lossless: `encode(decode(data).text) == data` for every input that is not refused.
 """
@@ -6,18 +6,16 @@ Decoding is lossless: `encode(decode(data).text) == data` for every input that i
 from __future__ import annotations
 
 import codecs
-import contextlib
 import hashlib
 import os
 import stat
-import tempfile
 from collections import OrderedDict
 from pathlib import Path
 from typing import BinaryIO
 
 import msgspec
 
-from gatewright.tools.protocol import ToolContext, ToolFailure
+from gatewright.tools.protocol import ToolFailure
 
 WHOLE_LIMIT = 64 * 1024 * 1024  # files above are read in parts and not changed by Edit or Write
 
@@ -145,86 +143,6 @@ def kind_of(mode: int) -> str:
         (stat.S_ISBLK, "a block device"),
     )
     return next((name for test, name in kinds if test(mode)), "a special file")
-
-
-def replace(path: Path, data: bytes) -> None:
-    """Write atomically: all of `data` or the old file. Links stay links, the mode is kept.
-
-    A file with several hard links, or in a read-only directory, is rewritten in place.
-    """
-    target = Path(os.path.realpath(path))
-    try:
-        info = target.stat()
-    except FileNotFoundError:
-        info = None
-    try:
-        if info is not None and not os.access(target, os.W_OK):
-            raise ToolFailure(f"{path} is read-only. Change its mode first if that is wanted.")
-        in_place = info is not None and (
-            info.st_nlink > 1 or not os.access(target.parent, os.W_OK | os.X_OK)
-        )
-        if in_place:
-            _overwrite(target, data)
-        else:
-            _swap(target, data, info)
-    except OSError as error:
-        raise ToolFailure(f"Cannot write {path}: {error.strerror}.") from None
-
-
-def _swap(target: Path, data: bytes, info: os.stat_result | None) -> None:
-    fd, name = tempfile.mkstemp(prefix=f".{target.name[:40]}.", dir=target.parent)
-    try:
-        with open(fd, "wb") as file:  # noqa: PTH123  a descriptor
-            file.write(data)
-            if info is None:
-                os.fchmod(fd, 0o666 & ~_umask())
-            else:
-                with contextlib.suppress(PermissionError):  # another owner's file in our group
-                    os.fchown(fd, info.st_uid, info.st_gid)
-                os.fchmod(fd, stat.S_IMODE(info.st_mode))
-            file.flush()
-            os.fsync(fd)
-        Path(name).replace(target)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(name)  # noqa: PTH108  a name from mkstemp
-        raise
-
-
-def _overwrite(target: Path, data: bytes) -> None:
-    with target.open("r+b") as file:
-        file.write(data)
-        file.truncate()
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _umask() -> int:
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
-
-
-def change(path: Path, expected: bytes | None, data: bytes, ctx: ToolContext) -> None:
-    """Replace a file whose content is still `expected` (None: there is none) and note the new.
-
-    Everything from the last look at the file to its replacement is one synchronous section.
-    """
-    if expected is None:
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise ToolFailure(
-                f"Cannot make the directory {path.parent}: {error.strerror}."
-            ) from None
-    try:
-        now = reading(path)
-    except FileNotFoundError:
-        now = None
-    if now != expected:
-        raise ToolFailure(f"{path} changed just now. Read it again before changing it.")
-    replace(path, data)
-    ctx.ledger.note(path, data)
 
 
 class ReadLedger:

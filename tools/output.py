@@ -15,6 +15,7 @@ import msgspec
 from gatewright.tools.inert import inert
 from gatewright.tools.protocol import Content, TextContent, ToolResult
 
+_CONTINUATION = bytes(range(0x80, 0xC0))
 _numbers = itertools.count(1)
 
 
@@ -59,9 +60,13 @@ class HeadTail:
         return bytes(self._head + self._tail)
 
     def last(self, size: int) -> str:
-        """The end of the stream, for progress: made inert, at most `size` bytes of it."""
-        data = self._tail[-size:] if self._tail else self._head[-size:]
-        return inert(bytes(data).decode(errors="replace")).rstrip("\n")
+        """The end of the stream made inert: at most `size` bytes, fewer if they were dropped."""
+        data = bytes(self._tail[-size:]) if size > 0 else b""
+        if len(data) < size and self.size == len(self._head) + len(self._tail):
+            data = bytes(self._head + self._tail)[-size:]
+        if len(data) < self.size:
+            data = data.lstrip(_CONTINUATION)  # the cut may fall into a character
+        return inert(data.decode(errors="replace")).rstrip("\n")
 
     def text(self, note: Callable[[int], str]) -> str:
         """The stream made inert; where the middle is missing stands `note(hidden bytes)`."""

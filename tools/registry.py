@@ -23,12 +23,20 @@ TOOLS: Mapping[str, str] = {
     "Bash": "gatewright.tools.bash:Bash",
     "Glob": "gatewright.tools.glob:Glob",
     "Grep": "gatewright.tools.grep:Grep",
+    "MultiEdit": "gatewright.tools.multi_edit:MultiEdit",
+    "TaskOutput": "gatewright.tools.task_output:TaskOutput",
+    "TaskStop": "gatewright.tools.task_stop:TaskStop",
     "TodoWrite": "gatewright.tools.todo:TodoWrite",
 }
 
 BASIC = ("Read", "Write", "Edit", "Bash", "Glob", "Grep", "TodoWrite")
 
-ALIASES: Mapping[str, str] = {}
+ALIASES: Mapping[str, str] = {
+    "bashoutput": "TaskOutput",
+    "agentoutput": "TaskOutput",
+    "killshell": "TaskStop",
+    "killbash": "TaskStop",
+}
 
 
 class _Entry(msgspec.Struct, frozen=True):

@@ -32,7 +32,7 @@ def _trim(node: Any, definitions: Mapping[str, Any]) -> Any:
     if isinstance(node, list):
         return [_trim(item, definitions) for item in _items(node)]
     if isinstance(node, dict):
-        return _trim_object(dict(node), definitions)
+        return _trim_object({str(key): node[key] for key in _items(node)}, definitions)
     return node
 
 

@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 from gatewright.tools import fs
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block, Code, Diff
+from gatewright.tools.change import change
 from gatewright.tools.diff import diff
 from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
 
@@ -49,7 +50,7 @@ def _write(path: Path, content: str, ctx: ToolContext) -> ToolResult:
         if old and (reason := ctx.ledger.stale(path, old)):
             raise ToolFailure(reason)
         data, before = _in_encoding_of(old, content)
-    fs.change(path, old, data, ctx)
+    change(path, old, data, ctx)
     shown = diff(ctx.where.shown(path), before, content)
     kind = "create" if old is None else "update"
     verb = "Created" if old is None else "Wrote"
