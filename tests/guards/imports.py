@@ -85,6 +85,7 @@ TABLE = (
         "the screen is a fold over events and talks to the session facade only",
         (
             "tui",
+            "agent.errors",
             "agent.events",
             "agent.session",
             "agent.commands",
