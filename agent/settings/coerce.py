@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, TypeAlias, Union, cast, get_args, ge
 import msgspec
 from msgspec import structs
 
-from gatewright.agent.settings.schema import COMMITTED, Section, Source, Trait
+from gatewright.agent.settings.schema import COMMITTED, Source, Trait
 
 Path: TypeAlias = tuple[str | int, ...]
 Level: TypeAlias = Literal["error", "warning", "untrusted"]
@@ -36,7 +36,7 @@ class Checked(msgspec.Struct, frozen=True):
 
 
 def coerce(
-    raw: Mapping[str, Any], kind: type[Section], source: Source, *, trusted: bool
+    raw: Mapping[str, Any], kind: type[msgspec.Struct], source: Source, *, trusted: bool
 ) -> Checked:
     walk = _Walk(source, trusted or source not in COMMITTED)
     return Checked(walk.section(raw, kind, ()), tuple(walk.faults))
@@ -48,7 +48,9 @@ class _Walk:
         self._trusted = trusted
         self.faults: list[Fault] = []
 
-    def section(self, raw: Mapping[str, Any], kind: type[Section], at: Path) -> dict[str, Any]:
+    def section(
+        self, raw: Mapping[str, Any], kind: type[msgspec.Struct], at: Path
+    ) -> dict[str, Any]:
         fields = {field.encode_name: field for field in structs.fields(kind)}
         kept: dict[str, Any] = {}
         for key, value in raw.items():
@@ -73,7 +75,7 @@ class _Walk:
         """The value with its bad parts left out, or MISSING."""
         bare = strip(kind)
         origin = get_origin(bare)
-        if isinstance(bare, type) and issubclass(bare, Section):
+        if isinstance(bare, type) and issubclass(bare, msgspec.Struct):
             if isinstance(value, dict):
                 return self.section(cast("dict[str, Any]", value), bare, at)
         elif origin is dict:
@@ -182,7 +184,7 @@ def describe(kind: Any) -> str:
         return "one of " + ", ".join(f'"{arg}"' for arg in args if arg)
     if origin is tuple:
         return "a list of " + describe(args[0]).removeprefix("a ").replace("text", "texts", 1)
-    if origin is dict or (isinstance(kind, type) and issubclass(kind, Section)):
+    if origin is dict or (isinstance(kind, type) and issubclass(kind, msgspec.Struct)):
         return "an object"
     words: dict[Any, str] = {
         str: "text",

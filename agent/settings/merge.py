@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias, cast, get_args, get_origin
 
+import msgspec
 from msgspec import structs
 
 from gatewright.agent.settings.coerce import strip, trait_of
-from gatewright.agent.settings.schema import Section, Settings, Source
+from gatewright.agent.settings.schema import Settings, Source
 
 Layer: TypeAlias = tuple[Source, Mapping[str, Any]]
 Provenance: TypeAlias = dict[str, tuple[Source, ...]]
@@ -21,7 +22,7 @@ def merge(layers: Sequence[Layer]) -> tuple[dict[str, Any], Provenance]:
 
 
 def _section(
-    layers: Sequence[Layer], kind: type[Section], at: str, provenance: Provenance
+    layers: Sequence[Layer], kind: type[msgspec.Struct], at: str, provenance: Provenance
 ) -> dict[str, Any]:
     joined: dict[str, Any] = {}
     for field in structs.fields(kind):
@@ -34,7 +35,7 @@ def _section(
 
 def _value(given: Sequence[tuple[Source, Any]], kind: Any, at: str, provenance: Provenance) -> Any:
     bare, trait = strip(kind), trait_of(kind)
-    if isinstance(bare, type) and issubclass(bare, Section):
+    if isinstance(bare, type) and issubclass(bare, msgspec.Struct):
         return _section(given, bare, f"{at}.", provenance)
     if get_origin(bare) is dict:
         return _table(given, get_args(bare)[1], at, provenance)
@@ -55,18 +56,7 @@ def _table(
     joined: dict[str, Any] = {}
     for name in names:
         entries = [(source, table[name]) for source, table in tables if name in table]
-        if strip(kind) == dict[str, Any]:
-            provenance[f"{at}.{name}"] = tuple(source for source, _ in entries)
-            joined[name] = _overlay([entry for _, entry in entries])
-        else:
-            joined[name] = _value(entries, kind, f"{at}.{name}", provenance)
-    return joined
-
-
-def _overlay(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    joined: dict[str, Any] = {}
-    for entry in reversed(entries):
-        joined.update(entry)
+        joined[name] = _value(entries, kind, f"{at}.{name}", provenance)
     return joined
 
 

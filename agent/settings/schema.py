@@ -6,9 +6,11 @@ A key carries its help, the layers that may set it, and whether a project must b
 from __future__ import annotations
 
 import enum
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 import msgspec
+
+from gatewright.agent.providers.settings import ProviderSettings
 
 
 class Source(enum.StrEnum):
@@ -146,7 +148,7 @@ class Settings(Section, frozen=True):
         Permissions()
     )
     providers: Annotated[
-        dict[str, dict[str, Any]],
+        dict[str, ProviderSettings],
         setting("Model servers by name: type, baseUrl, apiKeyEnv, headers.", trust=True),
     ] = {}
     env: Annotated[

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from gatewright.agent.options import LaunchOptions
+from gatewright.agent.providers.settings import ProviderSettings
 from gatewright.agent.settings.paths import Places, project_root
 from gatewright.agent.settings.schema import Source
 from gatewright.agent.settings.sources import Loaded, Problem, RuleTexts, load
@@ -106,7 +107,8 @@ def test_objects_join_key_by_key(files: Files) -> None:
 def test_a_provider_is_joined_field_by_field(files: Files) -> None:
     files.write(Source.USER, '{"providers": {"x": {"baseUrl": "http://a", "type": "openai"}}}')
     files.write(Source.LOCAL, '{"providers": {"x": {"baseUrl": "http://b"}}}')
-    assert files.load().settings.providers == {"x": {"baseUrl": "http://b", "type": "openai"}}
+    expected = ProviderSettings(base_url="http://b", type="openai")
+    assert files.load().settings.providers == {"x": expected}
 
 
 def test_disabling_bypass_sticks_from_any_layer(files: Files) -> None:
