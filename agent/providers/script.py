@@ -114,7 +114,7 @@ def failure(line: Line) -> ProviderError:
     )
 
 
-def ending(answer: Answer) -> Finished:
+def ending(answer: Sequence[Line]) -> Finished:
     """What the answer stops with: its `stop:` line, else what its calls say."""
     for line in answer:
         if line.verb == "stop":
