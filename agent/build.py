@@ -5,17 +5,20 @@ The only caller of the gate's factory: no front end can be given a tool executor
 
 from __future__ import annotations
 
+import asyncio
 import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
+
+import msgspec
 
 from gatewright.agent import wire
 from gatewright.agent.clock import SystemClock
 from gatewright.agent.commands.core import built_in
 from gatewright.agent.commands.registry import Commands
 from gatewright.agent.conversation import Conversation
-from gatewright.agent.errors import GatewrightError
+from gatewright.agent.errors import GatewrightError, SettingsError
 from gatewright.agent.events import (
     AnyEvent,
     Decided,
@@ -39,7 +42,8 @@ from gatewright.agent.providers.registry import default_model, open_provider
 from gatewright.agent.providers.retry import Backoff, RetryPolicy
 from gatewright.agent.request import RequestFrame
 from gatewright.agent.resume import Start, find_start
-from gatewright.agent.session import Session
+from gatewright.agent.session import MAIN, Session
+from gatewright.agent.settings.grants import GrantStore
 from gatewright.agent.settings.schema import COMMITTED, Settings
 from gatewright.agent.surroundings import Surroundings, survey
 from gatewright.agent.transcript.place import project_folder
@@ -54,6 +58,7 @@ from gatewright.tools.proc import spawn
 from gatewright.tools.protocol import TextContent, ToolContext
 from gatewright.tools.registry import BASIC, BuiltinTools
 
+CLOCK = SystemClock()
 RETRY = RetryPolicy()
 NO_MODEL = (
     "No model is set up. Set ANTHROPIC_API_KEY or OPENAI_API_KEY, name one with --model, "
@@ -63,44 +68,37 @@ USUAL_OUTPUT = 32_000  # more is asked for only by an answer that needs it
 LOOSE_MODES = frozenset({"bypassPermissions", "fullAccess", "auto"})
 
 
+class _Base(msgspec.Struct, frozen=True):
+    around: Surroundings
+    start: Start
+    hub: Hub
+    talk: Conversation
+
+
 async def open_session(
     options: LaunchOptions, env: Mapping[str, str], *, interactive: bool
 ) -> Session:
     """Raises GatewrightError, whose text is for the person."""
-    around = survey(options, env, interactive=interactive)
-    folder = project_folder(around.places.home, around.where.cwd)
-    start = find_start(options, folder)
-    clock = SystemClock()
-    hub, talk = Hub(clock=clock.time, new_id=new_id), Conversation()
-    for envelope in start.stored:
-        talk.apply(envelope.event)
-    hub.restore(start.stored)
-    hub.tap(lambda envelope: talk.apply(envelope.event) if envelope.agent == "main" else None)
-
-    writer = _writer(around, start, hub)
-    barrier = writer.barrier if writer is not None else _nothing_to_keep
+    base = _base(survey(options, env, interactive=interactive))
+    around, start, hub = base.around, base.start, base.hub
+    kept = project_folder(around.places.home, around.where.cwd)
     policy = Policy(_policy_config(around, start))
-    planning = _planning(around, start, policy, hub)
     tools = BuiltinTools(BASIC if options.tools is None else options.tools)
-    ports = GatePorts(
-        record=lambda record: _publish(hub, _decided(record)),
-        barrier=barrier,
-        clock=clock.monotonic,
-        mode_changed=lambda mode: _publish(hub, ModeChanged(mode=mode, by="answer")),
-    )
-    _announce(hub, talk, around, start, policy)
+    writer = _writer(base)
+    barrier = writer.barrier if writer is not None else _nothing_to_keep
+    _announce(base, policy, tools)
     return Session(
         Parts(
             id=start.id,
             where=around.where,
             hub=hub,
-            talk=talk,
-            clock=clock,
+            talk=base.talk,
+            clock=CLOCK,
             modes=policy,
             rules=policy,
             commands=Commands(built_in()),
-            executor=gated([tools], policy, ports),
-            context=_context_factory(around, folder / start.id, planning),
+            executor=gated([tools], policy, _gate_ports(base, barrier)),
+            context=_context_factory(around, kept / start.id, _planning(base, policy)),
             open_model=_model_opener(around, tools, start.id),
             model_name=_model_name(around, start),
             retry_in=Backoff(RETRY, random=random.random),
@@ -115,10 +113,43 @@ async def open_session(
     )
 
 
-def _announce(
-    hub: Hub, talk: Conversation, around: Surroundings, start: Start, policy: Policy
-) -> None:
+def _base(around: Surroundings) -> _Base:
+    """The history so far, and the hub that goes on from there."""
+    folder = project_folder(around.places.home, around.where.cwd)
+    start = find_start(around.options, folder)
+    hub, talk = Hub(clock=CLOCK.time, new_id=new_id), Conversation()
+    for envelope in start.stored:
+        talk.apply(envelope.event)
+    hub.restore(start.stored)
+    hub.tap(lambda envelope: talk.apply(envelope.event) if envelope.agent == MAIN else None)
+    return _Base(around, start, hub, talk)
+
+
+def _gate_ports(base: _Base, barrier: Callable[[], Awaitable[None]]) -> GatePorts:
+    hub = base.hub
+    store = GrantStore(base.around.places, trusted=base.around.trusted)
+
+    async def persist(rules: tuple[str, ...]) -> None:
+        """A grant that cannot be kept still counts in this session, and the person is told."""
+        try:
+            await asyncio.to_thread(store.store, rules)
+        except SettingsError as error:
+            text = f"This counts in this session only. {error}"
+            _publish(hub, Noticed(text=text, tone="warning"))
+
+    return GatePorts(
+        record=lambda record: _publish(hub, _decided(record)),
+        barrier=barrier,
+        clock=CLOCK.monotonic,
+        persist=persist,
+        place=store.place,
+        mode_changed=lambda mode: _publish(hub, ModeChanged(mode=mode, by="answer")),
+    )
+
+
+def _announce(base: _Base, policy: Policy, tools: BuiltinTools) -> None:
     """What a session begins with: the start itself, and whatever is wrong with what was loaded."""
+    hub, around, start = base.hub, base.around, base.start
     _publish(
         hub,
         SessionStarted(
@@ -126,10 +157,11 @@ def _announce(
             mode=policy.current(),
             cwd=str(around.where.cwd),
             app=VERSION,
+            tools=tuple(spec.name for spec in tools.specs()),
             resumed=bool(start.stored),
         ),
     )
-    for call in talk.dangling():
+    for call in base.talk.dangling():
         lost = (TextContent(INTERRUPTED),)
         _publish(hub, ToolFinished(call_id=call.id, ok=False, content=lost, summary="interrupted"))
     problems = [problem.text() for problem in around.loaded.problems]
@@ -161,7 +193,8 @@ def _decided(record: DecisionRecord) -> Decided:
     )
 
 
-def _writer(around: Surroundings, start: Start, hub: Hub) -> TranscriptWriter | None:
+def _writer(base: _Base) -> TranscriptWriter | None:
+    around, start, hub = base.around, base.start, base.hub
     if around.options.no_session:
         return None
     lock = TranscriptLock()
@@ -208,10 +241,13 @@ def _policy_config(around: Surroundings, start: Start) -> PolicyConfig:
     )
 
 
-def _planning(around: Surroundings, start: Start, policy: Policy, hub: Hub) -> SessionPlanning:
-    path = plan_file(around.where.root, around.places.home, start.id, in_project=around.trusted)
+def _planning(base: _Base, policy: Policy) -> SessionPlanning:
+    around = base.around
+    path = plan_file(
+        around.where.root, around.places.home, base.start.id, in_project=around.trusted
+    )
     policy.plan_at(path)
-    return SessionPlanning(policy, path, lambda event: _publish(hub, event))
+    return SessionPlanning(policy, path, lambda event: _publish(base.hub, event))
 
 
 def _start_mode(around: Surroundings, start: Start) -> str:

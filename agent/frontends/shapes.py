@@ -20,7 +20,7 @@ def init(started: SessionStarted, commands: Sequence[str]) -> Line:
         "cwd": started.cwd,
         "model": started.model,
         "permissionMode": started.mode,
-        "tools": [],
+        "tools": list(started.tools),
         "mcp_servers": [],
         "slash_commands": list(commands),
         "agents": [],

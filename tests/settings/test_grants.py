@@ -52,6 +52,6 @@ def test_a_broken_file_is_left_alone(tmp_path: Path) -> None:
     path = where.root / ".gatewright" / "settings.local.json"
     path.parent.mkdir()
     path.write_text('{"model": ', encoding="utf-8")
-    with pytest.raises(SettingsError, match="settings.local.json"):
+    with pytest.raises(SettingsError, match=r"settings\.local\.json"):
         GrantStore(where, trusted=True).store(["Bash(make)"])
     assert path.read_text(encoding="utf-8") == '{"model": '
