@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.program import Program
+from tests.fakes.terminal import Terminal
 
 # Importing one of these costs 10 to 700 ms.
 HEAVY = frozenset(
@@ -47,6 +48,20 @@ def reported(code):
 os._exit = reported
 from gatewright.agent.main import main
 reported(main())
+"""
+
+# The same at the first frame: what the screen does when it is ready comes after it.
+FRAME = """
+import json, os, sys
+report, sys.argv = sys.argv[1], ["agent"]
+from gatewright.tui import app
+def on_ready(self):
+    with open(report, "w", encoding="utf-8") as file:
+        json.dump(sorted(sys.modules), file)
+    os._exit(0)
+app.AgentApp.on_ready = on_ready
+from gatewright.agent.main import main
+main()
 """
 
 
@@ -86,6 +101,16 @@ def test_version_loads_nothing(program: Program, tmp_path: Path) -> None:
 def test_a_printed_answer_needs_no_screen(program: Program, tmp_path: Path) -> None:
     modules = loaded(program, tmp_path / "report", "-p", "hello", "--model", "demo")
     assert early(modules, HEAVY | {"textual", "rich", "httpcore2", "aiofiles"}) == []
+
+
+def test_the_first_frame_needs_only_the_screen(program: Program, tmp_path: Path) -> None:
+    report = tmp_path / "report"
+    argv = [sys.executable, "-c", FRAME, str(report)]
+    with Terminal(argv, cwd=program.project, env=program.env()) as terminal:
+        assert terminal.wait_exit() == 0, terminal.text()
+    modules = set(json.loads(report.read_text(encoding="utf-8")))
+    assert "gatewright.tui.app" in modules
+    assert early(modules, HEAVY | {"gatewright.agent.build", "gatewright.agent.cli"}) == []
 
 
 @pytest.mark.parametrize(
