@@ -6,12 +6,15 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from tests.fakes.terminal import Terminal
 
+NO_ENV: Mapping[str, str] = MappingProxyType({})
 AGENT = str(Path(sys.executable).with_name("agent"))
 
 
@@ -36,7 +39,11 @@ class Program:
         return {"HOME": str(self.home), "PATH": path, "LANG": "C.UTF-8", **extra}
 
     def run(
-        self, *arguments: str, input: str = "", within: float = 20.0, **env: str
+        self,
+        *arguments: str,
+        env: Mapping[str, str] = NO_ENV,
+        input: str = "",
+        within: float = 20.0,
     ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [AGENT, *arguments],
@@ -50,7 +57,7 @@ class Program:
             check=False,
         )
 
-    def start(self, *arguments: str, **env: str) -> subprocess.Popen[str]:
+    def start(self, *arguments: str, env: Mapping[str, str] = NO_ENV) -> subprocess.Popen[str]:
         """Start it and go on; standard input is empty."""
         return subprocess.Popen(
             [AGENT, *arguments],
@@ -64,7 +71,9 @@ class Program:
             start_new_session=True,
         )
 
-    def terminal(self, *arguments: str, rows: int = 30, columns: int = 100, **env: str) -> Terminal:
+    def terminal(
+        self, *arguments: str, env: Mapping[str, str] = NO_ENV, rows: int = 30, columns: int = 100
+    ) -> Terminal:
         return Terminal(
             [AGENT, *arguments],
             cwd=self.project,
