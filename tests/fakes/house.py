@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -102,6 +102,7 @@ def build(
     root: Path = Path("/project"),
     interactive: bool = False,
     fallback_names: tuple[str, ...] = (),
+    open_model: Callable[[str], OpenModel] | None = None,
 ) -> House:
     provider = ScriptedProvider.parse(script)
     executor = executor or FakeExecutor()
@@ -129,7 +130,7 @@ def build(
         commands=Commands(),
         executor=executor,
         context=full_context,
-        open_model=lambda name: open_scripted(provider, name),
+        open_model=open_model or (lambda name: open_scripted(provider, name)),
         model_name="script",
         retry_in=retry_in,
         attempts=3,
@@ -150,6 +151,7 @@ async def house(
     clock: Clock | None = None,
     interactive: bool = False,
     fallback_names: tuple[str, ...] = (),
+    open_model: Callable[[str], OpenModel] | None = None,
 ) -> AsyncGenerator[House]:
     """A session that is closed again, whatever the test does."""
     built = build(
@@ -159,6 +161,7 @@ async def house(
         clock=clock,
         interactive=interactive,
         fallback_names=fallback_names,
+        open_model=open_model,
     )
     try:
         yield built
