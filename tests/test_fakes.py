@@ -123,6 +123,21 @@ def test_terminal_tells_what_was_on_screen_instead(program: Path) -> None:
             terminal.wait_for("never")
 
 
+def test_the_alternate_screen_gives_back_the_first(tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    path.write_text(
+        "print('first', flush=True)\n"
+        "print('\\x1b[?1049h\\x1b[Hsecond', flush=True)\n"
+        "input()\n"
+        "print('\\x1b[?1049lthird', flush=True)\n",
+        encoding="utf-8",
+    )
+    with start(path) as terminal:
+        assert "first" not in terminal.wait_for("second")
+        terminal.press("enter")
+        assert "second" not in terminal.wait_for("first", "third")
+
+
 def test_ctrl_c_reaches_the_program(tmp_path: Path) -> None:
     path = tmp_path / "sleeper.py"
     path.write_text("print('on', flush=True)\nimport time\ntime.sleep(60)\n", encoding="utf-8")

@@ -6,6 +6,7 @@ fact on the screen, with a limit, and a failure shows the screen.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import pty
@@ -48,6 +49,7 @@ UNKNOWN = re.compile(
     rb"|\x1b\[[0-9;]*:[0-9;:]*m"
     rb"|\x1b[P_^][^\x1b]*\x1b\\"
 )
+ALTERNATE = re.compile(rb"(\x1b\[\?1049[hl])")
 UNFINISHED = re.compile(rb"\x1b(?:|\[[0-9;:?<=>$ ]*|[P_^\]][^\x1b\x07]*\x1b?)\Z")
 
 
@@ -63,8 +65,9 @@ class Terminal:
         rows: int = 24,
         columns: int = 80,
     ) -> None:
-        self._screen = pyte.Screen(columns, rows)
-        self._stream = pyte.ByteStream(self._screen)
+        self._main = pyte.Screen(columns, rows)
+        self._alternate = pyte.Screen(columns, rows)
+        self._show(self._main)
         self._held = b""
         self._news = threading.Condition()
         self._closed = False
@@ -113,7 +116,8 @@ class Terminal:
 
     def resize(self, rows: int, columns: int) -> None:
         with self._news:
-            self._screen.resize(rows, columns)
+            for screen in (self._main, self._alternate):
+                screen.resize(rows, columns)
         self._set_size(rows, columns)
 
     def wait_for(self, *wanted: str, within: float = 5.0) -> str:
@@ -127,6 +131,15 @@ class Terminal:
         """Wait until this is no longer on the screen."""
         self._wait(lambda screen: unwanted not in screen, f"{unwanted!r} stays", within)
         return self.text()
+
+    def press_until_gone(self, key: str, text: str, within: float = 5.0) -> str:
+        """Press a key, again if need be: a question ignores keys for a moment after it appears."""
+        deadline = time.monotonic() + within
+        while time.monotonic() < deadline:
+            self.press(key)
+            with contextlib.suppress(AssertionError):
+                return self.wait_gone(text, within=0.5)
+        raise AssertionError(f"{text!r} stays, whatever is pressed:\n{self.text()}")
 
     def wait_until(self, fact: Callable[[str], bool], within: float = 5.0) -> str:
         self._wait(fact, "the awaited screen did not come", within)
@@ -195,7 +208,18 @@ class Terminal:
         tail = UNFINISHED.search(data)
         cut = tail.start() if tail else len(data)
         self._held = data[cut:]
-        self._stream.feed(UNKNOWN.sub(b"", data[:cut]))
+        for part in ALTERNATE.split(data[:cut]):
+            if ALTERNATE.fullmatch(part):
+                self._show(self._alternate if part.endswith(b"h") else self._main)
+                if self._screen is self._alternate:
+                    self._screen.reset()
+            else:
+                self._stream.feed(UNKNOWN.sub(b"", part))
+
+    def _show(self, screen: pyte.Screen) -> None:
+        """A program that leaves the alternate screen gives back what was there before."""
+        self._screen = screen
+        self._stream = pyte.ByteStream(screen)
 
 
 def _take_terminal() -> None:

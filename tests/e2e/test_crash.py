@@ -1,0 +1,124 @@
+"""kill -9 in the middle of a tool call: nothing that happened is lost, and the session goes on."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.program import Program
+from tests.fakes.model_server import ModelServer, ServerThread
+
+MODEL = "anthropic/claude-sonnet-5-5"
+SCRIPT = """
+say: I will run it.
+call[c1]: Bash {"command": "echo $$ > pid; exec sleep 30", "description": "Wait"}
+call[c2]: Read {"file_path": "notes.txt"}
+---
+say: I see that it was interrupted.
+"""
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(30)]
+
+
+def keys(server: ModelServer) -> dict[str, str]:
+    return {"ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": "secret"}
+
+
+@pytest.fixture
+def running(program: Program) -> Iterator[Path]:
+    """The file in which the command of the script says that it runs; ends the command."""
+    path = program.project / "pid"
+    yield path
+    if path.exists():
+        # The program was killed and could not end what it had started.
+        with_limit = int(path.read_text(encoding="utf-8"))
+        subprocess.run(["kill", "-9", str(with_limit)], capture_output=True, check=False)
+
+
+def wait_for_file(path: Path, within: float = 10.0) -> None:
+    deadline = time.monotonic() + within
+    while not (path.exists() and path.read_text(encoding="utf-8").strip()):
+        assert time.monotonic() < deadline, f"{path.name} was not written"
+        time.sleep(0.01)
+
+
+def assert_valid(messages: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Roles alternate and each call is answered at once; returns the results by call."""
+    roles = [message["role"] for message in messages]
+    assert roles[0] == "user"
+    assert all(a != b for a, b in itertools.pairwise(roles)), roles
+    found: dict[str, dict[str, Any]] = {}
+    for message, following in itertools.pairwise(messages):
+        calls = [b["id"] for b in message["content"] if b["type"] == "tool_use"]
+        results = [b for b in following["content"] if b["type"] == "tool_result"]
+        assert [result["tool_use_id"] for result in results] == calls
+        found |= {result["tool_use_id"]: result for result in results}
+    return found
+
+
+def test_print_mode_goes_on(program: Program, running: Path) -> None:
+    with ServerThread(SCRIPT) as server:
+        arguments = ["-p", "Run it.", "--model", MODEL, "-y"]
+        process = program.start(*arguments, env=keys(server))
+        with process:
+            wait_for_file(running)
+            os.kill(process.pid, signal.SIGKILL)
+            process.communicate(timeout=10)
+        assert process.returncode == -signal.SIGKILL
+
+        done = program.run("-p", "What happened?", "--continue", env=keys(server))
+        assert (done.returncode, done.stdout) == (0, "I see that it was interrupted.\n"), (
+            done.stderr
+        )
+        messages = server.bodies[-1]["messages"]
+    results = assert_valid(messages)
+    assert list(results) == ["c1", "c2"]
+    assert all(result["is_error"] for result in results.values())
+    assert "interrupted" in str(results["c1"]["content"]).lower()
+    assert messages[0]["content"][0]["text"] == "Run it."
+    assert messages[-1]["content"][-1]["text"] == "What happened?"
+    assert len(program.transcripts()) == 1
+
+
+def test_the_screen_goes_on(program: Program, running: Path) -> None:
+    with ServerThread(SCRIPT) as server:
+        with program.terminal("--model", MODEL, env=keys(server)) as terminal:
+            terminal.wait_for("Ask anything")
+            terminal.send("Run it.")
+            terminal.press("enter")
+            terminal.wait_for("Yes, once")
+            terminal.press_until_gone("y", "Yes, once")
+            wait_for_file(running)
+            terminal.kill(signal.SIGKILL)
+            assert terminal.wait_exit() == -signal.SIGKILL
+
+        with program.terminal("--continue", env=keys(server)) as terminal:
+            terminal.wait_for("Run it.", "I will run it.", "echo $$ > pid", "interrupted")
+            terminal.send("What happened?")
+            terminal.press("enter")
+            terminal.wait_for("I see that it was interrupted.")
+        messages = server.bodies[-1]["messages"]
+    results = assert_valid(messages)
+    assert list(results) == ["c1", "c2"]
+    assert messages[-1]["content"][-1]["text"] == "What happened?"
+
+
+def test_a_torn_last_line_is_no_obstacle(program: Program) -> None:
+    with ServerThread("say: One.\n---\nsay: Two.\n") as server:
+        assert program.run("-p", "First.", "--model", MODEL, env=keys(server)).returncode == 0
+        (path,) = program.transcripts()
+        with path.open("ab") as file:
+            file.write(b'{"type":"assistant","id":"msg_9","par')
+        done = program.run("-p", "Second.", "--continue", env=keys(server))
+        assert (done.returncode, done.stdout) == (0, "Two.\n"), done.stderr
+        messages = server.bodies[-1]["messages"]
+    assert_valid(messages)
+    assert [m["content"][0]["text"] for m in messages] == ["First.", "One.", "Second."]
