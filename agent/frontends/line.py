@@ -23,6 +23,7 @@ from gatewright.agent.session import Session
 from gatewright.tools.blocks import plain
 
 Opener = Callable[[], Awaitable[Session]]
+DRAIN = 2.0
 GREETING = "Type what you want done; /help lists commands, Ctrl+D ends.\n"
 
 
@@ -58,24 +59,28 @@ class Conversation:
         self._reader = reader
         self._asked: list[Asked] = []
         self._spoken = Spoken()
+        self._subscription = session.subscribe()
         self._leaving: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
     async def run(self, prompt: str) -> int:
         self._say(GREETING)
         if prompt:
             self._session.submit(prompt)
-        tasks = [asyncio.create_task(self._print()), asyncio.create_task(self._listen())]
+        printing = asyncio.create_task(self._print())
+        listening = asyncio.create_task(self._listen())
         try:
-            waiting: list[asyncio.Future[Any]] = [*tasks, self._leaving]
+            waiting: list[asyncio.Future[Any]] = [printing, listening, self._leaving]
             await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-            for task in tasks:
+            self._subscription.close()
+            await asyncio.wait([printing], timeout=DRAIN)  # what happened last is still said
+            for task in (printing, listening):
                 if task.done() and (error := task.exception()) is not None:
                     raise error
             return self._leaving.result() if self._leaving.done() else Exit.OK
         finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            printing.cancel()
+            listening.cancel()
+            await asyncio.gather(printing, listening, return_exceptions=True)
 
     def interrupt(self) -> None:
         """Ctrl+C: stop the turn, or leave when none runs."""
@@ -87,18 +92,14 @@ class Conversation:
             self._leaving.set_result(code)
 
     async def _print(self) -> None:
-        subscription = self._session.subscribe()
         first = True
-        try:
-            while batch := await subscription.batch():
-                for envelope in from_start(batch) if first else batch:
-                    if isinstance(envelope.event, Asked):
-                        self._asked.append(envelope.event)
-                    self._asked = self._spoken.still_open(self._asked, envelope.event)
-                    self._say(self._spoken.text(envelope))
-                first = False
-        finally:
-            subscription.close()
+        while batch := await self._subscription.batch():
+            for envelope in from_start(batch) if first else batch:
+                if isinstance(envelope.event, Asked):
+                    self._asked.append(envelope.event)
+                self._asked = self._spoken.still_open(self._asked, envelope.event)
+                self._say(self._spoken.text(envelope))
+            first = False
 
     async def _listen(self) -> None:
         while (line := await self._reader.next()) is not None:

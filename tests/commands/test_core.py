@@ -1,0 +1,123 @@
+"""The built-in slash commands, as outcomes; every panel can also be said."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from gatewright.agent.commands.core import built_in
+from gatewright.agent.commands.outcome import (
+    Change,
+    ClearHistory,
+    Outcome,
+    Panel,
+    Quit,
+    Say,
+    SetMode,
+    SetModel,
+)
+from gatewright.agent.commands.registry import CommandContext, Commands
+from gatewright.tools.blocks import Block, Text, plain
+from tests.fakes.house import FakeModes
+
+
+class Rules:
+    def __init__(self) -> None:
+        self.rules: list[tuple[str, str]] = []
+
+    def table(self) -> Sequence[Block]:
+        return [Text(f"{behavior} {rule}") for behavior, rule in self.rules]
+
+    def add(self, behavior: str, rule: str) -> str:
+        if rule.startswith("("):
+            raise ValueError(f"{rule} is no rule.")
+        self.rules.append((behavior, rule))
+        return f"Added {rule}."
+
+    def remove(self, rule: str) -> str:
+        return f"Removed {rule}."
+
+
+async def run(line: str, rules: Rules | None = None) -> Outcome:
+    commands = Commands(built_in())
+    context = CommandContext(
+        modes=FakeModes(), rules=rules or Rules(), model="demo/demo", commands=commands
+    )
+    return await commands.run(line, context)
+
+
+def said(outcome: Outcome) -> str:
+    match outcome:
+        case Say(blocks=blocks) | Panel(fallback=Say(blocks=blocks)):
+            return "\n".join(map(plain, blocks))
+        case _:
+            raise AssertionError(f"{outcome} says nothing")
+
+
+async def test_help_lists_every_command() -> None:
+    text = said(await run("/help"))
+    for command in built_in():
+        assert f"/{command.name}" in text
+        assert command.summary in text
+
+
+async def test_help_about_one() -> None:
+    text = said(await run("/help /clear"))
+    assert "Also: /new, /reset" in text
+    assert "Did you mean /clear?" in said(await run("/help claer"))
+
+
+@pytest.mark.parametrize("line", ["/help", "/mode", "/model", "/permissions"])
+async def test_panels_have_a_name_and_a_fallback(line: str) -> None:
+    outcome = await run(line)
+    assert isinstance(outcome, Panel)
+    assert outcome.name == line[1:]
+
+
+@pytest.mark.parametrize(
+    ("line", "outcome"),
+    [
+        ("/mode plan", Change(SetMode("plan"))),
+        ("/model openai/x", Change(SetModel("openai/x"))),
+        ("/clear", Change(ClearHistory())),
+        ("/NEW", Change(ClearHistory())),
+        ("/exit", Quit()),
+        ("/quit", Quit()),
+    ],
+)
+async def test_changes_are_data(line: str, outcome: Outcome) -> None:
+    assert await run(line) == outcome
+
+
+async def test_mode_marks_the_current_one() -> None:
+    rows = said(await run("/mode")).splitlines()
+    assert [row for row in rows if row.startswith("*")] == ["*  default"]
+
+
+async def test_rules_are_added_and_removed() -> None:
+    rules = Rules()
+    assert said(await run("/permissions allow Bash(npm test)", rules)) == "Added Bash(npm test)."
+    assert rules.rules == [("allow", "Bash(npm test)")]
+    assert said(await run("/permissions", rules)) == "allow Bash(npm test)"
+    assert said(await run("/permissions remove Bash", rules)) == "Removed Bash."
+    assert said(await run("/permissions deny (", rules)) == "( is no rule."
+
+
+@pytest.mark.parametrize("args", ["allow", "permit Bash", "remove"])
+async def test_permissions_explains_itself(args: str) -> None:
+    assert said(await run(f"/permissions {args}")).startswith("Usage: /permissions")
+
+
+async def test_status_names_model_and_mode() -> None:
+    text = said(await run("/status"))
+    assert "demo/demo" in text
+    assert "default" in text
+
+
+async def test_an_unknown_command_names_the_nearest() -> None:
+    assert said(await run("/hlep")) == "There is no command /hlep. Did you mean /help?"
+
+
+def test_names_are_taken_once() -> None:
+    assert len(list(Commands(built_in()))) == len(built_in())

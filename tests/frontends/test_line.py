@@ -1,0 +1,181 @@
+"""Conversing line by line: what is printed, in reading order, and what typed words do."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import os
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from gatewright.agent.commands.core import built_in
+from gatewright.agent.events import AssistantMessage, Envelope, TextDelta
+from gatewright.agent.frontends.line import GREETING, Conversation
+from gatewright.agent.frontends.reader import LineReader
+from gatewright.agent.frontends.spoken import Spoken, answer_from, question
+from gatewright.agent.messages import TextPart
+from gatewright.tools.blocks import Command
+from gatewright.tools.interact import Answer, Ask, Option
+from gatewright.tools.protocol import ToolCall, ToolContext, ToolResult
+from tests.fakes.executor import FakeExecutor
+from tests.fakes.house import House, house
+
+ASK = Ask(
+    kind="permission",
+    title="Run a command?",
+    body=(Command("make"),),
+    options=(
+        Option("once", "Yes, once", "y"),
+        Option("always", "Always", "Y"),
+        Option("no", "No", "n"),
+    ),
+    reason="No rule allows it.",
+    free_text=True,
+)
+
+
+class Page(io.StringIO):
+    """Where the conversation is printed; a test can wait for words on it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._written = asyncio.Event()
+
+    def write(self, text: str, /) -> int:
+        self._written.set()
+        return super().write(text)
+
+    async def shows(self, words: str) -> None:
+        async with asyncio.timeout(3):
+            while words not in self.getvalue():
+                self._written.clear()
+                await self._written.wait()
+
+
+class Asking(FakeExecutor):
+    """Its tools ask first and say what was answered."""
+
+    async def execute(self, call: ToolCall, ctx: ToolContext) -> ToolResult:
+        return ToolResult.text("", summary=str(await ctx.ask(ASK)))
+
+
+class Talk:
+    """A conversation over a pipe."""
+
+    def __init__(self, built: House) -> None:
+        self.built = built
+        self.out = Page()
+        reader, self._writer = os.pipe()
+        self._reader = reader
+        self.conversation = Conversation(built.session, self.out, LineReader(reader))
+        self.task = asyncio.create_task(self.conversation.run(""))
+
+    def type(self, text: str) -> None:
+        os.write(self._writer, text.encode())
+
+    def end(self) -> None:
+        if self._writer >= 0:
+            os.close(self._writer)
+            self._writer = -1
+
+
+@asynccontextmanager
+async def talking(script: str, executor: FakeExecutor | None = None) -> AsyncGenerator[Talk]:
+    async with house(script, executor=executor) as built:
+        talk = Talk(built)
+        try:
+            yield talk
+        finally:
+            talk.end()
+            async with asyncio.timeout(3):
+                await talk.task
+
+
+async def test_a_conversation_to_its_end() -> None:
+    async with talking("say: Looking.\ncall: Read {}\n---\nsay: One\n---\nsay: Two") as talk:
+        talk.type("first\n")
+        await talk.out.shows("One")
+        talk.type("second")  # and the input ends without a newline
+    assert talk.task.result() == 0
+    text = talk.out.getvalue()
+    assert text.startswith(GREETING)
+    assert text.index("Looking.") < text.index("Read") < text.index("One") < text.index("Two")
+
+
+async def test_commands_are_run_and_exit_ends() -> None:
+    async with talking("say: x") as talk:
+        for command in built_in():
+            talk.built.session.commands.add(command)
+        talk.type("/status\n/exit\n")
+        async with asyncio.timeout(3):
+            assert await talk.task == 0
+    assert "Mode" in talk.out.getvalue()
+
+
+async def test_a_question_is_answered_by_typing() -> None:
+    async with talking("call: Bash {}\n---\nsay: Done.", Asking()) as talk:
+        talk.type("go\n")
+        await talk.out.shows("Run a command?")
+        talk.type("Y\n")
+        await talk.out.shows("choices=('always',)")
+
+
+async def test_interrupting_when_idle_leaves() -> None:
+    async with talking("say: x") as talk:
+        talk.conversation.interrupt()
+        async with asyncio.timeout(3):
+            assert await talk.task == 0
+
+
+def test_a_question_shows_everything_at_stake() -> None:
+    assert question(ASK).splitlines() == [
+        "Run a command?",
+        "$ make",
+        "No rule allows it.",
+        "  y: Yes, once",
+        "  Y: Always",
+        "  n: No",
+        "Type your answer, or what to do instead.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("typed", "answer"),
+    [
+        ("y", Answer(choices=("once",))),
+        ("Y", Answer(choices=("always",))),
+        (" n ", Answer(choices=("no",))),
+        ("1", Answer(choices=("once",))),
+        ("3", Answer(choices=("no",))),
+        ("ALWAYS", Answer(choices=("always",))),
+        ("yes, once", Answer(choices=("once",))),
+        ("use npm instead", Answer(text="use npm instead")),
+        ("N", Answer(text="N")),
+        ("", None),
+    ],
+)
+def test_typed_words_as_answers(typed: str, answer: Answer | None) -> None:
+    assert answer_from(ASK, typed) == answer
+
+
+def test_several_choices() -> None:
+    options = (Option("a", "Red"), Option("b", "Green"), Option("c", "Blue"))
+    ask = Ask(kind="question", title="Which?", body=(), options=options, multiple=True)
+    assert answer_from(ask, "1, Blue") == Answer(choices=("a", "c"))
+    assert answer_from(ask, "1 yellow") is None
+
+
+def test_text_is_held_until_its_line_is_complete() -> None:
+    spoken = Spoken()
+
+    def said(event: TextDelta | AssistantMessage) -> str:
+        return spoken.text(
+            Envelope(seq=0, uuid="", parent="", timestamp=0, agent="main", event=event)
+        )
+
+    assert said(TextDelta(text="One li")) == ""
+    assert said(TextDelta(text="ne\nTwo")) == "One line\n"
+    assert said(AssistantMessage(id="", model="", parts=(TextPart("One line\nTwo"),))) == "Two\n"
+    assert said(AssistantMessage(id="", model="", parts=(TextPart("Whole"),))) == "Whole\n"
