@@ -6,15 +6,26 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 from pydantic import BaseModel, Field
 
 from gatewright.tools import fs
 from gatewright.tools.access import Access, Effect, Where
-from gatewright.tools.blocks import Block, Text
+from gatewright.tools.blocks import Block, Image, Text
 from gatewright.tools.inert import visible
 from gatewright.tools.near import missing
-from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
+from gatewright.tools.notebook import Notebook
+from gatewright.tools.notebook_read import notebook_result
+from gatewright.tools.pdf import pdf_pages
+from gatewright.tools.picture import image_content, image_type
+from gatewright.tools.protocol import (
+    Progress,
+    TextContent,
+    ToolContext,
+    ToolFailure,
+    ToolResult,
+)
 from gatewright.tools.textwindow import Window, window
 
 LINES = 2000
@@ -62,6 +73,10 @@ def _read(path: Path, input: ReadInput, ctx: ToolContext) -> ToolResult:
     with file:
         size = os.fstat(file.fileno()).st_size
         sample = file.read(_SNIFF)
+        if sample.startswith(b"%PDF-"):
+            return _pdf(file, path, input.pages)
+        if image_type(sample):
+            return _image(sample, file, path, size)
         encoding, bom = fs.detect(sample)
         if not encoding:
             raise ToolFailure(
@@ -73,10 +88,34 @@ def _read(path: Path, input: ReadInput, ctx: ToolContext) -> ToolResult:
             ctx.ledger.note(path, content)
             if ctx.ledger.shown(path, content, f"{input.offset}:{input.limit}"):
                 return _unchanged(path)
+            if path.suffix == ".ipynb" and input.offset is None:
+                return notebook_result(Notebook(fs.decode(content).text))
         file.seek(len(bom))
         first = max(1, input.offset or 1)
         found = window(file, encoding, first, input.limit or LINES, CHARS)
-    return _result(path, found, size, "" if encoding == "utf-8" else encoding)
+    return _text(path, found, size, "" if encoding == "utf-8" else encoding)
+
+
+def _image(sample: bytes, file: BinaryIO, path: Path, size: int) -> ToolResult:
+    if size > fs.WHOLE_LIMIT:
+        raise ToolFailure(f"{path} is an image of {size:,} bytes: too large to decode.")
+    image, words = image_content(sample + file.read(fs.WHOLE_LIMIT), path)
+    text = TextContent(f"[{path}: {image.media_type}, {words}]")
+    return ToolResult(
+        ok=True,
+        content=(text, image),
+        view=(Image(image.media_type, words, str(path)),),
+        data={"type": "image", "file": {"filePath": str(path), "originalSize": size}},
+        summary=words,
+    )
+
+
+def _pdf(file: BinaryIO, path: Path, pages: str | None) -> ToolResult:
+    file.seek(0)
+    content, numbers = pdf_pages(file, path, pages)
+    summary = "1 page" if len(numbers) == 1 else f"{len(numbers)} pages"
+    data = {"type": "pdf", "file": {"filePath": str(path), "pages": numbers}}
+    return ToolResult(ok=True, content=tuple(content), data=data, summary=summary, cap=CHARS * 3)
 
 
 def _unchanged(path: Path) -> ToolResult:
@@ -84,7 +123,7 @@ def _unchanged(path: Path) -> ToolResult:
     return ToolResult.text(text, summary="unchanged", data={"type": "file_unchanged"})
 
 
-def _result(path: Path, found: Window, size: int, encoding: str) -> ToolResult:
+def _text(path: Path, found: Window, size: int, encoding: str) -> ToolResult:
     count = len(found.lines)
     numbered = [f"{found.first + i:6}\t{visible(line)}" for i, line in enumerate(found.lines)]
     if note := _note(found, size, encoding):

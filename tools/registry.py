@@ -24,6 +24,8 @@ TOOLS: Mapping[str, str] = {
     "Glob": "gatewright.tools.glob:Glob",
     "Grep": "gatewright.tools.grep:Grep",
     "MultiEdit": "gatewright.tools.multi_edit:MultiEdit",
+    "NotebookRead": "gatewright.tools.notebook_read:NotebookRead",
+    "NotebookEdit": "gatewright.tools.notebook_edit:NotebookEdit",
     "TaskOutput": "gatewright.tools.task_output:TaskOutput",
     "TaskStop": "gatewright.tools.task_stop:TaskStop",
     "TodoWrite": "gatewright.tools.todo:TodoWrite",

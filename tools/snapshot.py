@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from gatewright.tools.protocol import SpawnRequest, ToolContext
+from gatewright.tools.protocol import SpawnRequest, ToolContext, ToolFailure
 
 _SECONDS = 5.0
 _SIZE = 256 * 1024
@@ -26,7 +26,10 @@ async def snapshot(program: str, env: Mapping[str, str], ctx: ToolContext) -> Pa
     request = SpawnRequest(argv=(program, "-i", "-c", text), cwd=home, env=env)
     if ctx.confinement is not None:
         request = ctx.confinement.confine(request)
-    child = await ctx.spawn(request)
+    try:
+        child = await ctx.spawn(request)
+    except ToolFailure:
+        return None
     data = bytearray()
     try:
         with suppress(TimeoutError):

@@ -1,0 +1,138 @@
+"""Jupyter notebooks: reading cells with their outputs, and changing cells with nbformat kept."""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+from collections.abc import Sequence
+from typing import Any, Literal, cast
+
+from gatewright.tools.inert import inert
+from gatewright.tools.protocol import Content, ImageContent, TextContent, ToolFailure
+
+CellType = Literal["code", "markdown", "raw"]
+_OUTPUT_CHARS = 5000
+_IMAGES = 8
+_IMAGE_TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+
+
+class Notebook:
+    """A parsed notebook that is written back in the style it was found in."""
+
+    def __init__(self, text: str) -> None:
+        try:
+            self.raw = cast("dict[str, Any]", json.loads(text))
+            self.cells = cast("list[dict[str, Any]]", self.raw["cells"])
+            if not all(isinstance(cell["cell_type"], str) for cell in self.cells):
+                raise TypeError
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise ToolFailure(f"This is no valid notebook: {error}.") from None
+        self._text = text
+
+    @property
+    def language(self) -> str:
+        metadata = cast("dict[str, dict[str, object]]", self.raw.get("metadata") or {})
+        language = metadata.get("language_info", {}).get("name")
+        return str(language or metadata.get("kernelspec", {}).get("language") or "")
+
+    def dump(self) -> str:
+        """The notebook as text; nothing but the cells that were changed differs."""
+        end = "\n" if self._text.endswith("\n") else ""
+        before = json.loads(self._text)
+        for indent in (1, 2, 4, None, "\t"):
+            for ascii_only in (False, True):
+                same = json.dumps(before, indent=indent, ensure_ascii=ascii_only) + end
+                if same == self._text:
+                    return json.dumps(self.raw, indent=indent, ensure_ascii=ascii_only) + end
+        return json.dumps(self.raw, indent=1, ensure_ascii=False) + end
+
+    def find(self, cell_id: str) -> int:
+        """The index of a cell by its id, or by its position as "cell-3"."""
+        for index, cell in enumerate(self.cells):
+            if cell.get("id") == cell_id:
+                return index
+        if (found := re.fullmatch(r"cell-(\d+)", cell_id)) and int(found[1]) < len(self.cells):
+            return int(found[1])
+        known = ", ".join(self.name(i) for i in range(min(len(self.cells), 30)))
+        raise ToolFailure(f"The notebook has no cell {cell_id}. It has: {known or 'none'}.")
+
+    def name(self, index: int) -> str:
+        return str(self.cells[index].get("id") or f"cell-{index}")
+
+    def replace(self, index: int, source: str, kind: CellType | None) -> None:
+        cell = self.cells[index]
+        kind = kind or cell["cell_type"]
+        cell["source"] = _as_it_was(cell.get("source"), source)
+        cell["cell_type"] = kind
+        if kind == "code":
+            cell["outputs"], cell["execution_count"] = [], None
+        else:
+            cell.pop("outputs", None)
+            cell.pop("execution_count", None)
+
+    def insert(self, index: int, source: str, kind: CellType) -> str:
+        cell: dict[str, Any] = {"cell_type": kind, "metadata": {}, "source": _lines(source)}
+        version = (self.raw.get("nbformat", 4), self.raw.get("nbformat_minor", 0))
+        if version >= (4, 5):
+            cell["id"] = secrets.token_hex(4)
+        if kind == "code":
+            cell |= {"execution_count": None, "outputs": []}
+        self.cells.insert(index, dict(sorted(cell.items())))
+        return self.name(index)
+
+    def content(self) -> list[Content]:
+        """The cells for the model: sources, printed outputs, and the first pictures."""
+        parts: list[str] = []
+        images: list[Content] = []
+        for index, cell in enumerate(self.cells):
+            kind = cell["cell_type"]
+            language = f" {self.language}" if kind == "code" and self.language else ""
+            parts.append(f"<cell id={self.name(index)} {kind}{language}>\n{source(cell)}\n</cell>")
+            for output in cast("list[dict[str, Any]]", cell.get("outputs") or []):
+                text, pictures = _output(output)
+                images += pictures
+                parts += [f"<output>\n{text}\n</output>"] if text else []
+        note = f"\n[{len(images) - _IMAGES} more pictures left out]" if images[_IMAGES:] else ""
+        return [TextContent("\n".join(parts) + note), *images[:_IMAGES]]
+
+
+def source(cell: dict[str, Any]) -> str:
+    return _joined(cell.get("source", ""))
+
+
+def _joined(value: object) -> str:
+    if isinstance(value, list):
+        return "".join(str(part) for part in cast("list[object]", value))
+    return str(value)
+
+
+def _as_it_was(before: object, text: str) -> str | list[str]:
+    return text if isinstance(before, str) else _lines(text)
+
+
+def _lines(text: str) -> list[str]:
+    return text.splitlines(keepends=True)
+
+
+def _output(output: dict[str, Any]) -> tuple[str, Sequence[Content]]:
+    if output.get("output_type") == "stream":
+        return _cut(_joined(output.get("text", ""))), ()
+    if output.get("output_type") == "error":
+        trace = cast("list[object]", output.get("traceback") or [])
+        said = "\n".join(str(line) for line in trace)
+        return _cut(said or f"{output.get('ename')}: {output.get('evalue')}"), ()
+    data = cast("dict[str, Any]", output.get("data") or {})
+    pictures = [
+        ImageContent(kind, _joined(data[kind]).replace("\n", ""))
+        for kind in _IMAGE_TYPES
+        if kind in data
+    ]
+    return _cut(_joined(data.get("text/plain", ""))), pictures
+
+
+def _cut(text: str) -> str:
+    text = inert(text).rstrip("\n")
+    if len(text) <= _OUTPUT_CHARS:
+        return text
+    return f"{text[:_OUTPUT_CHARS]}\n[... {len(text) - _OUTPUT_CHARS:,} more characters]"

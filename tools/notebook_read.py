@@ -1,0 +1,64 @@
+"""NotebookRead: the cells of a notebook with their outputs, all or one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+
+from pydantic import BaseModel, Field
+
+from gatewright.tools import fs
+from gatewright.tools.access import Access, Effect, Where
+from gatewright.tools.blocks import Block, Text
+from gatewright.tools.near import missing
+from gatewright.tools.notebook import Notebook
+from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
+
+
+class NotebookReadInput(BaseModel):
+    notebook_path: str = Field(min_length=1)
+    cell_id: str | None = Field(default=None, description="Only this cell")
+
+
+class NotebookRead:
+    name = "NotebookRead"
+    input = NotebookReadInput
+    prompt = "notebook_read.md"
+
+    def access(self, input: NotebookReadInput, where: Where) -> Access:
+        return Access(reads=(where.resolve(input.notebook_path),), effects=Effect.READ_ONLY)
+
+    def title(self, input: NotebookReadInput, where: Where) -> tuple[str, str]:
+        return "Read", where.shown(where.resolve(input.notebook_path))
+
+    async def run(
+        self, input: NotebookReadInput, ctx: ToolContext
+    ) -> AsyncIterator[Progress | ToolResult]:
+        yield await asyncio.to_thread(_read, input, ctx)
+
+    def view(self, input: NotebookReadInput, result: ToolResult | None) -> Sequence[Block]:
+        del input
+        return (Text(result.summary, "dim"),) if result else ()
+
+
+def _read(input: NotebookReadInput, ctx: ToolContext) -> ToolResult:
+    path = ctx.where.resolve(input.notebook_path)
+    try:
+        data = fs.reading(path)
+    except FileNotFoundError:
+        raise ToolFailure(missing(path, ctx.where.cwd)) from None
+    book = Notebook(fs.decode(data).text)
+    ctx.ledger.note(path, data)
+    if input.cell_id:
+        book.cells = [book.cells[book.find(input.cell_id)]]
+    return notebook_result(book)
+
+
+def notebook_result(book: Notebook) -> ToolResult:
+    """The cells as a result, for Read too."""
+    count = len(book.cells)
+    summary = "1 cell" if count == 1 else f"{count} cells"
+    content = tuple(book.content())
+    return ToolResult(
+        ok=True, content=content, summary=summary, data={"type": "notebook"}, cap=100_000
+    )
