@@ -272,7 +272,7 @@ def _model_name(around: Surroundings, start: Start) -> str:
 
 def _model_opener(
     around: Surroundings, tools: BuiltinTools, session: str
-) -> Callable[[str], OpenModel]:
+) -> Callable[[str, str], OpenModel]:
     settings, options = around.settings, around.options
 
     def system() -> tuple[str, ...]:
@@ -288,7 +288,7 @@ def _model_opener(
             look, files, replaced=options.system_prompt, appended=options.append_system_prompt
         )
 
-    def open_model(name: str) -> OpenModel:
+    def open_model(name: str, effort: str) -> OpenModel:
         if not name:
             raise GatewrightError(NO_MODEL)
         opened = open_provider(name, settings=around.providers, env=around.env)
@@ -299,7 +299,7 @@ def _model_opener(
             tools=tuple(sorted(tools.specs(), key=lambda spec: spec.name)),
             max_output=min(facts.max_output, USUAL_OUTPUT),
             raised_output=facts.max_output,
-            effort=facts.effort(settings.effort),
+            effort=facts.effort(effort or settings.effort),
             session=session,
         )
         return OpenModel(

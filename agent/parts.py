@@ -42,7 +42,7 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
     commands: Commands
     executor: Executor
     context: Callable[[CallPorts], ToolContext]
-    open_model: Callable[[str], OpenModel]  # raises ProviderError: no key, unknown provider
+    open_model: Callable[[str, str], OpenModel]  # name, effort; raises GatewrightError
     model_name: str
     retry_in: Callable[[ProviderError, int], float | None]
     attempts: int

@@ -20,6 +20,7 @@ from gatewright.agent.commands.outcome import (
     ClearHistory,
     Outcome,
     Say,
+    SetEffort,
     SetMode,
     SetModel,
     Submit,
@@ -37,7 +38,6 @@ from gatewright.agent.events import (
     ToolProgressed,
     TurnEnded,
     TurnStarted,
-    UsageChanged,
     UserMessage,
 )
 from gatewright.agent.hub import Subscription
@@ -45,9 +45,9 @@ from gatewright.agent.ids import new_id
 from gatewright.agent.inbox import Inbox, Input, Priority
 from gatewright.agent.jobs import SessionJobs
 from gatewright.agent.loop import Ports, run_turn
-from gatewright.agent.messages import Usage
 from gatewright.agent.model import OpenModel
 from gatewright.agent.parts import CallPorts, Parts
+from gatewright.agent.spending import Spending
 from gatewright.agent.stop import Stop
 from gatewright.agent.toolrun import BatchPorts
 from gatewright.tools.interact import Answer, Ask
@@ -78,10 +78,10 @@ class Session:
         self._idle = asyncio.Event()
         self._idle.set()
         self._cache = CacheWatch()
-        self._usage = Usage()
-        self._cost = 0.0
-        self._restore_sums()
-        self._restored_cost = self._cost
+        self._spending = Spending()
+        self._restore_spending()
+        self._effort = ""
+        self._waited: dict[str, float] = {}
         self._tasks = [asyncio.create_task(self._run(), name="session runner")]
         if parts.writer is not None:
             unsaved = parts.hub.subscribe(since=parts.stored)
@@ -145,6 +145,7 @@ class Session:
             rules=self._parts.rules,
             model=self._model_name,
             commands=self.commands,
+            spending=self._spending.table(),
         )
         outcome = await self.commands.run(line, context)
         match outcome:
@@ -188,6 +189,9 @@ class Session:
                     return Say.text(str(error), "warning")
             case SetModel(model=name):
                 return self._change_model(name)
+            case SetEffort(effort=effort):
+                self._effort = effort
+                return self._change_model(self._model_name)
             case ClearHistory():
                 if self.busy:
                     return Say.text("Interrupt the running turn first (Esc).", "warning")
@@ -198,35 +202,35 @@ class Session:
 
     def _change_model(self, name: str) -> Outcome:
         try:
-            opened = self._parts.open_model(name)
+            opened = self._parts.open_model(name, self._effort)
         except GatewrightError as error:
             return Say.text(str(error), "warning")
+        if opened.name != self._model_name:
+            self._publish(ModelChanged(model=opened.name))
         self._model, self._model_name = opened, opened.name
-        self._publish(ModelChanged(model=opened.name))
-        return Say.text(f"Model: {opened.name}")
+        effort = f" ({opened.frame.effort} effort)" if opened.frame.effort else ""
+        return Say.text(f"Model: {opened.name}{effort}")
 
     def _publish(self, event: AnyEvent, agent: str = MAIN) -> None:
         self._parts.hub.publish(event, agent=agent)
-        if isinstance(event, AssistantMessage) and agent == MAIN:
-            self._count(event)
-            self._parts.hub.publish(self._sums(event), agent=agent)
+        if agent != MAIN:
+            return
+        if isinstance(event, TurnEnded):
+            self._spending.ended(event)
+        elif isinstance(event, AssistantMessage):
+            self._spending.answered(event)
+            window = self._model.window if self._model else 0
+            self._parts.hub.publish(self._spending.changed(window), agent=agent)
 
-    def _count(self, event: AssistantMessage) -> None:
-        self._usage = self._usage.plus(event.usage)
-        self._cost += event.cost
-
-    def _sums(self, last: AssistantMessage) -> UsageChanged:
-        return UsageChanged(
-            usage=self._usage,
-            cost=self._cost,
-            context=last.usage.context,
-            window=self._model.window if self._model else 0,
-        )
-
-    def _restore_sums(self) -> None:
+    def _restore_spending(self) -> None:
         for envelope in self._parts.hub.kept():
-            if isinstance(envelope.event, AssistantMessage) and envelope.agent == MAIN:
-                self._count(envelope.event)
+            if envelope.agent != MAIN:
+                continue
+            if isinstance(envelope.event, AssistantMessage):
+                self._spending.answered(envelope.event)
+            elif isinstance(envelope.event, TurnEnded):
+                self._spending.ended(envelope.event)
+        self._spending.restore_done()
 
     async def _run(self) -> None:
         """The runner: takes input, runs turns, one at a time, for as long as the session lives."""
@@ -246,7 +250,9 @@ class Session:
         """The model, opened at its first use: a session without a key can still be looked at."""
         if self._model is None:
             try:
-                self._model = await asyncio.to_thread(self._parts.open_model, self._model_name)
+                self._model = await asyncio.to_thread(
+                    self._parts.open_model, self._model_name, self._effort
+                )
             except GatewrightError as error:
                 self._publish(TurnStarted())
                 self._publish(TurnEnded(stop=Stop.PROVIDER_AUTH, message=str(error)))
@@ -281,11 +287,13 @@ class Session:
         )
         return Ports(
             answers=answers,
-            tools=BatchPorts(parts.executor, self._context, self._publish, parts.clock),
+            tools=BatchPorts(
+                parts.executor, self._context, self._publish, parts.clock, self._waited_for
+            ),
             inbox=self._inbox,
             limits=parts.limits,
             ask=partial(self._broker.ask, MAIN) if parts.interactive else None,
-            spent=self._cost - self._restored_cost,
+            spent=self._spending.since_start,
         )
 
     def _next_fallback(self) -> Callable[[], OpenModel | None]:
@@ -295,7 +303,7 @@ class Session:
         def following() -> OpenModel | None:
             for name in names:
                 with suppress(GatewrightError):
-                    return self._parts.open_model(name)
+                    return self._parts.open_model(name, self._effort)
             return None
 
         return following
@@ -312,7 +320,16 @@ class Session:
         )
 
     async def _ask(self, call_id: str, ask: Ask) -> Answer:
-        return await self._broker.ask(MAIN, msgspec.structs.replace(ask, call_id=call_id))
+        began = self._parts.clock.monotonic()
+        try:
+            return await self._broker.ask(MAIN, msgspec.structs.replace(ask, call_id=call_id))
+        finally:
+            waited = self._parts.clock.monotonic() - began
+            self._waited[call_id] = self._waited.get(call_id, 0.0) + waited
+
+    def _waited_for(self, call_id: str) -> float:
+        """Seconds the call stood still for the person; that is not the tool's time."""
+        return self._waited.pop(call_id, 0.0)
 
     def _progressed(self, call_id: str, progress: Progress) -> None:
         event = ToolProgressed(

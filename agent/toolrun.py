@@ -26,6 +26,7 @@ class BatchPorts(msgspec.Struct, frozen=True):
     context: Callable[[str], ToolContext]  # call id -> the ports of that call
     emit: Callable[[AnyEvent], None]
     clock: Clock
+    waited: Callable[[str], float]  # seconds of a call that went into waiting for the person
 
 
 class Finished(msgspec.Struct, frozen=True):
@@ -130,7 +131,8 @@ class _Batch:
             )
         else:
             result = await ports.executor.execute(prepared.call, ports.context(part.id))
-        return result, round((ports.clock.monotonic() - started) * 1000)
+        seconds = ports.clock.monotonic() - started - ports.waited(part.id)
+        return result, round(seconds * 1000)
 
     def _report(self, call: ToolCall, result: ToolResult, ms: int) -> None:
         self.done[call.id] = Finished(call, result)

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from gatewright.agent.commands.outcome import Change, Outcome, Panel, Say, SetMode, SetModel
+from gatewright.agent.commands.outcome import (
+    Change,
+    Outcome,
+    Panel,
+    Say,
+    SetEffort,
+    SetMode,
+    SetModel,
+)
 from gatewright.agent.commands.registry import Command, CommandContext
 from gatewright.tools.blocks import Table, Text
 
+EFFORTS = ("low", "medium", "high", "max")
 BEHAVIORS = ("allow", "ask", "deny")
 USAGE = "Usage: /permissions [allow|ask|deny RULE | remove RULE], such as allow Bash(npm test)"
 
@@ -14,6 +23,7 @@ def commands() -> tuple[Command, ...]:
     return (
         Command(name="mode", summary="What runs without asking", args="[name]", run=mode),
         Command(name="model", summary="The model that answers", args="[name]", run=model),
+        Command(name="effort", summary="How much the model thinks", args="[level]", run=effort),
         Command(
             name="permissions",
             summary="Rules for what may run, asks, or never runs",
@@ -43,6 +53,13 @@ async def model(args: str, context: CommandContext) -> Outcome:
         "model",
         fallback=Say.text(f"Model: {context.model or 'none yet'}. /model NAME switches."),
     )
+
+
+async def effort(args: str, context: CommandContext) -> Outcome:  # noqa: ARG001  one signature
+    level = args.lower()
+    if level in EFFORTS:
+        return Change(SetEffort(level))
+    return Say.text(f"/effort takes one of {', '.join(EFFORTS)}.", "warning" if args else "normal")
 
 
 async def permissions(args: str, context: CommandContext) -> Outcome:

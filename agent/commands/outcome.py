@@ -17,11 +17,15 @@ class SetModel(msgspec.Struct, frozen=True):
     model: str
 
 
+class SetEffort(msgspec.Struct, frozen=True):
+    effort: str
+
+
 class ClearHistory(msgspec.Struct, frozen=True):
     pass
 
 
-Operation: TypeAlias = SetMode | SetModel | ClearHistory
+Operation: TypeAlias = SetMode | SetModel | SetEffort | ClearHistory
 
 
 class Say(msgspec.Struct, frozen=True):

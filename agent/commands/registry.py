@@ -47,6 +47,7 @@ class CommandContext(msgspec.Struct, frozen=True, kw_only=True):
     rules: RuleBook
     model: str
     commands: Commands
+    spending: Sequence[Block] = ()
 
 
 Handler: TypeAlias = Callable[[str, CommandContext], Awaitable[Outcome]]

@@ -15,12 +15,17 @@ def commands() -> tuple[Command, ...]:
             aliases=("new", "reset"),
             run=clear,
         ),
+        Command(name="cost", summary="Tokens and dollars of this session", run=cost),
         Command(name="status", summary="Model and mode of this session", run=status),
     )
 
 
 async def clear(args: str, context: CommandContext) -> Outcome:  # noqa: ARG001  one signature
     return Change(ClearHistory())
+
+
+async def cost(args: str, context: CommandContext) -> Outcome:  # noqa: ARG001  one signature
+    return Say(tuple(context.spending))
 
 
 async def status(args: str, context: CommandContext) -> Outcome:  # noqa: ARG001  one signature

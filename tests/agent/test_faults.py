@@ -145,7 +145,7 @@ async def talking(case: Case, api: str) -> AsyncGenerator[tuple[House, ModelServ
             "OPENAI_BASE_URL": server.openai_url,
         }
 
-        def open_model(name: str) -> OpenModel:
+        def open_model(name: str, effort: str) -> OpenModel:
             opened = open_provider(APIS[api], settings={}, env=env)
             frame = RequestFrame(
                 model=opened.model,

@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from gatewright.agent.commands.core import built_in
 from gatewright.agent.commands.outcome import (
     Change,
     ClearHistory,
@@ -22,6 +23,7 @@ from gatewright.agent.events import (
     Cleared,
     ModeChanged,
     ModelChanged,
+    ToolFinished,
     ToolStarted,
     TurnEnded,
     UserMessage,
@@ -31,6 +33,7 @@ from gatewright.agent.stop import Stop
 from gatewright.tools.blocks import Text, plain
 from gatewright.tools.interact import Answer, Ask, Option
 from gatewright.tools.protocol import TextContent, ToolCall, ToolContext, ToolResult
+from tests.fakes.clock import FakeClock
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.house import House, house
 from tests.fakes.recorder import Recorder
@@ -70,6 +73,22 @@ async def test_a_question_is_answered_once_by_whoever_is_first() -> None:
         assert [event.answer.choice for event in seen.of(Answered)] == ["a"]
 
 
+async def test_waiting_for_the_person_is_not_the_tools_time() -> None:
+    clock = FakeClock()
+    script = "call: Change\n---\nsay: Done."
+    async with (
+        house(script, executor=Asking(), clock=clock) as built,
+        Recorder(built.session) as seen,
+    ):
+        built.session.submit("go")
+        asked = await seen.until(Asked)
+        await clock.advance(30.0)
+        built.session.answer(asked.id, Answer(("a",)))
+        await seen.until(TurnEnded)
+        assert seen.of(ToolFinished)[0].ms == 0
+        assert seen.of(TurnEnded)[0].ms == 30_000
+
+
 async def test_interrupt_withdraws_the_question() -> None:
     async with house("call: Change", executor=Asking()) as built, Recorder(built.session) as seen:
         built.session.submit("go")
@@ -106,6 +125,23 @@ async def test_commands_change_the_session() -> None:
         assert seen.of(ModelChanged)[0].model == built.session.model == "other/model"
         assert seen.of(UserMessage)[0].content == (TextContent("from a command"),)
         assert built.provider.requests[0].model == "other/model"
+
+
+async def test_effort_and_cost() -> None:
+    async with house("say: Hi.\nusage: in=1000 out=20 cache_read=300") as built:
+        for command in built_in():
+            built.session.commands.add(command)
+        assert said(await built.session.run_command("/cost")) == "Nothing was asked yet."
+        assert said(await built.session.run_command("/effort high")) == (
+            "Model: script (high effort)"
+        )
+        assert "low, medium" in said(await built.session.run_command("/effort silly"))
+        built.session.submit("go")
+        await built.session.idle()
+        assert built.provider.requests[0].effort == "high"
+        rows = said(await built.session.run_command("/cost")).splitlines()
+        assert rows[0].split() == ["cached", "written", "uncached", "output", "$"]
+        assert rows[-1].split() == ["session", "300", "0", "1,000", "20", "1.0200"]
 
 
 async def test_an_unknown_command_names_the_nearest() -> None:

@@ -72,9 +72,9 @@ def price(usage: Usage) -> float:
     return (usage.input + usage.output) / 1000
 
 
-def open_scripted(provider: ScriptedProvider, name: str) -> OpenModel:
+def open_scripted(provider: ScriptedProvider, name: str, effort: str) -> OpenModel:
     frame = RequestFrame(
-        model=name, system=("system",), tools=(), max_output=1000, raised_output=4000
+        model=name, effort=effort, system=("system",), tools=(), max_output=1000, raised_output=4000
     )
     return OpenModel(name=name, provider=provider, frame=frame, window=100_000, price=price)
 
@@ -102,7 +102,7 @@ def build(
     root: Path = Path("/project"),
     interactive: bool = False,
     fallback_names: tuple[str, ...] = (),
-    open_model: Callable[[str], OpenModel] | None = None,
+    open_model: Callable[[str, str], OpenModel] | None = None,
 ) -> House:
     provider = ScriptedProvider.parse(script)
     executor = executor or FakeExecutor()
@@ -130,7 +130,7 @@ def build(
         commands=Commands(),
         executor=executor,
         context=full_context,
-        open_model=open_model or (lambda name: open_scripted(provider, name)),
+        open_model=open_model or (lambda name, effort: open_scripted(provider, name, effort)),
         model_name="script",
         retry_in=retry_in,
         attempts=3,
@@ -151,7 +151,7 @@ async def house(
     clock: Clock | None = None,
     interactive: bool = False,
     fallback_names: tuple[str, ...] = (),
-    open_model: Callable[[str], OpenModel] | None = None,
+    open_model: Callable[[str, str], OpenModel] | None = None,
 ) -> AsyncGenerator[House]:
     """A session that is closed again, whatever the test does."""
     built = build(
