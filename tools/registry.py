@@ -28,6 +28,13 @@ TOOLS: Mapping[str, str] = {
     "NotebookEdit": "gatewright.tools.notebook_edit:NotebookEdit",
     "TaskOutput": "gatewright.tools.task_output:TaskOutput",
     "TaskStop": "gatewright.tools.task_stop:TaskStop",
+    "TaskCreate": "gatewright.tools.task_create:TaskCreate",
+    "TaskUpdate": "gatewright.tools.task_update:TaskUpdate",
+    "TaskList": "gatewright.tools.task_list:TaskListTool",
+    "TaskGet": "gatewright.tools.task_get:TaskGet",
+    "AskUserQuestion": "gatewright.tools.ask_user:AskUserQuestion",
+    "EnterPlanMode": "gatewright.tools.enter_plan:EnterPlanMode",
+    "ExitPlanMode": "gatewright.tools.exit_plan:ExitPlanMode",
     "TodoWrite": "gatewright.tools.todo:TodoWrite",
 }
 

@@ -1,0 +1,96 @@
+"""AskUserQuestion: one to four questions to the person, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+
+from pydantic import BaseModel, Field, model_validator
+
+from gatewright.tools.access import Access, Effect, Where
+from gatewright.tools.blocks import Block, Table, Text
+from gatewright.tools.interact import Answer, Ask, Option
+from gatewright.tools.protocol import Progress, ToolContext, ToolResult
+
+
+class Choice(BaseModel):
+    label: str = Field(min_length=1, max_length=100, description="1-5 words")
+    description: str = Field(default="", description="What it means or what follows from it")
+
+
+class Question(BaseModel):
+    question: str = Field(min_length=1, description="Complete, ending in a question mark")
+    header: str = Field(default="", max_length=12, description="A word or two for a chip")
+    options: list[Choice] = Field(min_length=2, max_length=4)
+    multiSelect: bool = False
+
+    @model_validator(mode="after")
+    def _distinct(self) -> Question:
+        if len({option.label for option in self.options}) < len(self.options):
+            raise ValueError("two options have the same label")
+        return self
+
+
+class AskUserInput(BaseModel):
+    questions: list[Question] = Field(min_length=1, max_length=4)
+
+
+class AskUserQuestion:
+    name = "AskUserQuestion"
+    input = AskUserInput
+    prompt = "ask_user.md"
+
+    def access(self, input: AskUserInput, where: Where) -> Access:
+        del input, where
+        return Access(effects=Effect.HUMAN)
+
+    def title(self, input: AskUserInput, where: Where) -> tuple[str, str]:
+        del where
+        first = input.questions[0]
+        return "Ask", first.header or first.question
+
+    async def run(
+        self, input: AskUserInput, ctx: ToolContext
+    ) -> AsyncIterator[Progress | ToolResult]:
+        answers: dict[str, str] = {}
+        for question in input.questions:
+            answer = await ctx.ask(_ask(question))
+            if answer.cancelled:
+                yield ToolResult.refused("The person did not answer.", ends_turn=True)
+                return
+            answers[question.question] = _words(answer)
+        said = "\n".join(f"{question}\n-> {answer}" for question, answer in answers.items())
+        yield ToolResult.text(
+            f"The person answered:\n{said}",
+            summary=", ".join(answers.values()),
+            data={
+                "questions": [question.model_dump() for question in input.questions],
+                "answers": answers,
+            },
+        )
+
+    def view(self, input: AskUserInput, result: ToolResult | None) -> Sequence[Block]:
+        if result is None:
+            return tuple(Text(question.question) for question in input.questions)
+        answers = result.data.get("answers", {})
+        rows = tuple((str(question), str(answer)) for question, answer in answers.items())
+        return (Table(("Question", "Answer"), rows),) if rows else ()
+
+
+def _ask(question: Question) -> Ask:
+    return Ask(
+        kind="question",
+        title=question.question,
+        body=(),
+        options=tuple(
+            Option(id=option.label, label=option.label, key=str(i), help=option.description)
+            for i, option in enumerate(question.options, 1)
+        ),
+        tool=AskUserQuestion.name,
+        multiple=question.multiSelect,
+        free_text=True,
+    )
+
+
+def _words(answer: Answer) -> str:
+    picked = ", ".join(answer.choices)
+    return "; ".join(part for part in (picked, answer.text.strip()) if part) or "(nothing)"

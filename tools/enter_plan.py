@@ -1,0 +1,53 @@
+"""EnterPlanMode: tighten to reading and planning; only the person's approval ends it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+
+from pydantic import BaseModel
+
+from gatewright.tools.access import Access, Effect, Where
+from gatewright.tools.blocks import Block, Text
+from gatewright.tools.protocol import Planning, Progress, ToolContext, ToolFailure, ToolResult
+
+
+class EnterPlanInput(BaseModel):
+    pass
+
+
+class EnterPlanMode:
+    name = "EnterPlanMode"
+    input = EnterPlanInput
+    prompt = "enter_plan.md"
+
+    def access(self, input: EnterPlanInput, where: Where) -> Access:
+        del input, where
+        return Access(effects=Effect.FREE)
+
+    def title(self, input: EnterPlanInput, where: Where) -> tuple[str, str]:
+        del input, where
+        return "Plan", "first"
+
+    async def run(
+        self, input: EnterPlanInput, ctx: ToolContext
+    ) -> AsyncIterator[Progress | ToolResult]:
+        del input
+        planning = required(ctx)
+        if not planning.active():
+            planning.enter()
+        yield ToolResult.text(
+            f"Plan mode is on: read and search, change nothing. Write the plan to {planning.path}"
+            " with Write, then call ExitPlanMode to have it approved.",
+            summary="plan mode",
+        )
+
+    def view(self, input: EnterPlanInput, result: ToolResult | None) -> Sequence[Block]:
+        del input
+        return (Text("Plan mode is on", "dim"),) if result and result.ok else ()
+
+
+def required(ctx: ToolContext) -> Planning:
+    """The session's plan mode, or ToolFailure where there is none."""
+    if ctx.planning is None:
+        raise ToolFailure("There is no plan mode here. Go on without it.")
+    return ctx.planning
