@@ -1,0 +1,157 @@
+"""The interactive screen in a real terminal: what a person does, and what they see."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator
+from contextlib import contextmanager
+
+import pytest
+
+from tests.e2e.program import Program
+from tests.fakes.model_server import ModelServer, ServerThread
+from tests.fakes.terminal import Terminal
+
+MODEL = "anthropic/claude-sonnet-5-5"
+SIGN = "\u276f"  # before the prompt
+WRITE = 'call[c1]: Write {"file_path": "new.txt", "content": "made\\n"}'
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(30)]
+
+
+@contextmanager
+def screen(
+    program: Program, script: str, *arguments: str
+) -> Generator[tuple[Terminal, ModelServer]]:
+    with ServerThread(script) as server:
+        env = {"ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": "secret"}
+        with program.terminal("--model", MODEL, *arguments, env=env) as terminal:
+            terminal.wait_for("Ask anything", MODEL)
+            yield terminal, server
+
+
+def say(terminal: Terminal, text: str) -> None:
+    """Type as a person does: look at the prompt, then press Enter."""
+    terminal.send(text)
+    terminal.wait_for(f"{SIGN} {text}")
+    terminal.press("enter")
+    terminal.wait_gone(f"{SIGN} {text}")
+
+
+def leave(terminal: Terminal) -> str:
+    """Quit by command; returns the session's id from the farewell."""
+    say(terminal, "/exit")
+    assert terminal.wait_exit() == 0
+    found = re.search(r"agent --resume (\S+)", terminal.text())
+    assert found, terminal.text()
+    return found[1]
+
+
+def test_talk_allow_quit_and_resume(program: Program) -> None:
+    script = f"say: I will make it.\n{WRITE}\n---\nsay: It is made.\n---\nsay: Welcome back.\n"
+    with screen(program, script) as (terminal, server):
+        say(terminal, "Make a file.")
+        shown = terminal.wait_for("Yes, once", "new.txt")
+        assert "made" in shown, "the question shows what would be written"
+        assert not (program.project / "new.txt").exists()
+        terminal.press_until_gone("y", "Yes, once")
+        terminal.wait_for("It is made.")
+        assert (program.project / "new.txt").read_text(encoding="utf-8") == "made\n"
+        session = leave(terminal)
+
+        env = {"ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": "secret"}
+        with program.terminal("--resume", session, env=env) as resumed:
+            resumed.wait_for("Make a file.", "It is made.", MODEL)
+            say(resumed, "Are you there?")
+            resumed.wait_for("Welcome back.")
+        roles = [message["role"] for message in server.bodies[-1]["messages"]]
+        assert roles == ["user", "assistant", "user", "assistant", "user"]
+
+
+def test_a_refusal_reaches_the_model_and_not_the_disk(program: Program) -> None:
+    with screen(program, f"{WRITE}\n---\nsay: Then not.\n") as (terminal, server):
+        say(terminal, "Make a file.")
+        terminal.wait_for("Yes, once")
+        terminal.press_until_gone("n", "Yes, once")
+        say(terminal, "Why not?")
+        terminal.wait_for("Then not.")
+        assert not (program.project / "new.txt").exists()
+        results = [
+            block
+            for message in server.bodies[-1]["messages"]
+            for block in message["content"]
+            if block["type"] == "tool_result"
+        ]
+        assert [result["is_error"] for result in results] == [True]
+
+
+def test_shift_tab_changes_what_asks(program: Program) -> None:
+    with screen(program, f"{WRITE}\n---\nsay: It is made.\n") as (terminal, _):
+        terminal.press("shift+tab")
+        terminal.wait_for("acceptEdits")
+        say(terminal, "Make a file.")
+        shown = terminal.wait_for("It is made.")
+        assert "Yes, once" not in shown
+        assert (program.project / "new.txt").exists()
+
+
+def test_escape_interrupts_and_the_session_goes_on(program: Program) -> None:
+    with screen(program, "say: Thinking\nwait: gate\n---\nsay: Here again.\n") as (terminal, _):
+        say(terminal, "Think.")
+        terminal.wait_for("Thinking", "esc to stop")
+        terminal.press("escape")
+        terminal.wait_for("Interrupted")
+        say(terminal, "Go on.")
+        terminal.wait_for("Here again.")
+
+
+def test_commands(program: Program) -> None:
+    with screen(program, "say: Noted.\n---\nsay: Fresh.\n") as (terminal, server):
+        say(terminal, "/help")
+        terminal.wait_for("/permissions", "/clear", "/mode")
+        say(terminal, "/permissions")
+        terminal.wait_for("/permissions")
+        say(terminal, "/mode plan")
+        terminal.wait_for("Mode: plan")
+        say(terminal, "/nonsense")
+        terminal.wait_for("There is no command /nonsense")
+        say(terminal, "Remember this.")
+        terminal.wait_for("Noted.")
+        say(terminal, "/clear")
+        terminal.wait_gone("Noted.")
+        say(terminal, "Anew.")
+        terminal.wait_for("Fresh.")
+        assert len(server.bodies[-1]["messages"]) == 1
+
+
+def test_what_is_typed_before_the_session_is_there_is_sent(program: Program) -> None:
+    with ServerThread("say: Quick.") as server:
+        env = {"ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": "secret"}
+        with program.terminal("--model", MODEL, env=env) as terminal:
+            terminal.wait_for("Ask anything")
+            terminal.send("Early.\r")
+            terminal.wait_for("Early.", "Quick.")
+
+
+def test_resizing_keeps_everything_readable(program: Program) -> None:
+    text = "word " * 40
+    with screen(program, f"say: {text}") as (terminal, _):
+        say(terminal, "Talk.")
+        terminal.wait_for("word word")
+        terminal.resize(20, 50)
+        terminal.wait_until(lambda shown: shown.count("word") == 40)
+        assert all(len(line) <= 50 for line in terminal.screen())
+
+
+def test_a_first_message_on_the_command_line(program: Program) -> None:
+    with screen(program, "say: Hello you.", "Hello.") as (terminal, _):
+        terminal.wait_for("Hello.", "Hello you.")
+
+
+def test_without_a_key_the_screen_says_what_to_do(program: Program) -> None:
+    with program.terminal() as terminal:
+        terminal.wait_for("Ask anything")
+        terminal.send("Hi.\r")
+        terminal.wait_for("ANTHROPIC_API_KEY")
+        say(terminal, "/exit")
+        assert terminal.wait_exit() == 0
