@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from gatewright.agent.errors import FailureKind, GatewrightError, ProviderError, SettingsError
+from gatewright.agent.providers.presets import endpoint, load_presets
+from gatewright.agent.providers.registry import (
+    FACTORIES,
+    Chosen,
+    active_provider,
+    choose,
+    default_model,
+    open_provider,
+)
+from gatewright.agent.providers.settings import ModelSettings, ProviderSettings
+
+ANTHROPIC = {"ANTHROPIC_API_KEY": "k"}
+OPENAI = {"OPENAI_API_KEY": "k"}
+OWN = {
+    "mine": ProviderSettings(
+        type="openai",
+        base_url="http://127.0.0.1:9/v1",
+        api_key_env="MINE_KEY",
+        models={"big": ModelSettings(window=64_000)},
+    )
+}
+NONE: dict[str, ProviderSettings] = {}
+
+
+@pytest.mark.parametrize(
+    ("model", "settings", "env", "chosen"),
+    [
+        ("anthropic/claude-opus-5-5", NONE, {}, Chosen("anthropic", "claude-opus-5-5")),
+        ("anthropic/some-new-model", NONE, {}, Chosen("anthropic", "some-new-model")),
+        ("anthropic/opus", NONE, {}, Chosen("anthropic", "claude-opus-5-5")),
+        ("opus", NONE, ANTHROPIC, Chosen("anthropic", "claude-opus-5-5")),
+        ("large", NONE, OPENAI, Chosen("openai", "gpt-6.1-sol")),
+        ("small", NONE, {**ANTHROPIC, **OPENAI}, Chosen("anthropic", "claude-haiku-5-5")),
+        ("claude-opus-5-5", NONE, OPENAI, Chosen("anthropic", "claude-opus-5-5")),
+        ("gpt-oss-120b", NONE, {"CEREBRAS_API_KEY": "k"}, Chosen("cerebras", "gpt-oss-120b")),
+        (
+            "openrouter/anthropic/claude-opus-5.5",
+            NONE,
+            {},
+            Chosen("openrouter", "anthropic/claude-opus-5.5"),
+        ),
+        ("ollama/qwen3:8b", NONE, {}, Chosen("ollama", "qwen3:8b")),
+        ("mine/big", OWN, {}, Chosen("mine", "big")),
+        ("big", OWN, {}, Chosen("mine", "big")),
+        ("demo", NONE, {}, Chosen("demo", "demo")),
+        ("demo", NONE, ANTHROPIC, Chosen("demo", "demo")),
+    ],
+)
+def test_model_strings(
+    model: str, settings: Mapping[str, ProviderSettings], env: Mapping[str, str], chosen: Chosen
+) -> None:
+    assert choose(model, settings=settings, env=env) == chosen
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        ("antropic/claude-opus-5-5", "Did you mean anthropic/claude-opus-5-5"),
+        ("claude-opus-5.5", "Did you mean claude-opus-5-5"),
+        ("wombat", "provider/model"),
+    ],
+)
+def test_unknown_names_get_a_hint(model: str, words: str) -> None:
+    with pytest.raises(SettingsError, match=words):
+        choose(model, settings=NONE, env=ANTHROPIC)
+
+
+def test_an_alias_without_any_key_names_the_ways_out() -> None:
+    with pytest.raises(GatewrightError, match=r"ANTHROPIC_API_KEY.*--model demo"):
+        choose("opus", settings=NONE, env={})
+
+
+@pytest.mark.parametrize(
+    ("model", "variable"),
+    [
+        ("anthropic/x", "ANTHROPIC_API_KEY"),
+        ("openai/x", "OPENAI_API_KEY"),
+        ("groq/x", "GROQ_API_KEY"),
+    ],
+)
+def test_a_missing_key_is_one_sentence(model: str, variable: str) -> None:
+    with pytest.raises(ProviderError) as caught:
+        open_provider(model, settings=NONE, env={})
+    assert caught.value.kind is FailureKind.AUTH
+    assert variable in str(caught.value)
+    assert "--model demo" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("settings", "env", "name"),
+    [
+        (NONE, {}, None),
+        (NONE, ANTHROPIC, "anthropic/claude-sonnet-5-5"),
+        (NONE, {"ANTHROPIC_AUTH_TOKEN": "t"}, "anthropic/claude-sonnet-5-5"),
+        (NONE, OPENAI, "openai/gpt-6.1-terra"),
+        (NONE, {"GROQ_API_KEY": "k"}, "groq/openai/gpt-oss-120b"),
+        (OWN, {"MINE_KEY": "k", **ANTHROPIC}, "mine/big"),
+        (OWN, ANTHROPIC, "anthropic/claude-sonnet-5-5"),
+        (NONE, {"VLLM_API_KEY": "k"}, None),
+    ],
+)
+def test_default_model(
+    settings: Mapping[str, ProviderSettings], env: Mapping[str, str], name: str | None
+) -> None:
+    assert default_model(settings, env) == name
+
+
+def test_local_servers_are_never_chosen_on_their_own() -> None:
+    assert active_provider(NONE, {}) is None
+
+
+def test_environment_and_settings_decide_the_address() -> None:
+    env = {"OPENAI_BASE_URL": "http://127.0.0.1:1/v1"}
+    assert endpoint("openai", NONE, {}).type == "openai-responses"
+    assert endpoint("openai", NONE, env).type == "openai"
+    assert endpoint("openai", NONE, env).base_url == "http://127.0.0.1:1/v1"
+    own = {"openai": ProviderSettings(base_url="http://b/v1", type="openai-responses")}
+    assert endpoint("openai", own, env).base_url == "http://b/v1"
+    assert endpoint("openai", own, env).type == "openai-responses"
+
+
+def test_quirks_are_laid_over_the_presets() -> None:
+    own = {"mistral": ProviderSettings(quirks={"images": False})}
+    quirks = endpoint("mistral", own, {}).quirks
+    assert (quirks.images, quirks.call_ids, quirks.max_tokens) == (False, "nine", "max_tokens")
+    wrong = {"mistral": ProviderSettings(quirks={"imgs": False})}
+    with pytest.raises(SettingsError, match=r"providers\.mistral\.quirks"):
+        endpoint("mistral", wrong, {})
+
+
+def test_every_preset_is_complete() -> None:
+    for name, preset in load_presets().items():
+        assert preset.type in FACTORIES
+        server = endpoint(name, NONE, {})
+        assert server.base_url or server.transport == "sdk" or name == "demo"
+
+
+def test_an_own_provider_needs_an_address_and_a_known_type() -> None:
+    with pytest.raises(SettingsError, match="baseUrl"):
+        open_provider("x/y", settings={"x": ProviderSettings(type="openai")}, env={})
+    with pytest.raises(SettingsError, match="none of"):
+        open_provider(
+            "x/y", settings={"x": ProviderSettings(type="nope", base_url="http://h")}, env={}
+        )
+
+
+async def test_opening_says_what_is_known_of_the_model() -> None:
+    opened = open_provider("anthropic/opus", settings=NONE, env=ANTHROPIC)
+    assert (opened.name, opened.model) == ("anthropic/claude-opus-5-5", "claude-opus-5-5")
+    assert opened.facts.window == 1_000_000
+    await opened.provider.close()
