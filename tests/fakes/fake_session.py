@@ -1,0 +1,160 @@
+"""A stand-in for the session: a real hub and real commands, events written down by the test."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import cast
+
+from gatewright.agent.commands.core import built_in
+from gatewright.agent.commands.outcome import Change, ClearHistory, Outcome, Say, SetMode, Submit
+from gatewright.agent.commands.registry import CommandContext, Commands
+from gatewright.agent.events import (
+    Answered,
+    AnyEvent,
+    Cleared,
+    ModeChanged,
+    QueueChanged,
+    SessionStarted,
+    UserMessage,
+)
+from gatewright.agent.hub import Hub, Subscription
+from gatewright.agent.session import Session
+from gatewright.tools.blocks import Block, Table
+from gatewright.tools.interact import Answer
+from gatewright.tools.protocol import TextContent
+
+MODES = ("default", "acceptEdits", "plan")
+START = 1_700_000_000.0
+
+
+class Modes:
+    def __init__(self) -> None:
+        self.mode = "default"
+
+    def current(self) -> str:
+        return self.mode
+
+    def set(self, name: str) -> str:
+        if name not in MODES:
+            raise ValueError(f"There is no mode {name}.")
+        self.mode = name
+        return name
+
+    def after(self, mode: str) -> str:
+        return MODES[(MODES.index(mode) + 1) % len(MODES)]
+
+    def rows(self) -> Sequence[tuple[str, str]]:
+        return [
+            ("default", "reads inside the project and safe commands"),
+            ("acceptEdits", "also edits inside the project"),
+            ("plan", "only reading"),
+        ]
+
+
+class Rules:
+    def table(self) -> Sequence[Block]:
+        rows = (("allow", "Bash(pytest:*)", "project"), ("deny", "Read(.env)", "user"))
+        return (Table(("", "Rule", "From"), rows),)
+
+    def add(self, behavior: str, rule: str) -> str:
+        return f"{behavior} {rule}, for this session"
+
+    def remove(self, rule: str) -> str:
+        return f"Removed {rule}."
+
+
+class FakeSession:
+    """Records what the screen asks for; `publish` makes things happen."""
+
+    def __init__(self, *, model: str = "scripted-1", mode: str = "default") -> None:
+        self.id = "0198c0de-0000-7000-8000-000000000001"
+        self.commands = Commands(built_in())
+        self.model = model
+        self.modes = Modes()
+        self.modes.mode = mode
+        self.sent: list[str] = []
+        self.answers: list[tuple[int, Answer]] = []
+        self.interrupts = 0
+        self.closed = False
+        self.busy = False
+        self.queued: tuple[str, ...] = ()
+        self.now = START
+        ids = itertools.count(1)
+        self.hub = Hub(clock=self._time, new_id=lambda: f"id-{next(ids)}")
+        started = SessionStarted(model=model, mode=mode, cwd="/home/sam/harbour", app="test")
+        self.hub.publish(started)
+
+    def _time(self) -> float:
+        self.now += 0.25
+        return self.now
+
+    @property
+    def mode(self) -> str:
+        return self.modes.mode
+
+    def publish(self, *events: AnyEvent, agent: str = "main") -> None:
+        for event in events:
+            self.hub.publish(event, agent=agent)
+
+    def submit(self, text: str) -> str:
+        self.sent.append(text)
+        if self.busy:
+            self.queued = (*self.queued, text)
+            self.publish(QueueChanged(texts=self.queued))
+        else:
+            self.publish(UserMessage(content=(TextContent(text),)))
+        return f"input-{len(self.sent)}"
+
+    def recall(self) -> tuple[str, ...]:
+        texts, self.queued = self.queued, ()
+        if texts:
+            self.publish(QueueChanged(texts=()))
+        return texts
+
+    def interrupt(self) -> bool:
+        self.interrupts += 1
+        return self.busy
+
+    def answer(self, ask: int, answer: Answer) -> bool:
+        self.answers.append((ask, answer))
+        self.publish(Answered(id=ask, answer=answer))
+        return True
+
+    def set_mode(self, name: str) -> str:
+        mode = self.modes.set(name)
+        self.publish(ModeChanged(mode=mode, by="user"))
+        return mode
+
+    def cycle_mode(self) -> str:
+        return self.set_mode(self.modes.after(self.mode))
+
+    async def run_command(self, line: str) -> Outcome:
+        context = CommandContext(
+            modes=self.modes, rules=Rules(), model=self.model, commands=self.commands
+        )
+        outcome = await self.commands.run(line, context)
+        match outcome:
+            case Change(operation=SetMode(mode=name)):
+                return Say.text(f"Mode: {self.set_mode(name)}")
+            case Change(operation=ClearHistory()):
+                self.publish(Cleared())
+            case Submit(text=text):
+                self.submit(text)
+            case _:
+                pass
+        return outcome
+
+    def subscribe(self, *, since: int = 0) -> Subscription:
+        return self.hub.subscribe(since=since)
+
+    async def idle(self) -> None:
+        return
+
+    async def close(self) -> None:
+        self.closed = True
+        self.hub.close()
+
+    def facade(self) -> Session:
+        """As the type the screen wants."""
+        return cast("Session", self)

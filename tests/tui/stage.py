@@ -1,0 +1,84 @@
+"""The real app on a test terminal, with a session whose events the test writes down."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from textual.pilot import Pilot
+
+from gatewright.agent.session import Session
+from gatewright.tui.app import AgentApp
+from tests.fakes.fake_session import FakeSession
+
+LIMIT = 5.0
+
+
+class Clock:
+    """Stands still until the test moves it."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@dataclass
+class Stage:
+    app: AgentApp
+    pilot: Pilot[int]
+    session: FakeSession
+    clock: Clock
+
+    def text(self) -> str:
+        """What is on the screen, as plain rows."""
+        width, height = self.app.size
+        compositor = self.app.screen._compositor  # pyright: ignore[reportPrivateUsage]
+        strips = compositor.render_strips()
+        return "\n".join(strip.crop(0, width).text.rstrip() for strip in strips[:height])
+
+    async def until(self, fact: Callable[[], bool]) -> None:
+        """Wait for a fact; fail with the screen when it does not come."""
+        async with asyncio.timeout(LIMIT):
+            while not fact():
+                await self.pilot.pause(0.01)
+
+    async def see(self, *wanted: str) -> str:
+        try:
+            await self.until(lambda: all(word in self.text() for word in wanted))
+        except TimeoutError:
+            raise AssertionError(f"no {wanted} on the screen:\n{self.text()}") from None
+        return self.text()
+
+    async def gone(self, word: str) -> None:
+        try:
+            await self.until(lambda: word not in self.text())
+        except TimeoutError:
+            raise AssertionError(f"{word!r} stays on the screen:\n{self.text()}") from None
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+
+    async def type(self, text: str) -> None:
+        """Type as a person does: no burst."""
+        await self.pilot.press(*["space" if c == " " else c for c in text])
+
+
+@asynccontextmanager
+async def stage(
+    session: FakeSession | None = None, *, size: tuple[int, int] = (80, 24), theme: str = "dark"
+) -> AsyncGenerator[Stage]:
+    session = session or FakeSession()
+
+    async def open_session() -> Session:
+        return session.facade()
+
+    clock = Clock()
+    app = AgentApp(open_session, theme=theme, monotonic=clock)
+    async with app.run_test(size=size) as pilot:
+        made = Stage(app, pilot, session, clock)
+        await made.see(session.model[:8])
+        yield made

@@ -1,0 +1,153 @@
+"""Questions to the person: what is shown, which keys answer, what they leave alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from gatewright.agent.events import Asked
+from gatewright.tools.blocks import Command
+from gatewright.tools.interact import Answer, Ask, Option
+from gatewright.tui.ask.panel import GUARD
+from tests.tui.stage import Stage, stage
+
+OPTIONS = (
+    Option("once", "Yes, once", "y"),
+    Option("always", "Yes, and always allow Bash(npm test:*)", "Y"),
+    Option("no", "No", "n"),
+)
+
+
+def permission(command: str = "npm test") -> Ask:
+    return Ask(
+        kind="permission",
+        title=f"Bash {command}",
+        body=(Command(command),),
+        options=OPTIONS,
+        reason="No rule covers npm test.",
+        free_text=True,
+    )
+
+
+async def ask(s: Stage, *asks: Ask, guarded: bool = False) -> None:
+    for number, question in enumerate(asks, 1):
+        s.session.publish(Asked(id=number, ask=question))
+    await s.see("Yes, once")
+    if not guarded:
+        s.clock.now += 2 * GUARD
+
+
+@pytest.mark.parametrize(
+    ("key", "answer"),
+    [
+        ("y", Answer(("once",))),
+        ("Y", Answer(("always",))),
+        ("n", Answer(("no",))),
+        ("escape", Answer(("no",))),
+        ("enter", Answer(("once",))),
+    ],
+)
+async def test_keys_answer(key: str, answer: Answer) -> None:
+    async with stage() as s:
+        await ask(s, permission())
+        await s.press(key)
+        await s.until(lambda: s.session.answers == [(1, answer)])
+        await s.gone("Yes, once")
+
+
+async def test_everything_at_stake_is_shown() -> None:
+    async with stage() as s:
+        await ask(s, permission("npm test\x1b[2K -- \u202ereversed"))
+        screen = await s.see("$ npm test<U+001B>[2K -- <U+202E>reversed", "No rule covers")
+        assert "Bash(npm test:*)" in screen
+
+
+async def test_keys_just_after_the_appearance_are_no_answers() -> None:
+    async with stage() as s:
+        await ask(s, permission(), guarded=True)
+        await s.press("y", "enter", "escape", "n")
+        assert s.session.answers == []
+        s.clock.now += 2 * GUARD
+        await s.press("y")
+        await s.until(lambda: len(s.session.answers) == 1)
+
+
+async def test_the_draft_is_kept() -> None:
+    async with stage() as s:
+        await s.type("my draft")
+        await ask(s, permission())
+        await s.press("x", "y")
+        await s.gone("Yes, once")
+        await s.press("!")
+        assert s.app.repl.box.text == "my draft!"
+
+
+async def test_arrows_choose() -> None:
+    async with stage() as s:
+        await ask(s, permission())
+        await s.press("down", "down", "enter")
+        await s.until(lambda: s.session.answers == [(1, Answer(("no",)))])
+
+
+async def test_words_are_an_answer_and_escape_returns_to_the_options() -> None:
+    async with stage() as s:
+        await ask(s, permission())
+        await s.press("t")
+        await s.type("use pnpm")
+        await s.press("escape", "t")
+        assert s.app.repl.reply.text == ""
+        await s.type("use pnpm")
+        await s.press("enter")
+        await s.until(lambda: s.session.answers == [(1, Answer(text="use pnpm"))])
+        assert s.app.focused is s.app.repl.box
+
+
+async def test_questions_come_one_after_the_other_with_a_count() -> None:
+    async with stage() as s:
+        await ask(s, permission("one"), permission("two"))
+        await s.see("1 of 2", "$ one")
+        await s.press("y")
+        await s.see("$ two")
+        assert "of 2" not in s.text()
+        await s.press("y")
+        assert len(s.session.answers) == 1, "the next question needs its own moment"
+
+
+async def test_who_asks_is_named() -> None:
+    async with stage() as s:
+        s.session.publish(Asked(id=1, ask=permission()), agent="main/a3")
+        await s.see("a3 asks")
+
+
+async def test_several_answers_can_be_marked() -> None:
+    question = Ask(
+        kind="question",
+        title="Which ones?",
+        body=(),
+        options=(Option("a", "Apples", "1"), Option("b", "Pears", "2"), Option("c", "Figs", "3")),
+        multiple=True,
+    )
+    async with stage() as s:
+        s.session.publish(Asked(id=1, ask=question))
+        await s.see("Apples")
+        s.clock.now += 2 * GUARD
+        await s.press("space", "down", "down", "space", "enter")
+        await s.until(lambda: s.session.answers == [(1, Answer(("a", "c")))])
+
+
+async def test_escape_on_a_question_without_a_no_cancels_it() -> None:
+    question = Ask(kind="question", title="Which?", body=(), options=(Option("a", "This", "1"),))
+    async with stage() as s:
+        s.session.publish(Asked(id=1, ask=question))
+        await s.see("This")
+        s.clock.now += 2 * GUARD
+        await s.press("escape")
+        await s.until(lambda: s.session.answers == [(1, Answer(cancelled=True))])
+
+
+async def test_a_long_body_scrolls() -> None:
+    async with stage() as s:
+        await ask(s, permission("\n".join(f"step{n};" for n in range(60))))
+        assert "step59" not in s.text()
+        for _ in range(20):
+            await s.press("pagedown")
+        await s.see("step59")

@@ -1,0 +1,177 @@
+"""Every key of the prompt and the screen, pressed on the real app."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from gatewright.agent.events import TurnStarted
+from gatewright.agent.session import Session
+from gatewright.tui.app import AgentApp
+from tests.fakes.fake_session import FakeSession
+from tests.tui.stage import stage
+
+
+async def test_enter_sends_and_empties_the_prompt() -> None:
+    async with stage() as s:
+        await s.type("hello there")
+        await s.press("enter")
+        await s.until(lambda: s.session.sent == ["hello there"])
+        assert s.app.repl.box.text == ""
+        await s.see("▎ hello there")
+
+
+@pytest.mark.parametrize("key", ["shift+enter", "ctrl+j", "alt+enter"])
+async def test_newline_keys_do_not_send(key: str) -> None:
+    async with stage() as s:
+        await s.press("a", key, "b")
+        assert s.app.repl.box.text == "a\nb"
+        assert s.session.sent == []
+
+
+async def test_a_backslash_before_enter_makes_a_line() -> None:
+    async with stage() as s:
+        await s.press("a", "backslash", "enter", "b", "enter")
+        await s.until(lambda: s.session.sent == ["a\nb"])
+
+
+async def test_blank_input_is_not_sent() -> None:
+    async with stage() as s:
+        await s.press("space", "enter")
+        assert s.session.sent == []
+
+
+async def test_the_prompt_grows_to_ten_rows() -> None:
+    async with stage() as s:
+        await s.press(*["ctrl+j"] * 14)
+        assert s.app.repl.box.size.height == 10
+
+
+async def test_history_walks_back_and_returns_to_the_draft() -> None:
+    async with stage() as s:
+        for text in ("one", "two"):
+            await s.type(text)
+            await s.press("enter")
+        await s.type("draft")
+        box = s.app.repl.box
+        await s.press("up")
+        assert box.text == "two"
+        await s.press("up")
+        assert box.text == "one"
+        await s.press("up", "down", "down")
+        assert box.text == "draft"
+
+
+async def test_killed_text_comes_back() -> None:
+    async with stage() as s:
+        box = s.app.repl.box
+        await s.type("alpha beta")
+        await s.press("ctrl+w")
+        assert box.text == "alpha "
+        await s.press("ctrl+u")
+        assert box.text == ""
+        await s.press("ctrl+y")
+        assert box.text == "alpha beta"
+        await s.press("ctrl+a", "ctrl+k", "x", "ctrl+y", "alt+y")
+        assert box.text.startswith("x")
+
+
+async def test_escape_stops_the_turn_and_returns_the_queue() -> None:
+    async with stage() as s:
+        s.session.busy = True
+        s.session.publish(TurnStarted())
+        await s.see("esc to stop")
+        await s.type("later")
+        await s.press("enter")
+        await s.see("↳ later")
+        await s.press("escape")
+        await s.gone("↳ later")
+        assert s.app.repl.box.text == "later"
+        assert s.session.interrupts == 1
+
+
+async def test_ctrl_c_stops_then_empties_then_leaves() -> None:
+    async with stage() as s:
+        s.session.busy = True
+        await s.press("ctrl+c")
+        assert s.session.interrupts == 1
+        s.session.busy = False
+        await s.type("draft")
+        await s.press("ctrl+c")
+        assert s.app.repl.box.text == ""
+        await s.press("ctrl+c")
+        await s.see("ctrl+c again to leave")
+        assert not s.session.closed
+        await s.press("ctrl+c")
+        await s.until(lambda: s.session.closed)
+
+
+async def test_ctrl_d_leaves_only_from_an_empty_prompt() -> None:
+    async with stage() as s:
+        await s.press("a", "b", "left", "ctrl+d")
+        assert s.app.repl.box.text == "a"
+        await s.press("backspace", "ctrl+d")
+        await s.until(lambda: s.session.closed)
+
+
+async def test_shift_tab_cycles_the_mode() -> None:
+    async with stage() as s:
+        await s.press("shift+tab")
+        await s.see("acceptEdits")
+        await s.press("shift+tab")
+        await s.see("plan")
+
+
+async def test_the_menu_completes_and_runs_commands() -> None:
+    async with stage() as s:
+        await s.press("slash", "m", "o")
+        await s.see("/mode", "/model")
+        await s.press("escape")
+        await s.gone("/model")
+        await s.press("d", "tab")
+        assert s.app.repl.box.text == "/mode "
+        await s.type("plan")
+        await s.press("enter")
+        await s.see("Mode: plan")
+
+
+async def test_the_menu_runs_what_is_under_the_cursor() -> None:
+    async with stage() as s:
+        await s.press("slash", "h", "e", "enter")
+        await s.see("What you can type here")
+        assert s.app.repl.box.text == ""
+
+
+async def test_an_unknown_command_names_the_nearest() -> None:
+    async with stage() as s:
+        await s.type("/hepl")
+        await s.press("enter")
+        await s.see("Did you mean /help?")
+
+
+async def test_exit_leaves() -> None:
+    async with stage() as s:
+        await s.type("/exit")
+        await s.press("enter")
+        await s.until(lambda: s.session.closed)
+
+
+async def test_what_is_typed_before_the_session_is_kept() -> None:
+    session, gate = FakeSession(), asyncio.Event()
+
+    async def open_session() -> Session:
+        await gate.wait()
+        return session.facade()
+
+    app = AgentApp(open_session)
+    async with app.run_test() as pilot:
+        await pilot.press("h", "i", "enter", "n", "e", "x", "t")
+        assert session.sent == []
+        gate.set()
+        for _ in range(100):
+            await pilot.pause(0.01)
+            if session.sent:
+                break
+        assert session.sent == ["hi"]
+        assert app.repl.box.text == "next"

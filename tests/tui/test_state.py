@@ -1,0 +1,214 @@
+"""The screen's fold over events, without a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from gatewright.agent import events as ev
+from gatewright.agent.messages import CallPart, TextPart, ThinkingPart, Usage
+from gatewright.agent.stop import Stop
+from gatewright.tools.blocks import Output, Text
+from gatewright.tools.interact import Answer, Ask, Option
+from gatewright.tools.protocol import ImageContent, TextContent
+from gatewright.tui.state import Appended, Change, Emptied, Patched, Removed, View, reduce
+from gatewright.tui.transcript.items import (
+    Ending,
+    Item,
+    Note,
+    Prose,
+    Rule,
+    Said,
+    Thought,
+    ToolRun,
+)
+
+ASK = Ask(kind="permission", title="Run ls", body=(), options=(Option("once", "Yes", "y"),))
+
+
+def play(
+    *events: ev.AnyEvent, view: View | None = None, agent: str = "main"
+) -> tuple[View, list[Change]]:
+    """The view and all changes after the events, one second apart."""
+    view = view or View()
+    changes: list[Change] = []
+    for number, event in enumerate(events, 1):
+        envelope = ev.Envelope(
+            seq=number, uuid="", parent="", timestamp=100.0 + number, agent=agent, event=event
+        )
+        view, more = reduce(view, envelope)
+        changes += more
+    return view, changes
+
+
+def items(changes: Sequence[Change]) -> list[Item]:
+    """What a transcript would hold."""
+    kept: dict[int, Item] = {}
+    for change in changes:
+        match change:
+            case Appended(item=item) | Patched(item=item):
+                assert isinstance(change, Appended) == (item.id not in kept)
+                kept[item.id] = item
+            case Removed(id=id):
+                del kept[id]
+            case Emptied():
+                kept.clear()
+    return list(kept.values())
+
+
+def test_deltas_grow_one_record() -> None:
+    _view, changes = play(ev.TextDelta(text="Hel"), ev.TextDelta(text="lo"))
+    assert items(changes) == [Prose(1, "Hello")]
+
+
+def test_a_complete_message_takes_the_place_of_what_streamed() -> None:
+    view, changes = play(
+        ev.ThinkingDelta(text="Hm"),
+        ev.TextDelta(text="Hel"),
+        ev.AssistantMessage(id="m", model="x", parts=(ThinkingPart("Hm."), TextPart("Hello"))),
+    )
+    thought, prose = items(changes)
+    assert thought == Thought(1, "Hm.", started=101.0, ms=1000, done=True)
+    assert prose == Prose(2, "Hello", done=True)
+    assert view.live == ()
+
+
+def test_a_stored_message_gives_the_same_records_as_a_live_one() -> None:
+    message = ev.AssistantMessage(
+        id="m", model="x", parts=(TextPart("One"), CallPart("c", "Read", {}), TextPart("Two"))
+    )
+    _view, stored = play(message)
+    _view, live = play(ev.TextDelta(text="One"), message)
+    assert items(stored) == items(live) == [Prose(1, "One", True), Prose(2, "Two", True)]
+
+
+def test_a_dropped_message_leaves_nothing() -> None:
+    view, changes = play(ev.TextDelta(text="Hel"), ev.MessageDropped(), ev.TextDelta(text="Bye"))
+    assert items(changes) == [Prose(2, "Bye")]
+    assert [item.id for item in view.live] == [2]
+
+
+def test_streamed_records_missing_from_the_message_are_removed() -> None:
+    message = ev.AssistantMessage(id="m", model="x", parts=())
+    assert items(play(ev.ThinkingDelta(text="x"), message)[1]) == []
+
+
+def test_a_cut_message_says_so() -> None:
+    message = ev.AssistantMessage(id="m", model="x", parts=(TextPart("Hal"),), cut=True)
+    assert items(play(message)[1]) == [Prose(1, "Hal", True), Note(2, "Cut off here.", "dim")]
+
+
+STARTED = ev.ToolStarted(call_id="c", name="Bash", input={}, verb="Bash", target="ls")
+
+
+def test_a_call_runs_and_finishes_in_one_record() -> None:
+    view, changes = play(
+        STARTED,
+        ev.ToolProgressed(call_id="c", tail="a", size=1, seconds=2.0),
+        ev.ToolFinished(
+            call_id="c", ok=True, content=(), view=(Output("a"),), summary="1 line", ms=9
+        ),
+    )
+    (item,) = items(changes)
+    assert isinstance(item, ToolRun)
+    assert (item.state, item.summary, item.ms, item.tail) == ("ok", "1 line", 9, "")
+    assert (view.tools, view.doing) == ({}, "")
+
+
+def test_a_failed_call_without_a_view_shows_what_the_model_reads() -> None:
+    finished = ev.ToolFinished(call_id="c", ok=False, content=(TextContent("no such file"),))
+    (item,) = items(play(STARTED, finished)[1])
+    assert isinstance(item, ToolRun)
+    assert (item.state, item.text) == ("failed", "no such file")
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        ev.ToolFinished(call_id="other", ok=True, content=()),
+        ev.ToolProgressed(call_id="other", tail="", size=0, seconds=0),
+    ],
+)
+def test_news_of_an_unknown_call_changes_nothing(event: ev.AnyEvent) -> None:
+    assert play(event) == (View(), [])
+
+
+def test_an_ended_turn_stops_what_still_ran() -> None:
+    ended = ev.TurnEnded(stop=Stop.ABORTED_TOOLS, usage=Usage(1, 2), ms=5)
+    view, changes = play(ev.TurnStarted(), STARTED, ended)
+    tool, ending = items(changes)
+    assert isinstance(tool, ToolRun)
+    assert tool.state == "stopped"
+    assert ending == Ending(2, Stop.ABORTED_TOOLS, "", Usage(1, 2), 0.0, 5)
+    assert not view.busy
+
+
+def test_questions_queue_and_leave_in_any_order() -> None:
+    view, _ = play(ev.Asked(id=1, ask=ASK), ev.Asked(id=2, ask=ASK))
+    assert [p.id for p in view.asks] == [1, 2]
+    view, _ = play(ev.Answered(id=1, answer=Answer(choices=("once",))), view=view)
+    assert [p.id for p in view.asks] == [2]
+
+
+def test_a_child_agent_asks_by_name_and_shows_in_the_strip() -> None:
+    view, _ = play(ev.AgentStarted(child="a3", kind="explore", prompt="look"))
+    view, changes = play(STARTED, ev.Asked(id=1, ask=ASK), view=view, agent="main/a3")
+    assert changes == []
+    assert view.agents == (("a3", "Bash ls"),)
+    assert view.asks[0].agent == "a3"
+    view, _ = play(ev.AgentFinished(child="a3", ok=True, report=""), view=view)
+    assert view.agents == ()
+
+
+def test_what_people_sent_is_shown_and_hidden_text_is_not() -> None:
+    picture = ImageContent("image/png", "AAAA")
+    shown = ev.UserMessage(content=(TextContent("look"), picture))
+    hidden = ev.UserMessage(content=(TextContent("secret"),), hidden=True)
+    assert items(play(shown, hidden)[1]) == [Said(1, "look\n[image image/png]")]
+
+
+def test_clearing_starts_the_screen_again() -> None:
+    changes = play(ev.Noticed(text="old"), ev.Cleared())[1]
+    assert items(changes) == [Rule(2, "new conversation")]
+
+
+def test_the_status_follows_the_session() -> None:
+    view, _ = play(
+        ev.SessionStarted(model="m", mode="default", cwd="/p", app="1"),
+        ev.ModeChanged(mode="plan", by="user"),
+        ev.ModelChanged(model="n"),
+        ev.UsageChanged(usage=Usage(5, 6), cost=0.5, context=50, window=100),
+        ev.QueueChanged(texts=("next",)),
+        ev.TasksChanged(running=("t",)),
+        ev.RetryScheduled(attempt=1, attempts=3, seconds=4, reason="Busy"),
+    )
+    assert (view.mode, view.model, view.cwd) == ("plan", "n", "/p")
+    assert (view.cost, view.context, view.window) == (0.5, 50, 100)
+    assert (view.queue, view.tasks) == (("next",), ("t",))
+    assert view.doing == "Busy: trying again in 4 s (1 of 3)"
+
+
+def test_a_tool_being_written_is_named() -> None:
+    view, _ = play(ev.InputDelta(call_id="c", name="Edit", json="{"))
+    assert (view.doing, view.busy) == ("Preparing Edit", True)
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        ev.UnknownEvent(raw={"type": "later"}),
+        ev.FileSaved(path="a", hash=""),
+        ev.HookRan(hook_event="Stop", command="x", outcome="ok"),
+        ev.SourcesChanged(names=("s",)),
+    ],
+)
+def test_events_nobody_looks_at_change_nothing(event: ev.AnyEvent) -> None:
+    assert play(event) == (View(), [])
+
+
+def test_a_finished_view_is_kept_as_it_is() -> None:
+    finished = ev.ToolFinished(call_id="c", ok=False, content=(), view=(Text("why", "error"),))
+    (item,) = items(play(STARTED, finished)[1])
+    assert isinstance(item, ToolRun)
+    assert item.view == (Text("why", "error"),)

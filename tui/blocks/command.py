@@ -1,0 +1,37 @@
+"""A command as the shell gets it, and what it printed."""
+
+from __future__ import annotations
+
+from gatewright.tools.blocks import Command, Output
+from gatewright.tui.blocks.highlight import highlight
+from gatewright.tui.line import Line, Span, flow, indent, wrap
+from gatewright.tui.sanitize import one_line, stripped, visible
+
+
+def draw(block: Command, width: int) -> list[Line]:
+    """Every character that is run, hidden ones spelled out."""
+    rows: list[Line] = []
+    state = ""
+    for raw in visible(block.command, strict=True).split("\n"):
+        spans, state = highlight(raw, "bash", state)
+        rows += wrap(spans, width - 2, hard=True)
+    rows = indent(rows, Span("$ ", "dim"), Span("  "))
+    if block.cwd:
+        rows.append(Line((Span(f"  in {one_line(block.cwd, strict=True)}", "dim"),)))
+    if block.note:
+        rows += indent(flow(one_line(block.note), width - 2, "dim"), "  ")
+    return rows
+
+
+def draw_output(block: Output, width: int) -> list[Line]:
+    text = stripped(block.text).strip("\n")
+    rows: list[Line] = []
+    if text.strip():
+        rows = flow(text, width, "dim", hard=True)
+    elif not block.exit:
+        rows = [Line((Span("no output", "faint"),))]
+    if block.hidden_lines:
+        rows.append(Line((Span(f"… {block.hidden_lines} lines left out", "faint"),)))
+    if block.exit:
+        rows.append(Line((Span(f"exit {block.exit}", "error"),)))
+    return rows

@@ -1,0 +1,74 @@
+"""Tables: columns aligned, one rule under the header, cells wrapped only when they must be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gatewright.tools.blocks import Table
+from gatewright.tui import cells
+from gatewright.tui.line import Line, Span, wrap
+from gatewright.tui.sanitize import visible
+
+Cell = Sequence[Span]
+GAP = 2
+MIN_COLUMN = 6
+
+
+def draw(block: Table, width: int) -> list[Line]:
+    def spans(row: Sequence[str]) -> list[Cell]:
+        return [(Span(visible(cell).replace("\n", " ")),) for cell in row]
+
+    return grid(spans(block.headers), [spans(row) for row in block.rows], width)
+
+
+def grid(
+    header: Sequence[Cell], body: Sequence[Sequence[Cell]], width: int, right: Sequence[bool] = ()
+) -> list[Line]:
+    """Rows of a table of styled cells that fits the width."""
+    count = len(header)
+    if not count:
+        return []
+    natural = [
+        max([_size(row[column]) for row in (header, *body) if column < len(row)], default=0)
+        for column in range(count)
+    ]
+    sizes = _shrink(natural, width - GAP * (count - 1))
+    align = [*right, *[False] * count][:count]
+    bold = [tuple(span._replace(role="heading") for span in cell) for cell in header]
+    rows = _row(bold, sizes, align)
+    rows.append(Line((Span("─" * min(width, sum(sizes) + GAP * (count - 1)), "faint"),)))
+    for row in body:
+        rows += _row([*row, *[()] * (count - len(row))][:count], sizes, align)
+    return rows
+
+
+def _size(cell: Cell) -> int:
+    return sum(cells.width(span.text) for span in cell)
+
+
+def _shrink(natural: list[int], room: int) -> list[int]:
+    """Take space from the widest columns until the table fits."""
+    sizes = [max(1, size) for size in natural]
+    while sum(sizes) > room:
+        widest = max(range(len(sizes)), key=sizes.__getitem__)
+        if sizes[widest] <= MIN_COLUMN:
+            break
+        second = max([s for i, s in enumerate(sizes) if i != widest], default=0)
+        over = sum(sizes) - room
+        sizes[widest] -= max(1, min(over, sizes[widest] - max(second, MIN_COLUMN)))
+    return sizes
+
+
+def _row(row: Sequence[Cell], sizes: Sequence[int], right: Sequence[bool]) -> list[Line]:
+    columns = [wrap(cell, size) for cell, size in zip(row, sizes, strict=True)]
+    rows: list[Line] = []
+    for index in range(max(len(column) for column in columns)):
+        spans: list[Span] = []
+        for number, (column, size) in enumerate(zip(columns, sizes, strict=True)):
+            part = column[index].spans if index < len(column) else ()
+            blank = Span(" " * (size - _size(part)))
+            spans += [blank, *part] if right[number] else [*part, blank]
+            if number < len(columns) - 1:
+                spans.append(Span(" " * GAP))
+        rows.append(Line(tuple(span for span in spans if span.text)))
+    return rows

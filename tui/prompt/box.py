@@ -1,0 +1,209 @@
+"""The prompt: a text area in which Enter sends, with readline's keys and a history.
+
+An Enter that arrives within a burst of keys is part of a paste and never sends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from textual import events
+from textual.message import Message
+from textual.timer import Timer
+from textual.widgets import TextArea
+
+from gatewright.tui.prompt.history import History
+from gatewright.tui.prompt.kill import KillRing
+
+BURST = 0.012  # seconds between keys below which nobody types
+SETTLE = 0.03  # an Enter at the end of a burst counts after so long without another key
+NEWLINES = frozenset({"shift+enter", "ctrl+j", "alt+enter", "ctrl+enter"})
+
+
+class Box(TextArea):
+    """Reports what the screen has to act on as messages; knows no session."""
+
+    class Submitted(Message):
+        def __init__(self, box: Box, text: str) -> None:
+            super().__init__()
+            self.box = box
+            self.text = text
+
+    class Pressed(Message):
+        """A key that means something to the screen rather than to the text."""
+
+        def __init__(self, box: Box, key: str) -> None:
+            super().__init__()
+            self.box = box
+            self.key = key
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(
+            id=id,
+            compact=True,
+            highlight_cursor_line=False,
+            show_line_numbers=False,
+            placeholder="Ask anything, or / for commands",
+            max_checkpoints=200,
+        )
+        self.cursor_blink = False  # a blinking cursor writes 2 kB each second for nothing
+        self.match_cursor_bracket = False
+        self.history_ = History()
+        self.ring = KillRing()
+        self.menu_open = False
+        self._last_key = 0.0
+        self._held: Timer | None = None
+        self._yanked: tuple[tuple[int, int], tuple[int, int]] | None = None
+        self._actions = self._key_actions()
+
+    def _key_actions(self) -> Mapping[str, Callable[[], object]]:
+        return {
+            "ctrl+a": self.action_cursor_line_start,
+            "ctrl+e": self.action_cursor_line_end,
+            "ctrl+f": self.action_cursor_right,
+            "alt+f": self.action_cursor_word_right,
+            "alt+b": self.action_cursor_word_left,
+            "ctrl+k": self._kill_to_end,
+            "ctrl+u": self._kill_to_start,
+            "ctrl+w": self._kill_word,
+            "alt+d": self._kill_word_right,
+            "ctrl+y": self._yank,
+            "alt+y": self._yank_turn,
+            "ctrl+underscore": self.action_undo,
+            "ctrl+z": self.action_undo,
+            "ctrl+shift+z": self.action_redo,
+            "alt+z": self.action_redo,
+        }
+
+    async def _on_key(self, event: events.Key) -> None:
+        gap = event.time - self._last_key
+        self._last_key = event.time
+        if self._held is not None:
+            self._held.stop()
+            self._held = None
+            self.insert("\n")
+        key = event.key
+        if key == "enter":
+            event.stop()
+            event.prevent_default()
+            self._enter(in_burst=gap < BURST)
+        elif key in NEWLINES:
+            event.stop()
+            event.prevent_default()
+            self.insert("\n")
+        elif self._consumes(key):
+            event.stop()
+            event.prevent_default()
+        elif not event.is_printable:
+            self.ring.other_key()
+
+    def _enter(self, *, in_burst: bool) -> None:
+        if self.menu_open:
+            self.post_message(self.Pressed(self, "enter"))
+        elif in_burst:
+            self._held = self.set_timer(SETTLE, self._release)
+        else:
+            self._send()
+
+    def _release(self) -> None:
+        self._held = None
+        self._send()
+
+    def _send(self) -> None:
+        row, column = self.cursor_location
+        before = self.document.get_line(row)[:column]
+        if before.endswith("\\"):
+            self.replace("\n", (row, column - 1), (row, column))
+            return
+        text = self.text
+        if text.strip():
+            self.post_message(self.Submitted(self, text))
+
+    def _consumes(self, key: str) -> bool:
+        """Whether the key is handled here; everything else is ordinary editing."""
+        action = self._actions.get(key)
+        if action is not None:
+            if key not in ("ctrl+k", "ctrl+u", "ctrl+w", "alt+d"):
+                self.ring.other_key()
+            action()
+            return True
+        if key in ("up", "down", "ctrl+p", "ctrl+n"):
+            return self._vertical(key in ("up", "ctrl+p"))
+        if key in ("escape", "tab", "pageup", "pagedown", "shift+up", "shift+down"):
+            self.post_message(self.Pressed(self, key))
+            return True
+        if key in ("ctrl+home", "ctrl+end") or (key == "end" and not self.text):
+            self.post_message(self.Pressed(self, "ctrl+end" if key == "end" else key))
+            return True
+        if key == "ctrl+d" and not self.text:
+            self.post_message(self.Pressed(self, "ctrl+d"))
+            return True
+        if key == "question_mark" and not self.text:
+            self.post_message(self.Pressed(self, "question_mark"))
+            return True
+        return False
+
+    def _vertical(self, up: bool) -> bool:
+        if self.menu_open:
+            self.post_message(self.Pressed(self, "up" if up else "down"))
+            return True
+        at_edge = self.cursor_at_first_line if up else self.cursor_at_last_line
+        if not at_edge:
+            (self.action_cursor_up if up else self.action_cursor_down)()
+            return True
+        found = self.history_.older(self.text) if up else self.history_.newer()
+        if found is not None:
+            self.put(found)
+        return True
+
+    def put(self, text: str) -> None:
+        """Show this text with the cursor at its end; undo brings the old one back."""
+        self.replace(text, (0, 0), self.document.end)
+        self.move_cursor(self.document.end)
+
+    def take(self) -> str:
+        """The text, leaving the box empty."""
+        text = self.text
+        self.put("")
+        return text
+
+    # kill and yank
+
+    def _cut(self, start: tuple[int, int], end: tuple[int, int], *, before: bool) -> None:
+        text = self.get_text_range(start, end)
+        if text:
+            self.ring.kill(text, before=before)
+            self.delete(start, end)
+
+    def _kill_to_end(self) -> None:
+        row, column = self.cursor_location
+        length = len(self.document.get_line(row))
+        end = (row, length)
+        if column == length and row + 1 < self.document.line_count:
+            end = (row + 1, 0)
+        self._cut((row, column), end, before=False)
+
+    def _kill_to_start(self) -> None:
+        row, column = self.cursor_location
+        self._cut((row, 0) if column else (row, column), (row, column), before=True)
+
+    def _kill_word(self) -> None:
+        here = self.cursor_location
+        self._cut(self.get_cursor_word_left_location(), here, before=True)
+
+    def _kill_word_right(self) -> None:
+        here = self.cursor_location
+        self._cut(here, self.get_cursor_word_right_location(), before=False)
+
+    def _yank(self) -> None:
+        text = self.ring.yank()
+        if text:
+            start = self.cursor_location
+            self._yanked = (start, self.insert(text).end_location)
+
+    def _yank_turn(self) -> None:
+        if self._yanked is None or self.cursor_location != self._yanked[1]:
+            return
+        start, end = self._yanked
+        self._yanked = (start, self.replace(self.ring.turn(), start, end).end_location)
+        self.move_cursor(self._yanked[1])

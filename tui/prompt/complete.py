@@ -1,0 +1,48 @@
+"""What the menu offers for the text before the cursor. Pure: sources come in as arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from gatewright.agent.commands.registry import Command
+from gatewright.tui.prompt.match import best
+from gatewright.tui.prompt.menu import Choice
+
+
+class Word(NamedTuple):
+    """The word being completed: its kind, its text without the sigil, where it starts."""
+
+    kind: str  # "command", "file" or ""
+    text: str
+    start: int
+
+
+NOTHING = Word("", "", 0)
+
+
+def word_at(line: str, column: int, row: int) -> Word:
+    """Which completion applies at the cursor."""
+    before = line[:column]
+    if row == 0 and before.startswith("/") and not any(c.isspace() for c in before):
+        return Word("command", before[1:], 0)
+    start = max(before.rfind(" "), before.rfind("\t")) + 1
+    if before[start:].startswith("@"):
+        return Word("file", before[start + 1 :], start)
+    return NOTHING
+
+
+def command_choices(commands: Iterable[Command], query: str) -> list[Choice]:
+    """Commands whose name or alias fits; names before aliases."""
+    if "/" in query:
+        return []
+    found = best(query, commands, lambda command: (command.name, *command.aliases))
+    return [
+        Choice(
+            insert=f"/{command.name}",
+            label=f"/{command.name} {command.args}".rstrip(),
+            detail=command.summary,
+            source="" if command.source == "built-in" else command.source,
+        )
+        for command in found
+    ]

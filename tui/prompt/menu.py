@@ -1,0 +1,85 @@
+"""The list above the prompt that completes what is being typed: commands, files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from gatewright.tui import cells
+from gatewright.tui.line import Line, Span
+from gatewright.tui.look import Look
+from gatewright.tui.rows import Rows
+from gatewright.tui.sanitize import one_line
+
+SHOWN = 8
+
+
+class Choice(NamedTuple):
+    """`insert` replaces the word being completed; `label` and `detail` are what is seen."""
+
+    insert: str
+    label: str
+    detail: str = ""
+    source: str = ""
+
+
+class Menu(Rows):
+    """Holds the choices and which one is under the cursor; the screen moves and picks."""
+
+    def __init__(self, look: Look, *, id: str | None = None) -> None:
+        super().__init__(look, id=id)
+        self.choices: Sequence[Choice] = ()
+        self.at = 0
+
+    @property
+    def open(self) -> bool:
+        return bool(self.choices)
+
+    def offer(self, choices: Sequence[Choice]) -> None:
+        """Show these; an empty list closes the menu."""
+        if list(choices) != list(self.choices):
+            self.choices = choices
+            self.at = 0
+            self.refresh_rows()
+
+    def close(self) -> None:
+        self.offer(())
+
+    def step(self, delta: int) -> None:
+        if self.choices:
+            self.at = (self.at + delta) % len(self.choices)
+            self.refresh_rows()
+
+    def chosen(self) -> Choice | None:
+        return self.choices[self.at] if self.choices else None
+
+    def rows(self, width: int) -> list[Line]:
+        if not self.choices:
+            return []
+        first = max(0, min(self.at - SHOWN // 2, len(self.choices) - SHOWN))
+        shown = self.choices[first : first + SHOWN]
+        label_width = min(max(cells.width(c.label) for c in shown), width // 2)
+        rows = [
+            self._row(choice, label_width, width, selected=first + n == self.at)
+            for n, choice in enumerate(shown)
+        ]
+        hidden = len(self.choices) - len(shown)
+        if hidden:
+            rows.append(Line((Span(f"  {hidden} more", "faint"),)))
+        return rows
+
+    def _row(self, choice: Choice, label_width: int, width: int, *, selected: bool) -> Line:
+        prefix = "selected." if selected else ""
+        mark = "▸ " if selected else "  "
+        label = cells.pad(cells.fit_middle(one_line(choice.label), label_width), label_width)
+        room = width - 2 - label_width - 2
+        source = one_line(choice.source) if choice.source else ""
+        detail = cells.fit(one_line(choice.detail), room - cells.width(source) - 2)
+        gap = " " * max(0, room - cells.width(detail) - cells.width(source))
+        spans = (
+            Span(mark, f"{prefix}accent"),
+            Span(label, "selected" if selected else "text"),
+            Span("  " + detail, f"{prefix}dim"),
+            Span(gap + source, f"{prefix}dim"),
+        )
+        return Line(spans, fill="selected" if selected else "")

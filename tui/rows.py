@@ -1,0 +1,73 @@
+"""A widget that shows a few styled lines, and repaints only those that changed."""
+
+from __future__ import annotations
+
+from textual.geometry import Region, Size
+from textual.strip import Strip
+from textual.widget import Widget
+
+from gatewright.tui.line import Line
+from gatewright.tui.look import Look
+
+
+class Rows(Widget, can_focus=False):
+    """Subclasses say what the rows are; without any the widget takes no space."""
+
+    ALLOW_SELECT = False
+    SIDE = 1
+    BACK = "background"
+
+    def __init__(self, look: Look, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.look = look
+        self._shown: list[Line] = []
+        self._strips: list[Strip] = []
+
+    def rows(self, width: int) -> list[Line]:
+        """What to show in so many cells."""
+        raise NotImplementedError
+
+    def repaint(self) -> None:
+        """The theme changed."""
+        self._strips = []
+        self.refresh_rows()
+        self.refresh()
+
+    def refresh_rows(self) -> None:
+        """Ask for the rows again; lay out only when their number changed."""
+        width = self.size.width or self.screen.size.width
+        before, count = self._strips, len(self._shown)
+        self._make(width)
+        self.display = bool(self._shown)
+        if len(self._shown) != count:
+            self.refresh(layout=True)
+            return
+        for y, strip in enumerate(self._strips):
+            if y >= len(before) or before[y] != strip:
+                self.refresh(Region(0, y, width, 1))
+
+    def _make(self, width: int) -> None:
+        self._shown = self.rows(max(8, width - 2 * self.SIDE))
+        self._strips = [
+            self.look.strip(row, width, self.SIDE, back=self.BACK) for row in self._shown
+        ]
+
+    def get_content_height(
+        self,
+        container: Size,  # noqa: ARG002  the framework's signature
+        viewport: Size,  # noqa: ARG002
+        width: int,
+    ) -> int:
+        self._make(width)
+        return len(self._shown)
+
+    def on_mount(self) -> None:
+        self.refresh_rows()
+
+    def on_resize(self) -> None:
+        self.refresh_rows()
+
+    def render_line(self, y: int) -> Strip:
+        if y < len(self._strips):
+            return self._strips[y]
+        return self.look.blank(self.size.width, back=self.BACK)

@@ -1,0 +1,221 @@
+"""How each record looks: records in, chunks of rows out.
+
+A chunk is the unit of measuring, drawing and caching. A long record has many, so that only what
+is near the visible part is ever drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias, assert_never
+
+from gatewright.agent.messages import Usage
+from gatewright.tools.blocks import Block, Output, Text
+from gatewright.tui.blocks.markdown import PROSE, draw_piece
+from gatewright.tui.blocks.pieces import Piece, pieces
+from gatewright.tui.blocks.registry import draw_all
+from gatewright.tui.blocks.text import TONES
+from gatewright.tui.line import BLANK, Line, Span, clip, flow, indent, line
+from gatewright.tui.sanitize import one_line, stripped, visible
+from gatewright.tui.transcript import tool
+from gatewright.tui.transcript.items import (
+    Ending,
+    Item,
+    Note,
+    Prose,
+    Rule,
+    Said,
+    Shown,
+    Thought,
+    ToolRun,
+)
+from gatewright.tui.transcript.stops import explain
+
+Draw: TypeAlias = Callable[[int], list[Line]]
+
+MARGIN = 2  # the column of marks
+SAID_ROWS = 24
+STEP = 100  # lines of an expanded output drawn at once
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chunk:
+    """Draws itself for a width; `gap` blank rows stand above it unless it is empty."""
+
+    draw: Draw
+    gap: int = 0
+
+    def rows(self, width: int) -> list[Line]:
+        made = self.draw(width)
+        return [BLANK] * self.gap + made if made else made
+
+
+def gap_between(above: Item | None, item: Item) -> int:
+    """Blank rows over a record: calls without a body stand close together."""
+    if above is None:
+        return 0
+    if isinstance(item, ToolRun) and isinstance(above, ToolRun):
+        return int(tool.has_body(above) or tool.has_body(item))
+    if isinstance(item, Shown) and isinstance(above, Said):
+        return 0
+    return 1
+
+
+def chunks_of(item: Item, *, expanded: bool = False) -> list[Chunk]:
+    """The chunks of a record, without the gap above it."""
+    match item:
+        case Prose(text=text):
+            return [piece_chunk(piece, number) for number, piece in enumerate(pieces(text))]
+        case Said(text=text):
+            return [Chunk(partial(_said, text, expanded))]
+        case Thought():
+            return [Chunk(partial(_thought, item, expanded))]
+        case ToolRun():
+            return _tool(item, expanded)
+        case Note(text=text, tone=tone):
+            return [Chunk(partial(_note, text, TONES[tone]))]
+        case Shown():
+            return [Chunk(partial(_shown, item))]
+        case Rule(text=text):
+            return [Chunk(partial(_rule, text))]
+        case Ending():
+            return [Chunk(partial(_ending, item))]
+        case _:
+            assert_never(item)
+
+
+def piece_chunk(piece: Piece, number: int) -> Chunk:
+    """One piece of a message; a blank row above it unless it continues a fence."""
+    gap = int(number > 0 and not piece.joined)
+    return Chunk(partial(_piece, piece), gap)
+
+
+def _margin(rows: Sequence[Line], mark: Span | str = "") -> list[Line]:
+    blank = " " * MARGIN
+    if not mark:
+        return indent(rows, blank)
+    return indent(rows, mark, blank)
+
+
+def _piece(piece: Piece, width: int) -> list[Line]:
+    return _margin(draw_piece(piece, width - MARGIN))
+
+
+def _said(text: str, expanded: bool, width: int) -> list[Line]:
+    rows = flow(visible(text), min(width - MARGIN, PROSE), "text")
+    if len(rows) > SAID_ROWS and not expanded:
+        more = len(rows) - SAID_ROWS + 4
+        rows = [*rows[: SAID_ROWS - 4], line(Span(f"… {more} more lines  ctrl+o", "faint"))]
+    bar = Span("▎ ", "accent")
+    return indent(rows, bar, bar)
+
+
+def _thought(item: Thought, expanded: bool, width: int) -> list[Line]:
+    if not item.done:
+        label = "Thinking"
+    else:
+        label = f"Thought for {seconds(item.ms)}" if item.ms >= 1000 else "Thought"
+    rows = [line(Span(label, "dim:i"))]
+    if expanded and item.text:
+        rows += flow(visible(item.text.strip()), min(width - MARGIN, PROSE), "dim")
+    return _margin(rows, Span("✻ ", "faint"))
+
+
+def _tool(item: ToolRun, expanded: bool) -> list[Chunk]:
+    if not expanded:
+        return [Chunk(partial(tool.collapsed, item))]
+    blocks = item.view or ((Text(item.text, "dim"),) if item.text else item.before)
+    parts = [part for block in blocks for part in split(block)]
+    head = Chunk(partial(tool.head, item))
+    return [head, *[Chunk(partial(_body, part)) for part in parts]]
+
+
+def split(block: Block) -> list[Block]:
+    """Long plain text in steps, so that opening it costs only what is seen."""
+    if not isinstance(block, Output | Text) or block.text.count("\n") <= STEP:
+        return [block]
+    lines = block.text.split("\n")
+    parts: list[Block] = []
+    for start in range(0, len(lines), STEP):
+        text = "\n".join(lines[start : start + STEP])
+        tone = block.tone if isinstance(block, Text) else "dim"
+        parts.append(Text(text, tone))
+    if isinstance(block, Output) and (block.exit or block.hidden_lines):
+        parts.append(Output("", block.exit, block.hidden_lines))
+    return parts
+
+
+def _body(block: Block, width: int) -> list[Line]:
+    if isinstance(block, Text):
+        rows = flow(stripped(block.text), width - tool.INDENT, TONES[block.tone], hard=True)
+    else:
+        rows = draw_all((block,), width - tool.INDENT)
+    return indent(rows, " " * tool.INDENT)
+
+
+def _note(text: str, role: str, width: int) -> list[Line]:
+    rows = flow(visible(text), min(width - MARGIN, PROSE), role)
+    mark = Span("! ", role) if role in ("warning", "error") else ""
+    return _margin(rows, mark)
+
+
+def _shown(item: Shown, width: int) -> list[Line]:
+    rows = draw_all(item.blocks, width - MARGIN)
+    if item.title:
+        rows = [line(Span(one_line(item.title), "dim")), *rows]
+    return _margin(rows)
+
+
+def _rule(text: str, width: int) -> list[Line]:
+    label = one_line(text)
+    rest = max(0, min(width, PROSE) - len(label) - 6)
+    return [line(Span("──── ", "faint"), Span(label, "dim"), Span(" " + "─" * rest, "faint"))]
+
+
+def _ending(item: Ending, width: int) -> list[Line]:
+    rows: list[Line] = []
+    told = explain(item.stop, item.message)
+    if told is not None:
+        text, role = told
+        mark = Span("! ", role) if role != "dim" else Span("  ")
+        rows += indent(flow(visible(text), min(width - MARGIN, PROSE), role), mark)
+    facts = " · ".join(_facts(item.ms, item.usage, item.cost))
+    if facts:
+        rows += _margin([clip(line(Span(facts, "faint")), width - MARGIN)])
+    return rows
+
+
+def _facts(ms: int, usage: Usage, cost: float) -> list[str]:
+    facts = [seconds(ms)] if ms else []
+    if usage.context:
+        sent = usage.input + usage.cache_read + usage.cache_write
+        facts.append(f"{count(sent)} in")
+        if usage.cache_read:
+            facts.append(f"{count(usage.cache_read)} cached")
+        facts.append(f"{count(usage.output)} out")
+    if cost:
+        facts.append(money(cost))
+    return facts
+
+
+def seconds(ms: int) -> str:
+    """A duration for people: 340 ms, 12.3 s, 2 min 05 s."""
+    if ms < 1000:
+        return f"{ms} ms"
+    if ms < 60_000:
+        return f"{ms / 1000:.1f} s"
+    return f"{ms // 60_000} min {ms // 1000 % 60:02d} s"
+
+
+def count(tokens: int) -> str:
+    if tokens < 1000:
+        return str(tokens)
+    if tokens < 1_000_000:
+        return f"{tokens / 1000:.1f}k" if tokens < 10_000 else f"{tokens // 1000}k"
+    return f"{tokens / 1_000_000:.1f}M"
+
+
+def money(dollars: float) -> str:
+    return f"${dollars:.4f}" if dollars < 0.1 else f"${dollars:.2f}"

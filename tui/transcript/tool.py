@@ -1,0 +1,113 @@
+"""A tool call: one line that says everything, a few rows of what came of it, more on request."""
+
+from __future__ import annotations
+
+from gatewright.tools.blocks import Block, Command, Diff, Output, Text, Todo
+from gatewright.tui import cells
+from gatewright.tui.blocks.registry import draw, draw_all
+from gatewright.tui.line import Line, Span, clip, flow, indent, line
+from gatewright.tui.sanitize import one_line, stripped
+from gatewright.tui.transcript.items import ToolRun
+
+INDENT = 4
+ROWS = 6  # rows of a collapsed body
+DIFF_ROWS = 30
+_MARK = {"running": "accent", "ok": "good", "failed": "error", "stopped": "dim"}
+_KEY = "ctrl+o"
+
+
+def has_body(item: ToolRun) -> bool:
+    """Whether the collapsed form has rows below its head."""
+    if item.state == "running":
+        return bool(item.tail.strip())  # what it would do is shown where it is asked
+    return any(not isinstance(block, Command) for block in item.view) or (
+        item.state == "failed" and bool(item.text)
+    )
+
+
+def head(item: ToolRun, width: int) -> list[Line]:
+    """`● Bash  pytest -q  exit 1 · 1.2 s`, never more than one row."""
+    outcome = _outcome(item)
+    verb = one_line(item.verb or item.name)
+    room = width - 2 - cells.width(verb) - 2 - (cells.width(outcome) + 2 if outcome else 0)
+    target = cells.fit_middle(one_line(item.target), max(room, 12))
+    role = "error" if item.state == "failed" else "dim"
+    spans = [Span("● ", _MARK[item.state]), Span(verb, "text:b")]
+    if target:
+        spans += [Span("  "), Span(target)]
+    if outcome:
+        spans += [Span("  "), Span(outcome, role)]
+    return [clip(line(*spans, gutter=2), width)]
+
+
+def _outcome(item: ToolRun) -> str:
+    if item.state == "running":
+        return f"{item.seconds:.0f} s" if item.seconds >= 1 else ""
+    if item.state == "stopped":
+        return "stopped"
+    parts = [one_line(item.summary)] if item.summary else []
+    if item.state == "failed" and not parts:
+        parts.append("failed")
+    if item.ms >= 1000:
+        parts.append(f"{item.ms / 1000:.1f} s")
+    elif item.ms:
+        parts.append(f"{item.ms} ms")
+    return " · ".join(parts)
+
+
+def collapsed(item: ToolRun, width: int) -> list[Line]:
+    """The head and at most a few rows of the body."""
+    rows = head(item, width)
+    if not has_body(item):
+        return rows
+    inner = max(8, width - INDENT)
+    body: list[Line] = []
+    for block in _blocks(item):
+        body += _short(block, inner, max(1, ROWS - len(body)))
+        if len(body) >= ROWS and not isinstance(block, Diff):
+            break
+    return rows + indent(body, " " * INDENT)
+
+
+def _blocks(item: ToolRun) -> tuple[Block, ...]:
+    if item.state == "running":
+        return (Output(item.tail),)
+    shown = tuple(block for block in item.view if not isinstance(block, Command))
+    return shown or (Text(item.text, "error"),)
+
+
+def _short(block: Block, width: int, limit: int) -> list[Line]:
+    match block:
+        case Diff():
+            return _first(draw(block, width), DIFF_ROWS)
+        case Todo():
+            return draw(block, width)
+        case Output(text=text):
+            return _last(block, text, width, limit)
+        case Text(text=text, tone=tone) if len(text) > 4000:
+            return _first(draw_all((Text(text[:4000], tone),), width), limit, text.count("\n"))
+        case _:
+            return _first(draw(block, width), limit)
+
+
+def _first(rows: list[Line], limit: int, total: int = 0) -> list[Line]:
+    if len(rows) <= limit:
+        return rows
+    more = max(total, len(rows)) - limit + 1
+    return [*rows[: limit - 1], _more(more)]
+
+
+def _last(block: Output, text: str, width: int, limit: int) -> list[Line]:
+    """The end of an output: that is where results and errors stand."""
+    text = text.rstrip()
+    lines = text.count("\n") + 1
+    if lines <= limit and len(text) < width * limit:
+        return draw(Output(text, None, block.hidden_lines), width)[:limit]
+    end = stripped("\n".join(text[-8000:].split("\n")[-limit:]))
+    rows = flow(end, width, "dim", hard=True)[-(limit - 1) :]
+    hidden = max(1, lines - len(rows)) + block.hidden_lines
+    return [_more(hidden, "lines above"), *rows]
+
+
+def _more(number: int, word: str = "more lines") -> Line:
+    return line(Span(f"… {number} {word}", "faint"), Span(f"  {_KEY}", "faint"))

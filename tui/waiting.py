@@ -1,0 +1,56 @@
+"""What was sent while a turn runs and waits for it, and what child agents do meanwhile."""
+
+from __future__ import annotations
+
+from gatewright.tui import cells
+from gatewright.tui.line import Line, Span, line
+from gatewright.tui.look import Look
+from gatewright.tui.rows import Rows
+from gatewright.tui.sanitize import one_line
+
+SHOWN = 3
+
+
+class Queue(Rows):
+    """Waiting inputs, oldest first."""
+
+    def __init__(self, look: Look, *, id: str | None = None) -> None:
+        super().__init__(look, id=id)
+        self.texts: tuple[str, ...] = ()
+
+    def show(self, texts: tuple[str, ...]) -> None:
+        if texts != self.texts:
+            self.texts = texts
+            self.refresh_rows()
+
+    def rows(self, width: int) -> list[Line]:
+        shown = [
+            line(Span("↳ ", "faint"), Span(cells.fit(one_line(text), width - 2), "dim"))
+            for text in self.texts[:SHOWN]
+        ]
+        if len(self.texts) > SHOWN:
+            shown.append(line(Span(f"  and {len(self.texts) - SHOWN} more waiting", "faint")))
+        return shown
+
+
+class Agents(Rows):
+    """One row per running child agent."""
+
+    def __init__(self, look: Look, *, id: str | None = None) -> None:
+        super().__init__(look, id=id)
+        self.agents: tuple[tuple[str, str], ...] = ()
+
+    def show(self, agents: tuple[tuple[str, str], ...]) -> None:
+        if agents != self.agents:
+            self.agents = agents
+            self.refresh_rows()
+
+    def rows(self, width: int) -> list[Line]:
+        return [
+            line(
+                Span("◇ ", "accent"),
+                Span(one_line(name), "dim"),
+                Span("  " + cells.fit(one_line(doing), max(8, width - 20)), "faint"),
+            )
+            for name, doing in self.agents[:SHOWN]
+        ]
