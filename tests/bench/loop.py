@@ -67,7 +67,7 @@ def _answer(number: int, *, last: bool) -> bytes:
         start = {"type": "tool_use", "id": f"toolu_{number}", "name": "Bash", "input": {}}
         arguments = json.dumps({"command": f"true {number}"})
         delta = {"type": "input_json_delta", "partial_json": arguments}
-    message = {
+    message: dict[str, Any] = {
         "id": f"msg_{number}",
         "type": "message",
         "role": "assistant",
@@ -77,7 +77,7 @@ def _answer(number: int, *, last: bool) -> bytes:
         "usage": usage,
     }
     reason = "end_turn" if last else "tool_use"
-    events = [
+    events: list[dict[str, Any]] = [
         {"type": "message_start", "message": message},
         {"type": "content_block_start", "index": 0, "content_block": start},
         {"type": "content_block_delta", "index": 0, "delta": delta},
