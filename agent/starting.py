@@ -10,9 +10,11 @@ from pathlib import Path
 
 import msgspec
 
+from gatewright.agent.errors import GatewrightError
 from gatewright.agent.exits import UsageError
 from gatewright.agent.options import LaunchOptions
 
+CLOSED = "Standard output is closed: nobody would see the answer."
 PROMPT_FILE_BYTES = 1024 * 1024
 
 
@@ -64,7 +66,7 @@ def is_terminal(fd: int) -> bool:
 def keep_standard_streams() -> None:
     """Fill closed descriptors 0 to 2: the next file opened would take their place.
 
-    Raises UsageError when nobody could read the answer.
+    Raises GatewrightError when nobody could read the answer.
     """
     for fd in (0, 1, 2):
         try:
@@ -72,9 +74,7 @@ def keep_standard_streams() -> None:
         except OSError:
             os.open(os.devnull, os.O_RDWR)
             if fd == 1:
-                raise UsageError(
-                    "Standard output is closed: nobody would see the answer."
-                ) from None
+                raise GatewrightError(CLOSED) from None
             if fd == 2:
                 sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
 
