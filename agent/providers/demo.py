@@ -120,7 +120,7 @@ async def played(
 
 
 def _labelled(text: str) -> str:
-    return f"{LABEL}\n\n{text}" if text.startswith("#") else LABEL + text
+    return f"{LABEL.strip()}\n\n{text}" if text.startswith("#") else LABEL + text
 
 
 def answer(request: Request) -> Reply:

@@ -13,6 +13,7 @@ from gatewright.agent.providers.demo_work import Done, Reply, Step, plain_lines
 _MANIFESTS = ("pyproject.toml", "package.json", "Cargo.toml", "go.mod", "pom.xml", "Makefile")
 _ENTRY = r"^(def main\(|async def main\(|func main\(|fn main\(|int main\(|if __name__ ==)"
 _READ_LINES = 80
+_FIRST = 4  # calls of the first look
 _NAME = re.compile(r"^\s*\"?name\"?\s*[=:]\s*\"([^\"]+)\"", re.MULTILINE)
 _ABOUT = re.compile(r"^\s*\"?description\"?\s*[=:]\s*\"([^\"]+)\"", re.MULTILINE)
 _MODULE = re.compile(r"^module\s+(\S+)", re.MULTILINE)
@@ -30,10 +31,12 @@ def next_of_tour(done: Sequence[Done]) -> Reply:
             (
                 Step("Bash", {"command": "ls -1Ap", "description": "Lists this directory"}),
                 Step("Bash", {"command": "git log --oneline -5", "description": "Recent commits"}),
+                Step("Glob", {"pattern": "*"}),
+                Step("Glob", {"pattern": "*/*"}),
             ),
         )
     names = _names(done)
-    if len(done) == 2:
+    if len(done) == _FIRST:
         steps = tuple(_reading(names))
         return Reply("Now what the project says about itself, and where it starts.", steps)
     entry = _entries(done)
@@ -44,7 +47,13 @@ def next_of_tour(done: Sequence[Done]) -> Reply:
 
 
 def _names(done: Sequence[Done]) -> list[str]:
-    return plain_lines(done[0].text) if done[0].ok else []
+    """What lies in this directory: as `ls` says, or as Glob found where commands are not allowed."""
+    if done[0].ok:
+        return plain_lines(done[0].text)
+    files = [line for line in plain_lines(done[2].text) if done[2].ok and " " not in line]
+    below = [line for line in plain_lines(done[3].text) if done[3].ok and line.count("/") == 1]
+    folders = {f"{line.partition('/')[0]}/" for line in below}
+    return sorted([*files, *folders])
 
 
 def _reading(names: Sequence[str]) -> Iterator[Step]:

@@ -104,7 +104,7 @@ async def test_everything_it_says_is_labelled() -> None:
     talk = Talk()
     for words in ("hello", "read a.txt", "plan", "tour"):
         await talk.say(words)
-        assert talk.text.startswith(LABEL)
+        assert talk.text.startswith(LABEL.strip())
 
 
 async def test_unknown_words_get_the_list_of_what_it_can_do() -> None:
@@ -152,10 +152,21 @@ async def test_a_tour_is_made_of_what_the_tools_returned() -> None:
     assert len(set(ids)) == len(ids)
 
 
+async def test_a_tour_without_commands_still_sees_the_files() -> None:
+    talk = Talk()
+    await talk.say("tour")
+    await talk.results(None, None, "README.md\nCargo.toml", "src/main.rs\nsrc/lib.rs\ndocs/a.md")
+    read = [call.input.get("file_path") for call in talk.calls]
+    assert read == ["README.md", "Cargo.toml", None]
+    await talk.results("     1\t# X", "     1\t[package]", "src/main.rs:1:fn main() {")
+    await talk.results("     1\tfn main() {")
+    assert "docs/, src/" in talk.text
+
+
 async def test_a_tour_of_nothing_still_ends() -> None:
     talk = Talk()
     await talk.say("tour")
-    await talk.results(None, None)
+    await talk.results(None, None, None, None)
     while talk.calls:
         await talk.results(*[None] * len(talk.calls))
         assert len(talk.turns) < 20
