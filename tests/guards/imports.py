@@ -31,9 +31,9 @@ TABLE = (
         "tools",
         "tools are the bottom: they describe themselves and know nobody",
         ("tools",),
-        frozenset(
-            {"msgspec", "pydantic", "pydantic_core", "httpx2", "wcmatch", "aiofiles", "rapidfuzz"}
-        ),
+        frozenset({"msgspec", "pydantic", "pydantic_core", "httpx2", "wcmatch", "aiofiles"})
+        | {"rapidfuzz", "PIL", "pypdfium2", "html_to_markdown"},
+    ),
     ),
     Row(
         "permissions",
