@@ -34,7 +34,6 @@ TABLE = (
         frozenset({"msgspec", "pydantic", "pydantic_core", "httpx2", "wcmatch", "aiofiles"})
         | {"rapidfuzz", "PIL", "pypdfium2", "html_to_markdown"},
     ),
-    ),
     Row(
         "permissions",
         "the gate judges facts, so it knows the tool protocol and no concrete tool",
