@@ -31,7 +31,7 @@ def next_of_tour(done: Sequence[Done]) -> Reply:
             (
                 Step("Bash", {"command": "ls -1Ap", "description": "Lists this directory"}),
                 Step("Bash", {"command": "git log --oneline -5", "description": "Recent commits"}),
-                Step("Glob", {"pattern": "*"}),
+                Step("Glob", {"pattern": f"{{README*,{','.join(_MANIFESTS)}}}"}),
                 Step("Glob", {"pattern": "*/*"}),
             ),
         )
@@ -47,13 +47,12 @@ def next_of_tour(done: Sequence[Done]) -> Reply:
 
 
 def _names(done: Sequence[Done]) -> list[str]:
-    """What lies in this directory: as `ls` says, or as Glob found where commands are not allowed."""
+    """What lies here: as `ls` says, or as Glob found where commands are not allowed."""
     if done[0].ok:
         return plain_lines(done[0].text)
-    files = [line for line in plain_lines(done[2].text) if done[2].ok and " " not in line]
-    below = [line for line in plain_lines(done[3].text) if done[3].ok and line.count("/") == 1]
-    folders = {f"{line.partition('/')[0]}/" for line in below}
-    return sorted([*files, *folders])
+    paths = [line for step in done[2:_FIRST] if step.ok for line in plain_lines(step.text)]
+    files = {path for path in paths if "/" not in path and "." in path.rstrip(".")}
+    return sorted(files | {f"{path.partition('/')[0]}/" for path in paths if "/" in path})
 
 
 def _reading(names: Sequence[str]) -> Iterator[Step]:
@@ -80,7 +79,7 @@ def _entries(done: Sequence[Done]) -> list[str]:
             for line in plain_lines(step.text):
                 if match := _HIT.match(line):
                     found[match[1]] = None
-    own = [path for path in found if "test" not in path.lower()]
+    own = [path for path in found if "test" not in path.lower() and path[0] != "."]
     return sorted(own, key=lambda path: (path.count("/"), "main" not in path, path))
 
 
