@@ -32,7 +32,7 @@ TABLE = (
         "tools are the bottom: they describe themselves and know nobody",
         ("tools",),
         frozenset({"msgspec", "pydantic", "pydantic_core", "httpx2", "wcmatch", "aiofiles"})
-        | {"rapidfuzz", "PIL", "pypdfium2", "html_to_markdown"},
+        | {"rapidfuzz", "idna", "PIL", "pypdfium2", "html_to_markdown"},
     ),
     Row(
         "permissions",
