@@ -118,10 +118,9 @@ async def test_unknown_words_get_the_list_of_what_it_can_do() -> None:
 async def test_a_tour_is_made_of_what_the_tools_returned() -> None:
     talk = Talk()
     await talk.say("tour")
-    assert [call.name for call in talk.calls] == ["Bash", "Bash"]
-    await talk.results(
-        ".git/\nREADME.md\npyproject.toml\nsrc/\ntests/\n", "abc123 Add the engine\n"
-    )
+    assert [call.name for call in talk.calls] == ["Bash", "Bash", "Glob", "Glob"]
+    listed = ".git/\nREADME.md\npyproject.toml\nsrc/\ntests/\n"
+    await talk.results(listed, "abc123 Add the engine\n", "", "")
     assert [(call.name, call.input.get("file_path")) for call in talk.calls] == [
         ("Read", "README.md"),
         ("Read", "pyproject.toml"),
