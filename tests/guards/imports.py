@@ -71,6 +71,12 @@ TABLE = (
         ANYTHING,
         frozenset({"typer"}),
     ),
+    Row(
+        "agent/subcommands",
+        "a subcommand is a start of its own: it shows rules and decisions, and runs no tool",
+        ("permissions.check", "permissions.rules"),
+        frozenset({"typer"}),
+    ),
     Row("agent/main.py", "composition root", ANYTHING, frozenset(ANYTHING)),
     Row("agent/build.py", "composition root", ANYTHING, frozenset(ANYTHING)),
     Row(
