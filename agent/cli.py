@@ -6,6 +6,7 @@ Built from the table in `agent/flags.py`; the fast parser has already answered w
 from __future__ import annotations
 
 import difflib
+import importlib
 import inspect
 import sys
 from collections.abc import Callable, Sequence
@@ -18,6 +19,7 @@ from gatewright.agent.argv import Conflict, Given, convert, finish
 from gatewright.agent.exits import Exit
 from gatewright.agent.flags import BY_NAME, FLAGS, Flag
 from gatewright.agent.options import LaunchOptions
+from gatewright.agent.subcommands.names import module_of
 
 
 def explain(arguments: Sequence[str]) -> LaunchOptions | int:
@@ -30,9 +32,16 @@ def explain(arguments: Sequence[str]) -> LaunchOptions | int:
 
 
 def run_subcommand(arguments: Sequence[str]) -> int:
-    from gatewright.agent.subcommands.app import application  # noqa: PLC0415  only when asked for
+    """Run the sub-command that the first argument names; only its module is imported."""
+    module = importlib.import_module(module_of(arguments[0]))
+    app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+    app.callback()(_nothing)
+    module.register(app)
+    return _run(app, list(arguments))
 
-    return _run(application(), list(arguments))
+
+def _nothing() -> None:
+    """Makes the application a group also where it has a single command."""
 
 
 def normalised(arguments: Sequence[str]) -> list[str]:

@@ -29,7 +29,7 @@ COMMITTED = frozenset({Source.PROJECT, Source.LOCAL})  # lies in the project: ma
 NOT_PROJECT = ANYWHERE - COMMITTED
 OWN_FILES = frozenset({Source.MANAGED, Source.USER})
 
-Effort: TypeAlias = Literal["low", "medium", "high", "max"]
+Effort: TypeAlias = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 
 
 class Trait(msgspec.Struct, frozen=True):

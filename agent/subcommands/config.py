@@ -14,7 +14,7 @@ from gatewright.agent.settings.coerce import coerce
 from gatewright.agent.settings.edit import set_value
 from gatewright.agent.settings.schema import Settings, Source
 from gatewright.agent.settings.sources import dotted
-from gatewright.agent.subcommands.place import here
+from gatewright.agent.subcommands.place import here, refuse_inside_session
 
 group = typer.Typer(help="Show and change settings.", no_args_is_help=True)
 
@@ -57,6 +57,7 @@ def list_() -> None:
 @group.command(name="set")
 def set_(key: Key, value: Annotated[str, typer.Argument()], scope: Where = Scope.USER) -> None:
     """Change one setting; the value is JSON, or plain text."""
+    refuse_inside_session()
     source = Source(scope)
     given = _value(value)
     _check(key, given, source)
@@ -69,6 +70,7 @@ def set_(key: Key, value: Annotated[str, typer.Argument()], scope: Where = Scope
 @group.command()
 def unset(key: Key, scope: Where = Scope.USER) -> None:
     """Remove one setting from a file."""
+    refuse_inside_session()
     path = here().places.file(Source(scope))
     assert path is not None
     set_value(path, key, None)

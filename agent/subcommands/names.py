@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 SUBCOMMANDS: dict[str, str] = {
-    "doctor": "Check this machine and say what to do",
+    "doctor": "Check this machine, or a provider, and say what to do",
     "trust": "Trust a project, or stop trusting it",
     "config": "Show and change settings",
+    "permissions": "List, change, test and explain permission rules",
+    "sessions": "List and show stored sessions",
+    "models": "List the models that are known, with their prices",
+    "debug": "Show how the program decides things",
 }
 
 
 def is_subcommand(word: str) -> bool:
     return word in SUBCOMMANDS
+
+
+def module_of(name: str) -> str:
+    return f"gatewright.agent.subcommands.{name}"

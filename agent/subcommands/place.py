@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from gatewright.agent.errors import GatewrightError
 from gatewright.agent.settings.paths import Places, places
 from gatewright.agent.settings.sources import Loaded, load
 from gatewright.agent.settings.trust import TrustStore
@@ -24,3 +25,11 @@ def here() -> Here:
     store = TrustStore(found, os.environ)
     trusted = store.trusts(found.root)
     return Here(found, store, trusted, load(found, env=os.environ, trusted=trusted))
+
+
+def refuse_inside_session() -> None:
+    """Raise where a command of a session runs us: a model must not loosen its own rules."""
+    if os.environ.get("GATEWRIGHT") == "1":
+        raise GatewrightError(
+            "Settings and trust are changed by the person, in a terminal of their own."
+        )

@@ -10,7 +10,7 @@ import typer
 
 from gatewright.agent.settings.paths import project_root
 from gatewright.agent.settings.trust import trust_key
-from gatewright.agent.subcommands.place import here
+from gatewright.agent.subcommands.place import here, refuse_inside_session
 
 HELP = "Which projects' own settings, hooks and servers may act."
 Directory = Annotated[Path, typer.Argument(help="A directory of the project.")]
@@ -36,12 +36,14 @@ def status(directory: Directory = Path()) -> None:
 @group.command()
 def add(directory: Directory = Path()) -> None:
     """Trust the project."""
+    refuse_inside_session()
     typer.echo(f"{here().trust.add(_root(directory))} is trusted from now on.")
 
 
 @group.command()
 def remove(directory: Directory = Path()) -> None:
     """Trust the project no longer."""
+    refuse_inside_session()
     root = _root(directory)
     if here().trust.remove(root):
         typer.echo(f"{trust_key(root)} is trusted no longer.")

@@ -135,7 +135,7 @@ def test_mistakes_are_left_to_typer_and_explained(
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["--effort", "huge"], "Choose one of low, medium, high, max"),
+        (["--effort", "huge"], "Choose one of none, minimal, low, medium, high, xhigh, max"),
         (["--max-turns", "many"], "whole number"),
         (["--max-budget-usd", "-1"], "number"),
         (["fix", "the", "bug"], 'Quote it: agent "fix the bug"'),

@@ -42,12 +42,13 @@ class Shapes:
             "stderr": subprocess.PIPE,
             **streams,
         }
-        return subprocess.Popen(
+        process: subprocess.Popen[Any] = subprocess.Popen(
             [AGENT, "-p", *arguments],
             cwd=self.program.project,
             env=self.env,
             **options,
         )
+        return process
 
     def run(
         self, *arguments: str, input: bytes | None = None, **streams: Any
@@ -222,3 +223,12 @@ def test_a_turn_limit_has_its_code(program: Program) -> None:
             "go", "--max-turns", "1", "--output-format", "json"
         )
     assert (code, json.loads(out)["subtype"]) == (53, "error_max_turns")
+
+
+def test_a_session_is_listed_and_shown(program: Program, server: ModelServer) -> None:
+    assert Shapes(program, server).run("What is this?")[0] == 0
+    (listed,) = json.loads(program.run("sessions", "list", "--json").stdout)
+    assert listed["title"] == "What is this?"
+    shown = program.run("sessions", "show", listed["id"][:8])
+    assert shown.returncode == 0
+    assert "> What is this?\nHello there.\n" in shown.stdout

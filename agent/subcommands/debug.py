@@ -1,0 +1,26 @@
+"""`agent debug`: put questions to the pure parts of the program, for tests and the curious."""
+
+from __future__ import annotations
+
+import typer
+
+from gatewright.agent.subcommands.jsonl import Jsonl, answer_lines
+
+group = typer.Typer(help="Show how the program decides things.", no_args_is_help=True)
+
+
+def register(app: typer.Typer) -> None:
+    app.add_typer(group, name="debug")
+
+
+@group.callback()
+def _group() -> None:
+    """A group, also while it has one command."""
+
+
+@group.command()
+def redirect(jsonl: Jsonl = False) -> None:
+    """Say whether a web redirect would be followed: {"id", "from", "to", "hop"} per line."""
+    from gatewright.tools.redirect import decide_line  # noqa: PLC0415  lazy: 3 ms
+
+    answer_lines(jsonl, decide_line)

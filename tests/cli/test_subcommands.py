@@ -1,0 +1,250 @@
+"""Sub-commands, run in this process through the same entry as the program."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gatewright.agent.main import launch
+from gatewright.agent.subcommands.names import SUBCOMMANDS
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+    """Run in a project and with a home of the test's own."""
+    home, project = tmp_path / "home", tmp_path / "project"
+    home.mkdir()
+    project.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.chdir(project)
+
+    def run_(*arguments: str, input: str = "") -> tuple[int, str, str]:
+        stdin = io.TextIOWrapper(io.BytesIO(input.encode()), encoding="utf-8")
+        monkeypatch.setattr("sys.stdin", stdin)
+        code = launch(arguments)
+        out, err = capfd.readouterr()
+        return code, out, err
+
+    return run_
+
+
+@pytest.mark.parametrize("name", SUBCOMMANDS)
+def test_every_subcommand_explains_itself(run: Run, name: str) -> None:
+    code, out, err = run(name, "--help")
+    assert (code, err) == (0, "")
+    assert out.startswith(f"Usage: agent {name}")
+
+
+def test_help_names_subcommands_and_exit_codes(run: Run) -> None:
+    code, out, _ = run("--help")
+    assert code == 0
+    for name in SUBCOMMANDS:
+        assert f"agent {name}" in out
+    for number in ("0", "1", "2", "42", "53", "54", "75", "130"):
+        assert f"\n  {number} " in out
+    assert max(map(len, out.splitlines())) <= 100
+
+
+def test_an_unknown_subcommand_of_a_group_is_a_usage_error(run: Run) -> None:
+    code, _, err = run("config", "gt")
+    assert code == 2
+    assert "gt" in err
+
+
+class TestConfig:
+    def test_set_get_list_unset(self, run: Run, tmp_path: Path) -> None:
+        assert run("config", "set", "ui.theme", "light")[0] == 0
+        assert run("config", "set", "maxTurns", "7", "--scope", "project")[0] == 0
+        assert run("config", "get", "ui.theme") == (0, '"light"\n', "")
+        assert run("config", "get", "maxTurns") == (0, "7\n", "")
+        _, out, _ = run("config", "list")
+        assert out == 'maxTurns = 7  (project)\nui.theme = "light"  (user)\n'
+        assert run("config", "unset", "ui.theme")[0] == 0
+        path = tmp_path / "home" / ".gatewright" / "settings.json"
+        assert json.loads(path.read_text("utf-8")) == {"ui": {}}
+
+    @pytest.mark.parametrize(
+        ("key", "value", "text"),
+        [
+            ("effort", "huge", "effort expected one of"),
+            ("ui.them", "x", "did you mean theme?"),
+            ("maxTurns", "0", "at least 1"),
+        ],
+    )
+    def test_what_the_loader_would_refuse_is_not_written(
+        self, run: Run, tmp_path: Path, key: str, value: str, text: str
+    ) -> None:
+        code, _, err = run("config", "set", key, value)
+        assert code == 1
+        assert text in err
+        assert not (tmp_path / "home" / ".gatewright").exists()
+
+    def test_a_personal_key_is_refused_in_a_project(self, run: Run) -> None:
+        code, _, err = run("config", "set", "permissions.skip.bash", "true", "-s", "project")
+        assert code == 1
+        assert "counts only in" in err
+
+    def test_an_unset_key_says_so_by_its_code(self, run: Run) -> None:
+        assert run("config", "get", "nothing.like.this") == (1, "", "")
+
+    def test_schema_and_path(self, run: Run) -> None:
+        document = json.loads(run("config", "schema")[1])
+        assert "permissions" in document["$defs"]["Settings"]["properties"]
+        _, out, _ = run("config", "path")
+        assert [line.endswith("(absent)") for line in out.splitlines()] == [True] * 4
+
+
+class TestTrust:
+    def test_add_status_list_remove(self, run: Run, tmp_path: Path) -> None:
+        project = str(tmp_path / "project")
+        assert run("trust", "status")[0] == 1
+        assert run("trust", "add")[0] == 0
+        assert run("trust", "status")[0] == 0
+        assert run("trust", "list") == (0, f"{project}\n", "")
+        assert run("trust", "remove", project)[0] == 0
+        assert run("trust", "status")[0] == 1
+
+    def test_home_is_refused(self, run: Run, tmp_path: Path) -> None:
+        code, _, err = run("trust", "add", str(tmp_path / "home"))
+        assert code == 1
+        assert "too wide" in err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("trust", "add"),
+        ("trust", "remove"),
+        ("config", "set", "model", "x"),
+        ("config", "unset", "model"),
+        ("permissions", "add", "allow", "Bash"),
+        ("permissions", "remove", "Bash"),
+    ],
+)
+def test_a_command_of_a_session_cannot_loosen_anything(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("GATEWRIGHT", "1")
+    code, _, err = run(*arguments)
+    assert code == 1
+    assert "by the person" in err
+    assert list((tmp_path / "home").iterdir()) == []
+    assert list((tmp_path / "project").iterdir()) == []
+
+
+class TestPermissions:
+    def test_add_list_remove(self, run: Run, tmp_path: Path) -> None:
+        assert run("permissions", "add", "deny", "Bash(rm:*)", "-s", "user")[0] == 0
+        code, out, _ = run("permissions", "add", "allow", "Bash(npm test)")
+        assert code == 0
+        assert "not trusted" in out
+        assert "already" in run("permissions", "add", "allow", "Bash(npm test)")[1]
+        _, out, _ = run("permissions", "list")
+        assert out == "allow  Bash(npm test)  (local)\ndeny   Bash(rm:*)  (user)\n"
+        assert run("permissions", "remove", "Bash(npm test)")[0] == 0
+        assert run("permissions", "remove", "Bash(npm test)")[0] == 1
+        local = tmp_path / "project" / ".gatewright" / "settings.local.json"
+        assert json.loads(local.read_text("utf-8")) == {"permissions": {"allow": []}}
+
+    @pytest.mark.parametrize("rule", ["(x)", "Bash(", "mcp__*"])
+    def test_a_malformed_rule_is_refused(self, run: Run, tmp_path: Path, rule: str) -> None:
+        code, _, err = run("permissions", "add", "allow", rule)
+        assert code == 1
+        assert rule in err
+        assert not (tmp_path / "project" / ".gatewright").exists()
+
+    def test_a_rule_with_a_note_is_found_by_its_text(self, run: Run, tmp_path: Path) -> None:
+        own = tmp_path / "home" / ".gatewright"
+        own.mkdir()
+        noted = {"rule": "Read(//x)", "addedBy": "user"}
+        (own / "settings.json").write_text(json.dumps({"permissions": {"allow": [noted]}}), "utf-8")
+        assert run("permissions", "list")[1] == "allow  Read(//x)  (user)\n"
+        assert run("permissions", "remove", "Read(//x)", "-s", "user")[0] == 0
+
+    def test_check_answers_line_by_line(self, run: Run) -> None:
+        asked = [
+            {"id": "a", "tool": "Read", "input": {"file_path": "/w/proj/a.py"}},
+            {"id": "b", "tool": "Edit", "input": {"file_path": "/w/proj/a.py"}},
+        ]
+        lines = "".join(json.dumps(line) + "\n" for line in asked)
+        code, out, _ = run("permissions", "check", "--jsonl", input=lines)
+        answers: list[dict[str, Any]] = [json.loads(line) for line in out.splitlines()]
+        assert code == 0
+        assert [(answer["id"], answer["behavior"]) for answer in answers] == [
+            ("a", "allow"),
+            ("b", "ask"),
+        ]
+
+    def test_check_fails_on_what_it_cannot_read(self, run: Run) -> None:
+        code, out, _ = run("permissions", "check", "--jsonl", input='{"id": 1}\nnonsense\n')
+        answers = [json.loads(line) for line in out.splitlines()]
+        assert code == 1
+        assert [answer["id"] for answer in answers] == [1, None]
+        assert all("error" in answer and "behavior" not in answer for answer in answers)
+
+    def test_check_needs_its_flag(self, run: Run) -> None:
+        assert run("permissions", "check")[0] == 2
+
+
+def test_debug_redirect(run: Run) -> None:
+    lines = '{"id": 1, "from": "http://a.org/x", "to": "https://a.org/x"}\n\n{}\n'
+    code, out, _ = run("debug", "redirect", "--jsonl", input=lines)
+    assert code == 1
+    assert [json.loads(line)["decision"] for line in out.splitlines()] == ["follow", "stop"]
+
+
+class TestDoctor:
+    def test_it_says_what_to_do(self, run: Run) -> None:
+        code, out, _ = run("doctor")
+        assert code == 0
+        assert "none found" in out
+        assert "Set ANTHROPIC_API_KEY" in out
+
+    def test_a_key_is_named_and_never_shown(
+        self, run: Run, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-secret")
+        _, out, _ = run("doctor")
+        assert "ANTHROPIC_API_KEY" in out
+        assert "sk-secret" not in out
+
+    def test_broken_settings_fail_it(self, run: Run, tmp_path: Path) -> None:
+        own = tmp_path / "home" / ".gatewright"
+        own.mkdir()
+        (own / "settings.json").write_text("{,", "utf-8")
+        code, out, _ = run("doctor")
+        assert code == 1
+        assert "settings.json:1: is not valid JSON" in out
+
+
+class TestModels:
+    def test_a_providers_models(self, run: Run) -> None:
+        code, out, _ = run("models", "anthropic")
+        head, *rows = out.splitlines()
+        assert code == 0
+        assert head.startswith("Model")
+        assert rows
+        assert all(row.startswith("anthropic/") for row in rows)
+
+    def test_an_unknown_provider_names_the_known(self, run: Run) -> None:
+        code, _, err = run("models", "nobody")
+        assert code == 1
+        assert "anthropic" in err
+
+    def test_json(self, run: Run) -> None:
+        found = json.loads(run("models", "anthropic", "--json")[1])
+        assert all("window" in facts for facts in found.values())
+
+
+class TestSessions:
+    def test_none_yet(self, run: Run) -> None:
+        assert run("sessions", "list") == (0, "None here; try --all.\n", "")
+        assert run("sessions", "list", "--json") == (0, "[]\n", "")
+        assert run("sessions", "show", "abc")[0] == 1
