@@ -5,7 +5,10 @@ Everything typed before the session is there is kept and sent in order.
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import logging
+import signal
 import sys
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -14,6 +17,7 @@ from typing import assert_never
 
 from textual import events
 from textual.app import App
+from textual.driver import Driver
 from textual.screen import Screen
 
 from gatewright.agent.commands.outcome import Change, Panel, Quit, Say, Submit
@@ -28,11 +32,13 @@ from gatewright.tui.farewell import farewell
 from gatewright.tui.look import Look
 from gatewright.tui.pump import pump
 from gatewright.tui.screens.repl import Repl
-from gatewright.tui.theme import PALETTES, textual_theme
+from gatewright.tui.terminal import ScreenDriver, teach_keys
+from gatewright.tui.theme import DEFAULT, PALETTES, textual_theme
 from gatewright.tui.transcript.items import Note, Said, Shown
 
 log = logging.getLogger(__name__)
 
+MAX_FAILURES = 3  # a screen that keeps failing is given up
 OpenSession = Callable[[], Awaitable[Session]]
 
 
@@ -48,15 +54,18 @@ class AgentApp(App[int], inherit_bindings=False):
         self,
         open_session: OpenSession,
         *,
-        theme: str = "dark",
+        theme: str = DEFAULT,
+        first: str = "",
+        driver: type[Driver] | None = None,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        super().__init__()
+        super().__init__(driver_class=driver)
         self._open = open_session
         self.look = Look(theme)
         self.session: Session | None = None
         self.repl = Repl(self.look, self, monotonic=monotonic)
-        self._early: list[str] = []
+        self._early: list[str] = [first] if first else []
+        self._failures = 0
         self._no_commands = Commands()
         for palette in PALETTES.values():
             self.register_theme(textual_theme(palette))
@@ -67,6 +76,24 @@ class AgentApp(App[int], inherit_bindings=False):
 
     def on_ready(self) -> None:
         self.run_worker(self._live(), name="session", exit_on_error=False)
+
+    def on_mount(self) -> None:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            with contextlib.suppress(ValueError, RuntimeError):  # not the main thread: a test
+                loop.add_signal_handler(number, self._signalled, number)
+
+    def _signalled(self, number: int) -> None:
+        self.run_worker(self._leave(128 + number), name="leave", exit_on_error=False)
+
+    def _handle_exception(self, error: Exception) -> None:
+        """A defect of the screen is told and logged; the session and the draft live on."""
+        self._failures += 1
+        if self.is_headless or self._failures > MAX_FAILURES or not self.repl.is_mounted:
+            super()._handle_exception(error)
+            return
+        log.error("the screen failed", exc_info=error)
+        self.call_later(self.note, f"The screen failed: {error!r}. The session goes on.", "error")
 
     async def _on_app_focus(self, event: events.AppFocus) -> None:
         event.prevent_default()  # the framework would restyle everything
@@ -137,10 +164,10 @@ class AgentApp(App[int], inherit_bindings=False):
     def leave(self) -> None:
         self.run_worker(self._leave(), name="leave", exit_on_error=False)
 
-    async def _leave(self) -> None:
+    async def _leave(self, code: int = 0) -> None:
         if self.session is not None:
             await self.session.close()
-        self.exit(0)
+        self.exit(code)
 
     async def _command(self, line: str) -> None:
         assert self.session is not None
@@ -170,9 +197,10 @@ class AgentApp(App[int], inherit_bindings=False):
         self._show(view, changes)
 
 
-def run(open_session: OpenSession) -> int:
-    """Run the program in this terminal; returns the exit code."""
-    app = AgentApp(open_session)
+def run(open_session: OpenSession, *, first: str = "", theme: str = DEFAULT) -> int:
+    """Run the program in this terminal, sending `first` at once; returns the exit code."""
+    teach_keys()
+    app = AgentApp(open_session, first=first, theme=theme, driver=ScreenDriver)
     code = app.run()
     if app.session is not None:
         sys.stdout.write(farewell(app.repl.transcript.records.all(), app.session.id))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gatewright.tools.blocks import Block, Command, Diff, Output, Text, Todo
+from gatewright.tools.blocks import Block, Code, Command, Diff, Markdown, Output, Text, Todo
 from gatewright.tui import cells
 from gatewright.tui.blocks.registry import draw, draw_all
 from gatewright.tui.line import Line, Span, clip, flow, indent, line
@@ -20,9 +20,18 @@ def has_body(item: ToolRun) -> bool:
     """Whether the collapsed form has rows below its head."""
     if item.state == "running":
         return bool(item.tail.strip())  # what it would do is shown where it is asked
-    return any(not isinstance(block, Command) for block in item.view) or (
-        item.state == "failed" and bool(item.text)
-    )
+    return any(map(_says, item.view)) or (item.state == "failed" and bool(item.text))
+
+
+def _says(block: Block) -> bool:
+    """Whether a block adds anything below the head."""
+    match block:
+        case Command():
+            return False
+        case Output(text=text) | Text(text=text) | Markdown(text=text) | Code(text=text):
+            return bool(text.strip())
+        case _:
+            return True
 
 
 def head(item: ToolRun, width: int) -> list[Line]:
@@ -72,7 +81,7 @@ def collapsed(item: ToolRun, width: int) -> list[Line]:
 def _blocks(item: ToolRun) -> tuple[Block, ...]:
     if item.state == "running":
         return (Output(item.tail),)
-    shown = tuple(block for block in item.view if not isinstance(block, Command))
+    shown = tuple(filter(_says, item.view))
     return shown or (Text(item.text, "error"),)
 
 

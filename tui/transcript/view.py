@@ -13,7 +13,7 @@ from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
-from gatewright.tui.line import Line
+from gatewright.tui.line import Line, Span
 from gatewright.tui.look import Look
 from gatewright.tui.transcript.items import Item, Said, Thought, ToolRun
 from gatewright.tui.transcript.records import Records
@@ -115,6 +115,8 @@ class Transcript(Widget, can_focus=False):
             strips.append(known[1])
         blank = self._look.blank(width)
         strips += [blank] * (height - len(strips))
+        if self.place is not None and height > 1:
+            strips[-1] = self._with_pill(strips[-1], width)
         self._made, self._strips, self._lines = made, strips, lines
         if len(before) != len(strips):
             self.refresh()
@@ -127,6 +129,15 @@ class Transcript(Widget, can_focus=False):
             elif not changed and start is not None:
                 self.refresh(Region(0, start, width, y - start))
                 start = None
+
+    def _with_pill(self, strip: Strip, width: int) -> Strip:
+        """The last row while detached: how to get back, and what is missed."""
+        text = f" {self.unseen} new below  end " if self.unseen else " end to follow "
+        size = min(len(text), width)
+        role = "current" if self.unseen else "selected.dim"
+        pill = self._look.strip(Line((Span(text, role),)), size)
+        rest = strip.crop(0, width - size - SIDE)
+        return Strip.join([rest, pill, self._look.blank(SIDE)])
 
     def render_line(self, y: int) -> Strip:
         if y < len(self._strips):

@@ -1,0 +1,116 @@
+"""The terminal itself: where the screen is written, what else must not be, how it is given back.
+
+Native libraries and child processes write to descriptor 2; while the screen is up that goes to
+the log, and the screen has a descriptor of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import logging
+import os
+import sys
+import threading
+from io import TextIOWrapper
+from typing import Any, cast
+
+from textual import _ansi_sequences
+from textual.app import App
+from textual.drivers.linux_driver import LinuxDriver
+
+log = logging.getLogger(__name__)
+
+MAX_LINE = 2000
+
+
+class MoreKeys(enum.Enum):
+    """Keys that terminals send and the framework's table lacks."""
+
+    ALT_ENTER = "alt+enter"
+    SHIFT_ENTER = "shift+enter"
+
+
+SEQUENCES = {
+    "\x1b\r": (MoreKeys.ALT_ENTER,),  # else the Alt is lost and the message is sent
+    "\x1b[27;2;13~": (MoreKeys.SHIFT_ENTER,),
+    "\x1b[27;3;13~": (MoreKeys.ALT_ENTER,),
+    "\x1bOM": (MoreKeys.SHIFT_ENTER,),
+}
+
+
+def teach_keys() -> None:
+    """Add the sequences to the table the input parser reads."""
+    table = cast("dict[str, Any]", _ansi_sequences.ANSI_SEQUENCES_KEYS)
+    for sequence, keys in SEQUENCES.items():
+        table.setdefault(sequence, keys)
+
+
+class Captured:
+    """Descriptor 2 as a stream of log lines, until it is given back."""
+
+    def __init__(self) -> None:
+        self._saved = os.dup(2)
+        read, write = os.pipe()
+        os.dup2(write, 2)
+        os.close(write)
+        self._thread = threading.Thread(target=self._drain, args=(read,), daemon=True)
+        self._thread.start()
+
+    def _drain(self, read: int) -> None:
+        with os.fdopen(read, "rb", buffering=0) as stream:
+            while chunk := stream.read(65536):
+                for raw in chunk.decode("utf-8", "replace").splitlines()[:50]:
+                    log.warning("on descriptor 2: %s", raw[:MAX_LINE])
+
+    def release(self) -> None:
+        os.dup2(self._saved, 2)  # the write end closes with it: the thread sees the end
+        os.close(self._saved)
+
+
+class ScreenDriver(LinuxDriver):
+    """Writes to the terminal by its own descriptor, whatever 1 and 2 are connected to."""
+
+    def __init__(
+        self,
+        app: App[Any],
+        *,
+        debug: bool = False,
+        mouse: bool = True,
+        size: tuple[int, int] | None = None,
+    ) -> None:
+        super().__init__(app, debug=debug, mouse=mouse, size=size)
+        self._file = self._own = own_terminal()
+        self._captured: Captured | None = None
+
+    def start_application_mode(self) -> None:
+        if self._captured is None:
+            self._captured = Captured()
+        super().start_application_mode()  # type: ignore[no-untyped-call]
+
+    def stop_application_mode(self) -> None:
+        super().stop_application_mode()
+        if self._captured is not None:
+            self._captured.release()
+            self._captured = None
+
+    def close(self) -> None:
+        super().close()
+        with contextlib.suppress(OSError):
+            self._own.close()
+
+    @property
+    def backlog(self) -> int:
+        """Writes the terminal has not taken yet: a slow line shows here first."""
+        thread = self._writer_thread
+        return thread._queue.qsize() if thread is not None else 0
+
+
+def own_terminal() -> TextIOWrapper:
+    """A text stream to the terminal that nobody else holds."""
+    for descriptor in (1, 2):
+        if os.isatty(descriptor):
+            return os.fdopen(
+                os.dup(descriptor), "w", encoding="utf-8", errors="replace", newline=""
+            )
+    return cast("TextIOWrapper", sys.__stderr__)
