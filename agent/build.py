@@ -9,16 +9,17 @@ import asyncio
 import random
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 import msgspec
 
-from gatewright.agent import wire
+from gatewright.agent import trusting, wire
 from gatewright.agent.clock import SystemClock
 from gatewright.agent.commands.core import built_in
 from gatewright.agent.commands.registry import Commands
 from gatewright.agent.conversation import Conversation
-from gatewright.agent.errors import GatewrightError, SettingsError
+from gatewright.agent.errors import SettingsError
 from gatewright.agent.events import (
     AnyEvent,
     Decided,
@@ -29,22 +30,19 @@ from gatewright.agent.events import (
 )
 from gatewright.agent.hub import Hub
 from gatewright.agent.ids import new_id
+from gatewright.agent.live import LiveSettings
 from gatewright.agent.loop import Limits
-from gatewright.agent.model import OpenModel
+from gatewright.agent.opening import ModelOpener, wanted_model
 from gatewright.agent.options import LaunchOptions
 from gatewright.agent.pairing import INTERRUPTED
 from gatewright.agent.parts import CallPorts, Parts
 from gatewright.agent.planning import SessionPlanning, plan_file
-from gatewright.agent.prompt.environment import look_around
-from gatewright.agent.prompt.memory import memory_files
-from gatewright.agent.prompt.system import system_prompt
-from gatewright.agent.providers.registry import default_model, open_provider
 from gatewright.agent.providers.retry import Backoff, RetryPolicy
-from gatewright.agent.request import RequestFrame
 from gatewright.agent.resume import Start, find_start
 from gatewright.agent.session import MAIN, Session
 from gatewright.agent.settings.grants import GrantStore
-from gatewright.agent.settings.schema import COMMITTED, Settings
+from gatewright.agent.settings.schema import Settings
+from gatewright.agent.settings.trust import TrustStore
 from gatewright.agent.surroundings import Surroundings, survey
 from gatewright.agent.transcript.place import project_folder
 from gatewright.agent.transcript.writer import TranscriptLock, TranscriptWriter
@@ -55,16 +53,11 @@ from gatewright.permissions.policy import Policy, PolicyConfig
 from gatewright.permissions.rules import RuleTexts
 from gatewright.tools.fs import ReadLedger
 from gatewright.tools.proc import spawn
-from gatewright.tools.protocol import TextContent, ToolContext
+from gatewright.tools.protocol import Asker, TextContent, ToolContext
 from gatewright.tools.registry import BASIC, BuiltinTools
 
 CLOCK = SystemClock()
 RETRY = RetryPolicy()
-NO_MODEL = (
-    "No model is set up. Set ANTHROPIC_API_KEY or OPENAI_API_KEY, name one with --model, "
-    "or try --model demo, which needs neither key nor network."
-)
-USUAL_OUTPUT = 32_000  # more is asked for only by an answer that needs it
 LOOSE_MODES = frozenset({"bypassPermissions", "fullAccess", "auto"})
 
 
@@ -86,6 +79,7 @@ async def open_session(
     tools = BuiltinTools(BASIC if options.tools is None else options.tools)
     writer = _writer(base)
     barrier = writer.barrier if writer is not None else _nothing_to_keep
+    live = _live(base, env, policy)
     _announce(base, policy, tools)
     return Session(
         Parts(
@@ -98,15 +92,16 @@ async def open_session(
             rules=policy,
             commands=Commands(built_in()),
             executor=gated([tools], policy, _gate_ports(base, barrier)),
-            context=_context_factory(around, kept / start.id, _planning(base, policy)),
-            open_model=_model_opener(around, tools, start.id),
-            model_name=_model_name(around, start),
+            context=_context_factory(live, kept / start.id, _planning(base, policy)),
+            open_model=ModelOpener(live, tools, start.id),
+            model_name=wanted_model(around, start.model),
             retry_in=Backoff(RETRY, random=random.random),
             attempts=RETRY.attempts,
             barrier=barrier,
             limits=_limits(around.settings),
             interactive=interactive,
             fallback_names=around.settings.fallback_models,
+            opening=partial(_ask_for_trust, base, env, live),
             writer=writer,
             stored=len(start.stored) if start.on_disk else 0,
         )
@@ -125,6 +120,27 @@ def _base(around: Surroundings) -> _Base:
     return _Base(around, start, hub, talk)
 
 
+def _live(base: _Base, env: Mapping[str, str], policy: Policy) -> LiveSettings:
+    live = LiveSettings(base.around, env, tell=lambda text: _warn(base.hub, text))
+    live.listen(lambda now: policy.replace_rules(_rules(now), trusted=now.trusted))
+    return live
+
+
+async def _ask_for_trust(
+    base: _Base, env: Mapping[str, str], live: LiveSettings, ask: Asker
+) -> None:
+    """Before the first turn; who chooses to leave is let out by the front end that asked."""
+    about = trusting.question(base.around)
+    if about is None or (await ask(about)).choice != trusting.TRUST:
+        return
+    store = TrustStore(base.around.places, env)
+    try:
+        await asyncio.to_thread(store.add, base.around.where.root)
+    except SettingsError as error:
+        _warn(base.hub, f"Trusted for this session only. {error}")
+    live.trust()
+
+
 def _gate_ports(base: _Base, barrier: Callable[[], Awaitable[None]]) -> GatePorts:
     hub = base.hub
     store = GrantStore(base.around.places, trusted=base.around.trusted)
@@ -134,8 +150,7 @@ def _gate_ports(base: _Base, barrier: Callable[[], Awaitable[None]]) -> GatePort
         try:
             await asyncio.to_thread(store.store, rules)
         except SettingsError as error:
-            text = f"This counts in this session only. {error}"
-            _publish(hub, Noticed(text=text, tone="warning"))
+            _warn(hub, f"This counts in this session only. {error}")
 
     return GatePorts(
         record=lambda record: _publish(hub, _decided(record)),
@@ -153,7 +168,7 @@ def _announce(base: _Base, policy: Policy, tools: BuiltinTools) -> None:
     _publish(
         hub,
         SessionStarted(
-            model=_model_name(around, start),
+            model=wanted_model(around, start.model),
             mode=policy.current(),
             cwd=str(around.where.cwd),
             app=VERSION,
@@ -164,14 +179,19 @@ def _announce(base: _Base, policy: Policy, tools: BuiltinTools) -> None:
     for call in base.talk.dangling():
         lost = (TextContent(INTERRUPTED),)
         _publish(hub, ToolFinished(call_id=call.id, ok=False, content=lost, summary="interrupted"))
-    problems = [problem.text() for problem in around.loaded.problems]
-    for text in (start.notice, *problems, *policy.problems):
+    problems = [item.text() for item in around.loaded.problems if item.level != "untrusted"]
+    untrusted = trusting.notice(around)
+    for text in (start.notice, untrusted, *problems, *policy.problems):
         if text:
-            _publish(hub, Noticed(text=text, tone="warning"))
+            _warn(hub, text)
 
 
 def _publish(hub: Hub, event: AnyEvent) -> None:
     hub.publish(event)
+
+
+def _warn(hub: Hub, text: str) -> None:
+    hub.publish(Noticed(text=text, tone="warning"))
 
 
 async def _nothing_to_keep() -> None:
@@ -209,25 +229,18 @@ def _writer(base: _Base) -> TranscriptWriter | None:
         forked_from=start.forked_from,
     )
 
-    def warn(text: str) -> None:
-        _publish(hub, Noticed(text=text, tone="warning"))
-
-    return TranscriptWriter(start.path, header, lock=lock, warn=warn)
+    return TranscriptWriter(start.path, header, lock=lock, warn=partial(_warn, hub))
 
 
 def _policy_config(around: Surroundings, start: Start) -> PolicyConfig:
     permissions = around.settings.permissions
     skip = permissions.skip
-    rules = {
-        str(source): RuleTexts(texts.allow, texts.ask, texts.deny)
-        for source, texts in around.loaded.rules.items()
-    }
     return PolicyConfig(
         root=around.where.root,
         cwd=around.where.cwd,
         home=around.where.home,
         directories=around.where.added,
-        rules=rules,
+        rules=_rules(around),
         mode=_start_mode(around, start),
         interactive=around.interactive,
         trusted=around.trusted,
@@ -241,6 +254,13 @@ def _policy_config(around: Surroundings, start: Start) -> PolicyConfig:
     )
 
 
+def _rules(around: Surroundings) -> Mapping[str, RuleTexts]:
+    return {
+        str(source): RuleTexts(texts.allow, texts.ask, texts.deny)
+        for source, texts in around.loaded.rules.items()
+    }
+
+
 def _planning(base: _Base, policy: Policy) -> SessionPlanning:
     around = base.around
     path = plan_file(
@@ -251,74 +271,19 @@ def _planning(base: _Base, policy: Policy) -> SessionPlanning:
 
 
 def _start_mode(around: Surroundings, start: Start) -> str:
-    """Command line, then what the session was in, then settings; never loosened by a project."""
-    options, wanted = around.options, around.settings.permissions.default_mode
-    if options.mode:
-        return options.mode
-    if start.mode and start.mode not in LOOSE_MODES:
+    """Command line, then what the session was in, then settings; a resume never brings bypass."""
+    if not around.options.mode and start.mode and start.mode not in LOOSE_MODES:
         return start.mode
-    sources = around.loaded.provenance.get("permissions.defaultMode", ())
-    if sources and sources[0] in COMMITTED and wanted in LOOSE_MODES:
-        return "default"
-    return wanted or "default"
-
-
-def _model_name(around: Surroundings, start: Start) -> str:
-    """What to ask for by name; an empty name: nothing is configured, the first turn says so."""
-    settings = around.settings
-    named = around.options.model or start.model or settings.model
-    return named or default_model(around.providers, around.env) or ""
-
-
-def _model_opener(
-    around: Surroundings, tools: BuiltinTools, session: str
-) -> Callable[[str, str], OpenModel]:
-    settings, options = around.settings, around.options
-
-    def system() -> tuple[str, ...]:
-        files = (
-            ()
-            if options.bare
-            else memory_files(around.places.home, around.where.root, around.where.cwd)
-        )
-        look = look_around(
-            around.where.cwd, around.where.root, around.env, time.strftime("%Y-%m-%d")
-        )
-        return system_prompt(
-            look, files, replaced=options.system_prompt, appended=options.append_system_prompt
-        )
-
-    def open_model(name: str, effort: str) -> OpenModel:
-        if not name:
-            raise GatewrightError(NO_MODEL)
-        opened = open_provider(name, settings=around.providers, env=around.env)
-        facts = opened.facts
-        frame = RequestFrame(
-            model=opened.model,
-            system=system(),
-            tools=tuple(sorted(tools.specs(), key=lambda spec: spec.name)),
-            max_output=min(facts.max_output, USUAL_OUTPUT),
-            raised_output=facts.max_output,
-            effort=facts.effort(effort or settings.effort),
-            session=session,
-        )
-        return OpenModel(
-            name=opened.name or name,
-            provider=opened.provider,
-            frame=frame,
-            window=facts.window,
-            price=facts.cost,
-        )
-
-    return open_model
+    return around.settings.permissions.default_mode or "default"
 
 
 def _context_factory(
-    around: Surroundings, kept: Path, planning: SessionPlanning
+    live: LiveSettings, kept: Path, planning: SessionPlanning
 ) -> Callable[[CallPorts], ToolContext]:
     ledger = ReadLedger()
 
     def context(ports: CallPorts) -> ToolContext:
+        live.refresh()
         return ToolContext(
             where=ports.where,
             ledger=ledger,
@@ -326,7 +291,7 @@ def _context_factory(
             ask=ports.ask,
             progress=ports.progress,
             move=ports.move,
-            env=around.env,
+            env=live.around.env,
             spill=kept / "spill",
             state=kept,
             jobs=ports.jobs,

@@ -50,5 +50,6 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
     limits: Limits = Limits()
     interactive: bool = False  # somebody can be asked
     fallback_names: tuple[str, ...] = ()
+    opening: Callable[[Asker], Awaitable[None]] | None = None  # awaited before the first turn
     writer: TranscriptWriter | None = None
     stored: int = 0  # the last sequence number that is on disk already

@@ -234,6 +234,8 @@ class Session:
 
     async def _run(self) -> None:
         """The runner: takes input, runs turns, one at a time, for as long as the session lives."""
+        if self._parts.opening is not None:
+            await self._parts.opening(partial(self._broker.ask, MAIN))
         while True:
             if not len(self._inbox):
                 self._idle.set()

@@ -1,0 +1,86 @@
+"""The settings in force during a session: read again when a file changes or trust is given.
+
+A file that breaks keeps its last valid denies and asks and loses its allows: an edit in progress
+must never permit more than before.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+import msgspec
+
+from gatewright.agent.options import LaunchOptions
+from gatewright.agent.settings.schema import Source
+from gatewright.agent.settings.sources import Loaded, Problem, RuleTexts
+from gatewright.agent.surroundings import Surroundings, survey
+
+Stamp: TypeAlias = tuple[int, int, int] | None
+
+
+class LiveSettings:
+    """Listeners are called with the new surroundings, and `tell` with what is wrong in them."""
+
+    def __init__(
+        self, around: Surroundings, env: Mapping[str, str], *, tell: Callable[[str], None]
+    ) -> None:
+        self.around = around
+        self._env = env
+        self._tell = tell
+        self._stamps = _stamps(around.loaded.files)
+        self._listeners: list[Callable[[Surroundings], None]] = []
+
+    def listen(self, changed: Callable[[Surroundings], None]) -> None:
+        self._listeners.append(changed)
+
+    def refresh(self) -> None:
+        """Take up what changed on disk. Costs one stat a file where nothing did."""
+        stamps = _stamps(self.around.loaded.files)
+        if stamps != self._stamps:
+            self._stamps = stamps
+            self._replace(self.around.options)
+
+    def trust(self) -> None:
+        """From now on the project's own settings count."""
+        self._replace(msgspec.structs.replace(self.around.options, trust=True))
+
+    def _replace(self, options: LaunchOptions) -> None:
+        old = self.around
+        new = survey(options, self._env, interactive=old.interactive)
+        loaded = keep_restrictions(old.loaded, new.loaded)
+        self.around = msgspec.structs.replace(new, loaded=loaded)
+        known = {problem.text() for problem in old.loaded.problems}
+        for problem in loaded.problems:
+            if problem.level != "untrusted" and problem.text() not in known:
+                self._tell(problem.text())
+        for listener in self._listeners:
+            listener(self.around)
+
+
+def keep_restrictions(old: Loaded, new: Loaded) -> Loaded:
+    """The new settings, where sources that cannot be read keep what they denied and asked."""
+    rules = dict(new.rules)
+    for source in broken_sources(new.problems):
+        kept = old.rules.get(source, RuleTexts())
+        rules[source] = RuleTexts(ask=kept.ask, deny=kept.deny)
+    return msgspec.structs.replace(new, rules=rules)
+
+
+def broken_sources(problems: Sequence[Problem]) -> set[Source]:
+    """The layers whose file as a whole is unreadable: the problem names no key."""
+    return {problem.source for problem in problems if not problem.key and problem.level == "error"}
+
+
+def _stamps(files: Sequence[Path]) -> tuple[Stamp, ...]:
+    return tuple(_stamp(path) for path in files)
+
+
+def _stamp(path: Path) -> Stamp:
+    try:
+        status = os.stat(path)  # noqa: PTH116  twice as fast, and this runs for every call
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size, status.st_ino

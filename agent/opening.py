@@ -1,0 +1,71 @@
+"""Opens models for a session: provider, request frame and prices, from the settings in force."""
+
+from __future__ import annotations
+
+import time
+
+from gatewright.agent.errors import GatewrightError
+from gatewright.agent.live import LiveSettings
+from gatewright.agent.model import OpenModel
+from gatewright.agent.prompt.environment import look_around
+from gatewright.agent.prompt.memory import memory_files
+from gatewright.agent.prompt.system import system_prompt
+from gatewright.agent.providers.registry import default_model, open_provider
+from gatewright.agent.request import RequestFrame
+from gatewright.agent.surroundings import Surroundings
+from gatewright.tools.protocol import ToolSource
+
+NO_MODEL = (
+    "No model is set up. Set ANTHROPIC_API_KEY or OPENAI_API_KEY, name one with --model, "
+    "or try --model demo, which needs neither key nor network."
+)
+USUAL_OUTPUT = 32_000  # more is asked for only by an answer that needs it
+
+
+class ModelOpener:
+    def __init__(self, live: LiveSettings, tools: ToolSource, session: str) -> None:
+        self._live = live
+        self._tools = tools
+        self._session = session
+
+    def __call__(self, name: str, effort: str) -> OpenModel:
+        """Raises GatewrightError: no key, no such provider."""
+        if not name:
+            raise GatewrightError(NO_MODEL)
+        around = self._live.around
+        opened = open_provider(name, settings=around.providers, env=around.env)
+        facts = opened.facts
+        frame = RequestFrame(
+            model=opened.model,
+            system=_system(around),
+            tools=tuple(sorted(self._tools.specs(), key=lambda spec: spec.name)),
+            max_output=min(facts.max_output, USUAL_OUTPUT),
+            raised_output=facts.max_output,
+            effort=facts.effort(effort or around.settings.effort),
+            session=self._session,
+        )
+        return OpenModel(
+            name=opened.name or name,
+            provider=opened.provider,
+            frame=frame,
+            window=facts.window,
+            price=facts.cost,
+        )
+
+
+def wanted_model(around: Surroundings, stored: str) -> str:
+    """Command line, then what the session used, then settings, then whoever has a key.
+
+    An empty name: nothing is configured, and the first turn says so.
+    """
+    named = around.options.model or stored or around.settings.model
+    return named or default_model(around.providers, around.env) or ""
+
+
+def _system(around: Surroundings) -> tuple[str, ...]:
+    options, where = around.options, around.where
+    files = () if options.bare else memory_files(around.places.home, where.root, where.cwd)
+    environment = look_around(where.cwd, where.root, around.env, time.strftime("%Y-%m-%d"))
+    return system_prompt(
+        environment, files, replaced=options.system_prompt, appended=options.append_system_prompt
+    )

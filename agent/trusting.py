@@ -1,0 +1,64 @@
+"""The question whether a project's own configuration may act, asked once when a session opens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gatewright.agent.settings.schema import COMMITTED
+from gatewright.agent.settings.sources import Loaded
+from gatewright.agent.surroundings import Surroundings
+from gatewright.tools.blocks import Text
+from gatewright.tools.interact import Ask, Option
+
+TRUST, GO_ON, LEAVE = "trust", "continue", "exit"
+SHOWN = 12
+
+
+def would_act(loaded: Loaded) -> tuple[str, ...]:
+    """What of the project's configuration counts only once it is trusted, one line each."""
+    lines = [
+        f"{problem.key} (in {problem.where})"
+        for problem in loaded.problems
+        if problem.level == "untrusted"
+    ]
+    for source, rules in loaded.rules.items():
+        if source in COMMITTED:
+            lines += [f"allow {rule} ({source} settings)" for rule in rules.allow]
+    return tuple(lines)
+
+
+def question(around: Surroundings) -> Ask | None:
+    """What to ask, or None where there is nothing to trust or nobody to ask."""
+    lines = would_act(around.loaded)
+    if around.trusted or not around.interactive or not lines:
+        return None
+    return Ask(
+        kind="trust",
+        title=f"Do you trust {around.where.root}?",
+        body=(Text(_listed(lines)),),
+        options=(
+            Option(TRUST, "Trust it: these settings count from now on", "y"),
+            Option(GO_ON, "Go on without: they are ignored", "n"),
+            Option(LEAVE, "Leave", "q"),
+        ),
+        reason="Its settings would let commands run or change how the agent works.",
+    )
+
+
+def notice(around: Surroundings) -> str:
+    """The one line where nobody can be asked."""
+    lines = would_act(around.loaded)
+    if around.trusted or around.interactive or not lines:
+        return ""
+    count = "One setting" if len(lines) == 1 else f"{len(lines)} settings"
+    return (
+        f"{count} of this project are ignored because it is not trusted; "
+        "--trust counts them this time, `agent trust add` from now on."
+    )
+
+
+def _listed(lines: Sequence[str]) -> str:
+    shown = list(lines[:SHOWN])
+    if len(lines) > SHOWN:
+        shown.append(f"and {len(lines) - SHOWN} more")
+    return "\n".join(shown)

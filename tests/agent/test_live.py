@@ -1,0 +1,122 @@
+"""Settings follow their files during a session and never permit more because a file broke."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gatewright.agent.build import open_session
+from gatewright.agent.events import Asked, Noticed, TurnEnded
+from gatewright.agent.live import LiveSettings
+from gatewright.agent.options import LaunchOptions
+from gatewright.agent.settings.schema import Source
+from gatewright.agent.settings.sources import RuleTexts
+from gatewright.agent.surroundings import Surroundings, survey
+from gatewright.agent.trusting import TRUST
+from gatewright.tools.blocks import plain
+from gatewright.tools.interact import Answer
+from tests.fakes.recorder import Recorder
+
+
+class Desk:
+    def __init__(self, tmp_path: Path, *, trusted: bool = True) -> None:
+        self.project = tmp_path / "project"
+        (self.project / ".gatewright").mkdir(parents=True)
+        (tmp_path / "home").mkdir()
+        self.env = {"HOME": str(tmp_path / "home"), "PATH": os.environ["PATH"]}
+        self.options = LaunchOptions(cwd=str(self.project), trust=trusted, model="demo")
+        self.said: list[str] = []
+        self.seen: list[Surroundings] = []
+
+    def write(self, values: dict[str, Any] | str, name: str = "settings.json") -> None:
+        text = values if isinstance(values, str) else json.dumps(values)
+        (self.project / ".gatewright" / name).write_text(text, encoding="utf-8")
+
+    def live(self) -> LiveSettings:
+        around = survey(self.options, self.env, interactive=True)
+        live = LiveSettings(around, self.env, tell=self.said.append)
+        live.listen(self.seen.append)
+        return live
+
+
+RULES = {"permissions": {"allow": ["Bash(make)"], "deny": ["Bash(rm:*)"], "ask": ["Read(x)"]}}
+
+
+def test_a_changed_file_counts_at_once(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    live = desk.live()
+    live.refresh()
+    assert desk.seen == []
+    desk.write(RULES)
+    live.refresh()
+    live.refresh()
+    assert len(desk.seen) == 1
+    assert live.around.loaded.rules[Source.PROJECT] == RuleTexts(
+        ("Bash(make)",), ("Read(x)",), ("Bash(rm:*)",)
+    )
+
+
+@pytest.mark.parametrize("broken", ['{"permissions": ', "[1, 2]", "\x00\x01"])
+def test_a_broken_file_keeps_what_it_forbade_and_permits_nothing(
+    tmp_path: Path, broken: str
+) -> None:
+    desk = Desk(tmp_path)
+    desk.write(RULES)
+    live = desk.live()
+    desk.write(broken)
+    live.refresh()
+    assert live.around.loaded.rules[Source.PROJECT] == RuleTexts((), ("Read(x)",), ("Bash(rm:*)",))
+    assert len(desk.said) == 1
+    assert "settings.json" in desk.said[0]
+    desk.write(RULES)
+    live.refresh()
+    assert live.around.loaded.rules[Source.PROJECT].allow == ("Bash(make)",)
+
+
+def test_a_removed_file_is_gone(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    desk.write(RULES)
+    live = desk.live()
+    (desk.project / ".gatewright" / "settings.json").unlink()
+    live.refresh()
+    assert Source.PROJECT not in live.around.loaded.rules
+
+
+ACTING = {"env": {"MARK": "1"}, "permissions": {"allow": ["Bash(make)"]}}
+
+
+async def test_trust_is_asked_once_and_remembered(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, trusted=False)
+    desk.write(ACTING)
+    session = await open_session(desk.options, desk.env, interactive=True)
+    async with Recorder(session) as seen:
+        session.submit("what can you do?")
+        asked = await seen.until(Asked)
+        text = "\n".join(plain(block) for block in asked.ask.body)
+        assert "env" in text
+        assert "Bash(make)" in text
+        assert seen.of(TurnEnded) == []  # the first turn waits for the answer
+        session.answer(asked.id, Answer((TRUST,)))
+        await seen.until(TurnEnded, within=5)
+        await session.close()
+    again = await open_session(desk.options, desk.env, interactive=True)
+    async with Recorder(again) as seen:
+        again.submit("what can you do?")
+        await seen.until(TurnEnded, within=5)
+        await again.close()
+        assert seen.of(Asked) == []
+
+
+async def test_who_cannot_be_asked_gets_one_line(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, trusted=False)
+    desk.write(ACTING)
+    session = await open_session(desk.options, desk.env, interactive=False)
+    async with Recorder(session) as seen:
+        notice = await seen.until(Noticed)
+        await session.close()
+        assert notice.text.startswith("2 settings of this project are ignored")
+        assert seen.of(Asked) == []
