@@ -9,12 +9,13 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field
 
-from gatewright.tools import rg
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block, Text
 from gatewright.tools.hits import brief, newest_first
 from gatewright.tools.near import missing
 from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
+from gatewright.tools.query import Query
+from gatewright.tools.rg import search
 
 LIMIT = 100
 SECONDS = 20.0
@@ -70,16 +71,11 @@ def _split(input: GlobInput, where: Where) -> tuple[Path, str]:
 
 
 async def _files(ctx: ToolContext, base: Path, pattern: str) -> tuple[list[bytes], str]:
-    program = rg.locate(ctx.where.root, ctx.env.get("PATH"))
-    if not program:
-        raise ToolFailure(
-            "ripgrep was not found. Install it (package ripgrep), version 14 or newer."
-        )
     pattern = "\\" + pattern if pattern.startswith("!") else pattern
-    argv = (program, *rg.COMMON, "--files", f"--glob={pattern}", *rg.NOT_VCS)
-    found = await rg.run(ctx, argv, base, seconds=SECONDS, limit=64 * 1024 * 1024)
+    query = Query(root=base, mode="names", globs=(pattern,))
+    found = await search(query, ctx, seconds=SECONDS, limit=64 * 1024 * 1024)
     if found.failed:
-        raise ToolFailure(f"The pattern is wrong: {found.failed}")
+        raise ToolFailure(f"The pattern is wrong. {found.failed}")
     return found.output.split(b"\0")[:-1], found.cut
 
 

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
+import msgspec
 from pydantic import BaseModel, ConfigDict, Field
 
-from gatewright.tools import rg
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block, Text
 from gatewright.tools.hits import content, listing
 from gatewright.tools.near import missing
 from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
+from gatewright.tools.query import Found, Mode, Query
+from gatewright.tools.rg import LIMIT, search
 
 SECONDS = 20.0
-LIMIT = 250
+PAGE = 250
+_CONTEXT = 1000
 _PARALLEL = 4 * 1024 * 1024  # more than this is searched again in order, up to the lines wanted
-_COLUMNS = 500
 
 
 class GrepInput(BaseModel):
@@ -37,7 +39,7 @@ class GrepInput(BaseModel):
     before: int | None = Field(default=None, alias="-B", ge=0)
     context: int | None = Field(default=None, alias="-C", ge=0)
     multiline: bool = Field(default=False, description="`.` matches newlines, matches span lines")
-    head_limit: int = Field(default=LIMIT, ge=0, description="Lines or files shown; default 250")
+    head_limit: int = Field(default=PAGE, ge=0, description="Lines or files shown; default 250")
     offset: int = Field(default=0, ge=0, description="Skip this many first")
 
 
@@ -74,61 +76,53 @@ def _base(input: GrepInput, where: Where) -> Path:
 
 
 async def _content(input: GrepInput, base: Path, ctx: ToolContext) -> tuple[list[str], str]:
-    argv = ["-n"]
-    for flag, count in (("-A", input.after), ("-B", input.before), ("-C", input.context)):
-        argv += [flag, str(min(count, 1000))] if count else []
-    found = await _search(input, base, ctx, argv, limit=_PARALLEL)
+    query = _query(input, base)
+    found = await _search(query, ctx, limit=_PARALLEL)
     if found.full:
         # Plenty of hits: one thread in path order, stopped once there is enough for this page.
         wanted = input.offset + (input.head_limit or 10_000) + 1
-        found = await _search(input, base, ctx, ["--sort=path", *argv], lines=wanted)
-    cut = found.cut
-    if found.full:
-        cut = "there are more"
-    return content(found.output, _root(base), ctx, numbers=input.numbers), cut
+        found = await _search(msgspec.structs.replace(query, ordered=True), ctx, lines=wanted)
+    cut = "there are more" if found.full else found.cut
+    return content(found.output, query.root, ctx, numbers=input.numbers), cut
 
 
 async def _listing(input: GrepInput, base: Path, ctx: ToolContext) -> tuple[list[str], str]:
-    counting = input.output_mode == "count"
-    found = await _search(input, base, ctx, ["-c" if counting else "-l"])
+    query = _query(input, base)
+    found = await _search(query, ctx)
     cut = "there are more" if found.full else found.cut
-    return listing(found.output, _root(base), ctx, counts=counting), cut
+    return listing(found.output, query.root, ctx, counts=query.mode == "counts"), cut
 
 
-def _root(base: Path) -> Path:
-    return base if base.is_dir() else base.parent
+_MODES: Mapping[str, Mode] = {
+    "content": "content",
+    "count": "counts",
+    "files_with_matches": "files",
+}
 
 
-async def _search(
-    input: GrepInput,
-    base: Path,
-    ctx: ToolContext,
-    mode: Sequence[str],
-    *,
-    limit: int = rg.LIMIT,
-    lines: int = 0,
-) -> rg.Found:
-    program = rg.locate(ctx.where.root, ctx.env.get("PATH"))
-    if not program:
-        raise ToolFailure(
-            "ripgrep was not found. Install it (package ripgrep), version 14 or newer."
-        )
-    argv = (program, *rg.COMMON, *mode, *_options(input), "-e", input.pattern, "--")
-    argv += (".",) if (root := _root(base)) == base else (f"./{base.name}",)
-    found = await rg.run(ctx, argv, root, seconds=SECONDS, limit=limit, lines=lines)
+def _query(input: GrepInput, base: Path) -> Query:
+    directory = base.is_dir()
+    shown = input.output_mode == "content"
+    around = min(input.context or 0, _CONTEXT) if shown else 0
+    return Query(
+        root=base if directory else base.parent,
+        target="." if directory else f"./{base.name}",
+        mode=_MODES[input.output_mode],
+        pattern=input.pattern,
+        globs=tuple(_globs(input.glob or "")),
+        type=input.type or "",
+        ignore_case=input.ignore_case,
+        multiline=input.multiline,
+        before=min(input.before or around, _CONTEXT) if shown else 0,
+        after=min(input.after or around, _CONTEXT) if shown else 0,
+    )
+
+
+async def _search(query: Query, ctx: ToolContext, *, limit: int = LIMIT, lines: int = 0) -> Found:
+    found = await search(query, ctx, seconds=SECONDS, limit=limit, lines=lines)
     if found.failed:
         raise ToolFailure(f"The search was not run. {found.failed}")
     return found
-
-
-def _options(input: GrepInput) -> list[str]:
-    options = ["--no-heading", "-H", "--color=never"]
-    options += [f"--max-columns={_COLUMNS}", "--max-columns-preview"]
-    options += ["-i"] if input.ignore_case else []
-    options += ["-U", "--multiline-dotall"] if input.multiline else []
-    options += [f"--type={input.type}"] if input.type else []
-    options += [f"--glob={pattern}" for pattern in _globs(input.glob or "")]
-    return [*options, *rg.NOT_VCS]
 
 
 def _globs(text: str) -> list[str]:

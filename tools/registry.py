@@ -26,6 +26,8 @@ TOOLS: Mapping[str, str] = {
     "MultiEdit": "gatewright.tools.multi_edit:MultiEdit",
     "NotebookRead": "gatewright.tools.notebook_read:NotebookRead",
     "NotebookEdit": "gatewright.tools.notebook_edit:NotebookEdit",
+    "WebFetch": "gatewright.tools.web_fetch:WebFetch",
+    "WebSearch": "gatewright.tools.web_search:WebSearch",
     "TaskOutput": "gatewright.tools.task_output:TaskOutput",
     "TaskStop": "gatewright.tools.task_stop:TaskStop",
     "TaskCreate": "gatewright.tools.task_create:TaskCreate",

@@ -16,9 +16,9 @@ from pathlib import Path
 import msgspec
 
 from gatewright.tools.protocol import SpawnRequest, ToolContext
+from gatewright.tools.query import Found, Query
+from gatewright.tools.slowsearch import slow_search
 
-COMMON = ("--no-config", "--hidden", "--no-messages", "--null")
-NOT_VCS = ("--glob=!.git", "--glob=!.hg", "--glob=!.svn")
 LIMIT = 16 * 1024 * 1024
 NEWEST_KNOWN_BAD = 13  # before 14 `--null` and ignore rules differ
 
@@ -76,25 +76,24 @@ def _version(program: str) -> int:
     return int(found[1]) if found else 0
 
 
-class Found(msgspec.Struct, frozen=True):
-    """What a search printed; `cut` says why it is not all, `failed` holds ripgrep's complaint."""
-
-    output: bytes
-    cut: str = ""
-    failed: str = ""
-    full: bool = False  # stopped because there was more than `limit` bytes or `lines` lines
-
-
-async def run(
-    ctx: ToolContext,
-    argv: tuple[str, ...],
-    cwd: Path,
-    *,
-    seconds: float,
-    limit: int = LIMIT,
-    lines: int = 0,
+async def search(
+    query: Query, ctx: ToolContext, *, seconds: float, limit: int = LIMIT, lines: int = 0
 ) -> Found:
-    """Run ripgrep and collect what it prints, for at most `seconds`, `limit` bytes or `lines`.
+    """What the query finds within `seconds` and about `limit` bytes or `lines` lines."""
+    program = locate(ctx.where.root, ctx.env.get("PATH"))
+    if not program:
+        return await slow_search(query, seconds=seconds, limit=limit)
+    return await _run((program, *query.argv()), query.root, ctx, Bounds(seconds, limit, lines))
+
+
+class Bounds(msgspec.Struct, frozen=True):
+    seconds: float
+    limit: int
+    lines: int
+
+
+async def _run(argv: tuple[str, ...], cwd: Path, ctx: ToolContext, bounds: Bounds) -> Found:
+    """Run ripgrep and collect what it prints.
 
     An incomplete last record is dropped when the search is cut.
     """
@@ -103,10 +102,10 @@ async def run(
     data = bytearray()
     full = late = False
     try:
-        async with asyncio.timeout(seconds):
+        async with asyncio.timeout(bounds.seconds):
             while not full and (chunk := await child.read()):
                 data += chunk
-                full = len(data) > limit or (0 < lines < data.count(b"\n"))
+                full = len(data) > bounds.limit or 0 < bounds.lines < data.count(b"\n")
     except TimeoutError:
         late = True
     except BaseException:
@@ -115,7 +114,7 @@ async def run(
     if full or late:
         await child.kill(0.2)
         end = max(data.rfind(b"\n"), data.rfind(b"\0"))
-        cut = f"the search was stopped after {seconds:.0f} s" if late else ""
+        cut = f"the search was stopped after {bounds.seconds:.0f} s" if late else ""
         return Found(bytes(data[: end + 1]), cut=cut, full=full)
     code = await child.wait()
     if code == 2 and b"\0" not in data:
