@@ -39,6 +39,12 @@ def api_of(server: Endpoint, facts: Callable[[str], ModelFacts]) -> Api:
             from gatewright.agent.providers.anthropic import MessagesApi  # noqa: PLC0415  lazy: 2 ms
 
             return MessagesApi(server.name, facts, server.quirks)
+        case "openai-responses":
+            from gatewright.agent.providers.openai_responses import (  # noqa: PLC0415  lazy: 2 ms
+                ResponsesApi,
+            )
+
+            return ResponsesApi(server.name, facts, server.quirks)
         case _:
             from gatewright.agent.providers.openai_chat import ChatApi  # noqa: PLC0415  lazy: 2 ms
 

@@ -12,7 +12,8 @@ class Quirks(msgspec.Struct, frozen=True, rename="camel", kw_only=True, forbid_u
 
     `omit` removes fields of the body, `extra` adds them. `reasoning_back` is the field in which
     the model's reasoning is returned to it, `call_ids` how short its call ids must be, `bridge`
-    what the model must have said between the results of its calls and the person's words.
+    what the model must have said between the results of its calls and the person's words,
+    `phases` whether the model's texts are marked as comments or answers.
     """
 
     omit: tuple[str, ...] = ()
@@ -29,4 +30,5 @@ class Quirks(msgspec.Struct, frozen=True, rename="camel", kw_only=True, forbid_u
     cache_points: bool = False
     cache_key: bool = False
     store: bool = False
+    phases: bool = False
     key_required: bool = True

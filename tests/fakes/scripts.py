@@ -215,9 +215,118 @@ def _chat_usage(usage: Usage) -> Json:
     }
 
 
+# ---- Responses
+
+
+def responses(lines: Sequence[Line], number: int) -> Iterator[Item]:
+    sequence = 0
+
+    def send(kind: str, **fields: Any) -> bytes:
+        nonlocal sequence
+        sequence += 1
+        return event(kind, {"type": kind, "sequence_number": sequence, **fields})
+
+    head: Json = {"id": f"resp_{number}", "object": "response", "model": "fake", "output": []}
+    yield send("response.created", response={**head, "status": "in_progress", "usage": None})
+    yield send("response.in_progress", response={**head, "status": "in_progress", "usage": None})
+    index = 0
+    for line in lines:
+        match line.verb:
+            case "say" | "think" | "call" | "badcall":
+                for kind, fields in _response_item(line, index, number, lines):
+                    yield send(kind, output_index=index, **fields)
+                index += 1
+            case "ping":
+                yield send("keepalive")
+            case _:
+                yield line
+    finish = ending(lines)
+    if finish.reason == "refusal":
+        item = {"item_id": "msg_r", "content_index": 0}
+        yield send("response.refusal.delta", output_index=index, delta=finish.detail, **item)
+    if has(lines, "nostop"):
+        return
+    last = {**head, "status": "completed", "usage": _response_usage(usage_of(lines))}
+    if finish.reason == "length":
+        last |= {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
+        yield send("response.incomplete", response=last)
+    else:
+        yield send("response.completed", response=last)
+
+
+def _response_item(
+    line: Line, index: int, number: int, lines: Sequence[Line]
+) -> Iterator[tuple[str, Json]]:
+    item: Json
+    deltas: list[tuple[str, Json]] = []
+    id = f"item_{number}_{index}"
+    match line.verb:
+        case "say":
+            item = {"type": "message", "id": id, "role": "assistant", "status": "completed"}
+            item["content"] = [{"type": "output_text", "text": line.text, "annotations": []}]
+            empty: Json = {"content": []}
+            at = {"item_id": id, "content_index": 0}
+            deltas = [
+                ("response.output_text.delta", {**at, "delta": piece})
+                for piece in pieces_of(line.text, size_of(lines))
+            ]
+            deltas.append(("response.output_text.done", {**at, "text": line.text}))
+        case "think":
+            item = {"type": "reasoning", "id": id, "encrypted_content": f"sealed-{len(line.text)}"}
+            item["summary"] = [{"type": "summary_text", "text": line.text}]
+            empty = {"summary": [], "encrypted_content": ""}
+            at = {"item_id": id, "summary_index": 0}
+            part = {"type": "summary_text", "text": ""}
+            deltas = [("response.reasoning_summary_part.added", {**at, "part": part})]
+            deltas += [
+                ("response.reasoning_summary_text.delta", {**at, "delta": piece})
+                for piece in pieces_of(line.text, WORDS)
+            ]
+        case _:
+            name, arguments = line.call()
+            call = f"call_{number}_{index}" if line.tag is None else line.tag
+            item = {"type": "function_call", "id": id, "call_id": call, "name": name}
+            item |= {"arguments": arguments, "status": "completed"}
+            empty = {"arguments": ""}
+            deltas = [
+                ("response.function_call_arguments.delta", {"item_id": id, "delta": piece})
+                for piece in pieces_of(arguments, WORDS)
+            ]
+            done = {"item_id": id, "arguments": arguments}
+            deltas.append(("response.function_call_arguments.done", done))
+    yield "response.output_item.added", {"item": {**item, **empty, "status": "in_progress"}}
+    if not has(lines, "atonce"):
+        yield from deltas
+    yield "response.output_item.done", {"item": item}
+
+
+def _response_usage(usage: Usage) -> Json:
+    prompt = usage.input + usage.cache_read + usage.cache_write
+    details = {"cached_tokens": usage.cache_read, "cache_write_tokens": usage.cache_write}
+    return {
+        "input_tokens": prompt,
+        "input_tokens_details": details,
+        "output_tokens": usage.output,
+        "output_tokens_details": {"reasoning_tokens": 0},
+        "total_tokens": prompt + usage.output,
+    }
+
+
+def _response_whole(lines: Sequence[Line], number: int) -> Json:
+    said = [line for line in lines if line.verb in ("say", "think", "call", "badcall")]
+    items = [list(_response_item(line, at, number, lines))[-1] for at, line in enumerate(said)]
+    return {
+        "id": f"resp_{number}",
+        "status": "completed",
+        "output": [fields["item"] for _, fields in items],
+        "usage": _response_usage(usage_of(lines)),
+    }
+
+
 RENDER: dict[str, Callable[[Sequence[Line], int], Iterator[Item]]] = {
     "/messages": anthropic,
     "/chat/completions": chat,
+    "/responses": responses,
 }
 
 
@@ -266,6 +375,7 @@ def _chat_whole(lines: Sequence[Line], number: int) -> Json:
 WHOLE: dict[str, Callable[[Sequence[Line], int], Json]] = {
     "/messages": _anthropic_whole,
     "/chat/completions": _chat_whole,
+    "/responses": _response_whole,
 }
 
 
@@ -300,4 +410,6 @@ def error_body(line: Line) -> tuple[int, dict[str, str], bytes]:
 def error_event(api: str, line: Line) -> bytes:
     """The same in the middle of a stream."""
     _, _, body = error_body(line)
-    return event("error", json.loads(body)) if api == "/messages" else b"data: " + body + b"\n\n"
+    return (
+        event("error", json.loads(body)) if api != "/chat/completions" else b"data: %s\n\n" % body
+    )

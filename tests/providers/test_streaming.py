@@ -28,7 +28,7 @@ from tests.fakes.model_server import ModelServer
 from tests.providers.conftest import Open
 
 ENDED = ("end", StopReason.END)
-APIS = ["anthropic", "openai"]
+APIS = ["anthropic", "openai", "openai-responses"]
 REQUEST = Request(
     model="some-model",
     system=("Be kind.",),
@@ -85,14 +85,13 @@ async def test_text_calls_thinking_and_usage(api: str, open_fake: Open) -> None:
         ("Grep", '{"pattern": "x+"}'),
         ("end", StopReason.CALLS),
     ]
-    assert pieces[0] == MessageStarted(
-        "msg_1" if api == "anthropic" else "chatcmpl-1", "some-model"
-    )
+    ids = {"anthropic": "msg_1", "openai": "chatcmpl-1", "openai-responses": "resp_1"}
+    assert pieces[0] == MessageStarted(ids[api], "some-model")
     assert pieces[-2] == UsageReported(Usage(input=7, output=30, cache_read=100, cache_write=20))
     assert sum(isinstance(piece, BlockEnded) for piece in pieces) == 4
-    ids = [piece.id for piece in pieces if isinstance(piece, CallStarted)]
-    assert len(set(ids)) == 2
-    assert all(ids)
+    calls = [piece.id for piece in pieces if isinstance(piece, CallStarted)]
+    assert len(set(calls)) == 2
+    assert all(calls)
 
 
 @pytest.mark.parametrize("api", APIS)
@@ -101,7 +100,6 @@ async def test_text_calls_thinking_and_usage(api: str, open_fake: Open) -> None:
     [
         "chunks: 1",
         "chunks: 3\nframing: close",
-        "nostop:",
         "double:",
         "atonce:",
         "noindex:",
