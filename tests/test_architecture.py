@@ -43,6 +43,7 @@ def test_the_tree_keeps_the_rule(rule: Rule) -> None:
         ("agent/loop.py", "from gatewright.tools.bash import Bash"),
         ("tui/app.py", "from gatewright.agent.loop import run_turn"),
         ("tui/app.py", "import httpx2"),
+        ("tui/app.py", "NAME = 'gatewright.tools.bash:Bash'"),
     ],
 )
 def test_a_planted_import_is_found(tmp_path: Path, path: str, line: str) -> None:

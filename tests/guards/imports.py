@@ -80,12 +80,6 @@ TABLE = (
     Row("agent/main.py", "composition root", ANYTHING, frozenset(ANYTHING)),
     Row("agent/build.py", "composition root", ANYTHING, frozenset(ANYTHING)),
     Row(
-        "agent/preload.py",
-        "warms up what the first request will need",
-        ANYTHING,
-        frozenset(ANYTHING),
-    ),
-    Row(
         "tui",
         "the screen is a fold over events and talks to the session facade only",
         (
@@ -110,7 +104,8 @@ COMPOSITION = ("agent.main", "agent.build")
 def imports(source: Source, known: frozenset[str]) -> Iterator[tuple[int, str]]:
     """Line and full name of every import, wherever in the file it stands.
 
-    `from gatewright.tools import protocol` counts as `gatewright.tools.protocol`.
+    `from gatewright.tools import protocol` counts as `gatewright.tools.protocol`, and so does the
+    text "gatewright.tools.protocol:Tool", which somebody will import by name.
     """
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Import):
