@@ -114,10 +114,12 @@ def imports(source: Source, known: frozenset[str]) -> Iterator[tuple[int, str]]:
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
             for alias in node.names:
                 full = f"{node.module}.{alias.name}"
-                yield (
-                    node.lineno,
-                    full if full.removeprefix("gatewright.") in known else node.module,
-                )
+                named = full.removeprefix("gatewright.") in known
+                yield node.lineno, full if named else node.module
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            name = node.value.partition(":")[0]
+            if name.startswith("gatewright.") and name.removeprefix("gatewright.") in known:
+                yield node.lineno, name
 
 
 def forbidden_imports(sources: Sequence[Source]) -> list[str]:
