@@ -143,6 +143,19 @@ class Gate:
         self._note(request, decision, outcome, (answer, started))
         return outcome
 
+    async def changed(self, request: Request) -> Outcome:
+        """Judge the input that who answered put in place of the asked one.
+
+        They have said yes to exactly this, so an ask is settled; what is forbidden stays so.
+        """
+        started = self._ports.clock()
+        decision = await self._decide(request)
+        if not isinstance(decision, Deny):
+            return Passed(request.call)
+        outcome = self._settled(request, decision)
+        self._note(request, decision, outcome, ("changed", started))
+        return outcome
+
     async def _decide(self, request: Request) -> Decision:
         """Decide with everything known that a decision needs to know."""
         policy, ports = self._policy, self._ports
@@ -176,7 +189,10 @@ class Gate:
         choice = _choice(answer, offered=bool(ask.grants))
         match choice:
             case "once":
-                return Passed(request.call), "once"
+                call = (
+                    request.call if answer.input is None else request.call.with_input(answer.input)
+                )
+                return Passed(call), "once"
             case "always":
                 await self._remember(ask.grants)
                 return Passed(request.call), "always"

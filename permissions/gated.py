@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from gatewright.permissions.gate import Gate, GatePorts, Passed, Request
 from gatewright.permissions.policy import Policy
@@ -44,6 +45,12 @@ class GatedExecutor:
                 return ToolResult.failed(f"A hook rewrote the input: {facts.error}")
         request = Request(call, facts, ctx.where, ctx.ask, ctx.agent, hook)
         outcome = await self._gate.authorize(request)
+        if isinstance(outcome, Passed) and outcome.call.input != call.input:
+            call = outcome.call
+            facts = await self._raw.facts(call, ctx.where)
+            if facts.error:
+                return ToolResult.failed(f"The input was changed by who allowed it: {facts.error}")
+            outcome = await self._gate.changed(replace(request, call=call, facts=facts))
         if not isinstance(outcome, Passed):
             if outcome.told:
                 return ToolResult.failed(outcome.message, summary="answered instead")

@@ -5,7 +5,7 @@ The permission gate, question and plan tools, trust and MCP elicitation all use 
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
@@ -40,12 +40,14 @@ class Ask(msgspec.Struct, frozen=True, omit_defaults=True):
 class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
     """`choices` are option ids; `text` is what the person typed instead or besides.
 
-    `cancelled` means nobody answered: the turn was interrupted or the front end went away.
+    `input` is what a call shall run with instead, when who answered changed it. `cancelled` means
+    nobody answered: the turn was interrupted or the front end went away.
     """
 
     choices: tuple[str, ...] = ()
     text: str = ""
     cancelled: bool = False
+    input: dict[str, Any] | None = None
 
     @property
     def choice(self) -> str:

@@ -186,6 +186,28 @@ async def test_input_a_hook_wrote_is_judged_and_run(tmp_path: Path) -> None:
     assert house.write.ran == ["b.py"]
 
 
+async def test_changed_input_is_judged_and_run(tmp_path: Path) -> None:
+    rules = {"user": RuleTexts(deny=("Edit(*.env)",))}
+    house = House(tmp_path, Answer(("once",), input={"file_path": "b.py"}), rules=rules)
+    assert (await house.call("Write", "a.py")).ok
+    assert house.write.ran == ["b.py"]
+    assert len(house.person.asked) == 1
+
+
+async def test_changed_input_cannot_beat_a_deny_rule(tmp_path: Path) -> None:
+    rules = {"user": RuleTexts(deny=("Edit(*.env)",))}
+    house = House(tmp_path, Answer(("once",), input={"file_path": "x.env"}), rules=rules)
+    assert not (await house.call("Write", "a.py")).ok
+    assert house.write.ran == []
+    assert [record.behavior for record in house.records] == ["allow", "deny"]
+
+
+async def test_changed_input_that_is_invalid_does_not_run(tmp_path: Path) -> None:
+    house = House(tmp_path, Answer(("once",), input={"file": "x"}))
+    assert not (await house.call("Write", "a.py")).ok
+    assert house.write.ran == []
+
+
 async def test_a_link_out_of_the_project_is_seen_on_disk(tmp_path: Path) -> None:
     root, other = tmp_path / "root", tmp_path / "other"
     root.mkdir()
