@@ -23,6 +23,7 @@ from gatewright.agent.errors import SettingsError
 from gatewright.agent.events import (
     AnyEvent,
     Decided,
+    Envelope,
     ModeChanged,
     Noticed,
     SessionStarted,
@@ -74,7 +75,7 @@ async def open_session(
     """Raises GatewrightError, whose text is for the person."""
     base = _base(survey(options, env, interactive=interactive))
     around, start, hub = base.around, base.start, base.hub
-    kept = project_folder(around.places.home, around.where.cwd)
+    kept = start.path.with_suffix("")
     policy = Policy(_policy_config(around, start))
     tools = BuiltinTools(BASIC if options.tools is None else options.tools)
     writer = _writer(base)
@@ -112,11 +113,18 @@ def _base(around: Surroundings) -> _Base:
     """The history so far, and the hub that goes on from there."""
     folder = project_folder(around.places.home, around.where.cwd)
     start = find_start(around.options, folder)
-    hub, talk = Hub(clock=CLOCK.time, new_id=new_id), Conversation()
+    standing, talk = start.standing(), Conversation()
+    hub = Hub(clock=CLOCK.time, new_id=new_id, stamp=standing.stamped)
     for envelope in start.stored:
         talk.apply(envelope.event)
     hub.restore(start.stored)
-    hub.tap(lambda envelope: talk.apply(envelope.event) if envelope.agent == MAIN else None)
+
+    def fold(envelope: Envelope) -> None:
+        if envelope.agent == MAIN:
+            talk.apply(envelope.event)
+            standing.apply(envelope.event)
+
+    hub.tap(fold)
     return _Base(around, start, hub, talk)
 
 

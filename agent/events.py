@@ -11,7 +11,7 @@ from typing import Any, ClassVar, TypeAlias
 import msgspec
 
 from gatewright.agent.errors import FailureKind
-from gatewright.agent.messages import AssistantPart, Usage
+from gatewright.agent.messages import AssistantPart, Turn, Usage
 from gatewright.agent.stop import Stop
 from gatewright.tools.blocks import Block, Tone
 from gatewright.tools.interact import Answer, Ask
@@ -31,6 +31,7 @@ class SessionStarted(Event, frozen=True, tag="session_started"):
     app: str
     tools: tuple[str, ...] = ()
     resumed: bool = False
+    branch: str = ""
 
 
 class UserMessage(Event, frozen=True, tag="user"):
@@ -94,16 +95,59 @@ class Decided(Event, frozen=True, tag="decision"):
     ms: int = 0
 
 
+class Carried(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a session was at a boundary, so that nothing before it has to be read again."""
+
+    mode: str = ""
+    model: str = ""
+    title: str = ""
+    usage: Usage = Usage()
+    cost: float = 0.0
+    turns: int = 0
+
+
 class Compacted(Event, frozen=True, tag="compacted"):
-    """History before this point is replaced by `summary` in what the model sees."""
+    """History before this point is replaced by `summary` in what the model sees.
+
+    `opening` is the summary with everything that is put back beside it, `turns` the newest part
+    kept as it was, `words` what the person said before that part, oldest first.
+    """
 
     summary: str
     trigger: str
     tokens_before: int
+    tokens_after: int = 0
+    opening: str = ""
+    turns: tuple[Turn, ...] = ()
+    words: tuple[str, ...] = ()
+    carried: Carried = Carried()
+    usage: Usage = Usage()
+    cost: float = 0.0
 
 
 class Cleared(Event, frozen=True, tag="cleared"):
     """The person began anew: nothing before this point is sent to the model."""
+
+    carried: Carried = Carried()
+
+
+class ResultsCleared(Event, frozen=True, tag="results_cleared"):
+    """Old tool results that the model sees as placeholders from now on; `tokens` became free."""
+
+    call_ids: tuple[str, ...]
+    tokens: int = 0
+
+
+class Rewound(Event, frozen=True, tag="rewound"):
+    """The conversation went back to the event `to`, empty for the beginning: this is a new branch.
+
+    `left` was the end of the branch that was left; going back there undoes this. `text` is the
+    input it went back to, ready to be edited and sent again.
+    """
+
+    to: str
+    left: str
+    text: str = ""
 
 
 class ModeChanged(Event, frozen=True, tag="mode"):
@@ -257,6 +301,8 @@ AnyEvent: TypeAlias = (
     | Decided
     | Compacted
     | Cleared
+    | ResultsCleared
+    | Rewound
     | ModeChanged
     | ModelChanged
     | TitleChanged

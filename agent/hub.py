@@ -13,6 +13,8 @@ import msgspec
 
 from gatewright.agent.events import (
     AnyEvent,
+    Cleared,
+    Compacted,
     Envelope,
     InputDelta,
     TextDelta,
@@ -21,6 +23,7 @@ from gatewright.agent.events import (
 )
 
 MERGE_ABOVE = 1000
+KEPT = 5000  # durable events for late subscribers; the transcript has them all
 
 
 class Subscription:
@@ -65,11 +68,22 @@ class Subscription:
         self._news.set()
 
 
+def _as_it_is(event: AnyEvent) -> AnyEvent:
+    return event
+
+
 class Hub:
     """Numbers events, keeps the durable ones for late subscribers, and hands them to everyone."""
 
-    def __init__(self, *, clock: Callable[[], float], new_id: Callable[[], str]) -> None:
+    def __init__(
+        self,
+        *,
+        clock: Callable[[], float],
+        new_id: Callable[[], str],
+        stamp: Callable[[AnyEvent], AnyEvent] = _as_it_is,
+    ) -> None:
         self._clock = clock
+        self._stamp = stamp
         self._new_id = new_id
         self._seq = 0
         self._leaf = ""
@@ -85,8 +99,26 @@ class Hub:
             self._leaf = envelope.uuid
 
     def kept(self) -> Sequence[Envelope]:
-        """The durable events so far."""
+        """The durable events since the last boundary, KEPT at most."""
         return self._kept
+
+    @property
+    def leaf(self) -> str:
+        """The newest durable event: where the next one will hang."""
+        return self._leaf
+
+    def go_back(self, branch: Sequence[Envelope]) -> None:
+        """The next event hangs at the end of `branch`, which late subscribers get from now on."""
+        self._kept = list(branch[-KEPT:])
+        self._leaf = branch[-1].uuid if branch else ""
+
+    def _keep(self, envelope: Envelope) -> None:
+        self._leaf = envelope.uuid
+        if isinstance(envelope.event, Compacted | Cleared) and envelope.agent == "main":
+            self._kept = []
+        elif len(self._kept) >= KEPT:
+            del self._kept[: KEPT // 4]
+        self._kept.append(envelope)
 
     def tap(self, listener: Callable[[Envelope], None]) -> None:
         """A listener called within publish: for folds of the core itself, which cannot fail."""
@@ -100,11 +132,10 @@ class Hub:
             parent=self._leaf,
             timestamp=self._clock(),
             agent=agent,
-            event=event,
+            event=self._stamp(event) if agent == "main" else event,
         )
         if event.durable:
-            self._leaf = envelope.uuid
-            self._kept.append(envelope)
+            self._keep(envelope)
         for listener in self._taps:
             listener(envelope)
         for subscription in self._subscriptions:

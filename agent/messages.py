@@ -58,18 +58,18 @@ class CallPart(msgspec.Struct, frozen=True, tag_field="kind", tag="call", omit_d
 AssistantPart: TypeAlias = TextPart | ThinkingPart | CallPart
 
 
-class UserTurn(msgspec.Struct, frozen=True):
+class UserTurn(msgspec.Struct, frozen=True, tag_field="kind", tag="user"):
     content: tuple[Content, ...]
 
 
-class AssistantTurn(msgspec.Struct, frozen=True):
+class AssistantTurn(msgspec.Struct, frozen=True, tag_field="kind", tag="assistant"):
     """`model` says who wrote it: another model's thinking is not sent back."""
 
     parts: tuple[AssistantPart, ...]
     model: str = ""
 
 
-class ResultTurn(msgspec.Struct, frozen=True):
+class ResultTurn(msgspec.Struct, frozen=True, tag_field="kind", tag="result"):
     """The result of one call."""
 
     call_id: str

@@ -8,9 +8,10 @@ from pathlib import Path
 import msgspec
 
 from gatewright.agent.errors import SessionError
-from gatewright.agent.events import Envelope, ModeChanged, ModelChanged, SessionStarted
+from gatewright.agent.events import Envelope
 from gatewright.agent.ids import new_id
 from gatewright.agent.options import LaunchOptions
+from gatewright.agent.standing import Standing
 from gatewright.agent.transcript.index import find_session, list_sessions
 from gatewright.agent.transcript.place import transcript_file
 from gatewright.agent.transcript.reader import Stored, read_transcript
@@ -29,20 +30,18 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
     forked_from: str = ""
     notice: str = ""
 
+    def standing(self) -> Standing:
+        """What the session was when it was left."""
+        return Standing.after(envelope.event for envelope in self.stored)
+
     @property
     def mode(self) -> str:
         """The mode it was last in, empty where none is stored."""
-        for envelope in reversed(self.stored):
-            if isinstance(envelope.event, ModeChanged | SessionStarted):
-                return envelope.event.mode
-        return ""
+        return self.standing().now.mode
 
     @property
     def model(self) -> str:
-        for envelope in reversed(self.stored):
-            if isinstance(envelope.event, ModelChanged | SessionStarted):
-                return envelope.event.model
-        return ""
+        return self.standing().now.model
 
 
 def find_start(options: LaunchOptions, folder: Path) -> Start:

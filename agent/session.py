@@ -31,6 +31,7 @@ from gatewright.agent.events import (
     AnyEvent,
     AssistantMessage,
     Cleared,
+    Compacted,
     ModeChanged,
     ModelChanged,
     QueueChanged,
@@ -217,19 +218,32 @@ class Session:
             return
         if isinstance(event, TurnEnded):
             self._spending.ended(event)
-        elif isinstance(event, AssistantMessage):
-            self._spending.answered(event)
+        elif isinstance(event, AssistantMessage | Compacted):
+            self._spent(event)
             window = self._model.window if self._model else 0
             self._parts.hub.publish(self._spending.changed(window), agent=agent)
+
+    def _spent(self, event: AssistantMessage | Compacted) -> None:
+        if isinstance(event, Compacted):
+            self._spending.compacted(event)
+        else:
+            self._spending.answered(event)
 
     def _restore_spending(self) -> None:
         for envelope in self._parts.hub.kept():
             if envelope.agent != MAIN:
                 continue
-            if isinstance(envelope.event, AssistantMessage):
-                self._spending.answered(envelope.event)
-            elif isinstance(envelope.event, TurnEnded):
-                self._spending.ended(envelope.event)
+            match envelope.event:
+                case Compacted() | Cleared() as event:
+                    self._spending.began(event.carried)
+                    if isinstance(event, Compacted):
+                        self._spending.compacted(event)
+                case AssistantMessage() as event:
+                    self._spending.answered(event)
+                case TurnEnded() as event:
+                    self._spending.ended(event)
+                case _:
+                    pass
         self._spending.restore_done()
 
     async def _run(self) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from gatewright.agent.events import AssistantMessage, TurnEnded, UsageChanged
+from gatewright.agent.events import AssistantMessage, Carried, Compacted, TurnEnded, UsageChanged
 from gatewright.agent.messages import Usage
 from gatewright.tools.blocks import Block, Table, Text
 
@@ -36,6 +36,15 @@ class Spending:
     def since_start(self) -> float:
         return self.cost - self.restored
 
+    def began(self, carried: Carried) -> None:
+        """Go on from a boundary of a stored session."""
+        self.usage, self.cost, self._count = carried.usage, carried.cost, carried.turns
+
+    def compacted(self, event: Compacted) -> None:
+        self.usage = self.usage.plus(event.usage)
+        self.cost += event.cost
+        self._context = event.tokens_after
+
     def answered(self, event: AssistantMessage) -> None:
         self.usage = self.usage.plus(event.usage)
         self.cost += event.cost
@@ -52,7 +61,7 @@ class Spending:
         return UsageChanged(usage=self.usage, cost=self.cost, context=self._context, window=window)
 
     def table(self) -> Sequence[Block]:
-        if not self._count:
+        if not self._count and not self.cost:
             return (Text("Nothing was asked yet."),)
         rows = [_row(f"turn {turn.number}", turn.usage, turn.cost) for turn in self._turns]
         rows.append(_row("session", self.usage, self.cost))

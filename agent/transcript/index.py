@@ -2,37 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import msgspec
 
 from gatewright.agent import wire
 from gatewright.agent.errors import SessionError
-from gatewright.agent.events import TitleChanged, UserMessage
+from gatewright.agent.events import SessionStarted, TitleChanged, UserMessage
 from gatewright.agent.transcript.reader import decoded, head_and_tail
 from gatewright.tools.protocol import TextContent
 
 TITLE_LIMIT = 100
+ID_TEXT = re.compile(r"[A-Za-z0-9-]+")
+_CUT_TEXT = re.compile(rb'^\{"type":"user",.*?"text":"((?:[^"\\]|\\.)*)', re.DOTALL)
 
 
 class Listed(msgspec.Struct, frozen=True):
+    """`title` is what the person or the model named it, else how its first prompt begins."""
+
     id: str
     path: Path
     title: str
     cwd: str
     changed: float
     size: int
+    created: float = 0.0
+    branch: str = ""
+    prompt: str = ""
+    forked_from: str = ""
 
 
 def list_sessions(folder: Path) -> list[Listed]:
     """The sessions of one project folder, newest first; files that are none are left out."""
-    found: list[Listed] = []
-    for path in folder.glob("*.jsonl"):
-        listed = describe(path)
-        if listed is not None:
-            found.append(listed)
-    return sorted(found, key=lambda listed: listed.changed, reverse=True)
+    return _described(folder.glob("*.jsonl"), limit=0)
+
+
+def list_everywhere(home: Path, *, limit: int = 0) -> list[Listed]:
+    """The sessions of all projects, newest first; only the `limit` newest files are opened."""
+    return _described((home / "projects").glob("*/*.jsonl"), limit)
+
+
+def _described(paths: Iterable[Path], limit: int) -> list[Listed]:
+    dated = sorted(((_changed(path), path) for path in paths), reverse=True)
+    chosen = dated[:limit] if limit else dated
+    found = (describe(path) for _, path in chosen)
+    return [listed for listed in found if listed is not None]
+
+
+def _changed(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
 
 
 def describe(path: Path) -> Listed | None:
@@ -42,45 +65,90 @@ def describe(path: Path) -> Listed | None:
         header = wire.decode_header(head[0] if head else b"")
     except (OSError, wire.WireError):
         return None
+    prompt = _prompt(head)
     return Listed(
         id=header.id,
         path=path,
-        title=_title(head, tail),
+        title=_title(tail) or prompt,
         cwd=header.cwd,
         changed=status.st_mtime,
         size=status.st_size,
+        created=header.created,
+        branch=_branch(head, tail),
+        prompt=prompt,
+        forked_from=header.forked_from,
     )
 
 
-def _title(head: Sequence[bytes], tail: Sequence[bytes]) -> str:
-    for envelope in decoded(tail[::-1]):
+def _title(tail: Sequence[bytes]) -> str:
+    """Titles are written again behind every boundary, so the newest is near the end or nowhere."""
+    for envelope in decoded([line for line in reversed(tail) if b'"title"' in line]):
         if isinstance(envelope.event, TitleChanged):
             return envelope.event.title
+    return ""
+
+
+def _branch(head: Sequence[bytes], tail: Sequence[bytes]) -> str:
+    for lines in (reversed(tail), head):
+        for envelope in decoded([line for line in lines if b'"session_started"' in line]):
+            if isinstance(envelope.event, SessionStarted):
+                return envelope.event.branch
+    return ""
+
+
+def _prompt(head: Sequence[bytes]) -> str:
     for envelope in decoded(head[1:]):
         event = envelope.event
         if isinstance(event, UserMessage) and not event.hidden:
-            text = " ".join(part.text for part in event.content if isinstance(part, TextContent))
-            return " ".join(text.split())[:TITLE_LIMIT]
+            texts = (part.text for part in event.content if isinstance(part, TextContent))
+            return shortened(" ".join(texts))
+    if cut := _CUT_TEXT.match(head[-1]):  # the first prompt is longer than what was read
+        text = cut[1][: 4 * TITLE_LIMIT].decode("utf-8", errors="ignore")
+        return shortened(text.replace("\\n", " ").replace('\\"', '"'))
     return ""
+
+
+def shortened(text: str) -> str:
+    return " ".join(text[: 4 * TITLE_LIMIT].split())[:TITLE_LIMIT]
 
 
 def find_session(folder: Path, wanted: str) -> Path:
     """The transcript a person means by an id, the beginning of one, a path, or words of its title.
 
-    Raises SessionError saying what to do when there is none or more than one.
+    Sessions of this directory come first, then those of all others. Raises SessionError saying
+    what to do when there is none or more than one.
     """
     if wanted.endswith(".jsonl") or "/" in wanted:
         path = Path(wanted).expanduser()
         if path.is_file():
             return path
         raise SessionError(f"There is no session file {wanted}.")
-    sessions = list_sessions(folder)
-    matches = [listed for listed in sessions if listed.id.startswith(wanted)] or [
-        listed for listed in sessions if wanted.lower() in listed.title.lower()
-    ]
+    matches = _by_id(folder, wanted) or _by_title(list_sessions(folder), wanted)
+    if not matches:
+        matches = _by_title(list_everywhere(folder.parent.parent), wanted)
     if len(matches) == 1:
-        return matches[0].path
+        return matches[0]
     if not matches:
         raise SessionError(f"No session here matches {wanted!r}. `agent --resume` lists them.")
-    names = ", ".join(listed.id[:13] for listed in matches[:5])
+    names = ", ".join(path.stem[:13] for path in matches[:5])
     raise SessionError(f"{len(matches)} sessions match {wanted!r} ({names}). Give more of the id.")
+
+
+def _by_id(folder: Path, wanted: str) -> list[Path]:
+    if not ID_TEXT.fullmatch(wanted):
+        return []
+    for paths in (folder.glob(f"{wanted}*.jsonl"), folder.parent.glob(f"*/{wanted}*.jsonl")):
+        found = sorted(paths)
+        exact = [path for path in found if path.stem == wanted]
+        if found := exact or [path for path in found if describe(path) is not None]:
+            return found
+    return []
+
+
+def _by_title(sessions: Sequence[Listed], wanted: str) -> list[Path]:
+    words = wanted.lower()
+    return [
+        listed.path
+        for listed in sessions
+        if words in listed.title.lower() or words in listed.prompt.lower()
+    ]

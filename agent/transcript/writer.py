@@ -13,10 +13,13 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
+
 from gatewright.agent import wire
 from gatewright.agent.errors import SessionError
 from gatewright.agent.events import Envelope, TurnEnded, UserMessage
 from gatewright.agent.hub import Subscription
+from gatewright.agent.ids import new_id
 
 UNSAVED_LIMIT = 64 * 1024 * 1024
 
@@ -31,12 +34,14 @@ class TranscriptWriter:
         *,
         lock: TranscriptLock,
         warn: Callable[[str], None],
+        new_id: Callable[[], str] = new_id,
         sync: bool = False,
     ) -> None:
         self._path = path
         self._header = header
         self._lock = lock
         self._warn = warn
+        self._new_id = new_id
         self._sync = sync
         self._file: int | None = None
         self._unsaved = bytearray()
@@ -56,6 +61,10 @@ class TranscriptWriter:
         self._take(self._subscription.waiting())
         if self._sync:
             await asyncio.to_thread(self._fsync)
+
+    @property
+    def path(self) -> Path:
+        return self._path
 
     def reopen(self) -> None:
         """Let go of the file; the next write opens it anew."""
@@ -99,8 +108,10 @@ class TranscriptWriter:
     def _open(self) -> int:
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         file = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        if not self._lock.took(self._path):
+            os.close(file)
+            return self._open_copy()
         try:
-            self._lock.take(self._path)
             size = os.fstat(file).st_size
             if size == 0:
                 self._put_header_first()
@@ -110,6 +121,22 @@ class TranscriptWriter:
             os.close(file)
             raise
         return file
+
+    def _open_copy(self) -> int:
+        """Another process writes to our file: what this one says is kept in a file of its own."""
+        header = msgspec.structs.replace(
+            self._header, id=self._new_id(), forked_from=self._header.id
+        )
+        self._warn(
+            "Another process works on this session. What is said here is kept as a copy, "
+            f"session {header.id}."
+        )
+        waiting = wire.encode_header(self._header)
+        if self._unsaved.startswith(waiting):
+            del self._unsaved[: len(waiting)]
+        self._header = header
+        self._path = self._path.with_name(f"{header.id}.jsonl")
+        return self._open()
 
     def _put_header_first(self) -> None:
         header = wire.encode_header(self._header)
@@ -152,18 +179,28 @@ class TranscriptLock:
 
     def take(self, path: Path) -> None:
         """Raises SessionError when another process holds it."""
-        if self._file is not None:
-            return
-        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            os.close(file)
+        if not self.took(path):
             raise SessionError(
                 "another process works on this session; close it there, "
                 "or go on in a copy with --fork-session"
-            ) from error
+            )
+
+    def took(self, path: Path) -> bool:
+        """Take it unless another process holds it."""
+        if self._file is not None:
+            return True
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(file)
+            return False
+        except OSError:
+            # A file system without locks: better to write than to lose the session.
+            os.close(file)
+            return True
         self._file = file
+        return True
 
     def release(self) -> None:
         if self._file is not None:

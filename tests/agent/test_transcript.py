@@ -144,13 +144,16 @@ async def test_one_bad_line_in_the_middle_costs_only_itself(tmp_path: Path) -> N
     assert stored.skipped == 1
 
 
-async def test_a_second_writer_is_kept_off(tmp_path: Path) -> None:
+async def test_a_second_writer_writes_a_copy(tmp_path: Path) -> None:
     path = tmp_path / "s1.jsonl"
     async with desk(path) as first, desk(path) as second:
         await first.write(*HISTORY)
         await second.write(user("me too"))
-        assert "--fork-session" in second.warnings[0]
+        assert "Another process works on this session" in second.warnings[0]
         assert events_of(path) == HISTORY
+        assert events_of(second.writer.path) == [user("me too")]
+        header = read_transcript(second.writer.path).header
+        assert (header.id, header.forked_from) == (second.writer.path.stem, "s1")
     lock = TranscriptLock()
     lock.take(path)
     with pytest.raises(SessionError, match="another process"):
