@@ -1,0 +1,73 @@
+"""docs/command-line.md: `python -m tests.pages.command_line > docs/command-line.md`."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Iterable, Iterator
+
+from gatewright.agent.commands.core import built_in
+from gatewright.agent.exits import MEANINGS
+from gatewright.agent.flags import FLAGS, Flag
+from gatewright.agent.subcommands.names import SUBCOMMANDS
+
+HEAD = """# Command line
+
+```
+agent [FLAGS] [PROMPT]     the screen; with a prompt it starts on that
+agent -p "PROMPT"          answer on standard output and exit
+agent COMMAND --help       a sub-command
+```
+
+In print mode standard input is read too: `git diff | agent -p "review this"`. Nobody is there to
+ask, so a call that would ask is refused, and the model is told so; say beforehand what may run,
+with `--allowedTools` or a mode. With `--output-format stream-json` every message is one line of
+JSON as it comes, and the last line is the result; with `--output-format json` it is that result
+alone.
+
+Flags may be written in kebab-case or camelCase.
+"""
+
+
+def page() -> str:
+    return "".join(f"{line}\n" for line in _lines())
+
+
+def _lines() -> Iterator[str]:
+    yield HEAD
+    yield "## Sub-commands\n"
+    yield from _table(("Command", "What it does"), SUBCOMMANDS.items(), "agent ")
+    shown = [flag for flag in FLAGS if not flag.hidden]
+    for group, flags in itertools.groupby(shown, key=lambda flag: flag.group):
+        yield f"\n## Flags: {group.lower()}\n"
+        yield from _table(("Flag", "Meaning"), ((_usage(flag), _help(flag)) for flag in flags))
+    yield "\n## Exit codes\n"
+    yield from _table(("Code", "Meaning"), ((str(int(code)), text) for code, text in MEANINGS))
+    yield "\n## Slash commands\n"
+    commands = ((f"{c.name} {c.args}".rstrip(), c.summary) for c in built_in())
+    yield from _table(("Command", "What it does"), commands, "/")
+
+
+def _table(
+    head: tuple[str, str], rows: Iterable[tuple[str, str]], prefix: str = ""
+) -> Iterator[str]:
+    yield f"| {head[0]} | {head[1]} |"
+    yield "|---|---|"
+    for name, text in rows:
+        yield "| `{}` | {} |".format(
+            f"{prefix}{name}".replace("|", "\\|"), text.replace("|", "\\|")
+        )
+
+
+def _usage(flag: Flag) -> str:
+    names = ", ".join(sorted(flag.names, key=len))
+    return f"{names} {flag.metavar}".rstrip()
+
+
+def _help(flag: Flag) -> str:
+    choices = " One of " + ", ".join(f"`{choice}`" for choice in flag.choices) + "."
+    return flag.help + (choices if flag.choices else "")
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())
