@@ -64,8 +64,9 @@ class Bash:
             cwd=ctx.where.cwd,
             env=env,
             snapshot=await self._snapshot,
+            limits=self._limits,
         )
-        job = await start(shell, ctx, self._limits)
+        job = await start(shell, ctx)
         if input.run_in_background and ctx.jobs is not None:
             job.keep_file()
             yield _started(ctx.jobs.adopt(job), job)

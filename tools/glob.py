@@ -67,7 +67,7 @@ def _split(input: GlobInput, where: Where) -> tuple[Path, str]:
     literal = next((i for i, part in enumerate(parts) if _MAGIC & set(part)), len(parts) - 1)
     lead = "/".join(parts[:literal]) or "/"
     inner = Where(base, where.root, where.home)
-    return inner.resolve(lead), "/".join(parts[literal:])
+    return inner.resolve(lead), "/" + "/".join(parts[literal:])
 
 
 async def _files(ctx: ToolContext, base: Path, pattern: str) -> tuple[list[bytes], str]:

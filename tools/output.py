@@ -51,6 +51,10 @@ class HeadTail:
         del self._tail[:cut]
 
     @property
+    def ends_line(self) -> bool:
+        return (self._tail or self._head).endswith(b"\n")
+
+    @property
     def hidden_lines(self) -> int:
         self._trim()
         return self._hidden_lines

@@ -26,11 +26,12 @@ HEAD = 10_000
 TAIL = 18_000
 _TICK = 0.1  # progress at most ten times a second
 _DISK_CHECK = 64 * 1024 * 1024
-_PROMPT = re.compile(
-    r"(?:\?|:|>|\]|\))\s*$"
-    r"|\b(?:y/n|yes/no|password|passphrase|press (?:any key|enter|return))\b",
+# A question ends without a newline; these words leave no doubt, the marks alone might be progress.
+_QUESTION = re.compile(
+    r"[\[(](?:y|yes)/(?:n|no)\b|\b(?:password|passphrase)\b.*:$|\bpress (?:any key|enter|return)\b",
     re.IGNORECASE,
 )
+_MARKS = re.compile(r"[?:]$")
 
 
 class ShellLimits(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,6 +50,7 @@ class Shell(msgspec.Struct, frozen=True, kw_only=True):
     cwd: Path
     env: Mapping[str, str]
     snapshot: Path | None = None
+    limits: ShellLimits = ShellLimits()
 
 
 def script(shell: Shell, mark: str) -> str:
@@ -71,16 +73,17 @@ class ShellJob:
 
     kind = "shell"
 
-    def __init__(self, child: Child, title: str, mark: str, spill: Path, limits: ShellLimits):
+    def __init__(self, child: Child, shell: Shell, mark: str, ctx: ToolContext) -> None:
         self._child = child
-        self._title = title
+        self._title = shell.command
+        self._detachable = ctx.jobs is not None
         self._mark = b"\0" + mark.encode()
         self._held = b""
-        self._path = spill_path(spill, "bash")
+        self._path = spill_path(ctx.spill, "bash")
         self._file: BinaryIO | None = None
         self._written = 0
         self._checked = 0
-        self._limits = limits
+        self._limits = shell.limits
         self._kept = HeadTail(HEAD, TAIL)
         self._started = time.monotonic()
         self._last_output = self._started
@@ -132,7 +135,10 @@ class ShellJob:
         await self._ended.wait()
 
     async def expire(self, seconds: float) -> None:
-        await self._stop(f"stopped after {seconds:g} s")
+        """Stop it because its time is over, or because it asks."""
+        question = self.asking()
+        why = f"it waits for input it cannot get ({question!r})" if question else ""
+        await self._stop(f"stopped: {why}" if why else f"stopped after {seconds:g} s")
 
     # -- output -----------------------------------------------------------------------------
 
@@ -246,15 +252,18 @@ class ShellJob:
         return Progress(tail, self._kept.size, time.monotonic() - self._started)
 
     def asking(self) -> str:
-        """The last line, if it looks like a question nobody can answer and nothing else came."""
-        if time.monotonic() - self._last_output < self._limits.quiet:
+        """The last line if it is a question that nobody answers: silence, and no end of line.
+
+        Where the command cannot go on in the background only what is surely a question counts.
+        """
+        if time.monotonic() - self._last_output < self._limits.quiet or self._kept.ends_line:
             return ""
-        tail = self._kept.last(400)
-        line = tail.rpartition("\n")[2].strip()
-        return line if _PROMPT.search(line) else ""
+        line = self._kept.last(400).rpartition("\n")[2].strip()
+        sure = _QUESTION.search(line) or (self._detachable and _MARKS.search(line))
+        return line if sure else ""
 
 
-async def start(shell: Shell, ctx: ToolContext, limits: ShellLimits) -> ShellJob:
+async def start(shell: Shell, ctx: ToolContext) -> ShellJob:
     """Start the command in the sandbox profile the call was given."""
     mark = f"end-{secrets.token_hex(8)}-"  # starts with no digit: printf would read it as octal
     text = script(shell, mark)
@@ -265,4 +274,4 @@ async def start(shell: Shell, ctx: ToolContext, limits: ShellLimits) -> ShellJob
     if ctx.confinement is not None:
         request = ctx.confinement.confine(request)
     child = await ctx.spawn(request)
-    return ShellJob(child, shell.command, mark, ctx.spill, limits)
+    return ShellJob(child, shell, mark, ctx)

@@ -1,0 +1,251 @@
+"""Grep and Glob against ripgrep itself, and the search without ripgrep against both."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from gatewright.tools import rg
+from gatewright.tools.hits import content
+from gatewright.tools.query import Query
+from gatewright.tools.slowsearch import slow_search
+from tests.fakes.toolbox import Toolbox, text
+
+RG = shutil.which("rg") or ""
+WORDS = ("alpha", "beta", "needle", "Needle", "gamma()", "x = 1", "", "naïve", "needle needle")
+
+
+def plant(root: Path, files: dict[str, str | bytes]) -> None:
+    for name, text_or_bytes in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        is_text = isinstance(text_or_bytes, str)
+        path.write_bytes(text_or_bytes.encode() if is_text else text_or_bytes)
+
+
+def grown(root: Path, seed: int) -> None:
+    """A tree with ignore files on several levels, hidden files and binaries."""
+    pick = random.Random(seed)
+    files: dict[str, str | bytes] = {
+        ".git/HEAD": "ref: needle",
+        ".git/info/exclude": "excluded.txt\n",
+        ".gitignore": "*.log\n/build/\n!keep.log\nnode_modules\n**/gen/*.py\n# note\n\n",
+        "src/.gitignore": "local*\n!local_keep.py\n",
+        "src/.ignore": "*.tmp\n",
+        "src/deep/.gitignore": "!*.log\n",
+        ".hidden/needle.txt": "needle\n",
+        "binary.dat": b"needle\0needle\n",
+        "utf16.txt": "needle here\nno\n".encode("utf-16"),
+        "latin.txt": b"needle caf\xe9\n",
+        "crlf.txt": b"one\r\nneedle\r\ntwo\r\n",
+        "noend.txt": "alpha\nneedle",
+        "long.txt": "a" * 700 + "needle\nneedle" + "b" * 700 + "\n",
+        "excluded.txt": "needle\n",
+        "empty.txt": "",
+    }
+    places = ("", "src/", "src/deep/", "build/", "lib/build/", "node_modules/x/", "gen/", "a/gen/")
+    names = ("m.py", "n.ts", "o.log", "keep.log", "local1.py", "local_keep.py", "p.tmp", "q.md")
+    for place in places:
+        for name in names:
+            lines = [pick.choice(WORDS) for _ in range(pick.randint(0, 30))]
+            files[place + name] = "\n".join(lines) + "\n"
+    plant(root, files)
+
+
+def plain_rg(root: Path, *arguments: str) -> list[str]:
+    command = [RG, "--no-config", "--hidden", "--no-messages", "--sort=path", *arguments]
+    command += ["--glob=!.git", "--glob=!.hg", "--glob=!.svn"]
+    done = subprocess.run(command, cwd=root, capture_output=True, check=False)
+    return done.stdout.decode(errors="replace").splitlines()
+
+
+QUERIES = [
+    Query(root=Path(), mode="names", globs=("*.py",)),
+    Query(root=Path(), mode="names", globs=("src/**/*.{py,log}",)),
+    Query(root=Path(), mode="names", globs=("**/deep/**",)),
+    Query(root=Path(), mode="names", globs=("[a-q]*.t?", "!src/")),
+    Query(root=Path(), mode="names"),
+    Query(root=Path(), mode="files", pattern="needle"),
+    Query(root=Path(), mode="counts", pattern="needle", ignore_case=True),
+    Query(root=Path(), mode="content", pattern=r"need\w+$"),
+    Query(root=Path(), mode="content", pattern="needle", before=1, after=2),
+    Query(root=Path(), mode="content", pattern="alpha.*?needle", multiline=True),
+    Query(root=Path(), mode="content", pattern="alpha", type="py"),
+    Query(root=Path(), mode="files", pattern="^$", globs=("*.md", "*.ts")),
+    Query(root=Path(), mode="content", pattern="needle", target="./crlf.txt"),
+]
+
+
+@pytest.mark.parametrize("query", QUERIES, ids=lambda q: " ".join(q.argv()[5:])[:60])
+async def test_the_search_without_ripgrep_prints_the_same(box: Toolbox, query: Query) -> None:
+    for seed in range(3):
+        root = box.root / str(seed)
+        grown(root, seed)
+        asked = msgspec.structs.replace(query, root=root)
+        fast = await rg.search(asked, box.ctx, seconds=10)
+        slow = await slow_search(asked, seconds=10, limit=10_000_000)
+        assert fast.output
+        if query.mode == "content":
+            one, other = (
+                content(found.output, root, box.ctx, numbers=True) for found in (fast, slow)
+            )
+            assert one == other
+        else:
+            end = b"\n" if query.mode == "counts" else b"\0"
+            assert sorted(slow.output.split(end)) == sorted(fast.output.split(end))
+
+
+async def test_content_is_what_ripgrep_prints_in_path_order(box: Toolbox) -> None:
+    grown(box.root, 7)
+    said = await box.said("Grep", pattern="needle", output_mode="content", head_limit=0)
+    columns = ["--max-columns=500", "--max-columns-preview"]
+    assert said.splitlines() == plain_rg(box.root, "-n", *columns, "needle")
+
+
+async def test_context_lines_keep_their_marks(box: Toolbox) -> None:
+    plant(box.root, {"a.txt": "1\n2\nhit\n4\n5\n6\n7\nhit\n9\n", "b.txt": "hit\n"})
+    said = await box.said("Grep", pattern="hit", output_mode="content", **{"-C": 1})
+    assert said.splitlines() == plain_rg(box.root, "-n", "-C1", "hit")
+    assert "a.txt-2-2" in said
+
+
+async def test_counts_are_ripgreps(box: Toolbox) -> None:
+    grown(box.root, 8)
+    said = await box.said("Grep", pattern="needle", output_mode="count", **{"-i": True})
+    assert said.splitlines() == plain_rg(box.root, "-c", "-i", "needle")
+
+
+async def test_files_come_newest_first(box: Toolbox) -> None:
+    plant(box.root, dict.fromkeys(("old.txt", "new.txt", "mid.txt"), "needle"))
+    for age, name in enumerate(("new.txt", "mid.txt", "old.txt")):
+        os.utime(box.root / name, (1_000_000 - age, 1_000_000 - age))
+    assert await box.said("Grep", pattern="needle") == "new.txt\nmid.txt\nold.txt"
+    assert await box.said("Glob", pattern="*.txt") == "new.txt\nmid.txt\nold.txt"
+
+
+async def test_glob_is_what_ripgrep_lists(box: Toolbox) -> None:
+    grown(box.root, 9)
+    for pattern in ("**/*.py", "src/**", "*.{ts,md}", ".hidden/*", "./src/*.py"):
+        said = await box.said("Glob", pattern=pattern)
+        expected = plain_rg(box.root, "--files", "-g", pattern.removeprefix("./"))
+        assert sorted(said.splitlines()) == sorted(expected), pattern
+
+
+async def test_glob_takes_absolute_and_parent_patterns(box: Toolbox) -> None:
+    plant(box.root, {"sub/a.py": "", "b.py": ""})
+    absolute = f"{box.root}/**/*.py"
+    facts = await box.facts("Glob", pattern=absolute)
+    assert facts.access.reads == (box.root,)
+    assert sorted((await box.said("Glob", pattern=absolute)).splitlines()) == ["b.py", "sub/a.py"]
+    facts = await box.facts("Glob", pattern="../*.py", path="sub")
+    assert facts.access.reads == (box.root / "sub" / "..",)
+    assert (await box.said("Glob", pattern="../*.py", path="sub")) == "sub/../b.py"
+
+
+async def test_glob_shows_the_newest_hundred(box: Toolbox) -> None:
+    plant(box.root, {f"f{i:03}.txt": "" for i in range(150)})
+    result = await box.call("Glob", pattern="*.txt")
+    assert result.data["numFiles"] == 100
+    assert "[the newest 100 of 150]" in text(result)
+
+
+async def test_denied_files_are_left_out(box: Toolbox) -> None:
+    plant(box.root, {"open.txt": "needle\n", "secret.txt": "needle\n"})
+
+    def readable(path: Path) -> bool:
+        return path.name != "secret.txt"
+
+    box.set(readable=readable)
+    for mode in ("content", "count", "files_with_matches"):
+        said = await box.said("Grep", pattern="needle", output_mode=mode)
+        assert "open.txt" in said and "secret" not in said
+    assert await box.said("Glob", pattern="*.txt") == "open.txt"
+
+
+async def test_pages_of_content_follow_each_other(box: Toolbox) -> None:
+    plant(box.root, {"a.txt": "".join(f"hit {i}\n" for i in range(700))})
+    first = await box.said("Grep", pattern="hit", output_mode="content")
+    assert "a.txt:250:hit 249" in first and "go on with offset=250" in first
+    second = await box.said("Grep", pattern="hit", output_mode="content", offset=690)
+    assert second.splitlines()[0] == "a.txt:691:hit 690" and len(second.splitlines()) == 10
+
+
+async def test_plenty_of_hits_stop_early_and_stay_ordered(box: Toolbox) -> None:
+    line = "hit " + "x" * 200 + "\n"
+    plant(box.root, {f"d{i}/f.txt": line * 3000 for i in range(10)})
+    said = await box.said("Grep", pattern="hit", output_mode="content", head_limit=5)
+    assert [row.partition(":")[0] for row in said.splitlines()[:5]] == ["d0/f.txt"] * 5
+    assert "there are more" in said
+
+
+async def test_a_search_out_of_time_gives_whole_lines(box: Toolbox) -> None:
+    fifo = box.root / "slow.txt"
+    os.mkfifo(fifo)
+    plant(box.root, {"a.txt": "needle one\n"})
+    query = Query(root=box.root, mode="content", pattern="needle", target="./slow.txt")
+    started = time.monotonic()
+    found = await rg.search(query, box.ctx, seconds=0.3)
+    assert found.cut == "the search was stopped after 0 s" and found.output == b""
+    assert time.monotonic() - started < 3
+
+
+async def test_a_wrong_pattern_or_type_is_explained(box: Toolbox) -> None:
+    assert "unclosed group" in await box.refused("Grep", pattern="a(b")
+    assert "nonsense" in await box.refused("Grep", pattern="a", type="nonsense")
+    assert "does not exist" in await box.refused("Grep", pattern="a", path="nowhere")
+    assert "does not exist" in await box.refused("Glob", pattern="a", path="nowhere")
+
+
+async def test_nothing_found_is_no_failure(box: Toolbox) -> None:
+    assert await box.said("Grep", pattern="nothing") == "No matches."
+    assert await box.said("Glob", pattern="*.nothing") == "No file matches."
+
+
+async def test_a_pattern_that_looks_like_an_option_is_a_pattern(box: Toolbox) -> None:
+    plant(box.root, {"a.txt": "--pre=evil\n", "-dash.txt": "x\n"})
+    said = await box.said("Grep", pattern="--pre=evil", output_mode="content")
+    assert said == "a.txt:1:--pre=evil"
+    assert "-dash.txt:1" in await box.said(
+        "Grep", pattern="x", path="-dash.txt", output_mode="content"
+    )
+    assert await box.said("Glob", pattern="!*.txt") == "No file matches."
+
+
+def test_a_program_of_the_workspace_is_never_ripgrep(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rg, "_bundled", lambda: "")
+    inside = tmp_path / "project" / "bin"
+    outside = tmp_path / "tools"
+    for place, version in ((inside, 15), (outside, 15)):
+        place.mkdir(parents=True)
+        fake = place / "rg"
+        fake.write_text(f"#!/bin/sh\necho ripgrep {version}.0.0\n", encoding="utf-8")
+        fake.chmod(0o755)
+    workspace = tmp_path / "project"
+    assert rg.locate(workspace, f"{inside}:relative:{outside}") == str(outside / "rg")
+    assert rg.locate(workspace, str(inside)) == ""
+    assert rg.locate(tmp_path / "other", str(inside)) == str(inside / "rg")
+
+
+def test_an_old_ripgrep_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rg, "_bundled", lambda: "")
+    fake = tmp_path / "rg"
+    fake.write_text("#!/bin/sh\necho ripgrep 13.0.0\n", encoding="utf-8")
+    fake.chmod(0o755)
+    assert rg.locate(tmp_path / "project", str(tmp_path)) == ""
+
+
+async def test_the_persons_ripgrep_configuration_runs_nothing(box: Toolbox, tmp_path: Path) -> None:
+    config = tmp_path / "ripgreprc"
+    config.write_text("--pre=/bin/false\n", encoding="utf-8")
+    plant(box.root, {"a.txt": "needle\n"})
+    box.set(env={**box.ctx.env, "RIPGREP_CONFIG_PATH": str(config)})
+    assert await box.said("Grep", pattern="needle") == "a.txt"
