@@ -29,6 +29,7 @@ from gatewright.agent.providers.protocol import StopReason
 from gatewright.agent.stream import Assembly
 
 STALLS = 2  # silent or empty answers that are asked for again
+FIRST_TRIES = 4  # of a server never heard of: the address is more likely wrong than busy
 OVERLOADS = 3  # in a row, before the next model is tried
 
 
@@ -42,6 +43,7 @@ class AnswerPorts(msgspec.Struct, frozen=True, kw_only=True):
     emit: Callable[[AnyEvent], None]
     clock: Clock
     cache: CacheWatch
+    patient: bool  # the server has answered before: it is worth waiting for
     silence: float  # seconds a stream may say nothing
 
 
@@ -144,6 +146,9 @@ class Answers:
             self._stalls += 1
             if self._stalls > STALLS:
                 raise error
+        unheard = error.kind is FailureKind.TRANSPORT and not (ports.patient or self.requests)
+        if unheard and attempt >= FIRST_TRIES:
+            raise error
         seconds = ports.retry_in(error, attempt)
         if seconds is None:
             raise error

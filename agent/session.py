@@ -299,6 +299,7 @@ class Session:
             emit=self._publish,
             clock=parts.clock,
             cache=self._cache,
+            patient=self._spending.answers > 0,
             silence=parts.limits.silence,
         )
         return Ports(

@@ -28,6 +28,7 @@ class Spending:
         self.usage = Usage()
         self.cost = 0.0
         self.restored = 0.0  # dollars spent before this process
+        self.answers = 0  # of this process
         self._context = 0
         self._count = 0
         self._turns: deque[TurnCost] = deque(maxlen=SHOWN_TURNS)
@@ -43,6 +44,7 @@ class Spending:
     def compacted(self, event: Compacted) -> None:
         self.usage = self.usage.plus(event.usage)
         self.cost += event.cost
+        self.answers += 1
         self._context = event.tokens_after
 
     def answered(self, event: AssistantMessage) -> None:
@@ -56,6 +58,7 @@ class Spending:
 
     def restore_done(self) -> None:
         self.restored = self.cost
+        self.answers = 0
 
     def changed(self, window: int) -> UsageChanged:
         return UsageChanged(usage=self.usage, cost=self.cost, context=self._context, window=window)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from gatewright.agent.answers import FIRST_TRIES
+from gatewright.agent.errors import ProviderError
 from gatewright.agent.events import (
     Asked,
     AssistantMessage,
@@ -86,6 +88,23 @@ async def test_without_another_model_the_overload_is_told() -> None:
         ended = await seen.until(TurnEnded)
         assert (ended.stop, ended.message) == (Stop.MODEL_ERROR, "Busy.")
         assert len(built.provider.requests) == 3
+
+
+def ten_tries(error: ProviderError, attempt: int) -> float | None:
+    return 0.0 if attempt < 10 else None
+
+
+@pytest.mark.parametrize(("before", "tries"), [((), FIRST_TRIES), (("say: Hi.",), 10)])
+async def test_a_server_never_heard_of_is_given_up_sooner(
+    before: tuple[str, ...], tries: int
+) -> None:
+    text = script(*before, *["error: transport message=Refused."] * 12)
+    async with house(text, retry_in=ten_tries) as built, Recorder(built.session) as seen:
+        for number in range(len(before) + 1):
+            built.session.submit("go")
+            ended = await seen.until(TurnEnded, count=number + 1)
+        assert (ended.stop, ended.message) == (Stop.MODEL_ERROR, "Refused.")
+        assert len(built.provider.requests) == len(before) + tries
 
 
 async def test_a_refusal_is_told() -> None:

@@ -26,6 +26,7 @@ from gatewright.tools.blocks import Block
 from gatewright.tools.protocol import ToolContext
 from tests.fakes.executor import FakeExecutor, context
 
+Retry = Callable[[ProviderError, int], float | None]
 UNLIMITED = Limits()
 RETRIED = {FailureKind.RATE, FailureKind.OVERLOADED, FailureKind.TRANSPORT}
 
@@ -103,6 +104,7 @@ def build(
     interactive: bool = False,
     fallback_names: tuple[str, ...] = (),
     open_model: Callable[[str, str], OpenModel] | None = None,
+    retry_in: Retry = retry_in,
 ) -> House:
     provider = ScriptedProvider.parse(script)
     executor = executor or FakeExecutor()
@@ -152,6 +154,7 @@ async def house(
     interactive: bool = False,
     fallback_names: tuple[str, ...] = (),
     open_model: Callable[[str, str], OpenModel] | None = None,
+    retry_in: Retry = retry_in,
 ) -> AsyncGenerator[House]:
     """A session that is closed again, whatever the test does."""
     built = build(
@@ -162,6 +165,7 @@ async def house(
         interactive=interactive,
         fallback_names=fallback_names,
         open_model=open_model,
+        retry_in=retry_in,
     )
     try:
         yield built
