@@ -44,12 +44,12 @@ class Spending:
     def compacted(self, event: Compacted) -> None:
         self.usage = self.usage.plus(event.usage)
         self.cost += event.cost
-        self.answers += 1
         self._context = event.tokens_after
 
     def answered(self, event: AssistantMessage) -> None:
         self.usage = self.usage.plus(event.usage)
         self.cost += event.cost
+        self.answers += 1
         self._context = event.usage.context
 
     def ended(self, event: TurnEnded) -> None:
