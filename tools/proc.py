@@ -11,6 +11,7 @@ import contextlib
 import os
 import signal
 import subprocess
+from collections.abc import Callable
 
 from gatewright.tools.protocol import SpawnRequest, ToolFailure
 from gatewright.tools.sweep import MARKER, end_strays, group_lives, next_marker
@@ -23,8 +24,15 @@ _POLL = 0.01
 class GroupChild:
     """A running process group; implements tools.protocol.Child."""
 
-    def __init__(self, process: subprocess.Popen[bytes], output: int, marker: str) -> None:
+    def __init__(
+        self,
+        process: subprocess.Popen[bytes],
+        output: int,
+        marker: str,
+        ended: Callable[[], None] | None = None,
+    ) -> None:
         self._process = process
+        self._ended = ended
         self._marker = marker
         self._swept = False
         self._output = output
@@ -122,6 +130,8 @@ class GroupChild:
         if not self._swept:
             self._swept = True
             end_strays(self._marker, self.pid)
+            if self._ended is not None:
+                self._ended()
         code = self._process.returncode
         return code if code >= 0 else 128 - code
 
@@ -186,13 +196,16 @@ async def spawn(request: SpawnRequest) -> GroupChild:
             stdout=writer,
             stderr=writer,
             start_new_session=True,
+            pass_fds=request.fds,
         )
     except OSError as error:
         os.close(reader)
+        if request.ended is not None:
+            request.ended()
         raise ToolFailure(_refusal(request, error)) from None
     finally:
         os.close(writer)
-    return GroupChild(process, reader, marker)
+    return GroupChild(process, reader, marker, request.ended)
 
 
 def _refusal(request: SpawnRequest, error: OSError) -> str:

@@ -129,6 +129,8 @@ class SpawnRequest(msgspec.Struct, frozen=True, kw_only=True):
     argv: tuple[str, ...]
     cwd: Path
     env: Mapping[str, str]
+    fds: tuple[int, ...] = ()  # descriptors the child inherits under the same numbers
+    ended: Callable[[], None] | None = None  # called once: nothing of it is left, or none started
 
 
 class Child(Protocol):
