@@ -11,6 +11,7 @@ from gatewright.agent.providers.presets import Endpoint
 from gatewright.agent.providers.protocol import Provider
 from gatewright.agent.providers.streamed import StreamedProvider
 from gatewright.agent.providers.transport.http import DirectTransport
+from gatewright.agent.providers.wire import HttpWire
 
 USER_AGENT = "gatewright/0.1.0"
 
@@ -23,18 +24,15 @@ def open_direct(
     async def current() -> Mapping[str, str]:
         return headers
 
-    return StreamedProvider(
-        server.name,
-        base_url=_base_url(server),
-        api=api_of(server, facts),
-        transport=DirectTransport(env),
-        headers=current,
-    )
+    api = api_of(server, facts, server.type)
+    url = base_url(server, server.type) + api.path
+    wire = HttpWire(server.name, url=url, transport=DirectTransport(env), headers=current)
+    return StreamedProvider(server.name, api=api, wire=wire)
 
 
-def api_of(server: Endpoint, facts: Callable[[str], ModelFacts]) -> Api:
+def api_of(server: Endpoint, facts: Callable[[str], ModelFacts], spoken: str) -> Api:
     """Only the API that is spoken is imported."""
-    match server.type:
+    match spoken:
         case "anthropic":
             from gatewright.agent.providers.anthropic import MessagesApi  # noqa: PLC0415  lazy: 2 ms
 
@@ -51,10 +49,10 @@ def api_of(server: Endpoint, facts: Callable[[str], ModelFacts]) -> Api:
             return ChatApi(server.name, facts, server.quirks)
 
 
-def _base_url(server: Endpoint) -> str:
+def base_url(server: Endpoint, spoken: str) -> str:
     """The Messages API's path begins with /v1: an address that ends so is meant without."""
     base = server.base_url.rstrip("/")
-    return base.removesuffix("/v1") if server.type == "anthropic" else base
+    return base.removesuffix("/v1") if spoken == "anthropic" else base
 
 
 def _key_headers(server: Endpoint, env: Mapping[str, str]) -> dict[str, str]:

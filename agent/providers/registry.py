@@ -13,14 +13,16 @@ from gatewright.agent.providers.presets import Endpoint, endpoint, load_presets
 from gatewright.agent.providers.protocol import Provider
 from gatewright.agent.providers.settings import ProviderSettings
 
+VENDORS = "gatewright.agent.providers.vendors:open_vendor"
 FACTORIES = {  # type -> who makes the provider; 0 ms until one is asked for
     "anthropic": "gatewright.agent.providers.direct:open_direct",
     "openai": "gatewright.agent.providers.direct:open_direct",
     "openai-responses": "gatewright.agent.providers.direct:open_direct",
-    "bedrock": "gatewright.agent.providers.clouds:open_cloud",
-    "vertex": "gatewright.agent.providers.clouds:open_cloud",
-    "foundry": "gatewright.agent.providers.clouds:open_cloud",
-    "azure": "gatewright.agent.providers.clouds:open_cloud",
+    "bedrock": VENDORS,
+    "vertex": VENDORS,
+    "foundry": VENDORS,
+    "azure": VENDORS,
+    "azure-responses": VENDORS,
     "demo": "gatewright.agent.providers.demo:open_demo",
 }
 _ORDER = ("anthropic", "openai")  # where both have a key
@@ -51,8 +53,8 @@ def open_provider(
     chosen = choose(model, settings=settings, env=env)
     server = endpoint(chosen.provider, settings, env)
     facts = facts_of(server)
-    factory = FACTORIES.get(server.type)
-    if factory is None:
+    factory = VENDORS if server.transport == "sdk" else FACTORIES.get(server.type)
+    if factory is None or server.type not in FACTORIES:
         raise SettingsError(
             f"providers.{server.name}.type {server.type!r} is none of {', '.join(FACTORIES)}."
         )

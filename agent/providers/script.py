@@ -87,7 +87,7 @@ Answer: TypeAlias = tuple[Line, ...]
 def read_script(text: str) -> tuple[Answer, ...]:
     """The answers of a script; raises ValueError on a line that is none."""
     answers: list[list[Line]] = [[]]
-    for number, raw in enumerate(text.splitlines(), start=1):
+    for number, raw in enumerate(text.split("\n"), start=1):
         current = answers[-1]
         if raw.strip() == "---":
             answers.append([])

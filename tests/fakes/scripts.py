@@ -20,11 +20,14 @@ WORDS = 12
 
 
 def event(name: str, data: Json) -> bytes:
-    return b"event: %s\ndata: %s\n\n" % (name.encode(), json.dumps(data).encode())
+    return b"event: %s\ndata: %s\n\n" % (
+        name.encode(),
+        json.dumps(data, ensure_ascii=False).encode(),
+    )
 
 
 def data(value: Json) -> bytes:
-    return b"data: %s\n\n" % json.dumps(value).encode()
+    return b"data: %s\n\n" % json.dumps(value, ensure_ascii=False).encode()
 
 
 def usage_of(lines: Sequence[Line]) -> Usage:

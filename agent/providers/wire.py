@@ -1,0 +1,109 @@
+"""What a provider needs of whatever carries its requests: one body out, events back."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Protocol
+
+import msgspec
+
+from gatewright.agent.errors import FailureKind
+from gatewright.agent.providers.errors import failure, failure_of
+from gatewright.agent.providers.sse import EventTooLong, Sse, SseReader
+from gatewright.agent.providers.transport.port import Answer, Transport
+from gatewright.tools.protocol import JsonObject
+
+_ERROR_LIMIT = 64 * 1024
+_WHOLE_LIMIT = 32 * 1024 * 1024
+
+
+class Reply(Protocol):
+    """A successful answer. Read either its events or, when it is one document, all of it."""
+
+    @property
+    def media_type(self) -> str: ...
+    def events(self) -> AsyncIterator[Sse]: ...
+    async def read(self) -> bytes: ...
+
+
+class Wire(Protocol):
+    """Raises `ProviderError` only, also for every status but success."""
+
+    def exchange(self, body: JsonObject) -> AbstractAsyncContextManager[Reply]: ...
+    async def close(self) -> None: ...
+
+
+class HttpReply:
+    def __init__(self, answer: Answer, who: str) -> None:
+        self._answer = answer
+        self._who = who
+
+    @property
+    def media_type(self) -> str:
+        return media_type(self._answer.headers.get("content-type", ""))
+
+    async def events(self) -> AsyncIterator[Sse]:
+        reader = SseReader()
+        try:
+            async for chunk in self._answer.chunks():
+                for event in reader.feed(chunk):
+                    yield event
+        except EventTooLong as error:
+            raise failure(FailureKind.TRANSPORT, str(error), who=self._who) from error
+        for event in reader.end():
+            yield event
+
+    async def read(self) -> bytes:
+        return await read_all(self._answer, _WHOLE_LIMIT)
+
+
+class HttpWire:
+    """`headers` are asked for at every request: a key may come from a helper and may change."""
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        url: str,
+        transport: Transport,
+        headers: Callable[[], Awaitable[Mapping[str, str]]],
+    ) -> None:
+        self._name = name
+        self._url = url
+        self._transport = transport
+        self._headers = headers
+
+    @asynccontextmanager
+    async def exchange(self, body: JsonObject) -> AsyncGenerator[HttpReply]:
+        encoded = msgspec.json.encode(body)
+        headers = {
+            "content-type": "application/json",
+            "accept": "text/event-stream",
+            "accept-encoding": "identity",
+            **await self._headers(),
+        }
+        async with self._transport.send(self._url, headers, encoded) as answer:
+            if answer.status != 200:
+                said = await read_all(answer, _ERROR_LIMIT)
+                raise failure_of(answer.status, answer.headers, said, who=self._name)
+            yield HttpReply(answer, self._name)
+
+    async def close(self) -> None:
+        await self._transport.close()
+
+
+def media_type(header: str) -> str:
+    return header.partition(";")[0].strip().lower()
+
+
+async def read_all(answer: Answer, limit: int) -> bytes:
+    """The body up to a limit; what lies beyond is not waited for."""
+    parts: list[bytes] = []
+    size = 0
+    async for chunk in answer.chunks():
+        parts.append(chunk)
+        size += len(chunk)
+        if size >= limit:
+            break
+    return b"".join(parts)[:limit]
