@@ -153,7 +153,7 @@ class ModelServer:
         """Whether the connection lives on."""
         if request.method == "GET":
             return await self._list(writer)
-        api = next((end for end in RENDER if request.path.partition("?")[0].endswith(end)), "")
+        api = _api_of(request.path.partition("?")[0])
         answer = self._next()
         if answer is None or not api:
             await _plain(writer, 500, {}, b'{"error":{"message":"The script has no answer."}}')
@@ -240,6 +240,12 @@ class ModelServer:
             case _:
                 pass
         return True
+
+
+def _api_of(path: str) -> str:
+    if path.endswith(":streamRawPredict"):
+        return "/messages"  # Google's address of the same API
+    return next((end for end in RENDER if path.endswith(end)), "")
 
 
 def _headers(answer: Answer) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,100 @@
+"""The clouds, as far as a loopback server can stand for them."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from importlib.util import find_spec
+
+import pytest
+
+from gatewright.agent.errors import FailureKind, ProviderError
+from gatewright.agent.messages import UserTurn
+from gatewright.agent.providers.protocol import Request, TextPiece
+from gatewright.agent.providers.registry import open_provider
+from gatewright.agent.providers.settings import ProviderSettings
+from gatewright.tools.protocol import TextContent
+from tests.fakes.model_server import ModelServer, Recorded
+
+REQUEST = Request(
+    model="m", system=(), tools=(), turns=(UserTurn((TextContent("hi"),)),), max_output=100
+)
+pytestmark = pytest.mark.timeout(30)
+
+
+async def ask(
+    server: ModelServer, name: str, settings: ProviderSettings, env: dict[str, str]
+) -> tuple[str, Recorded]:
+    opened = open_provider(f"{name}/m", settings={name: settings}, env=env)
+    try:
+        async with aclosing(opened.provider.stream(REQUEST)) as stream:
+            text = "".join([p.text async for p in stream if isinstance(p, TextPiece)])
+    finally:
+        await opened.provider.close()
+    return text, server.requests[-1]
+
+
+async def test_vertex_puts_the_model_into_the_address() -> None:
+    async with ModelServer("say: from a cloud") as server:
+        settings = ProviderSettings(
+            base_url=server.url,
+            api_key_env="TOKEN",
+            options={"region": "europe-west1", "project": "p"},
+        )
+        text, request = await ask(server, "vertex", settings, {"TOKEN": "t"})
+    assert text == "from a cloud"
+    assert request.path.endswith("/publishers/anthropic/models/m:streamRawPredict")
+    assert request.headers["authorization"] == "Bearer t"
+    assert "model" not in request.body
+    assert request.body["anthropic_version"]
+
+
+async def test_foundry_speaks_the_messages_api() -> None:
+    async with ModelServer("say: from a cloud") as server:
+        settings = ProviderSettings(base_url=f"{server.url}/anthropic")
+        env = {"ANTHROPIC_FOUNDRY_API_KEY": "k"}
+        text, request = await ask(server, "foundry", settings, env)
+    assert (text, request.path) == ("from a cloud", "/anthropic/v1/messages")
+    assert "k" in (request.headers.get("api-key"), request.headers.get("x-api-key"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "path"),
+    [
+        ("azure", "/openai/deployments/m/chat/completions"),
+        ("azure-responses", "/openai/responses"),
+    ],
+)
+async def test_azure_speaks_both_of_openais(kind: str, path: str) -> None:
+    async with ModelServer("say: from a cloud") as server:
+        settings = ProviderSettings(
+            type=kind, base_url=server.url, options={"apiVersion": "2026-01-01"}
+        )
+        text, request = await ask(server, "azure", settings, {"AZURE_OPENAI_API_KEY": "k"})
+    assert text == "from a cloud"
+    assert request.path == f"{path}?api-version=2026-01-01"
+    assert request.headers["api-key"] == "k"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("azure", "baseUrl"), ("foundry", "baseUrl"), ("bedrock", "region")]
+)
+async def test_a_cloud_that_is_not_set_up_says_what_is_missing(
+    name: str, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable in ("AWS_REGION", "AWS_DEFAULT_REGION"):
+        monkeypatch.delenv(variable, raising=False)
+    with pytest.raises(ProviderError, match=words) as caught:
+        open_provider(f"{name}/m", settings={}, env={})
+    assert caught.value.kind is FailureKind.AUTH
+
+
+async def test_bedrock_without_its_packages_names_them() -> None:
+    if find_spec("botocore") is not None:
+        pytest.skip("the packages are here")
+    settings = {"bedrock": ProviderSettings(options={"region": "us-east-1"})}
+    provider = open_provider("bedrock/m", settings=settings, env={}).provider
+    with pytest.raises(ProviderError, match=r"gatewright\[clouds\]") as caught:
+        async for _ in provider.stream(REQUEST):
+            pass
+    assert caught.value.kind is FailureKind.AUTH
+    await provider.close()
