@@ -15,6 +15,7 @@ from gatewright.tools.blocks import Block, Command, Output
 from gatewright.tools.environment import child_environment
 from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
 from gatewright.tools.shelljob import Shell, ShellJob, ShellLimits, start
+from gatewright.tools.shown import note_shown
 from gatewright.tools.snapshot import snapshot
 
 DEFAULT_SECONDS = 120.0
@@ -83,6 +84,8 @@ class Bash:
                 return
             if job.running:
                 await job.expire(seconds)
+            if job.code == 0 and not job.hidden_lines:
+                note_shown(input.command, ctx.where.cwd, ctx)
             yield _result(job, input.command, ctx)
         finally:
             if owned:

@@ -23,11 +23,10 @@ WORDS = ("alpha", "beta", "needle", "Needle", "gamma()", "x = 1", "", "naïve", 
 
 
 def plant(root: Path, files: dict[str, str | bytes]) -> None:
-    for name, text_or_bytes in files.items():
+    for name, data in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        is_text = isinstance(text_or_bytes, str)
-        path.write_bytes(text_or_bytes.encode() if is_text else text_or_bytes)
+        path.write_bytes(data.encode() if isinstance(data, str) else data)
 
 
 def grown(root: Path, seed: int) -> None:
