@@ -184,6 +184,8 @@ class Gate:
 
     async def _put(self, request: Request, ask: Ask) -> tuple[Outcome, str]:
         """Show the question and turn the answer into an outcome."""
+        if ask.reason.stage is Stage.HUMAN:
+            return Passed(request.call), ""  # the tool's whole point is its own question
         options = options_for(ask, self._ports.place)
         answer = await request.ask(question(request.call, request.facts, ask, options))
         choice = _choice(answer, offered=bool(ask.grants))

@@ -15,7 +15,7 @@ from gatewright.permissions.gate import HookVerdict
 from gatewright.permissions.gated import GatePorts, gated
 from gatewright.permissions.policy import Policy, PolicyConfig
 from gatewright.permissions.rules import RuleTexts
-from gatewright.tools.access import Access, Where
+from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block
 from gatewright.tools.interact import Answer, Ask
 from gatewright.tools.protocol import (
@@ -45,6 +45,8 @@ class FileTool:
         self.ran: list[str] = []
 
     def access(self, input: Input, where: Where) -> Access:
+        if self.name == "AskUserQuestion":
+            return Access(effects=Effect.HUMAN)
         path = where.resolve(input.file_path)
         return Access(reads=(path,)) if self.name == "Read" else Access(writes=(path,))
 
@@ -85,13 +87,15 @@ class Person:
 class House:
     def __init__(self, root: Path, answer: Answer, **config: Any) -> None:
         self.write, self.read = FileTool("Write"), FileTool("Read")
+        self.question = FileTool("AskUserQuestion")
         self.person = Person(answer)
         self.records: list[DecisionRecord] = []
         self.events: list[str] = []
         self.hooks: list[HookVerdict] = []
         self.policy = Policy(PolicyConfig(root=root, cwd=root, home=root.parent, **config))
         ports = GatePorts(record=self.records.append, barrier=self._barrier, before_tool=self._hook)
-        self.executor: Executor = gated([Source(self.write, self.read)], self.policy, ports)
+        source = Source(self.write, self.read, self.question)
+        self.executor: Executor = gated([source], self.policy, ports)
         self.ctx = msgspec.structs.replace(
             context(root), ask=self.person, where=Where(root, root, root.parent)
         )
@@ -184,6 +188,14 @@ async def test_input_a_hook_wrote_is_judged_and_run(tmp_path: Path) -> None:
     house.hooks = [HookVerdict(input={"file_path": "b.py"})]
     assert (await house.call("Write", "a.py")).ok
     assert house.write.ran == ["b.py"]
+
+
+async def test_a_tool_that_asks_is_not_asked_about(tmp_path: Path) -> None:
+    house = House(tmp_path, Answer(("no",)))
+    assert (await house.call("AskUserQuestion", "x")).ok
+    assert house.question.ran == ["x"]
+    assert house.person.asked == []
+    assert house.records[0].stage == "human"
 
 
 async def test_changed_input_is_judged_and_run(tmp_path: Path) -> None:
