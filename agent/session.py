@@ -52,7 +52,7 @@ from gatewright.agent.spending import Spending
 from gatewright.agent.stop import Stop
 from gatewright.agent.toolrun import BatchPorts
 from gatewright.tools.interact import Answer, Ask
-from gatewright.tools.protocol import Progress, TextContent, ToolContext
+from gatewright.tools.protocol import Content, Progress, TextContent, ToolContext
 
 MAIN = "main"
 CLOSE_LIMIT = 5.0
@@ -102,9 +102,9 @@ class Session:
         """A turn is running or about to."""
         return not self._idle.is_set()
 
-    def submit(self, text: str) -> str:
+    def submit(self, text: str, attachments: tuple[Content, ...] = ()) -> str:
         """Queue input for the model; returns its id. Emits UserMessage once it is taken up."""
-        item = Input(new_id(), (TextContent(text),))
+        item = Input(new_id(), (TextContent(text), *attachments))
         self._idle.clear()
         self._inbox.put(item)
         if self._turn is not None:

@@ -9,16 +9,15 @@ from collections.abc import Awaitable, Callable
 
 import msgspec
 
-from gatewright.agent.commands.outcome import Outcome, Panel, Say, Submit
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.exits import Exit, code_for
 from gatewright.agent.frontends import plain
 from gatewright.agent.frontends.interruption import Interruption
 from gatewright.agent.frontends.output import Output, went_away
+from gatewright.agent.frontends.said import command
 from gatewright.agent.frontends.stdin import prompt_from
 from gatewright.agent.options import LaunchOptions
 from gatewright.agent.session import Session
-from gatewright.tools.blocks import plain as block_text
 
 CLOSE_LIMIT = 8.0  # seconds from the result to the exit, whatever hangs
 
@@ -85,18 +84,3 @@ class _Process:
         """Called from the output's thread."""
         code = Exit.SIGPIPE if went_away(error) else Exit.ERROR
         self._loop.call_soon_threadsafe(self._interruption.stop, code)
-
-
-async def command(session: Session, prompt: str) -> str | None:
-    """Run a slash command; what it says, or None when the model is to answer."""
-    word = prompt.strip().partition(" ")[0]
-    if not word.startswith("/") or session.commands.find(word[1:]) is None:
-        return None
-    outcome: Outcome = await session.run_command(prompt.strip())
-    match outcome:
-        case Say(blocks=blocks) | Panel(fallback=Say(blocks=blocks)):
-            return "".join(f"{block_text(block)}\n" for block in blocks)
-        case Submit():
-            return None
-        case _:
-            return ""

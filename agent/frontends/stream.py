@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from gatewright.agent.events import Asked, Envelope, TurnEnded
 from gatewright.agent.exits import Exit, code_of
 from gatewright.agent.frontends.plain import MAIN, Sink
+from gatewright.agent.frontends.said import command
 from gatewright.agent.frontends.shapes import Line
 from gatewright.agent.frontends.stream_json import Dialect
 from gatewright.agent.frontends.turn import live
+from gatewright.agent.frontends.wire import encode
 from gatewright.agent.ids import new_id
 from gatewright.agent.options import LaunchOptions
 from gatewright.agent.session import Session
@@ -24,7 +24,17 @@ async def run(session: Session, options: LaunchOptions, out: Sink, err: Sink) ->
         new_id=new_id,
         commands=tuple(command.name for command in session.commands),
         partial=options.include_partial_messages,
+        replay=options.replay_user_messages,
     )
+    if options.input_format == "stream-json":
+        from gatewright.agent.frontends import stream_input  # noqa: PLC0415  lazy: 3 ms
+        from gatewright.agent.frontends.reader import LineReader  # noqa: PLC0415  lazy: 1 ms
+
+        reader, asks = LineReader(0), options.answers_asks
+        return await stream_input.Duplex(session, dialect, out, reader, asks=asks).run()
+    if (said := await command(session, options.prompt)) is not None:
+        out.write(encode(dialect.command_result(said)))
+        return Exit.OK
     session.submit(options.prompt)
     ended: TurnEnded | None = None
     kept: list[Line] = []
@@ -50,12 +60,3 @@ def _decline(session: Session, envelope: Envelope) -> None:
     """Nobody is there to answer."""
     if isinstance(envelope.event, Asked):
         session.answer(envelope.event.id, Answer(cancelled=True))
-
-
-def encode(value: Line | list[Line]) -> str:
-    try:
-        return msgspec.json.encode(value).decode("utf-8") + "\n"
-    except UnicodeEncodeError:  # a lone surrogate: only the escaping encoder can write it
-        import json  # noqa: PLC0415  lazy: 3 ms
-
-        return json.dumps(value) + "\n"

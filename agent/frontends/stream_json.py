@@ -75,6 +75,16 @@ class Dialect:
             return []
         return [self._line(envelope.uuid, body) for body in self._bodies(envelope)]
 
+    def input_of(self, call_id: str) -> Line:
+        """The input of a call the model made."""
+        call = self._inputs.get(call_id)
+        return call.input if call else {}
+
+    def command_result(self, said: str) -> Line:
+        """The result of a slash command, which no model answered."""
+        ended = TurnEnded(stop=Stop.COMPLETED)
+        return self._line("", {**self._result(ended), "result": said})
+
     def _line(self, uuid: str, body: Line) -> Line:
         return {**body, "session_id": self._session_id, "uuid": uuid or self._new_id()}
 
@@ -144,12 +154,11 @@ class Dialect:
         self._cost += message.cost
 
     def _deny(self, decided: Decided) -> None:
-        call = self._inputs.get(decided.call_id)
         self._denials.append(
             {
                 "tool_name": decided.tool,
                 "tool_use_id": decided.call_id,
-                "tool_input": call.input if call else {},
+                "tool_input": self.input_of(decided.call_id),
                 "reason": decided.reason,
             }
         )

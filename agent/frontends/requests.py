@@ -1,0 +1,100 @@
+"""What an SDK client may ask of a running session, by the name it gives the request."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TypeAlias
+
+from gatewright.agent.commands.outcome import Say
+from gatewright.agent.events import UsageChanged
+from gatewright.agent.frontends.loose import Json
+from gatewright.agent.session import Session
+from gatewright.tools.blocks import Text, plain
+
+Handler: TypeAlias = Callable[["Requests", Json], Awaitable[Json]]
+
+
+class Unanswerable(Exception):
+    """The request cannot be done; the text tells the client why."""
+
+
+class Requests:
+    """`interrupted` says whether the client stopped the turn that ended last."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self.usage: UsageChanged | None = None
+        self.interrupted = False
+
+    async def handle(self, body: Json) -> Json:
+        """The response's body. Raises Unanswerable."""
+        name = str(body.get("subtype"))
+        handler = HANDLERS.get(name)
+        if handler is None:
+            raise Unanswerable(f"There is no control request {name!r} here.")
+        return await handler(self, body)
+
+    async def initialize(self, body: Json) -> Json:
+        if body.get("hooks"):
+            # Going on without them would run what a hook was meant to forbid.
+            raise Unanswerable("Hook callbacks are not supported yet.")
+        commands = [
+            {"name": each.name, "description": each.summary, "argumentHint": each.args}
+            for each in self._session.commands
+        ]
+        return {
+            "commands": commands,
+            "agents": [],
+            "models": [],
+            "account": {},
+            "output_style": "default",
+            "available_output_styles": ["default"],
+        }
+
+    async def interrupt(self, body: Json) -> Json:
+        del body
+        self.interrupted = self._session.interrupt()
+        return {}
+
+    async def set_mode(self, body: Json) -> Json:
+        try:
+            return {"mode": self._session.set_mode(str(body.get("mode", "")))}
+        except ValueError as error:
+            raise Unanswerable(str(error)) from error
+
+    async def set_model(self, body: Json) -> Json:
+        wanted = body.get("model")
+        if not wanted or wanted == "default":
+            return {}
+        match await self._session.run_command(f"/model {wanted}"):
+            case Say(blocks=(Text(tone="warning" | "error"), *_) as blocks):
+                raise Unanswerable("\n".join(map(plain, blocks)))
+            case _:
+                return {"model": self._session.model}
+
+    async def context(self, body: Json) -> Json:
+        del body
+        usage = self.usage
+        used, window = (usage.context, usage.window) if usage else (0, 0)
+        return {
+            "model": self._session.model,
+            "totalTokens": used,
+            "maxTokens": window,
+            "rawMaxTokens": window,
+            "percentage": round(100 * used / window, 1) if window else 0,
+            "categories": [{"name": "Conversation", "tokens": used}],
+        }
+
+    async def servers(self, body: Json) -> Json:
+        del body
+        return {"mcpServers": []}
+
+
+HANDLERS: Mapping[str, Handler] = {
+    "initialize": Requests.initialize,
+    "interrupt": Requests.interrupt,
+    "set_permission_mode": Requests.set_mode,
+    "set_model": Requests.set_model,
+    "get_context_usage": Requests.context,
+    "mcp_status": Requests.servers,
+}

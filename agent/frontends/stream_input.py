@@ -1,0 +1,166 @@
+"""A conversation over standard streams: messages and control requests in, objects out.
+
+Every message gets a turn and a result of its own, in order; control requests are answered at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from gatewright.agent.events import Answered, Asked, Envelope, TurnEnded, UsageChanged
+from gatewright.agent.exits import BadInput, Exit, code_of
+from gatewright.agent.frontends.consent import Consent
+from gatewright.agent.frontends.control import Client
+from gatewright.agent.frontends.loose import Json, items, obj
+from gatewright.agent.frontends.plain import MAIN, Sink
+from gatewright.agent.frontends.reader import LineReader
+from gatewright.agent.frontends.requests import Requests, Unanswerable
+from gatewright.agent.frontends.said import command
+from gatewright.agent.frontends.stream_json import Dialect
+from gatewright.agent.frontends.turn import from_start
+from gatewright.agent.frontends.wire import encode
+from gatewright.agent.session import Session
+from gatewright.tools.interact import Answer
+from gatewright.tools.protocol import Content, ImageContent
+
+DRAIN = 5.0
+
+
+class Message(msgspec.Struct, frozen=True):
+    """What one user message says."""
+
+    text: str
+    attachments: tuple[Content, ...] = ()
+
+
+class Duplex:
+    """One session for as long as the client sends."""
+
+    def __init__(
+        self, session: Session, dialect: Dialect, out: Sink, reader: LineReader, *, asks: bool
+    ) -> None:
+        self._session = session
+        self._dialect = dialect
+        self._out = out
+        self._reader = reader
+        self._asks = asks
+        self._client = Client(out)
+        self._consent = Consent(self._client, session)
+        self._requests = Requests(session)
+        self._messages: asyncio.Queue[Message | None] = asyncio.Queue()
+        self._subscription = session.subscribe()
+        self._questions: dict[int, asyncio.Task[None]] = {}
+        self._code = Exit.OK
+
+    async def run(self) -> int:
+        """Until the input ends and the last turn with it; the exit code of that turn."""
+        printing = asyncio.create_task(self._print())
+        reading = asyncio.create_task(self._read())
+        try:
+            await self._turns()
+            await reading  # raises BadInput where a line was none
+            return self._code
+        finally:
+            self._subscription.close()
+            await asyncio.wait([printing], timeout=DRAIN)
+            for task in (printing, reading, *self._questions.values()):
+                task.cancel()
+            await asyncio.gather(printing, reading, return_exceptions=True)
+
+    async def _turns(self) -> None:
+        while (message := await self._messages.get()) is not None:
+            said = None if message.attachments else await command(self._session, message.text)
+            if said is not None:
+                self._out.write(encode(self._dialect.command_result(said)))
+                continue
+            self._requests.interrupted = False
+            self._session.submit(message.text, message.attachments)
+            await self._session.idle()
+
+    async def _read(self) -> None:
+        try:
+            while (line := await self._reader.next()) is not None:
+                if line.strip():
+                    await self._take(parse(line))
+        finally:
+            self._client.gone()
+            self._messages.put_nowait(None)
+
+    async def _take(self, line: Json) -> None:
+        match line.get("type"):
+            case "user":
+                self._messages.put_nowait(message_of(line))
+            case "control_request":
+                await self._control(str(line.get("request_id", "")), line.get("request"))
+            case "control_response":
+                self._client.answered(obj(line.get("response")))
+            case _:
+                pass  # newer clients may say more than we know
+
+    async def _control(self, id: str, body: object) -> None:
+        try:
+            self._client.reply(id, await self._requests.handle(obj(body)))
+        except Unanswerable as error:
+            self._client.refuse(id, str(error))
+
+    async def _print(self) -> None:
+        first = True
+        while batch := await self._subscription.batch():
+            for envelope in from_start(batch) if first else batch:
+                for line in self._dialect.lines(envelope):
+                    self._out.write(encode(line))
+                self._follow(envelope)
+            first = False
+
+    def _follow(self, envelope: Envelope) -> None:
+        match envelope.event:
+            case Asked() as asked:
+                self._questions[asked.id] = asyncio.create_task(self._ask(asked))
+            case Answered(id=id):
+                if (task := self._questions.pop(id, None)) is not None and not task.done():
+                    task.cancel()
+            case UsageChanged() as usage:
+                self._requests.usage = usage
+            case TurnEnded() as ended if envelope.agent == MAIN:
+                self._code = Exit.OK if self._requests.interrupted else code_of(ended)
+            case _:
+                pass
+
+    async def _ask(self, asked: Asked) -> None:
+        if not self._asks:
+            self._session.answer(asked.id, Answer(cancelled=True))
+            return
+        input = self._dialect.input_of(asked.ask.call_id)
+        answer = await self._consent.answer(asked, input)
+        self._questions.pop(asked.id, None)
+        self._session.answer(asked.id, answer)
+
+
+def parse(line: str) -> Json:
+    """One line of input. Raises BadInput."""
+    try:
+        return msgspec.json.decode(line, type=dict[str, Any])
+    except msgspec.DecodeError as error:
+        raise BadInput(f"Standard input is not stream-json: {error}: {line[:80]}") from error
+
+
+def message_of(line: Json) -> Message:
+    """The text and pictures of a user message. Raises BadInput."""
+    content = obj(line.get("message")).get("content")
+    if isinstance(content, str):
+        return Message(content)
+    blocks = [obj(block) for block in items(content)]
+    if not blocks:
+        raise BadInput("A user message needs message.content: text, or a list of blocks.")
+    texts = [str(block.get("text", "")) for block in blocks if block.get("type") == "text"]
+    return Message("\n\n".join(texts), tuple(_pictures(blocks)))
+
+
+def _pictures(blocks: Sequence[Json]) -> Iterator[Content]:
+    for block in blocks:
+        if block.get("type") == "image" and (source := obj(block.get("source"))):
+            yield ImageContent(str(source.get("media_type")), str(source.get("data", "")))
