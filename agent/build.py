@@ -39,6 +39,7 @@ from gatewright.agent.pairing import INTERRUPTED
 from gatewright.agent.parts import CallPorts, Parts
 from gatewright.agent.planning import SessionPlanning, plan_file
 from gatewright.agent.providers.retry import Backoff, RetryPolicy
+from gatewright.agent.redact import Redactor
 from gatewright.agent.resume import Start, find_start
 from gatewright.agent.session import MAIN, Session
 from gatewright.agent.settings.grants import GrantStore
@@ -93,7 +94,7 @@ async def open_session(
             rules=policy,
             commands=Commands(built_in()),
             executor=gated([tools], policy, _gate_ports(base, barrier)),
-            context=_context_factory(live, kept / start.id, _planning(base, policy)),
+            context=_context_factory(live, kept, _planning(base, policy)),
             open_model=ModelOpener(live, tools, start.id),
             model_name=wanted_model(around, start.model),
             retry_in=Backoff(RETRY, random=random.random),
@@ -150,7 +151,7 @@ async def _ask_for_trust(
 
 
 def _gate_ports(base: _Base, barrier: Callable[[], Awaitable[None]]) -> GatePorts:
-    hub = base.hub
+    hub, redactor = base.hub, Redactor(base.around.env)
     store = GrantStore(base.around.places, trusted=base.around.trusted)
 
     async def persist(rules: tuple[str, ...]) -> None:
@@ -161,7 +162,7 @@ def _gate_ports(base: _Base, barrier: Callable[[], Awaitable[None]]) -> GatePort
             _warn(hub, f"This counts in this session only. {error}")
 
     return GatePorts(
-        record=lambda record: _publish(hub, _decided(record)),
+        record=lambda record: _publish(hub, _decided(record, redactor)),
         barrier=barrier,
         clock=CLOCK.monotonic,
         persist=persist,
@@ -206,14 +207,14 @@ async def _nothing_to_keep() -> None:
     """The barrier of a session that is not stored."""
 
 
-def _decided(record: DecisionRecord) -> Decided:
+def _decided(record: DecisionRecord, redactor: Redactor) -> Decided:
     return Decided(
         call_id=record.call_id,
         tool=record.tool,
-        target=record.target,
+        target=redactor.text(record.target),
         behavior=record.behavior,
         stage=record.stage,
-        reason=record.reason,
+        reason=redactor.text(record.reason),
         rule=record.rule,
         source=record.source,
         answer=record.answer,

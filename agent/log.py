@@ -5,15 +5,18 @@ from __future__ import annotations
 import logging
 import logging.handlers
 import os
+from collections.abc import Mapping
 from pathlib import Path
+
+from gatewright.agent.redact import RedactingFilter, Redactor
 
 FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 MAX_BYTES = 8 * 1024 * 1024
 KEEP = 10
 
 
-def start(folder: Path, *, debug: bool) -> Path | None:
-    """Log to a file in `folder`; without `debug` only warnings are kept, and only in memory.
+def start(folder: Path, *, debug: bool, env: Mapping[str, str]) -> Path | None:
+    """Log to a file in `folder`, without the secrets in `env`; nothing is kept without `debug`.
 
     Returns the file, or None.
     """
@@ -28,6 +31,7 @@ def start(folder: Path, *, debug: bool) -> Path | None:
     handler = logging.handlers.RotatingFileHandler(
         path, maxBytes=MAX_BYTES, backupCount=1, encoding="utf-8"
     )
+    handler.addFilter(RedactingFilter(Redactor(env)))
     handler.setFormatter(logging.Formatter(FORMAT))
     root.addHandler(handler)
     root.setLevel(logging.DEBUG)

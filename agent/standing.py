@@ -25,7 +25,7 @@ from gatewright.agent.events import (
 
 class Standing:
     def __init__(self) -> None:
-        self.now = Carried()
+        self.now: Carried = Carried()
 
     @classmethod
     def after(cls, events: Iterable[AnyEvent]) -> Standing:
@@ -35,7 +35,7 @@ class Standing:
         return standing
 
     def apply(self, event: AnyEvent) -> None:
-        now = self.now
+        now: Carried = self.now
         match event:
             case SessionStarted(mode=mode, model=model):
                 self.now = msgspec.structs.replace(now, mode=mode, model=model or now.model)

@@ -1,0 +1,146 @@
+"""Full-text search over all sessions: an index beside the transcripts, never the truth.
+
+What was appended since the last search is read then; a broken or deleted index is built anew.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from gatewright.agent import wire
+from gatewright.agent.errors import SessionError
+from gatewright.agent.events import AnyEvent, AssistantMessage, TitleChanged, UserMessage
+from gatewright.agent.messages import TextPart
+from gatewright.tools.protocol import TextContent
+
+if TYPE_CHECKING:
+    import sqlite3
+
+VERSION = 1
+FOUND = 50
+_SCHEMA = """
+create table files (path text primary key, inode integer, read integer);
+create virtual table said using fts5 (text, path unindexed, who unindexed, time unindexed,
+    tokenize = 'unicode61 remove_diacritics 2');
+"""
+_QUERY = """
+select path, who, time, snippet(said, 0, '', '', ' … ', 16) from said
+where said match ? order by bm25(said), time desc limit ?
+"""
+
+
+class Hit(msgspec.Struct, frozen=True):
+    path: Path
+    who: str  # you, agent or title
+    time: float
+    snippet: str
+
+    @property
+    def session(self) -> str:
+        return self.path.stem
+
+
+def search(home: Path, words: str, *, limit: int = FOUND) -> list[Hit]:
+    """Messages with all of these words, the best first. Raises SessionError."""
+    import sqlite3  # noqa: PLC0415  lazy: 5 ms
+
+    query = " ".join(f'"{word}"*' for word in words.replace('"', " ").split())
+    if not query:
+        return []
+    index = home / "state" / "search.sqlite"
+    for last in (False, True):
+        try:
+            with closing(_opened(index)) as database:
+                _catch_up(database, home / "projects")
+                rows = database.execute(_QUERY, (query, limit)).fetchall()
+                return [Hit(Path(path), who, time, text) for path, who, time, text in rows]
+        except (sqlite3.DatabaseError, OSError) as error:
+            if last or (isinstance(error, sqlite3.OperationalError) and "locked" in str(error)):
+                raise SessionError(f"Sessions cannot be searched: {error}.") from error
+            for suffix in ("", "-wal", "-shm"):
+                index.with_name(index.name + suffix).unlink(missing_ok=True)
+    return []
+
+
+def _opened(index: Path) -> sqlite3.Connection:
+    import sqlite3  # noqa: PLC0415  lazy: 5 ms
+
+    index.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    database = sqlite3.connect(index, timeout=5.0)
+    index.chmod(0o600)
+    database.execute("pragma journal_mode = wal")
+    if database.execute("pragma user_version").fetchone()[0] != VERSION:
+        database.executescript(
+            f"drop table if exists files; drop table if exists said; {_SCHEMA}"
+            f"pragma user_version = {VERSION};"
+        )
+    return database
+
+
+def _catch_up(database: sqlite3.Connection, projects: Path) -> None:
+    rows = database.execute("select path, inode, read from files").fetchall()
+    known = {path: (inode, read) for path, inode, read in rows}
+    for path in projects.glob("*/*.jsonl"):
+        try:
+            status = path.stat()
+        except OSError:
+            continue
+        inode, read = known.pop(str(path), (0, 0))
+        if inode == status.st_ino and read == status.st_size:
+            continue
+        start = read if inode == status.st_ino and read < status.st_size else 0
+        with database:
+            if not start:
+                database.execute("delete from said where path = ?", (str(path),))
+            end = _add(database, path, start)
+            row = (str(path), status.st_ino, end)
+            database.execute("insert or replace into files values (?, ?, ?)", row)
+    with database:
+        for path in known:
+            database.execute("delete from said where path = ?", (path,))
+            database.execute("delete from files where path = ?", (path,))
+
+
+def _add(database: sqlite3.Connection, path: Path, start: int) -> int:
+    """Index the complete lines from `start` on; returns where they end."""
+    end = start
+    with path.open("rb") as file:
+        file.seek(start, os.SEEK_SET)
+        for line in file:
+            if not line.endswith(b"\n"):
+                break
+            end += len(line)
+            for who, time, text in _said(line):
+                row = (text, str(path), who, time)
+                database.execute("insert into said values (?, ?, ?, ?)", row)
+    return end
+
+
+def _said(line: bytes) -> Iterator[tuple[str, float, str]]:
+    try:
+        if wire.mark(line).type not in ("user", "assistant", "title"):
+            return
+        envelope = wire.decode(line)
+    except wire.WireError:
+        return
+    who, text = _words(envelope.event)
+    if text.strip():
+        yield who, envelope.timestamp, text
+
+
+def _words(event: AnyEvent) -> tuple[str, str]:
+    match event:
+        case UserMessage(hidden=False, content=content):
+            return "you", "\n".join(p.text for p in content if isinstance(p, TextContent))
+        case AssistantMessage(parts=parts):
+            return "agent", "\n".join(p.text for p in parts if isinstance(p, TextPart))
+        case TitleChanged(title=title):
+            return "title", title
+        case _:
+            return "", ""

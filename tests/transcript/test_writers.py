@@ -1,0 +1,92 @@
+"""Two processes on one session, and homes that cannot be written: nothing lost, always usable."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gatewright.agent.events import UserMessage
+from gatewright.agent.transcript.reader import read_transcript
+from gatewright.tools.protocol import TextContent
+from tests.e2e.program import Program
+
+WRITER = """
+import asyncio, sys
+from pathlib import Path
+from gatewright.agent import wire
+from gatewright.agent.events import UserMessage
+from gatewright.agent.hub import Hub
+from gatewright.agent.ids import new_id
+from gatewright.agent.transcript.writer import TranscriptLock, TranscriptWriter
+from gatewright.tools.protocol import TextContent
+
+async def main(path, name):
+    header = wire.Header(version=1, id=path.stem, cwd="/w", created=1.0, app="0")
+    hub = Hub(clock=lambda: 1.0, new_id=new_id)
+    writer = TranscriptWriter(path, header, lock=TranscriptLock(), warn=lambda text: None)
+    task = asyncio.create_task(writer.run(hub.subscribe()))
+    await asyncio.sleep(0)
+    print("ready", flush=True)
+    sys.stdin.readline()
+    for number in range(1000):
+        hub.publish(UserMessage(content=(TextContent(f"{name} {number}"),)))
+        if number % 10 == 0:
+            await writer.barrier()
+    hub.close()
+    await task
+    writer.close()
+
+asyncio.run(main(Path(sys.argv[1]), sys.argv[2]))
+"""
+
+
+def test_two_processes_append_a_thousand_records_each(tmp_path: Path) -> None:
+    path = tmp_path / "s1.jsonl"
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(path), name],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8",
+        )
+        for name in ("one", "two")
+    ]  # fmt: skip
+    for process in running:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    for process in running:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    for process in running:
+        process.communicate(timeout=9)
+        assert process.returncode == 0
+    said: list[str] = []
+    for file in tmp_path.glob("*.jsonl"):
+        stored = read_transcript(file)
+        assert (stored.skipped, stored.torn) == (0, False)
+        for envelope in stored.branch:
+            assert isinstance(envelope.event, UserMessage)
+            (part,) = envelope.event.content
+            assert isinstance(part, TextContent)
+            said.append(part.text)
+    assert sorted(said) == sorted(f"{name} {n}" for name in ("one", "two") for n in range(1000))
+
+
+@pytest.mark.e2e
+def test_without_a_home_that_can_be_written(tmp_path: Path) -> None:
+    program = Program.prepare(tmp_path)
+    (tmp_path / "file").write_text("no directory", encoding="utf-8")
+    for env in (
+        {"GATEWRIGHT_HOME": str(tmp_path / "file" / "x")},
+        {"HOME": str(tmp_path / "file")},
+    ):
+        done = program.run(
+            "-p", "hello", "--model", "demo", "--output-format", "stream-json", "--verbose", env=env
+        )
+        assert done.returncode == 0, done.stderr
+        assert "Traceback" not in done.stderr
+        assert "not being saved" in done.stdout + done.stderr
+    done = program.run("-p", "hello", "--model", "demo", env={"HOME": ""})
+    assert done.returncode == 0, done.stderr
