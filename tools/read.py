@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
+import msgspec
 from pydantic import BaseModel, Field
 
 from gatewright.tools import fs
@@ -72,6 +73,7 @@ def _read(path: Path, input: ReadInput, ctx: ToolContext) -> ToolResult:
         raise ToolFailure(missing(path, ctx.where.cwd)) from None
     with file:
         size = os.fstat(file.fileno()).st_size
+        total: int | None = None
         sample = file.read(_SNIFF)
         if sample.startswith(b"%PDF-"):
             return _pdf(file, path, input.pages)
@@ -90,10 +92,21 @@ def _read(path: Path, input: ReadInput, ctx: ToolContext) -> ToolResult:
                 return _unchanged(path)
             if path.suffix == ".ipynb" and input.offset is None:
                 return notebook_result(Notebook(fs.decode(content).text))
+            total = _lines(content) if encoding in ("utf-8", "latin-1") else None
         file.seek(len(bom))
         first = max(1, input.offset or 1)
         found = window(file, encoding, first, input.limit or LINES, CHARS)
+        if found.total is None:
+            found = msgspec.structs.replace(found, total=total)
     return _text(path, found, size, "" if encoding == "utf-8" else encoding)
+
+
+def _lines(content: bytes) -> int:
+    """The number of lines in an encoding where a line end is one byte."""
+    ends = content.count(b"\n")
+    if b"\r" in content:
+        ends += content.count(b"\r") - content.count(b"\r\n")
+    return ends + (not content.endswith((b"\n", b"\r")) and bool(content))
 
 
 def _image(sample: bytes, file: BinaryIO, path: Path, size: int) -> ToolResult:
