@@ -8,6 +8,7 @@ from typing import assert_never
 from gatewright.agent.messages import AssistantPart, CallPart, TextPart, ThinkingPart
 from gatewright.agent.providers.catalog import ModelFacts
 from gatewright.agent.providers.history import Heard, Message, Said, messages_of
+from gatewright.agent.providers.media import sendable
 from gatewright.agent.providers.protocol import Request
 from gatewright.agent.providers.quirks import Quirks
 from gatewright.tools.protocol import (
@@ -19,7 +20,6 @@ from gatewright.tools.protocol import (
     ToolSpec,
 )
 
-IMAGE_TYPES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 _BUDGETS = {"low": 2_048, "medium": 8_192, "high": 16_384, "xhigh": 24_576, "max": 31_999}
 _LEAST_BUDGET = 1_024
 _CACHED_TURNS = 2
@@ -97,27 +97,21 @@ def _heard(message: Heard, facts: ModelFacts, quirks: Quirks) -> list[JsonObject
 
 
 def _content(item: Content, facts: ModelFacts, quirks: Quirks) -> JsonObject:
-    match item:
+    sent = sendable(item, facts, quirks)
+    match sent:
         case TextContent(text=text):
             return {"type": "text", "text": text}
         case ImageContent(media_type=media_type, data=data):
-            if not (facts.images and quirks.images) or media_type not in IMAGE_TYPES:
-                return note(f"an image ({media_type})")
-            source = {"type": "base64", "media_type": media_type, "data": data}
-            return {"type": "image", "source": source}
+            return {"type": "image", "source": _source(media_type, data)}
         case DocumentContent(media_type=media_type, data=data, name=name):
-            if media_type != "application/pdf" or not facts.documents:
-                return note(f"the document {name or media_type}")
-            source = {"type": "base64", "media_type": media_type, "data": data}
-            document: JsonObject = {"type": "document", "source": source}
+            document: JsonObject = {"type": "document", "source": _source(media_type, data)}
             return document | ({"title": name} if name else {})
         case _:
-            assert_never(item)
+            assert_never(sent)
 
 
-def note(what: str) -> JsonObject:
-    """In place of content the model cannot take: it should know that there was something."""
-    return {"type": "text", "text": f"[Left out: {what}, which this model cannot read.]"}
+def _source(media_type: str, data: str) -> JsonObject:
+    return {"type": "base64", "media_type": media_type, "data": data}
 
 
 def _part(part: AssistantPart) -> JsonObject | None:

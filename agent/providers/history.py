@@ -54,8 +54,14 @@ class Said(msgspec.Struct, frozen=True):
 Message: TypeAlias = Heard | Said
 
 
-def messages_of(turns: Sequence[Turn], model: str) -> tuple[Message, ...]:
-    """The turns as alternating messages; thinking is kept only where `model` wrote it."""
+def messages_of(
+    turns: Sequence[Turn], model: str, *, keep_last_thoughts: bool = False
+) -> tuple[Message, ...]:
+    """The turns as alternating messages; thinking is kept only where `model` wrote it.
+
+    Thinking behind the last words of a message led to nothing: no API takes it there, but some
+    gather a message's thinking in one field.
+    """
     gathered: list[Message] = []
     results = _by_call(turns)
     names = _Names()
@@ -63,6 +69,8 @@ def messages_of(turns: Sequence[Turn], model: str) -> tuple[Message, ...]:
         match turn:
             case AssistantTurn():
                 said, calls = _said(turn, model, names)
+                if not keep_last_thoughts:
+                    said = _without_last_thoughts(said)
                 if said.parts:
                     _say(gathered, said)
                 if calls:
@@ -119,6 +127,13 @@ def _said(turn: AssistantTurn, model: str, names: _Names) -> tuple[Said, list[tu
     if all(isinstance(part, ThinkingPart) for part in parts):
         return Said(()), []  # thinking alone is no answer: it was cut
     return Said(tuple(parts)), calls
+
+
+def _without_last_thoughts(said: Said) -> Said:
+    parts = said.parts
+    while parts and isinstance(parts[-1], ThinkingPart):
+        parts = parts[:-1]
+    return Said(parts)
 
 
 def _result(results: dict[str, list[ResultTurn]], old: str, new: str) -> Result:

@@ -12,6 +12,7 @@ from gatewright.agent.messages import CallPart, TextPart, ThinkingPart
 from gatewright.agent.providers.catalog import ModelFacts
 from gatewright.agent.providers.foreign import rows
 from gatewright.agent.providers.history import NOTHING, Heard, Result, Said, messages_of
+from gatewright.agent.providers.media import sendable
 from gatewright.agent.providers.protocol import Request
 from gatewright.agent.providers.quirks import Quirks
 from gatewright.tools.protocol import (
@@ -72,7 +73,7 @@ def _messages(request: Request, facts: ModelFacts, quirks: Quirks) -> list[JsonO
     system = "\n\n".join(text for text in request.system if text.strip())
     if system:
         listed.append({"role": quirks.system_role, "content": system})
-    for message in messages_of(request.turns, request.model):
+    for message in messages_of(request.turns, request.model, keep_last_thoughts=True):
         match message:
             case Heard():
                 listed.extend(_heard(message, facts, quirks))
@@ -123,27 +124,20 @@ def _kind(item: Content) -> str:
 
 
 def _content(item: Content, facts: ModelFacts, quirks: Quirks) -> JsonObject:
-    match item:
+    sent = sendable(item, facts, quirks)
+    match sent:
         case TextContent(text=text):
             return {"type": "text", "text": text}
         case ImageContent(media_type=media_type, data=data):
-            if not (facts.images and quirks.images):
-                return _note(f"an image ({media_type})")
             return {"type": "image_url", "image_url": {"url": f"data:{media_type};base64,{data}"}}
         case DocumentContent(media_type=media_type, data=data, name=name):
-            if not (quirks.documents and facts.documents) or media_type != "application/pdf":
-                return _note(f"the document {name or media_type}")
             file = {
                 "filename": name or "document.pdf",
                 "file_data": f"data:{media_type};base64,{data}",
             }
             return {"type": "file", "file": file}
         case _:
-            assert_never(item)
-
-
-def _note(what: str) -> JsonObject:
-    return {"type": "text", "text": f"[Left out: {what}, which this model cannot read.]"}
+            assert_never(sent)
 
 
 def _said(message: Said, quirks: Quirks) -> JsonObject:

@@ -8,6 +8,7 @@ from typing import assert_never
 from gatewright.agent.messages import AssistantPart, CallPart, TextPart, ThinkingPart
 from gatewright.agent.providers.catalog import ModelFacts
 from gatewright.agent.providers.history import Heard, Result, Said, messages_of
+from gatewright.agent.providers.media import sendable
 from gatewright.agent.providers.openai_chat_request import arguments_of
 from gatewright.agent.providers.protocol import Request
 from gatewright.agent.providers.quirks import Quirks
@@ -81,28 +82,21 @@ def _result(result: Result, facts: ModelFacts, quirks: Quirks) -> JsonObject:
 
 
 def _content(item: Content, facts: ModelFacts, quirks: Quirks) -> JsonObject:
-    match item:
+    sent = sendable(item, facts, quirks)
+    match sent:
         case TextContent(text=text):
             return {"type": "input_text", "text": text}
         case ImageContent(media_type=media_type, data=data):
-            if not (facts.images and quirks.images):
-                return _note(f"an image ({media_type})")
             url = f"data:{media_type};base64,{data}"
             return {"type": "input_image", "detail": "auto", "image_url": url}
         case DocumentContent(media_type=media_type, data=data, name=name):
-            if not (quirks.documents and facts.documents) or media_type != "application/pdf":
-                return _note(f"the document {name or media_type}")
             return {
                 "type": "input_file",
                 "filename": name or "document.pdf",
                 "file_data": f"data:{media_type};base64,{data}",
             }
         case _:
-            assert_never(item)
-
-
-def _note(what: str) -> JsonObject:
-    return {"type": "input_text", "text": f"[Left out: {what}, which this model cannot read.]"}
+            assert_never(sent)
 
 
 def _said(parts: Sequence[AssistantPart], *, phases: bool) -> Iterator[JsonObject]:
