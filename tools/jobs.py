@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from gatewright.tools.protocol import Job
@@ -25,6 +26,7 @@ class BackgroundJobs:
         self._jobs: dict[str, Job] = {}
         self._watchers: dict[str, asyncio.Task[None]] = {}
         self._told: set[str] = set()
+        self._waited: Counter[str] = Counter()
 
     def adopt(self, job: Job) -> str:
         id = f"{job.kind}-{next(self._numbers)}"
@@ -43,23 +45,42 @@ class BackgroundJobs:
         if id in self._jobs:
             self._told.add(id)
 
+    async def wait(self, id: str, seconds: float) -> None:
+        job = self._jobs[id]
+        self._waited[id] += 1
+        try:
+            async with asyncio.timeout(seconds):
+                await job.wait()
+            self._told.add(id)
+        except TimeoutError:
+            return
+        finally:
+            self._waited[id] -= 1
+            if not job.running:  # a cancelled waiter told nobody
+                self._tell(id, job)
+
     async def _watch(self, id: str, job: Job) -> None:
         await job.wait()
         del self._watchers[id]
+        if not self._waited[id]:
+            self._tell(id, job)
+        self._forget_oldest()
+        self._changed()
+
+    def _tell(self, id: str, job: Job) -> None:
         if id not in self._told:
             self._told.add(id)
             self._ended(
                 f"Background task {id} ({_short(job.title)}) ended: {job.status()}."
                 " TaskOutput shows what it printed."
             )
-        self._forget_oldest()
-        self._changed()
 
     def _forget_oldest(self) -> None:
         ended = [id for id, job in self._jobs.items() if not job.running]
         for id in ended[: max(0, len(ended) - ENDED_KEPT)]:
             del self._jobs[id]
             self._told.discard(id)
+            del self._waited[id]
 
     async def close(self) -> None:
         """Stop everything that runs; nothing is told any more."""

@@ -204,7 +204,11 @@ class Jobs(Protocol):
         ...
 
     def told(self, id: str) -> None:
-        """The model learned the end from a tool result: no notice any more."""
+        """The model learns the end from a tool result: no notice any more."""
+        ...
+
+    async def wait(self, id: str, seconds: float) -> None:
+        """Wait for the end up to a limit; an end met here counts as told."""
         ...
 
 

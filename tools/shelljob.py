@@ -230,7 +230,9 @@ class ShellJob:
     def news(self) -> str:
         fresh = self._kept.size - self._told
         self._told = self._kept.size
-        return self._kept.last(fresh) if 0 < fresh <= HEAD else self._kept.last(HEAD)
+        skipped = max(0, fresh - HEAD)
+        note = f"[{skipped:,} bytes before this are only in {self._path}]\n" if skipped else ""
+        return note + self._kept.last(fresh - skipped)
 
     # -- watching ---------------------------------------------------------------------------
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import suppress
 
 from pydantic import BaseModel, Field
 
@@ -38,15 +36,14 @@ class TaskOutput:
         self, input: TaskOutputInput, ctx: ToolContext
     ) -> AsyncIterator[Progress | ToolResult]:
         job = find(input.task_id, ctx)
-        if input.block and job.running:
-            with suppress(TimeoutError):
-                await asyncio.wait_for(job.wait(), input.timeout / 1000)
-        if not job.running and ctx.jobs is not None:
-            ctx.jobs.told(input.task_id)
+        if ctx.jobs is not None:
+            if input.block and job.running:
+                await ctx.jobs.wait(input.task_id, input.timeout / 1000)
+            if not job.running:
+                ctx.jobs.told(input.task_id)
         output = job.news().strip("\n")
-        text = f"[{job.title} is {job.status()}]" if job.running else f"[{job.status()}]"
         yield ToolResult.text(
-            f"{output or '[nothing new]'}\n{text}",
+            f"{output or '[nothing new]'}\n[{job.status()}]",
             summary=job.status(),
             data={"task_id": input.task_id, "status": job.status(), "output": output},
         )

@@ -1,0 +1,232 @@
+"""Background tasks: output while running, an end that is told once, nothing left at exit."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gatewright.tools import sweep
+from gatewright.tools.bash import Bash
+from gatewright.tools.jobs import BackgroundJobs
+from gatewright.tools.shelljob import ShellLimits
+from tests.fakes.toolbox import Toolbox, text
+from tests.tools.test_bash import MARK, gone, survivors
+
+
+class Session:
+    """A box with background jobs and what was told of them."""
+
+    def __init__(self, box: Toolbox, mark: Path) -> None:
+        self.notices: list[str] = []
+        self.changes = 0
+        self.jobs = BackgroundJobs(self.notices.append, self._changed)
+        self.box = box
+        box.set(jobs=self.jobs, env={**box.ctx.env, MARK: str(mark)})
+
+    def _changed(self) -> None:
+        self.changes += 1
+
+    async def start(self, command: str) -> str:
+        result = await self.box.call("Bash", command=command, run_in_background=True)
+        assert result.ok, text(result)
+        return str(result.data["backgroundTaskId"])
+
+    async def told(self) -> list[str]:
+        """The notices once there is one, within a bound."""
+        async with asyncio.timeout(5):
+            while not self.notices:  # noqa: ASYNC110  the port is a plain callback
+                await asyncio.sleep(0.01)
+        return self.notices
+
+
+@pytest.fixture
+async def session(box: Toolbox, tmp_path: Path) -> AsyncIterator[Session]:
+    made = Session(box, tmp_path)
+    yield made
+    await made.jobs.close()
+
+
+async def test_it_returns_at_once_with_an_id_and_a_file(session: Session) -> None:
+    began = time.monotonic()
+    said = await session.box.said("Bash", command="echo hi; sleep 300", run_in_background=True)
+    assert time.monotonic() - began < 1
+    assert "shell-1" in said and str(session.box.ctx.spill) in said
+    assert list(session.jobs.running()) == ["shell-1: echo hi; sleep 300"]
+
+
+async def test_output_is_news_each_time(session: Session, tmp_path: Path) -> None:
+    go = tmp_path / "go"
+    id = await session.start(f"echo one; until [ -e {go} ]; do sleep 0.02; done; echo two")
+    said = ""
+    async with asyncio.timeout(5):
+        while "one" not in said:
+            said = await session.box.said("TaskOutput", task_id=id, block=False)
+            await asyncio.sleep(0.01)
+    assert "[running]" in said
+    assert "[nothing new]" in await session.box.said("TaskOutput", task_id=id, block=False)
+    go.touch()
+    said = await session.box.said("TaskOutput", task_id=id)
+    assert said == "two\n[exit 0]"
+
+
+async def test_waiting_has_a_limit(session: Session) -> None:
+    id = await session.start("sleep 300")
+    began = time.monotonic()
+    said = await session.box.said("TaskOutput", task_id=id, timeout=100)
+    assert "[running]" in said and time.monotonic() - began < 2
+
+
+async def test_the_end_is_told_exactly_once(session: Session) -> None:
+    id = await session.start("exit 3")
+    notices = await session.told()
+    assert notices == [
+        f"Background task {id} (exit 3) ended: exit 3. TaskOutput shows what it printed."
+    ]
+    await session.box.said("TaskOutput", task_id=id)
+    await session.jobs.close()
+    assert len(notices) == 1
+
+
+async def test_an_end_seen_in_a_result_is_not_told_again(session: Session) -> None:
+    id = await session.start("sleep 0.2; echo over")
+    assert "over" in await session.box.said("TaskOutput", task_id=id)
+    await session.jobs.close()
+    assert session.notices == []
+
+
+async def test_a_waiter_that_was_interrupted_leaves_the_notice(session: Session) -> None:
+    id = await session.start("sleep 0.2")
+    call = asyncio.create_task(session.box.call("TaskOutput", task_id=id))
+    await asyncio.sleep(0.05)
+    call.cancel()
+    await asyncio.wait({call})
+    assert len(await session.told()) == 1
+
+
+async def test_stop_ends_all_of_it(session: Session, tmp_path: Path) -> None:
+    id = await session.start("trap '' TERM; sleep 300 & sleep 300 & wait; sleep 300")
+    await session.box.said("TaskStop", task_id=id)
+    assert await gone(tmp_path)
+    assert session.notices == []
+    assert "It had ended" in await session.box.said("TaskStop", task_id=id)
+
+
+async def test_the_time_limit_moves_a_command_to_the_background(
+    session: Session, tmp_path: Path
+) -> None:
+    command = "echo early; sleep 0.5; echo late"
+    result = await session.box.call("Bash", command=command, timeout=200)
+    assert result.ok and "early" in text(result) and "goes on in the background" in text(result)
+    await session.told()
+    id = str(result.data["backgroundTaskId"])
+    assert "late" in await session.box.said("TaskOutput", task_id=id)
+    files = list(session.box.ctx.spill.iterdir())
+    assert [file.read_text(encoding="utf-8") for file in files] == ["early\nlate\n"]
+
+
+async def test_a_question_moves_a_command_to_the_background(box: Toolbox, tmp_path: Path) -> None:
+    box = Toolbox(box.root, Bash(ShellLimits(quiet=0.1)))
+    session = Session(box, tmp_path)
+    result = await box.call("Bash", command="printf 'Name: '; sleep 300")
+    assert "wait for input ('Name:')" in text(result) and session.jobs.running()
+    await session.jobs.close()
+    assert await gone(tmp_path)
+
+
+async def test_closing_ends_everything_quietly(session: Session, tmp_path: Path) -> None:
+    for _ in range(5):
+        await session.start("trap '' TERM; while :; do sleep 0.1; done")
+    began = time.monotonic()
+    await session.jobs.close()
+    assert time.monotonic() - began < 4
+    assert await gone(tmp_path) and session.notices == []
+
+
+async def test_ended_jobs_are_kept_up_to_a_cap(session: Session) -> None:
+    for _ in range(60):
+        await session.start("true")
+    async with asyncio.timeout(8):
+        while session.jobs.running():  # noqa: ASYNC110  bounded
+            await asyncio.sleep(0.02)
+    await asyncio.sleep(0.05)
+    assert session.jobs.find("shell-1") is None
+    assert session.jobs.find("shell-60") is not None
+    assert len(session.notices) == 60
+
+
+async def test_an_unknown_task_names_the_running(session: Session) -> None:
+    assert "Nothing runs" in await session.box.refused("TaskOutput", task_id="shell-9")
+    await session.start("sleep 300")
+    assert "shell-1: sleep 300" in await session.box.refused("TaskStop", task_id="shell-9")
+
+
+async def test_without_jobs_there_is_no_background(box: Toolbox) -> None:
+    said = await box.refused("Bash", command="true", run_in_background=True)
+    assert "foreground" in said
+
+
+LEFT_BEHIND = """
+import asyncio, os, sys
+from pathlib import Path
+from gatewright.tools.proc import spawn
+from gatewright.tools.protocol import SpawnRequest
+
+async def main():
+    command = "setsid sleep 300 & sleep 300 & wait"
+    env = {"PATH": os.environ["PATH"], sys.argv[1]: sys.argv[2]}
+    await spawn(SpawnRequest(argv=("/bin/bash", "-c", command), cwd=Path("/"), env=env))
+    await asyncio.sleep(0.2)
+    print("ready", flush=True)
+    await asyncio.sleep(300)
+
+asyncio.run(main())
+"""
+
+
+def started(*argv: str, **more: Any) -> subprocess.Popen[bytes]:
+    return subprocess.Popen[bytes](argv, **more)
+
+
+async def test_the_next_start_sweeps_what_a_killed_one_left(tmp_path: Path) -> None:
+    agent = started(sys.executable, "-c", LEFT_BEHIND, MARK, str(tmp_path), stdout=subprocess.PIPE)
+    assert agent.stdout is not None
+    assert agent.stdout.readline() == b"ready\n"
+    assert len(survivors(tmp_path)) >= 3
+    sweep.sweep()
+    assert len(survivors(tmp_path)) >= 3, "a living agent keeps its children"
+    agent.kill()
+    agent.wait()
+    agent.stdout.close()
+    assert len(survivors(tmp_path)) >= 3
+    assert sweep.sweep() >= 3
+    assert await gone(tmp_path)
+
+
+async def test_a_sweep_spares_strangers(tmp_path: Path) -> None:
+    """A process whose marker names a living other process, or none, is not ours to end."""
+    other = f"{os.getppid()}-{sweep._started(os.getppid())}-1"  # pyright: ignore[reportPrivateUsage]
+    bystander = started("sleep", "300", env={sweep.MARKER: other})
+    unmarked = started("sleep", "300", env={})
+    try:
+        sweep.sweep()
+        assert bystander.poll() is None and unmarked.poll() is None
+    finally:
+        for process in (bystander, unmarked):
+            process.kill()
+            process.wait()
+
+
+async def test_a_sweep_at_exit_ends_own_children(box: Toolbox, tmp_path: Path) -> None:
+    session = Session(box, tmp_path)
+    await session.start("setsid sleep 300 & sleep 300")
+    assert sweep.sweep() >= 1
+    assert await gone(tmp_path)
+    await session.jobs.close()
