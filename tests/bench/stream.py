@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -61,7 +61,7 @@ asyncio.run(main())
 def wire(tokens: int) -> bytes:
     """A chunked answer with one event in each chunk, as model servers send it."""
 
-    def event(value: dict[str, object]) -> bytes:
+    def event(value: Mapping[str, object]) -> bytes:
         body = b"event: %s\ndata: %s\n\n" % (
             str(value["type"]).encode(),
             json.dumps(value).encode(),
