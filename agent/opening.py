@@ -7,13 +7,15 @@ import time
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.live import LiveSettings
 from gatewright.agent.model import OpenModel
+from gatewright.agent.options import LaunchOptions
 from gatewright.agent.prompt.environment import look_around
 from gatewright.agent.prompt.memory import memory_files
 from gatewright.agent.prompt.system import system_prompt
 from gatewright.agent.providers.registry import default_model, open_provider
 from gatewright.agent.request import RequestFrame
+from gatewright.agent.structured import Shape
 from gatewright.agent.surroundings import Surroundings
-from gatewright.tools.protocol import ToolSource
+from gatewright.tools.protocol import JsonObject, ToolSource
 
 NO_MODEL = (
     "No model is set up. Set ANTHROPIC_API_KEY or OPENAI_API_KEY, name one with --model, "
@@ -43,6 +45,7 @@ class ModelOpener:
             raised_output=facts.max_output,
             effort=facts.effort(effort or around.settings.effort),
             session=self._session,
+            schema=_enforced(around.options),
         )
         return OpenModel(
             name=opened.name or name,
@@ -66,6 +69,13 @@ def _system(around: Surroundings) -> tuple[str, ...]:
     options, where = around.options, around.where
     files = () if options.bare else memory_files(around.places.home, where.root, where.cwd)
     environment = look_around(where.cwd, where.root, around.env, time.strftime("%Y-%m-%d"))
-    return system_prompt(
-        environment, files, replaced=options.system_prompt, appended=options.append_system_prompt
-    )
+    appended = options.append_system_prompt
+    if options.json_schema:
+        appended = f"{appended}\n\n{Shape(options.json_schema).prompt}".strip()
+    return system_prompt(environment, files, replaced=options.system_prompt, appended=appended)
+
+
+def _enforced(options: LaunchOptions) -> JsonObject | None:
+    """The schema for the provider, where an API can enforce it."""
+    shape = Shape(options.json_schema) if options.json_schema else None
+    return shape.schema if shape is not None and shape.enforceable else None

@@ -6,7 +6,7 @@ import msgspec
 
 from gatewright.agent.conversation import Conversation
 from gatewright.agent.providers.protocol import Request
-from gatewright.tools.protocol import ToolSpec
+from gatewright.tools.protocol import JsonObject, ToolSpec
 
 
 class RequestFrame(msgspec.Struct, frozen=True, kw_only=True):
@@ -22,6 +22,7 @@ class RequestFrame(msgspec.Struct, frozen=True, kw_only=True):
     raised_output: int = 0
     effort: str = ""
     session: str = ""
+    schema: JsonObject | None = None
 
     def can_raise(self) -> bool:
         return self.raised_output > self.max_output
@@ -35,4 +36,5 @@ class RequestFrame(msgspec.Struct, frozen=True, kw_only=True):
             max_output=self.raised_output if raised else self.max_output,
             effort=self.effort,
             session=self.session,
+            schema=self.schema,
         )

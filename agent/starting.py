@@ -53,6 +53,8 @@ def settled(options: LaunchOptions, chosen_mode: Callable[[str], str]) -> Launch
     if options.append_system_prompt_file:
         name = "--append-system-prompt-file"
         changes["append_system_prompt"] = _text(options.append_system_prompt_file, name)
+    if options.json_schema:
+        changes["json_schema"] = _schema(options.json_schema)
     return msgspec.structs.replace(options, **changes) if changes else options
 
 
@@ -77,6 +79,15 @@ def keep_standard_streams() -> None:
                 raise GatewrightError(CLOSED) from None
             if fd == 2:
                 sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+
+
+def _schema(given: str) -> str:
+    """The text of a valid schema, given itself or as a file."""
+    from gatewright.agent.structured import Shape  # noqa: PLC0415  only when asked for
+
+    text = given if given.lstrip().startswith("{") else _text(given, "--json-schema")
+    Shape(text).check()
+    return text
 
 
 def _text(name: str, flag: str) -> str:

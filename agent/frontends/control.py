@@ -6,8 +6,7 @@ import asyncio
 import itertools
 
 from gatewright.agent.frontends.loose import Json, obj
-from gatewright.agent.frontends.plain import Sink
-from gatewright.agent.frontends.wire import encode
+from gatewright.agent.frontends.wire import Sink, encode
 
 
 class Refused(Exception):

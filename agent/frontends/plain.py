@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from gatewright.agent.events import (
     AnyEvent,
     Asked,
@@ -17,17 +15,19 @@ from gatewright.agent.events import (
     TurnEnded,
 )
 from gatewright.agent.exits import Exit, code_of
-from gatewright.agent.frontends.turn import live
-from gatewright.agent.messages import TextPart
+from gatewright.agent.frontends.turn import (
+    CRASHED,
+    MAIN,
+    MISSHAPEN,
+    Follower,
+    shape_of,
+    text_of,
+)
+from gatewright.agent.frontends.wire import Sink, encode
 from gatewright.agent.options import LaunchOptions
 from gatewright.agent.session import Session
+from gatewright.agent.structured import Shape
 from gatewright.tools.interact import Answer
-
-MAIN = "main"
-
-
-class Sink(Protocol):
-    def write(self, text: str, /) -> object: ...
 
 
 async def run(
@@ -37,34 +37,44 @@ async def run(
 
     Errors always go to `err`, progress only when `chatty`.
     """
-    session.submit(options.prompt)
+    shape = shape_of(options)
+    follower = Follower(session, shape)
     answer = ""
     ended: TurnEnded | None = None
-    async for batch in live(session):
-        for envelope in batch:
-            match envelope.event:
-                case AssistantMessage() as message if envelope.agent == MAIN:
-                    answer = text_of(message) or answer
-                case TurnEnded() as end if envelope.agent == MAIN:
-                    ended = end
-                case Asked(id=ask):
-                    session.answer(ask, Answer(cancelled=True))
-                case _:
-                    pass
-            if chatty and (line := progress(envelope)):
-                err.write(f"{line}\n")
+    async for envelope in follower.turn(options.prompt):
+        match envelope.event:
+            case AssistantMessage() as message if envelope.agent == MAIN:
+                answer = text_of(message) or answer
+            case TurnEnded() as end if envelope.agent == MAIN:
+                ended = end
+            case Asked(id=ask):
+                session.answer(ask, Answer(cancelled=True))
+            case _:
+                pass
+        if chatty and (line := progress(envelope)):
+            err.write(f"{line}\n")
+    return _finish(answer, ended, shape, (out, err))
+
+
+def _finish(
+    answer: str, ended: TurnEnded | None, shape: Shape | None, streams: tuple[Sink, Sink]
+) -> int:
+    """Print the answer, and why there is none or only a part."""
+    out, err = streams
+    if ended is None:
+        err.write(f"agent: {CRASHED}\n")
+        return Exit.ERROR
+    code = code_of(ended)
+    if shape is not None and code is Exit.OK:
+        if problem := shape.problem(answer):
+            err.write(f"agent: {MISSHAPEN.format(problem=problem)}\n")
+            return Exit.ERROR
+        answer = encode(shape.value(answer))
     if answer:
         out.write(answer if answer.endswith("\n") else f"{answer}\n")
-    if ended is None:
-        err.write("agent: the turn crashed; agent --debug writes a log that shows where.\n")
-        return Exit.ERROR
     if ended.message:
         err.write(f"agent: {ended.message}\n")
-    return code_of(ended)
-
-
-def text_of(message: AssistantMessage) -> str:
-    return "".join(part.text for part in message.parts if isinstance(part, TextPart))
+    return code
 
 
 def progress(envelope: Envelope) -> str:

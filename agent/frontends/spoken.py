@@ -20,7 +20,7 @@ from gatewright.agent.events import (
     ToolStarted,
     TurnEnded,
 )
-from gatewright.agent.frontends.plain import MAIN, text_of
+from gatewright.agent.frontends.turn import MAIN, text_of
 from gatewright.tools.blocks import Diff, plain
 from gatewright.tools.interact import Answer, Ask
 

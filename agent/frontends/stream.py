@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from gatewright.agent.events import Asked, Envelope, TurnEnded
-from gatewright.agent.exits import Exit, code_of
-from gatewright.agent.frontends.plain import MAIN, Sink
+from gatewright.agent.events import Asked, Envelope
+from gatewright.agent.exits import Exit
 from gatewright.agent.frontends.said import command
 from gatewright.agent.frontends.shapes import Line
 from gatewright.agent.frontends.stream_json import Dialect
-from gatewright.agent.frontends.turn import live
-from gatewright.agent.frontends.wire import encode
+from gatewright.agent.frontends.turn import CRASHED, Follower, shape_of
+from gatewright.agent.frontends.wire import Sink, encode
 from gatewright.agent.ids import new_id
 from gatewright.agent.options import LaunchOptions
 from gatewright.agent.session import Session
@@ -18,6 +17,7 @@ from gatewright.tools.interact import Answer
 
 async def run(session: Session, options: LaunchOptions, out: Sink, err: Sink) -> int:
     """Ask `options.prompt` and print the objects; returns the exit code."""
+    shape = shape_of(options)
     streaming = options.output_format == "stream-json"
     dialect = Dialect(
         session.id,
@@ -25,35 +25,32 @@ async def run(session: Session, options: LaunchOptions, out: Sink, err: Sink) ->
         commands=tuple(command.name for command in session.commands),
         partial=options.include_partial_messages,
         replay=options.replay_user_messages,
+        shape=shape,
     )
+    follower = Follower(session, shape)
     if options.input_format == "stream-json":
         from gatewright.agent.frontends import stream_input  # noqa: PLC0415  lazy: 3 ms
         from gatewright.agent.frontends.reader import LineReader  # noqa: PLC0415  lazy: 1 ms
 
         reader, asks = LineReader(0), options.answers_asks
-        return await stream_input.Duplex(session, dialect, out, reader, asks=asks).run()
+        return await stream_input.Duplex(session, follower, dialect, out, reader, asks=asks).run()
     if (said := await command(session, options.prompt)) is not None:
         out.write(encode(dialect.command_result(said)))
         return Exit.OK
-    session.submit(options.prompt)
-    ended: TurnEnded | None = None
     kept: list[Line] = []
-    async for batch in live(session):
-        for envelope in batch:
-            if isinstance(envelope.event, TurnEnded) and envelope.agent == MAIN:
-                ended = envelope.event
-            _decline(session, envelope)
-            for line in dialect.lines(envelope):
-                if streaming:
-                    out.write(encode(line))
-                else:
-                    kept.append(line)
+    async for envelope in follower.turn(options.prompt):
+        _decline(session, envelope)
+        for line in dialect.lines(envelope):
+            if streaming:
+                out.write(encode(line))
+            else:
+                kept.append(line)
     if not streaming and kept:
         out.write(encode(kept if options.verbose else kept[-1]))
-    if ended is None:
-        err.write("agent: the turn crashed; agent --debug writes a log that shows where.\n")
+    if dialect.code is None:
+        err.write(f"agent: {CRASHED}\n")
         return Exit.ERROR
-    return code_of(ended)
+    return dialect.code
 
 
 def _decline(session: Session, envelope: Envelope) -> None:

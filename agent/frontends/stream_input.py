@@ -12,22 +12,19 @@ from typing import Any
 import msgspec
 
 from gatewright.agent.events import Answered, Asked, Envelope, TurnEnded, UsageChanged
-from gatewright.agent.exits import BadInput, Exit, code_of
+from gatewright.agent.exits import BadInput, Exit
 from gatewright.agent.frontends.consent import Consent
 from gatewright.agent.frontends.control import Client
 from gatewright.agent.frontends.loose import Json, items, obj
-from gatewright.agent.frontends.plain import MAIN, Sink
 from gatewright.agent.frontends.reader import LineReader
 from gatewright.agent.frontends.requests import Requests, Unanswerable
 from gatewright.agent.frontends.said import command
 from gatewright.agent.frontends.stream_json import Dialect
-from gatewright.agent.frontends.turn import from_start
-from gatewright.agent.frontends.wire import encode
+from gatewright.agent.frontends.turn import MAIN, Follower
+from gatewright.agent.frontends.wire import Sink, encode
 from gatewright.agent.session import Session
 from gatewright.tools.interact import Answer
 from gatewright.tools.protocol import Content, ImageContent
-
-DRAIN = 5.0
 
 
 class Message(msgspec.Struct, frozen=True):
@@ -41,9 +38,17 @@ class Duplex:
     """One session for as long as the client sends."""
 
     def __init__(
-        self, session: Session, dialect: Dialect, out: Sink, reader: LineReader, *, asks: bool
+        self,
+        session: Session,
+        follower: Follower,
+        dialect: Dialect,
+        out: Sink,
+        reader: LineReader,
+        *,
+        asks: bool,
     ) -> None:
         self._session = session
+        self._follower = follower
         self._dialect = dialect
         self._out = out
         self._reader = reader
@@ -52,24 +57,20 @@ class Duplex:
         self._consent = Consent(self._client, session)
         self._requests = Requests(session)
         self._messages: asyncio.Queue[Message | None] = asyncio.Queue()
-        self._subscription = session.subscribe()
         self._questions: dict[int, asyncio.Task[None]] = {}
-        self._code = Exit.OK
+        self._code: Exit | None = Exit.OK
 
     async def run(self) -> int:
         """Until the input ends and the last turn with it; the exit code of that turn."""
-        printing = asyncio.create_task(self._print())
         reading = asyncio.create_task(self._read())
         try:
             await self._turns()
             await reading  # raises BadInput where a line was none
-            return self._code
+            return Exit.ERROR if self._code is None else self._code
         finally:
-            self._subscription.close()
-            await asyncio.wait([printing], timeout=DRAIN)
-            for task in (printing, reading, *self._questions.values()):
+            for task in (reading, *self._questions.values()):
                 task.cancel()
-            await asyncio.gather(printing, reading, return_exceptions=True)
+            await asyncio.gather(reading, return_exceptions=True)
 
     async def _turns(self) -> None:
         while (message := await self._messages.get()) is not None:
@@ -78,8 +79,10 @@ class Duplex:
                 self._out.write(encode(self._dialect.command_result(said)))
                 continue
             self._requests.interrupted = False
-            self._session.submit(message.text, message.attachments)
-            await self._session.idle()
+            async for envelope in self._follower.turn(message.text, message.attachments):
+                for line in self._dialect.lines(envelope):
+                    self._out.write(encode(line))
+                self._follow(envelope)
 
     async def _read(self) -> None:
         try:
@@ -107,15 +110,6 @@ class Duplex:
         except Unanswerable as error:
             self._client.refuse(id, str(error))
 
-    async def _print(self) -> None:
-        first = True
-        while batch := await self._subscription.batch():
-            for envelope in from_start(batch) if first else batch:
-                for line in self._dialect.lines(envelope):
-                    self._out.write(encode(line))
-                self._follow(envelope)
-            first = False
-
     def _follow(self, envelope: Envelope) -> None:
         match envelope.event:
             case Asked() as asked:
@@ -125,8 +119,8 @@ class Duplex:
                     task.cancel()
             case UsageChanged() as usage:
                 self._requests.usage = usage
-            case TurnEnded() as ended if envelope.agent == MAIN:
-                self._code = Exit.OK if self._requests.interrupted else code_of(ended)
+            case TurnEnded() if envelope.agent == MAIN:
+                self._code = Exit.OK if self._requests.interrupted else self._dialect.code
             case _:
                 pass
 

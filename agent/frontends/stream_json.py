@@ -37,6 +37,7 @@ from gatewright.agent.frontends.shapes import (
 )
 from gatewright.agent.messages import CallPart, TextPart
 from gatewright.agent.stop import Stop
+from gatewright.agent.structured import Shape
 
 MAIN = "main"
 
@@ -44,6 +45,7 @@ SUBTYPES = {
     Stop.MAX_TURNS: "error_max_turns",
     Stop.BUDGET_EXHAUSTED: "error_max_budget_usd",
 }
+MISSHAPEN_SUBTYPE = "error_max_structured_output_retries"
 
 
 class Dialect:
@@ -57,11 +59,14 @@ class Dialect:
         commands: Sequence[str] = (),
         partial: bool = False,
         replay: bool = False,
+        shape: Shape | None = None,
     ) -> None:
         self._session_id = session_id
         self._new_id = new_id
         self._commands = commands
         self._replay = replay
+        self._shape = shape
+        self.code: Exit | None = None  # of the last turn that ended
         self._partial = PartialMessage() if partial else None
         self._inputs: dict[str, CallPart] = {}
         self._denials: list[Line] = []
@@ -82,8 +87,10 @@ class Dialect:
 
     def command_result(self, said: str) -> Line:
         """The result of a slash command, which no model answered."""
-        ended = TurnEnded(stop=Stop.COMPLETED)
-        return self._line("", {**self._result(ended), "result": said})
+        shape, self._shape = self._shape, None
+        line = self._result(TurnEnded(stop=Stop.COMPLETED))
+        self._shape = shape
+        return self._line("", {**line, "result": said})
 
     def _line(self, uuid: str, body: Line) -> Line:
         return {**body, "session_id": self._session_id, "uuid": uuid or self._new_id()}
@@ -163,13 +170,23 @@ class Dialect:
             }
         )
 
+    def _problem(self) -> str:
+        """What is wrong with the shape of a complete answer."""
+        if self._shape is None or self.code is not Exit.OK:
+            return ""
+        return self._shape.problem(self._answer)
+
     def _result(self, ended: TurnEnded) -> Line:
         """The result of one turn; costs and models are those of the session so far."""
-        good = code_of(ended) is Exit.OK
+        self.code = code_of(ended)
+        problem = self._problem()
+        if problem:
+            self.code = Exit.ERROR
+        good = self.code is Exit.OK
         subtype = "success" if good else SUBTYPES.get(ended.stop, "error_during_execution")
         line: Line = {
             "type": "result",
-            "subtype": subtype,
+            "subtype": MISSHAPEN_SUBTYPE if problem else subtype,
             "is_error": not good,
             "duration_ms": ended.ms,
             "duration_api_ms": ended.api_ms,
@@ -183,7 +200,9 @@ class Dialect:
             "permission_denials": self._denials,
         }
         if not good:
-            line["errors"] = [ended.message or ended.stop.value]
+            line["errors"] = [problem or ended.message or ended.stop.value]
+        elif self._shape is not None:
+            line["structured_output"] = self._shape.value(self._answer)
         self._answer, self._denials = "", []
         self._models = {name: dict(sums) for name, sums in self._models.items()}
         return line

@@ -1,37 +1,110 @@
-"""Follow one session from now on: its live events until it has nothing left to do."""
+"""Turns of one session as a front end without a screen sees them: in order, each with one end."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
-from gatewright.agent.events import Envelope, SessionStarted
+import msgspec
+
+from gatewright.agent.events import AssistantMessage, Envelope, SessionStarted, TurnEnded
+from gatewright.agent.messages import TextPart
+from gatewright.agent.options import LaunchOptions
 from gatewright.agent.session import Session
+from gatewright.agent.stop import Stop
+from gatewright.agent.structured import CORRECTION, Shape
+from gatewright.tools.protocol import Content
+
+MAIN = "main"
+CORRECTIONS = 2
+CRASHED = "The turn crashed; agent --debug writes a log that shows where."
+MISSHAPEN = "The answer does not satisfy the schema: {problem}"
 
 
-async def live(session: Session) -> AsyncIterator[list[Envelope]]:
-    """Batches of events, beginning with this process's SessionStarted, ending when it is idle.
+class Follower:
+    """Submits messages and hands out what happens. Stored history is left out.
 
-    Stored history before that is left out.
+    With a shape, an answer that does not satisfy it is sent back a few times; the turns this takes
+    are one turn to the outside.
     """
-    subscription = session.subscribe()
 
-    async def end_when_idle() -> None:
-        await session.idle()
-        subscription.close()
+    def __init__(self, session: Session, shape: Shape | None = None) -> None:
+        self._session = session
+        self._shape = shape
+        self._subscription = session.subscribe()
+        self._first = True
 
-    ender: asyncio.Task[None] | None = None
-    try:
-        first = True
-        while batch := await subscription.batch():
-            if first:
-                batch, first = from_start(batch), False
-            yield batch
-            ender = ender or asyncio.create_task(end_when_idle())
-    finally:
-        subscription.close()
-        if ender is not None:
-            ender.cancel()
+    def close(self) -> None:
+        self._subscription.close()
+
+    async def turn(
+        self, text: str, attachments: tuple[Content, ...] = ()
+    ) -> AsyncGenerator[Envelope]:
+        """Everything from the message to the end of its turn."""
+        corrections = CORRECTIONS if self._shape is not None else 0
+        before: TurnEnded | None = None
+        answer = ""
+        while True:
+            self._session.submit(text, attachments)
+            held: Envelope | None = None
+            async for envelope in self._until_idle():
+                match envelope.event:
+                    case AssistantMessage() as message if envelope.agent == MAIN:
+                        answer = text_of(message)
+                    case TurnEnded() as ended if envelope.agent == MAIN:
+                        both = ended if before is None else added(before, ended)
+                        held = msgspec.structs.replace(envelope, event=both)
+                        continue
+                    case _:
+                        pass
+                yield envelope
+            if held is None:
+                return
+            assert isinstance(held.event, TurnEnded)
+            problem = self._problem(held.event, answer)
+            if not problem or not corrections:
+                yield held
+                return
+            corrections -= 1
+            before = held.event
+            text, attachments = CORRECTION.format(problem=problem), ()
+
+    def _problem(self, ended: TurnEnded, answer: str) -> str:
+        if self._shape is None or ended.stop is not Stop.COMPLETED:
+            return ""
+        return self._shape.problem(answer)
+
+    async def _until_idle(self) -> AsyncGenerator[Envelope]:
+        idle = asyncio.create_task(self._session.idle())
+        try:
+            while True:
+                news = asyncio.create_task(self._subscription.batch())
+                await asyncio.wait({news, idle}, return_when=asyncio.FIRST_COMPLETED)
+                news.cancel()
+                await asyncio.wait({news})
+                batch = [] if news.cancelled() else news.result()
+                batch = batch or self._subscription.waiting()
+                if not batch:
+                    return
+                for envelope in self._own(batch):
+                    yield envelope
+        finally:
+            idle.cancel()
+
+    def _own(self, batch: list[Envelope]) -> list[Envelope]:
+        """What this process did; history comes first, all in one batch."""
+        if not self._first:
+            return batch
+        self._first = False
+        return from_start(batch)
+
+
+def shape_of(options: LaunchOptions) -> Shape | None:
+    return Shape(options.json_schema) if options.json_schema else None
+
+
+def text_of(message: AssistantMessage) -> str:
+    return "".join(part.text for part in message.parts if isinstance(part, TextPart))
 
 
 def from_start(backlog: list[Envelope]) -> list[Envelope]:
@@ -40,3 +113,15 @@ def from_start(backlog: list[Envelope]) -> list[Envelope]:
         if isinstance(backlog[at].event, SessionStarted):
             return backlog[at:]
     return backlog
+
+
+def added(one: TurnEnded, two: TurnEnded) -> TurnEnded:
+    """Two turns as one: the later end, and the sums."""
+    return msgspec.structs.replace(
+        two,
+        usage=one.usage.plus(two.usage),
+        cost=one.cost + two.cost,
+        requests=one.requests + two.requests,
+        ms=one.ms + two.ms,
+        api_ms=one.api_ms + two.api_ms,
+    )

@@ -1,10 +1,14 @@
-"""One JSON object as one line."""
+"""Where lines go, and one JSON object as one line."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
+
+
+class Sink(Protocol):
+    def write(self, text: str, /) -> object: ...
 
 
 def encode(value: Any) -> str:

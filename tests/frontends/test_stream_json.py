@@ -25,6 +25,7 @@ from gatewright.agent.events import (
 )
 from gatewright.agent.frontends import stream
 from gatewright.agent.frontends.stream_json import Dialect
+from gatewright.agent.frontends.wire import encode
 from gatewright.agent.messages import CallPart, TextPart, ThinkingPart, Usage
 from gatewright.agent.options import LaunchOptions
 from gatewright.agent.stop import Stop
@@ -325,4 +326,4 @@ async def test_a_whole_run_as_one_object() -> None:
 
 
 def test_a_lone_surrogate_can_be_written() -> None:
-    assert json.loads(stream.encode({"text": "\ud83d"})) == {"text": "\ud83d"}
+    assert json.loads(encode({"text": "\ud83d"})) == {"text": "\ud83d"}

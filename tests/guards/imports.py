@@ -64,6 +64,12 @@ TABLE = (
         (),
         frozenset({"httpx2", "anthropic", "openai", "jiter", "truststore"}),
     ),
+    Row(
+        "agent/structured.py",
+        "answers are checked against the schema that was asked for",
+        (),
+        frozenset({"jsonschema"}),
+    ),
     Row("agent/cli.py", "flags are parsed here", (), frozenset({"typer"})),
     Row(
         "agent/subcommands",

@@ -302,6 +302,13 @@ async def test_limits(serve: Callable[..., Any]) -> None:
     assert raised.value.data["subtype"] == "error_max_turns"
 
 
+async def test_structured_output(serve: Callable[..., Any]) -> None:
+    judge: Judge = await serve('say: Forty-two.\n---\nsay: {"n": 42}\n')
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    messages = await judge.query("go", output_format={"type": "json_schema", "schema": schema})
+    assert result(messages).structured_output == {"n": 42}
+
+
 async def test_system_prompts(serve: Callable[..., Any]) -> None:
     judge: Judge = await serve(HELLO, repeat=True)
     await judge.query("hi", system_prompt="You are a tester.")
