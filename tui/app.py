@@ -58,14 +58,16 @@ class AgentApp(App[int], inherit_bindings=False):
         first: str = "",
         driver: type[Driver] | None = None,
         monotonic: Callable[[], float] = time.monotonic,
+        now: Callable[[], float] = time.time,
     ) -> None:
         super().__init__(driver_class=driver)
         self._open = open_session
         self.look = Look(theme)
         self.session: Session | None = None
-        self.repl = Repl(self.look, self, monotonic=monotonic)
+        self.repl = Repl(self.look, self, monotonic=monotonic, now=now)
         self._early: list[str] = [first] if first else []
         self._failures = 0
+        self.taken = 0  # the last event on the screen
         self._no_commands = Commands()
         for palette in PALETTES.values():
             self.register_theme(textual_theme(palette))
@@ -114,7 +116,14 @@ class AgentApp(App[int], inherit_bindings=False):
         early, self._early = self._early, []
         for text in early:
             self.send(text)
-        await pump(session.subscribe(), self._take)
+        await pump(session.subscribe(), self._guarded)
+
+    def _guarded(self, batch: list[Envelope]) -> None:
+        """A defect in showing one batch must not end the showing of all others."""
+        try:
+            self._take(batch)
+        except Exception as error:  # noqa: BLE001  the front-end task: the session goes on
+            self._handle_exception(error)
 
     def _take(self, batch: list[Envelope]) -> None:
         view = self.repl.view
@@ -122,7 +131,11 @@ class AgentApp(App[int], inherit_bindings=False):
         for envelope in batch:
             view, more = state.reduce(view, envelope)
             changes += more
+        if not self.taken and self.session is not None and not self.session.busy:
+            view, more = state.settle(view)  # the stored end of a session that was killed
+            changes += more
         self._show(view, changes)
+        self.taken = batch[-1].seq
 
     def _show(self, view: state.View, changes: Sequence[state.Change]) -> None:
         self.repl.show(view, changes)

@@ -108,7 +108,7 @@ def reduce(view: View, envelope: ev.Envelope) -> Reduced:  # noqa: PLR0911  one 
         case ev.TurnStarted() | ev.TurnEnded() | ev.MessageDropped() | ev.InputDelta():
             return _turn(view, event, at)
         case ev.UserMessage() | ev.Noticed() | ev.Compacted() | ev.Cleared() | ev.HookRan():
-            return _record(view, event, at)
+            return _record(view, event)
         case ev.AgentStarted() | ev.AgentFinished():
             return _agent(view, event)
         case _:
@@ -237,28 +237,32 @@ def _turn(
             return _ended(view, event)
 
 
-def _ended(view: View, event: ev.TurnEnded) -> Reduced:
+def settle(view: View) -> Reduced:
+    """Nothing runs any more: what still looked so has stopped."""
     changes: list[Change] = [
         Patched(replace(item, state="stopped", tail="")) for item in view.tools.values()
     ]
     changes += [Patched(replace(item, done=True)) for item in view.live]
-    view = replace(view, busy_since=0.0, doing="", live=(), tools={}, agents=())
+    return replace(view, busy_since=0.0, doing="", live=(), tools={}, agents=()), tuple(changes)
+
+
+def _ended(view: View, event: ev.TurnEnded) -> Reduced:
+    view, changes = settle(view)
     view, more = add(view, Ending(0, event.stop, event.message, event.usage, event.cost, event.ms))
     if event.stop is Stop.USER_REFUSED and not event.message:
-        return view, tuple(changes)
+        return view, changes
     return view, (*changes, *more)
 
 
 def _record(
     view: View,
     event: ev.UserMessage | ev.Noticed | ev.Compacted | ev.Cleared | ev.HookRan,
-    at: float,
 ) -> Reduced:
     match event:
         case ev.UserMessage(hidden=True):
             return view, ()
         case ev.UserMessage(content=content):
-            return add(replace(view, busy_since=view.busy_since or at), Said(0, _plain(content)))
+            return add(view, Said(0, _plain(content)))
         case ev.Noticed(text=text, tone=tone):
             return add(view, Note(0, text, tone))
         case ev.Compacted(tokens_before=tokens):

@@ -79,7 +79,9 @@ class ScreenDriver(LinuxDriver):
         mouse: bool = True,
         size: tuple[int, int] | None = None,
     ) -> None:
-        super().__init__(app, debug=debug, mouse=mouse, size=size)
+        super().__init__(  # pyright: ignore[reportUnknownMemberType]
+            app, debug=debug, mouse=mouse, size=size
+        )
         self._file = self._own = own_terminal()
         self._captured: Captured | None = None
 
@@ -103,7 +105,9 @@ class ScreenDriver(LinuxDriver):
     def backlog(self) -> int:
         """Writes the terminal has not taken yet: a slow line shows here first."""
         thread = self._writer_thread
-        return thread._queue.qsize() if thread is not None else 0
+        if thread is None:
+            return 0
+        return thread._queue.qsize()  # pyright: ignore[reportPrivateUsage]
 
 
 def own_terminal() -> TextIOWrapper:

@@ -37,6 +37,7 @@ class Palette:
     number: str
     modes: Mapping[str, str] = field(default_factory=dict[str, str])
     ansi: bool = False
+    flat: bool = False  # surfaces look like the background: lines part them
 
     def mode(self, name: str) -> str:
         return self.modes.get(name, self.dim)
@@ -140,6 +141,7 @@ HIGH_CONTRAST = Palette(
     string="#8ff29a",
     number="#ffd88a",
     modes=_modes("#ffffff", "#5ee86b", "#6fc3ff", "#ff8f8f", "#ffd42e"),
+    flat=True,
 )
 COLOUR_BLIND = Palette(
     name="colour-blind",
@@ -183,6 +185,7 @@ ANSI = Palette(
     number="ansi_yellow",
     modes=_modes("ansi_bright_black", "ansi_green", "ansi_blue", "ansi_red", "ansi_yellow"),
     ansi=True,
+    flat=True,
 )
 
 PALETTES: Mapping[str, Palette] = {
@@ -287,6 +290,9 @@ def textual_theme(palette: Palette) -> Theme:
     variables["input-cursor-background"] = palette.text
     variables["input-cursor-foreground"] = palette.background
     variables["input-selection-background"] = palette.raised
+    if palette.ansi:
+        variables["ansi-background"] = "ansi_default"
+        variables["ansi-foreground"] = "ansi_default"
     return Theme(
         name=f"gatewright-{palette.name}",
         primary=palette.accent,

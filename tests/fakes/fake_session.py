@@ -80,6 +80,7 @@ class FakeSession:
         self.busy = False
         self.queued: tuple[str, ...] = ()
         self.now = START
+        self.published = 1
         ids = itertools.count(1)
         self.hub = Hub(clock=self._time, new_id=lambda: f"id-{next(ids)}")
         started = SessionStarted(model=model, mode=mode, cwd="/home/sam/harbour", app="test")
@@ -95,7 +96,7 @@ class FakeSession:
 
     def publish(self, *events: AnyEvent, agent: str = "main") -> None:
         for event in events:
-            self.hub.publish(event, agent=agent)
+            self.published = self.hub.publish(event, agent=agent).seq
 
     def submit(self, text: str) -> str:
         self.sent.append(text)

@@ -45,6 +45,8 @@ class Stage:
         async with asyncio.timeout(LIMIT):
             while not fact():
                 await self.pilot.pause(0.01)
+                if (failure := self.app._exception) is not None:  # pyright: ignore[reportPrivateUsage]
+                    raise failure
 
     async def see(self, *wanted: str) -> str:
         try:
@@ -58,6 +60,12 @@ class Stage:
             await self.until(lambda: word not in self.text())
         except TimeoutError:
             raise AssertionError(f"{word!r} stays on the screen:\n{self.text()}") from None
+
+    async def settled(self) -> None:
+        """Wait until every published event is on the screen and nothing is left to paint."""
+        await self.until(lambda: self.app.taken >= self.session.published)
+        await self.pilot.pause()
+        await self.pilot.pause(0.05)
 
     async def press(self, *keys: str) -> None:
         await self.pilot.press(*keys)
@@ -77,7 +85,7 @@ async def stage(
         return session.facade()
 
     clock = Clock()
-    app = AgentApp(open_session, theme=theme, monotonic=clock)
+    app = AgentApp(open_session, theme=theme, monotonic=clock, now=lambda: session.now)
     async with app.run_test(size=size) as pilot:
         made = Stage(app, pilot, session, clock)
         await made.see(session.model[:8])

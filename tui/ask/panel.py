@@ -11,12 +11,13 @@ from collections.abc import Callable
 from textual import events
 from textual.message import Message
 
-from gatewright.tools.blocks import Diff
+from gatewright.tools.blocks import Command, Diff
 from gatewright.tools.interact import Answer, Ask, Option
 from gatewright.tui import cells
+from gatewright.tui.ask.exact import exact
 from gatewright.tui.blocks.diff import draw_split, summary
 from gatewright.tui.blocks.registry import draw
-from gatewright.tui.line import BLANK, Line, Span, flow, indent, line
+from gatewright.tui.line import BLANK, Line, Span, clip, flow, indent, line
 from gatewright.tui.look import Look
 from gatewright.tui.rows import Rows
 from gatewright.tui.sanitize import one_line, visible
@@ -55,7 +56,7 @@ class AskPanel(Rows, can_focus=True):
         self.at = 0
         self.picked: set[str] = set()
         self.scroll = 0
-        self.limit = 20  # rows the body may take
+        self.room = 24  # rows the panel may take
         self._since = 0.0
         self._hidden = 0
 
@@ -89,7 +90,7 @@ class AskPanel(Rows, can_focus=True):
             self.at = (self.at + steps[key]) % max(1, self._entries())
             self.refresh_rows()
         elif key in ("pageup", "pagedown"):
-            step = max(1, self.limit - 2)
+            step = max(1, self.room // 2)
             self.scroll = max(0, self.scroll + (step if key == "pagedown" else -step))
             self.refresh_rows()
         elif key.startswith(("ctrl+", "alt+", "f")) and len(key) > 1:
@@ -159,11 +160,18 @@ class AskPanel(Rows, can_focus=True):
             return []
         ask = self.pending.ask
         inner = width - PAD
-        body = self._window(self._body(inner))
-        rows = [self._title(inner), BLANK, *body]
-        if ask.reason:
-            rows += [BLANK, *flow(visible(ask.reason, strict=True), inner, "dim")]
-        rows += [BLANK, *self._options(inner)]
+        body = self._body(inner)
+        reason = flow(visible(ask.reason, strict=True), inner, "dim") if ask.reason else []
+        options = self._options(inner)
+        left = self.room - 1 - len(options)
+        airy = left >= len(reason) + 3 + min(len(body), 3)
+        gap = [BLANK] if airy else []
+        if not airy:
+            reason = [clip(row, inner) for row in reason[:1]] if left >= 3 else []
+        left -= len(reason) + len(gap) * (3 if reason else 2)
+        shown = self._window(body, max(1, left))
+        parts = [part for part in (shown, reason, options) if part]
+        rows = [self._title(inner), *(row for part in parts for row in (*gap, *part))]
         bar = Span("▎ ", "warning" if ask.kind == "permission" else "accent")
         return indent(rows, bar, bar)
 
@@ -172,37 +180,45 @@ class AskPanel(Rows, can_focus=True):
         ask = self.pending.ask
         who = "" if self.pending.agent == MAIN else f"{one_line(self.pending.agent)} asks · "
         more = f"  1 of {self.count}" if self.count > 1 else ""
-        title = cells.fit(one_line(ask.title, strict=True), width - cells.width(who + more))
-        gap = " " * max(0, width - cells.width(who + title + more))
-        return line(Span(who, "dim"), Span(title, "text:b"), Span(gap), Span(more, "dim"))
+        text = ask.title
+        if any(isinstance(block, Command) for block in ask.body) and ask.kind == "permission":
+            text = "Run this command?"  # which one stands below, whole
+        counts = self._counts()
+        taken = cells.width(who + more) + sum(cells.width(span.text) for span in counts)
+        title = cells.fit(one_line(text, strict=True), width - taken)
+        gap = " " * max(0, width - taken - cells.width(title))
+        spans = (Span(who, "dim"), Span(title, "text:b"), *counts, Span(gap), Span(more, "dim"))
+        return Line(tuple(span for span in spans if span.text))
+
+    def _counts(self) -> tuple[Span, ...]:
+        """Added and removed lines, beside the title that names the only changed file."""
+        diffs = [block for block in self._ask().body if isinstance(block, Diff)]
+        return summary(diffs[0])[1:] if len(diffs) == 1 else ()
 
     def _body(self, width: int) -> list[Line]:
         rows: list[Line] = []
-        for block in self._ask().body:
+        named = bool(self._counts())
+        for block in map(exact, self._ask().body):
             if rows:
                 rows.append(BLANK)
             if isinstance(block, Diff):
-                rows += [Line(self._summary(block)), *draw_split(block, width)]
+                rows += [] if named else [Line(summary(block))]
+                rows += draw_split(block, width)
             else:
                 rows += draw(block, width)
         return rows
 
-    def _summary(self, block: Diff) -> tuple[Span, ...]:
-        path, *counts = summary(block)
-        if path.text in one_line(self._ask().title):
-            return (Span(counts[0].text.strip(), counts[0].role), *counts[1:])
-        return (path, *counts)
-
-    def _window(self, body: list[Line]) -> list[Line]:
+    def _window(self, body: list[Line], limit: int) -> list[Line]:
         """The part of a long body that is scrolled to, and how much is hidden."""
-        if len(body) <= self.limit:
+        if len(body) <= limit:
             return body
-        room = self.limit - 1
+        room = max(1, limit - 1)
         self.scroll = min(self.scroll, len(body) - room)
         shown = body[self.scroll : self.scroll + room]
         below = len(body) - self.scroll - room
         where = f"{below} more rows below" if below else f"{self.scroll} rows above"
-        return [*shown, line(Span(f"… {where}  page up, page down", "faint"))]
+        more = line(Span(f"… {where}  page up, page down", "faint"))
+        return [*shown, more] if limit > 1 else shown
 
     def _options(self, width: int) -> list[Line]:
         ask = self._ask()

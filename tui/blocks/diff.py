@@ -11,7 +11,7 @@ from gatewright.tui import cells
 from gatewright.tui.line import Line, Span, indent, wrap
 from gatewright.tui.sanitize import one_line, visible
 
-SIDE_BY_SIDE = 118
+SIDE_BY_SIDE = 112
 _GAP = Line((Span("⋯", "faint"),))
 
 

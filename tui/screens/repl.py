@@ -55,7 +55,12 @@ class Repl(Screen[None]):
     ]
 
     def __init__(
-        self, look: Look, actions: Actions, *, monotonic: Callable[[], float] = time.monotonic
+        self,
+        look: Look,
+        actions: Actions,
+        *,
+        monotonic: Callable[[], float] = time.monotonic,
+        now: Callable[[], float] = time.time,
     ) -> None:
         super().__init__()
         self._look = look
@@ -64,7 +69,7 @@ class Repl(Screen[None]):
         self._leaving = False
         self.view = View()
         self.transcript = Transcript(look, id="transcript")
-        self.spinner = Spinner(look, id="spinner")
+        self.spinner = Spinner(look, clock=now, id="spinner")
         self.agents = Agents(look, id="agents")
         self.queue = Queue(look, id="queue")
         self.panel = AskPanel(look, clock=monotonic, id="panel")
@@ -100,12 +105,16 @@ class Repl(Screen[None]):
             yield self.box
         yield self.status
 
+    def on_mount(self) -> None:
+        self.set_class(self._look.palette.flat, "flat")
+
     def on_resize(self, event: events.Resize) -> None:
         self.set_class(event.size.height < SHORT, "short")
-        self.panel.limit = max(4, event.size.height - 16)
+        self.panel.room = event.size.height - (4 if event.size.height < SHORT else 12)
 
     def repaint(self) -> None:
         """The theme changed."""
+        self.set_class(self._look.palette.flat, "flat")
         self.transcript.repaint()
         for rows in self.query(Rows):
             rows.repaint()
@@ -131,6 +140,7 @@ class Repl(Screen[None]):
 
     def _show_asks(self) -> None:
         fresh = self.panel.show(self.view.asks)
+        self.set_class(bool(self.view.asks), "asking")
         if not self.view.asks:
             self._close_reply()
             self.box.focus()
