@@ -121,7 +121,12 @@ FLAGS: tuple[Flag, ...] = (
             "NAMES",
             "Models to try when the first is overloaded, parted by commas.",
         ),
-        _choice("--effort", "effort", "none minimal low medium high xhigh max", "How much the model thinks."),
+        _choice(
+            "--effort",
+            "effort",
+            "none minimal low medium high xhigh max",
+            "How much the model thinks.",
+        ),
         _value(
             "--max-thinking-tokens",
             "max_thinking_tokens",

@@ -163,10 +163,10 @@ def test_a_reader_that_never_reads_does_not_keep_it_alive(program: Program) -> N
 def until(path: Path, within: float = 5.0) -> str:
     """The text of a file once it is there."""
     deadline = time.monotonic() + within
-    while not (path.exists() and path.read_text("utf-8").strip()):
+    while not (path.exists() and path.read_text(encoding="utf-8").strip()):
         assert time.monotonic() < deadline, f"{path} never came"
         time.sleep(0.01)
-    return path.read_text("utf-8").strip()
+    return path.read_text(encoding="utf-8").strip()
 
 
 def gone(pid: int) -> bool:

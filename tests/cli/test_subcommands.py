@@ -68,7 +68,7 @@ class TestConfig:
         assert out == 'maxTurns = 7  (project)\nui.theme = "light"  (user)\n'
         assert run("config", "unset", "ui.theme")[0] == 0
         path = tmp_path / "home" / ".gatewright" / "settings.json"
-        assert json.loads(path.read_text("utf-8")) == {"ui": {}}
+        assert json.loads(path.read_text(encoding="utf-8")) == {"ui": {}}
 
     @pytest.mark.parametrize(
         ("key", "value", "text"),
@@ -151,7 +151,7 @@ class TestPermissions:
         assert run("permissions", "remove", "Bash(npm test)")[0] == 0
         assert run("permissions", "remove", "Bash(npm test)")[0] == 1
         local = tmp_path / "project" / ".gatewright" / "settings.local.json"
-        assert json.loads(local.read_text("utf-8")) == {"permissions": {"allow": []}}
+        assert json.loads(local.read_text(encoding="utf-8")) == {"permissions": {"allow": []}}
 
     @pytest.mark.parametrize("rule", ["(x)", "Bash(", "mcp__*"])
     def test_a_malformed_rule_is_refused(self, run: Run, tmp_path: Path, rule: str) -> None:
@@ -164,7 +164,9 @@ class TestPermissions:
         own = tmp_path / "home" / ".gatewright"
         own.mkdir()
         noted = {"rule": "Read(//x)", "addedBy": "user"}
-        (own / "settings.json").write_text(json.dumps({"permissions": {"allow": [noted]}}), "utf-8")
+        (own / "settings.json").write_text(
+            json.dumps({"permissions": {"allow": [noted]}}), encoding="utf-8"
+        )
         assert run("permissions", "list")[1] == "allow  Read(//x)  (user)\n"
         assert run("permissions", "remove", "Read(//x)", "-s", "user")[0] == 0
 
@@ -218,7 +220,7 @@ class TestDoctor:
     def test_broken_settings_fail_it(self, run: Run, tmp_path: Path) -> None:
         own = tmp_path / "home" / ".gatewright"
         own.mkdir()
-        (own / "settings.json").write_text("{,", "utf-8")
+        (own / "settings.json").write_text("{,", encoding="utf-8")
         code, out, _ = run("doctor")
         assert code == 1
         assert "settings.json:1: is not valid JSON" in out

@@ -185,13 +185,13 @@ class TestConsent:
         assert (name, input) == ("Bash", {"command": "echo asked > ran"})
         assert context.tool_use_id
         assert context.decision_reason
-        assert (judge.program.project / "ran").read_text("utf-8") == "asked\n"
+        assert (judge.program.project / "ran").read_text(encoding="utf-8") == "asked\n"
         assert result(messages).result == "Done."
 
     async def test_allow_with_another_input(self, serve: Callable[..., Any]) -> None:
         changed = PermissionResultAllow(updated_input={"command": "echo changed > ran"})
         judge, _, _ = await self.ask(serve, changed)
-        assert (judge.program.project / "ran").read_text("utf-8") == "changed\n"
+        assert (judge.program.project / "ran").read_text(encoding="utf-8") == "changed\n"
 
     async def test_deny_goes_on_with_the_reason(self, serve: Callable[..., Any]) -> None:
         judge, messages, _ = await self.ask(serve, PermissionResultDeny(message="Not on Mondays."))

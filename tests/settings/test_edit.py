@@ -30,7 +30,7 @@ def test_the_rest_of_the_file_stays(tmp_path: Path) -> None:
     )
     path.chmod(0o640)
     set_value(path, "ui.vim", True)
-    text = path.read_text("utf-8")
+    text = path.read_text(encoding="utf-8")
     assert json.loads(text) == {"b": [1, 2], "ui": {"theme": "light", "vim": True}, "a": "ä"}
     assert list(json.loads(text)) == ["b", "ui", "a"]
     assert '\n    "a": "ä"' in text, "indentation and characters are kept"
@@ -40,32 +40,32 @@ def test_the_rest_of_the_file_stays(tmp_path: Path) -> None:
 def test_set_and_unset(tmp_path: Path) -> None:
     path = tmp_path / "new" / "settings.json"
     set_value(path, "permissions.defaultMode", "plan")
-    assert json.loads(path.read_text("utf-8")) == {"permissions": {"defaultMode": "plan"}}
+    assert json.loads(path.read_text(encoding="utf-8")) == {"permissions": {"defaultMode": "plan"}}
     assert path.stat().st_mode & 0o777 == 0o600
     set_value(path, "permissions.defaultMode", None)
-    assert json.loads(path.read_text("utf-8")) == {"permissions": {}}
+    assert json.loads(path.read_text(encoding="utf-8")) == {"permissions": {}}
 
 
 @pytest.mark.parametrize("text", ["{ broken", "[1]", '"text"'])
 def test_a_file_that_cannot_be_read_is_left_alone(tmp_path: Path, text: str) -> None:
     path = tmp_path / "settings.json"
-    path.write_text(text, "utf-8")
+    path.write_text(text, encoding="utf-8")
     with pytest.raises(SettingsError, match="left as it is"):
         set_value(path, "model", "x")
-    assert path.read_text("utf-8") == text
+    assert path.read_text(encoding="utf-8") == text
 
 
 def test_a_key_below_a_value_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
-    path.write_text('{"model": "x"}', "utf-8")
+    path.write_text('{"model": "x"}', encoding="utf-8")
     with pytest.raises(SettingsError, match="model is no object"):
         set_value(path, "model.name", "y")
-    assert path.read_text("utf-8") == '{"model": "x"}'
+    assert path.read_text(encoding="utf-8") == '{"model": "x"}'
 
 
 def test_a_failing_change_writes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
-    path.write_text("{}", "utf-8")
+    path.write_text("{}", encoding="utf-8")
 
     def fail(values: dict[str, object]) -> None:
         values["half"] = True
@@ -73,21 +73,21 @@ def test_a_failing_change_writes_nothing(tmp_path: Path) -> None:
 
     with pytest.raises(SettingsError):
         edit(path, fail)
-    assert path.read_text("utf-8") == "{}"
+    assert path.read_text(encoding="utf-8") == "{}"
     assert {each.name for each in tmp_path.iterdir()} <= {"settings.json", ".settings.json.lock"}
 
 
 def test_a_link_stays_a_link(tmp_path: Path) -> None:
     real, link = tmp_path / "dotfiles.json", tmp_path / "settings.json"
-    real.write_text("{}", "utf-8")
+    real.write_text("{}", encoding="utf-8")
     link.symlink_to(real)
     set_value(link, "model", "x")
     assert link.is_symlink()
-    assert json.loads(real.read_text("utf-8")) == {"model": "x"}
+    assert json.loads(real.read_text(encoding="utf-8")) == {"model": "x"}
 
 
 def test_a_place_that_cannot_be_written_is_said(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("", "utf-8")
+    (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(SettingsError, match="Cannot change"):
         set_value(tmp_path / "file" / "settings.json", "model", "x")
 
@@ -101,4 +101,4 @@ def test_processes_lose_nothing_of_each_other(tmp_path: Path) -> None:
         for name in "abc"
     ]
     assert [writer.wait(timeout=9) for writer in writers] == [0, 0, 0]
-    assert len(json.loads(path.read_text("utf-8"))["env"]) == 3 * count
+    assert len(json.loads(path.read_text(encoding="utf-8"))["env"]) == 3 * count

@@ -73,7 +73,7 @@ def test_a_forged_work_tree_does_not(store: TrustStore, repository: Path, tmp_pa
     assert trust_key(forged) == forged
     assert not store.trusts(forged)
     for claim in ("gitdir: ../repo/.git", "gitdir: /", "gitdir: ", "nonsense", "gitdir: \0"):
-        (forged / ".git").write_text(claim, "utf-8")
+        (forged / ".git").write_text(claim, encoding="utf-8")
         assert not store.trusts(forged)
 
 
@@ -82,7 +82,9 @@ def test_nothing_wide_can_be_trusted(store: TrustStore, tmp_path: Path) -> None:
         with pytest.raises(SettingsError, match="too wide"):
             store.add(wide)
     store.path.parent.mkdir(parents=True)
-    store.path.write_text(f'{{"trusted": {{"/": {{}}, "{tmp_path / "home"}": {{}}}}}}', "utf-8")
+    store.path.write_text(
+        f'{{"trusted": {{"/": {{}}, "{tmp_path / "home"}": {{}}}}}}', encoding="utf-8"
+    )
     assert not store.trusts(Path("/"))
     assert not store.trusts(tmp_path / "home")
 
