@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -55,18 +56,26 @@ def own_home(env: Mapping[str, str]) -> Path:
 def project_root(cwd: Path, env: Mapping[str, str]) -> Path:
     """The work tree `cwd` is in, else the nearest directory with settings of ours, else `cwd`.
 
-    The person's home directory is a project only when the program is started right there.
+    The person's home directory is a project only when the program is started right there, and so
+    is one that everybody may write to: anyone could have made `/tmp` a project.
     """
     home = user_home(env)
     configured: Path | None = None
     for directory in (cwd, *cwd.parents):
-        if directory == home and directory != cwd:
+        if directory != cwd and (directory == home or _everybodys(directory)):
             break
         if (directory / ".git").exists():
             return directory
         if configured is None and directory != home and (directory / FOLDER).is_dir():
             configured = directory
     return configured or cwd
+
+
+def _everybodys(directory: Path) -> bool:
+    try:
+        return bool(directory.stat().st_mode & stat.S_IWOTH)
+    except OSError:
+        return True
 
 
 def places(cwd: Path, env: Mapping[str, str]) -> Places:

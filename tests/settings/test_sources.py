@@ -284,3 +284,14 @@ def test_the_project_root(tmp_path: Path) -> None:
     assert project_root(deep, env) == deep.parent
     (deep.parent.parent / ".git").mkdir()
     assert project_root(deep, env) == deep.parent.parent
+
+
+def test_a_directory_of_everybody_makes_no_project_of_what_is_below(tmp_path: Path) -> None:
+    """As /tmp: somebody else's `.git` there would widen what counts as inside."""
+    shared, own = tmp_path / "shared", tmp_path / "shared" / "own"
+    own.mkdir(parents=True)
+    (shared / ".git").mkdir()
+    assert project_root(own, {}) == shared
+    shared.chmod(0o1777)
+    assert project_root(own, {}) == own
+    assert project_root(shared, {}) == shared
