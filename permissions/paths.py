@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Literal, Protocol, TypeAlias
 
 Tier: TypeAlias = Literal["", "A", "B"]
@@ -27,6 +28,10 @@ class Resolver(Protocol):
 
     def nested_repository(self, directory: str, root: str) -> bool:
         """Whether a `.git` lies in `directory` or between it and `root` (exclusive)."""
+        ...
+
+    def expand(self, pattern: str) -> tuple[str, ...] | None:
+        """Links and what else of interest an absolute glob matches; None if too many to tell."""
         ...
 
     def addresses(self, host: str) -> tuple[str, ...]: ...
@@ -132,6 +137,7 @@ TIER_EXAMPLES: Mapping[str, Tier] = {
 }
 
 _PLAIN_B = frozenset(name for name in TIER_B if "/" not in name and "*" not in name)
+_DOTTED_B = tuple(sorted(name for name in _PLAIN_B if name.startswith(".")))
 _PATTERNS_B = tuple(tuple(name.split("/")) for name in TIER_B if "/" in name or "*" in name)
 _HOME_B = tuple(tuple(name.split("/")) for name in TIER_B_HOME)
 
@@ -227,6 +233,77 @@ class Paths:
             tier_of(reading, self.place.home, projects, self._links) for reading in located.readings
         }
         return "A" if "A" in tiers else "B" if "B" in tiers else ""
+
+    def glob_tier(self, pattern: str) -> Tier:
+        """The tier of what an absolute glob could match, besides what it spells out."""
+        for part in pattern.split("/"):
+            if any(char in part for char in "*?[") and any(
+                components_meet(name, part) for name in (TIER_A_NAME, *_DOTTED_B)
+            ):
+                return "A" if components_meet(TIER_A_NAME, part) else "B"
+        return self.tier(self.locate(pattern))
+
+    def tier_below(self, located: Located) -> Tier:
+        """The tier of what is lost with a whole directory: known protected places below it."""
+        place = self.place
+        places = [(f"{place.home}/{TIER_A_NAME}", "A"), ("/etc/gatewright", "A")]
+        for project in self.trusted():
+            places.extend(((f"{project}/{TIER_A_NAME}", "A"), (f"{project}/.git", "B")))
+        places.extend((f"{place.home}/{name}", "B") for name in (*TIER_B_HOME, ".bashrc"))
+        hit = {
+            tier
+            for known, tier in places
+            for reading in located.readings
+            if inside(known.casefold(), reading.casefold())
+        }
+        return "A" if "A" in hit else "B" if "B" in hit else ""
+
+
+@lru_cache(maxsize=4096)
+def components_meet(one: str, two: str) -> bool:
+    """Whether some name fits both wildcards; classes count as any single character."""
+    a, b = _tokens(one.casefold()), _tokens(two.casefold())
+    if b and b[0] in ("*", "?") and a[:1] == ["."]:
+        return False  # the shell's wildcards leave dotfiles out
+    reach = [[False] * (len(b) + 1) for _ in range(len(a) + 1)]
+    reach[0][0] = True
+    for i in range(len(a) + 1):
+        for j in range(len(b) + 1):
+            if not reach[i][j]:
+                continue
+            if i < len(a) and a[i] == "*":
+                reach[i + 1][j] = True
+            if j < len(b) and b[j] == "*":
+                reach[i][j + 1] = True
+            if i < len(a) and j < len(b) and _one_char(a[i], b[j]):
+                reach[i + (a[i] != "*")][j + (b[j] != "*")] = True
+    return reach[len(a)][len(b)]
+
+
+def _one_char(a: str, b: str) -> bool:
+    return a in ("*", "?") or b in ("*", "?") or a == b
+
+
+def _tokens(text: str) -> list[str]:
+    """Characters; `*` stays, `?` and classes become `?`."""
+    tokens: list[str] = []
+    index = 0
+    while index < len(text):
+        char = text[index]
+        if char == "\\" and index + 1 < len(text):
+            tokens.append(text[index + 1])
+            index += 2
+            continue
+        if char == "[":
+            end = text.find("]", index + 2)
+            if end > 0:
+                tokens.append("?")
+                index = end + 1
+                continue
+        if not (char == "*" and tokens and tokens[-1] == "*"):
+            tokens.append(char)
+        index += 1
+    return tokens
 
 
 def unusable(path: str) -> bool:

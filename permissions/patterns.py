@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from gatewright.permissions.paths import Place, Resolver, lexical
+from gatewright.permissions.paths import Place, Resolver, components_meet, lexical
 from gatewright.permissions.rules import PathForm, Rank, Rule
 
 _MAGIC = re.compile(r"[*?\[{]")
@@ -194,50 +194,3 @@ def globs_meet(one: list[str], two: list[str]) -> bool:
         elif components_meet(one[i], two[j]):
             states.add((i + 1, j + 1))
     return False
-
-
-@lru_cache(maxsize=4096)
-def components_meet(one: str, two: str) -> bool:
-    """Whether some name fits both wildcards; classes count as any single character."""
-    a, b = _tokens(one.casefold()), _tokens(two.casefold())
-    if b and b[0] in ("*", "?") and a[:1] == ["."]:
-        return False  # the shell's wildcards leave dotfiles out
-    reach = [[False] * (len(b) + 1) for _ in range(len(a) + 1)]
-    reach[0][0] = True
-    for i in range(len(a) + 1):
-        for j in range(len(b) + 1):
-            if not reach[i][j]:
-                continue
-            if i < len(a) and a[i] == "*":
-                reach[i + 1][j] = True
-            if j < len(b) and b[j] == "*":
-                reach[i][j + 1] = True
-            if i < len(a) and j < len(b) and _one_char(a[i], b[j]):
-                reach[i + (a[i] != "*")][j + (b[j] != "*")] = True
-    return reach[len(a)][len(b)]
-
-
-def _one_char(a: str, b: str) -> bool:
-    return a in ("*", "?") or b in ("*", "?") or a == b
-
-
-def _tokens(text: str) -> list[str]:
-    """Characters; `*` stays, `?` and classes become `?`."""
-    tokens: list[str] = []
-    index = 0
-    while index < len(text):
-        char = text[index]
-        if char == "\\" and index + 1 < len(text):
-            tokens.append(text[index + 1])
-            index += 2
-            continue
-        if char == "[":
-            end = text.find("]", index + 2)
-            if end > 0:
-                tokens.append("?")
-                index = end + 1
-                continue
-        if not (char == "*" and tokens and tokens[-1] == "*"):
-            tokens.append(char)
-        index += 1
-    return tokens

@@ -1,28 +1,124 @@
-"""Calls that run a shell line. Without an analysis of the line only its exact text grants."""
+"""Calls that run a shell line: granted command by command, restricted by anything in it."""
 
 from __future__ import annotations
 
-import re
-from fnmatch import fnmatchcase
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 from gatewright.permissions import tools_table
 from gatewright.permissions.context import Call, Context
 from gatewright.permissions.decision import Grant, Stage
-from gatewright.permissions.modes import Mode
+from gatewright.permissions.modes import MODES, Mode, effective
 from gatewright.permissions.paths import Paths
-from gatewright.permissions.rules import Bare, Rule, ShellForm
-from gatewright.permissions.subject import Permit, PlanKind, Verdict, covers_tool, strongest
+from gatewright.permissions.rules import Bare, PathForm, Rank, Rule, ShellForm
+from gatewright.permissions.shell.containment import (
+    changes_something,
+    contained,
+    strictly_inside,
+)
+from gatewright.permissions.shell.coverage import Cover, Coverage
+from gatewright.permissions.shell.danger import Danger, Hazard
+from gatewright.permissions.shell.line import Line, Part, Start, read_line, sweep
+from gatewright.permissions.shell.matching import fires, restricted_texts
+from gatewright.permissions.shell.operands import Operand, touched
+from gatewright.permissions.shell.reach import Reach
+from gatewright.permissions.shell.readonly import is_safe
+from gatewright.permissions.shell.restricting import operand_hits
+from gatewright.permissions.shell.suggest import suggestions
+from gatewright.permissions.shell.surroundings import Surroundings
+from gatewright.permissions.shell.wrappers import literal_feeds, opened
+from gatewright.permissions.subject import Permit, PlanKind, Verdict, covers_tool
 
-_SEPARATORS = re.compile(r"[;&|\n(){}`]+")
+_DENYING = frozenset({"Bash", "Read", "Edit", "*"})
 
 
 class ShellCall:
+    """One line. Everything is worked out on first use, at most once."""
+
     def __init__(self, call: Call, context: Context, paths: Paths) -> None:
         self._call = call
         self._context = context
         self._paths = paths
         runs = call.access.runs
-        self._line = runs.command if runs is not None else ""
+        self._text = runs.command if runs is not None else ""
+        self._unsandboxed = runs is not None and runs.unsandboxed
+        cwd = str(runs.cwd) if runs is not None else context.place.cwd
+        env = {**context.env, "HOME": context.place.home}
+        self._start = Start((cwd,), context.place.home, env)
+        self._reach = Reach(paths, self._start)
+        self._world = Surroundings(context, self._reach)
+
+    # --- what the line is ---
+
+    @cached_property
+    def line(self) -> Line:
+        return read_line(self._text, self._start)
+
+    @cached_property
+    def _opened(self) -> tuple[Part, ...]:
+        """The restricting view: every part, everything wrapped, text piped into a shell."""
+        parts = opened(self.line.parts, self._start)
+        fed = tuple(literal_feeds(parts, self._start))
+        return (*parts, *opened(fed, self._start)) if fed else parts
+
+    @cached_property
+    def _texts(self) -> tuple[str, ...]:
+        """Every text a shell rule that restricts is compared with."""
+        found = [self._text.strip(), " ".join(self._text.split())]
+        for part in self._opened:
+            found.extend(restricted_texts(part))
+        if not self.line.understood:
+            for words in sweep(self._text):
+                found.append(" ".join(words))
+                if "/" in words[0]:
+                    found.append(" ".join((words[0].rpartition("/")[2], *words[1:])))
+        return tuple(dict.fromkeys(found))
+
+    @cached_property
+    def _hazards(self) -> tuple[Hazard, ...]:
+        danger = Danger(self._reach, is_safe=self._safe)
+        return tuple(danger.hazards(self._opened, self._text))
+
+    @cached_property
+    def _operands(self) -> tuple[tuple[Operand, bool], ...]:
+        """Every file operand with whether it is written."""
+        found: list[tuple[Operand, bool]] = []
+        for part in self._opened:
+            of_part = touched(part)
+            found.extend((one, False) for one in of_part.reads)
+            found.extend((one, True) for one in of_part.writes)
+        return tuple(found)
+
+    def _safe(self, part: Part) -> bool:
+        return is_safe(part, self._world)
+
+    @cached_property
+    def _all_safe(self) -> bool:
+        """The whole line is on the safe list: nothing redirected, nothing in the background."""
+        line = self.line
+        return (
+            line.understood
+            and bool(line.parts)
+            and not line.background
+            and all(self._safely_covered(part) for part in line.parts)
+        )
+
+    def _safely_covered(self, part: Part) -> bool:
+        coverage = self._coverage(())
+        if any(one.file and one.writes for one in part.redirects):
+            return False
+        return coverage.of(part, hook=False) is not None
+
+    def _coverage(self, rules: Sequence[Rule]) -> Coverage:
+        return Coverage(
+            rules,
+            self._reach,
+            (lambda _: False) if self.line.background else self._safe,
+            self._world.input_readable,
+            self._context.harmless_env,
+        )
+
+    # --- the subject's answers ---
 
     @property
     def family(self) -> tools_table.Family:
@@ -30,66 +126,248 @@ class ShellCall:
 
     @property
     def target(self) -> str:
-        return self._line
+        return self._text
 
     def impossible(self) -> tuple[Stage, str] | None:
+        for operand, _ in self._operands:
+            text = operand.arg.text
+            if ("\n" in text or "\0" in text) and not operand.arg.unknown:
+                return Stage.PATH, "A path in the command contains a NUL or a newline."
         return None
 
     def denied(self) -> Rule | None:
         return next((rule for rule in self._context.rules.deny if self._fires(rule)), None)
 
     def asked(self) -> Rule | None:
-        return strongest(rule for rule in self._context.rules.ask if self._fires(rule))
+        fired = [rule for rule in self._context.rules.ask if self._fires(rule)]
+        return max(fired, key=self._context.patterns.rank, default=None)
 
     def _fires(self, rule: Rule) -> bool:
-        if not covers_tool(rule, self._call.tool):
+        if covers_tool(rule, self._call.tool):
+            programs = (part.argv[0] for part in self._opened if part.argv)
+            return fires(rule, self._texts, programs)
+        return self._path_fires(rule, self._operands)
+
+    def _path_fires(self, rule: Rule, operands: Sequence[tuple[Operand, bool]]) -> bool:
+        """Read and Edit rules catch what commands read and write."""
+        if rule.tool not in ("Read", "Edit"):
             return False
-        texts = [self._line, *_SEPARATORS.split(self._line)]
+        wanted = rule.tool == "Edit"
+        chosen = [operand for operand, written in operands if written == wanted]
         match rule.form:
             case Bare():
-                return True
-            case ShellForm(kind="glob", text=text):
-                return any(fnmatchcase(t.strip() + " ", text + " ") for t in texts)
-            case ShellForm(text=text):
-                return any(f" {text} " in f" {' '.join(t.split())} " for t in texts)
+                return bool(chosen)
+            case PathForm() as form:
+                pattern = self._context.patterns.of(form, builtin=rule.source == "builtin")
+                return any(operand_hits(pattern, operand, self._paths) for operand in chosen)
             case _:
                 return False
 
     def floor(self) -> str:
+        if self._unsandboxed and self._context.sandbox:
+            return "It would run outside the sandbox."
+        for hazard in self._hazards:
+            if hazard.level > 1:
+                return f"{hazard.text} ({hazard.source})"
+        for operand, written in self._operands:
+            if written and self._tier(operand) == "A":
+                return "It would change the agent's own configuration."
+        if any(hazard.git_loss for hazard in self._hazards) and self._dirty():
+            return "It would throw away changes that are not committed."
         return ""
 
-    def always_asks(self) -> str:
-        return ""
+    def _dirty(self) -> bool:
+        places = {base for part in self._opened if part.program == "git" for base in part.bases}
+        return any(self._context.resolver.dirty(base or self._context.place.cwd) for base in places)
+
+    def _tier(self, operand: Operand) -> str:
+        found: set[str] = set()
+        for located in self._reach.locations(operand.arg, operand.bases):
+            if operand.arg.patterns:
+                found.add(self._paths.glob_tier(located.lexical))
+            found.add(self._paths.tier(located))
+            if operand.whole:
+                found.add(self._paths.tier_below(located))
+        return "A" if "A" in found else "B" if "B" in found else ""
 
     def trusted(self, *, hook: bool) -> Permit | None:
-        rules = self._context.rules.trusted
-        best = strongest(rule for rule in rules if self._exactly(rule))
-        ask = self.asked()
-        if best is None or (ask is not None and ask.rank > best.rank):
-            return None
-        return Permit(best)
-
-    def _exactly(self, rule: Rule) -> bool:
-        form = rule.form
-        return isinstance(form, ShellForm) and form.kind == "exact" and form.text == self._line
+        return self._permit(self._context.rules.trusted, hook=hook, beats_asks=True)
 
     def untrusted(self) -> Permit | None:
-        return None
+        """Only inside and unprotected; a project's own rules only in the sandbox, never git."""
+        context = self._context
+        if not self.line.parsable or not self._stays_inside():
+            return None
+        by_sandbox = context.sandbox and context.sandbox_allows and not self._unsandboxed
+        if by_sandbox:
+            return Permit(SANDBOX_RULE)
+        if not context.rules.untrusted:
+            return None
+        rules = (*context.rules.untrusted, *context.rules.trusted)
+        permit = self._permit(rules, hook=False, beats_asks=False)
+        if permit is None or context.trusted:
+            return permit
+        uses_git = any(part.program == "git" for part in self._opened)
+        return permit if context.sandbox and not uses_git else None
 
-    def skippable(self) -> bool:
+    def _permit(self, rules: Sequence[Rule], *, hook: bool, beats_asks: bool) -> Permit | None:
+        coverage = self._coverage(rules)
+        whole = coverage.whole_line(self.line)
+        if whole is not None:
+            beaten = beats_asks and self._beaten_whole(whole.rank)
+            return None if beaten else Permit(whole)
+        if not self.line.understood:
+            return None
+        covers: list[Cover] = []
+        for part in self.line.parts:
+            cover = coverage.of(part, hook=hook)
+            if cover is None or (beats_asks and self._beaten(part, cover)):
+                return None
+            covers.append(cover)
+        used = [cover for cover in covers if cover.rank is not None]
+        if not used or (beats_asks and self._beaten_by_line(used)):
+            return None
+        return Permit(next((cover.rule for cover in used if cover.rule is not None), None))
+
+    def _shell_asks(self) -> Iterator[Rule]:
+        return (r for r in self._context.rules.ask if covers_tool(r, self._call.tool))
+
+    def _beaten_whole(self, rank: Rank) -> bool:
+        """An exact rule for the line yields to nothing but a more specific shell rule."""
+        return any(rule.rank > rank for rule in self._shell_asks() if self._fires(rule))
+
+    def _beaten(self, part: Part, cover: Cover) -> bool:
+        """Whether an ask rule about this command (or what it wraps) outranks its cover."""
+        mine = opened((part,), self._start)
+        texts = [text for one in mine for text in restricted_texts(one)]
+        programs = [one.argv[0] for one in mine if one.argv]
+        operands = [
+            (operand, written)
+            for one in mine
+            for written, group in ((False, touched(one).reads), (True, touched(one).writes))
+            for operand in group
+        ]
+        for rule in self._context.rules.ask:
+            if covers_tool(rule, self._call.tool):
+                if fires(rule, texts, programs) and (cover.rank is None or rule.rank > cover.rank):
+                    return True
+            elif not cover.exact and self._path_fires(rule, operands):
+                return True
         return False
 
+    def _beaten_by_line(self, used: Sequence[Cover]) -> bool:
+        """Asks about the line as a whole are compared with every rule that was used."""
+        whole = (self._text.strip(), " ".join(self._text.split()))
+        for rule in self._shell_asks():
+            if isinstance(rule.form, ShellForm) and fires(rule, whole, ()):
+                if any(cover.rank is None or rule.rank > cover.rank for cover in used):
+                    return True
+        return False
+
+    def skippable(self) -> bool:
+        return self.line.understood and self._stays_inside()
+
+    def _stays_inside(self) -> bool:
+        """Every file it is known to touch is inside and unprotected, and nothing is unknown."""
+        for operand, written in self._operands:
+            if operand.arg.unknown or None in operand.bases:
+                return False
+            for located in self._reach.locations(operand.arg, operand.bases):
+                if not self._paths.is_inside(located):
+                    return False
+            if written and self._tier(operand):
+                return False
+        return all(
+            base is not None and self._paths.is_inside(self._paths.locate(base))
+            for part in self._opened
+            for base in part.bases
+        )
+
     def danger(self) -> str:
+        found = [hazard for hazard in self._hazards if hazard.level]
+        if found and self._waived(found):
+            found = []
+        if found:
+            return f"{found[0].text} ({found[0].source})" if found[0].source else found[0].text
+        for operand, written in self._operands:
+            if written and self._tier(operand):
+                return f"It would change {operand.arg.text}, which is protected."
+        return ""
+
+    def _waived(self, hazards: Sequence[Hazard]) -> bool:
+        """autoInProject may delete files strictly inside the root, if they are unprotected."""
+        mode = effective(self._context.mode, disable_bypass=self._context.disable_bypass)
+        if mode != "autoInProject" or not self.line.understood:
+            return False
+        return all(
+            hazard.files and all(strictly_inside(one, self._reach) for one in hazard.files)
+            for hazard in hazards
+        )
+
+    def always_asks(self) -> str:
+        if self.line.parsable:
+            return ""
+        if any(rule.tool in _DENYING for rule in self._context.rules.deny):
+            return f"The line cannot be checked against your deny rules: {self.line.why}."
+        if len(self._text) > 100_000:
+            return "The line is too long to be looked through."
         return ""
 
     def plan_kind(self) -> PlanKind:
-        return "unknown"
+        if self._all_safe:
+            return "safe"
+        if self._hazards or any(one.file for part in self._opened for one in part.redirects):
+            return "mutating"
+        return "mutating" if any(changes_something(part) for part in self._opened) else "unknown"
 
     def strategy(self, mode: Mode) -> Verdict:
-        return Verdict(False, f"Commands ask in {mode.id} mode.")
+        if self._all_safe:
+            return Verdict(True)
+        if mode.shell == "contained" and self._contained():
+            note = "It deletes files inside the project." if self._hazards else ""
+            return Verdict(True, note=note)
+        return Verdict(False, self._why_it_asks(mode))
 
-    def grants(self) -> tuple[Grant, ...]:
-        return ()
+    def _contained(self) -> bool:
+        if not self.line.understood or (self._hazards and not self._waived(self._hazards)):
+            return False
+        return contained(self._opened, self._reach)
+
+    def _why_it_asks(self, mode: Mode) -> str:
+        if not self.line.understood:
+            return f"The line is not simple enough to be judged in parts: {self.line.why}."
+        lacking = self.lacking()
+        if lacking == (self._text.strip(),) or not lacking:
+            return f"No rule covers this command, and it asks in {mode.id} mode."
+        return f"No rule covers: {', '.join(lacking)}."
 
     def lacking(self) -> tuple[str, ...]:
-        return (self._line,)
+        if not self.line.understood:
+            return (self._text.strip(),)
+        return tuple(part.source.strip() for part in self._lacking_parts())
+
+    def _lacking_parts(self) -> list[Part]:
+        coverage = self._coverage(self._context.rules.trusted)
+        found: list[Part] = []
+        for part in self.line.parts:
+            cover = coverage.of(part, hook=False)
+            if cover is None or self._beaten(part, cover):
+                found.append(part)
+        return found
+
+    def grants(self) -> tuple[Grant, ...]:
+        """Rules that would really settle this line next time, or nothing."""
+        mode = MODES[effective(self._context.mode, disable_bypass=self._context.disable_bypass)]
+        if not self.line.understood or self._hazards or mode.id == "plan" or self.danger():
+            return ()
+        rules = suggestions(self._lacking_parts(), self._reach)
+        if (
+            not rules
+            or self._permit((*self._context.rules.trusted, *rules), hook=False, beats_asks=True)
+            is None
+        ):
+            return ()
+        return tuple(Grant(rule=rule.text) for rule in rules)
+
+
+SANDBOX_RULE = Rule("Bash", "allow", "sandbox", "Bash", Bare())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gatewright.permissions.paths import lexical
+from gatewright.permissions.paths import components_meet, lexical
 
 MAX_LINKS = 40
 
@@ -48,6 +48,15 @@ class TableResolver:
                 current = "/"
             pending.extend(p for p in reversed(target.split("/")) if p not in ("", "."))
         return current
+
+    def expand(self, pattern: str) -> tuple[str, ...] | None:
+        """The known links a glob matches, and what lies behind a link it goes through."""
+        parts = pattern.split("/")
+        return tuple(
+            link
+            for link in self._links
+            if all(map(components_meet, link.split("/"), parts)) and link.count("/") < len(parts)
+        )
 
     def config_links(self) -> tuple[str, ...]:
         return tuple(

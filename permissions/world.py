@@ -13,11 +13,12 @@ import socket
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from gatewright.permissions.paths import Place
+from gatewright.permissions.paths import Place, components_meet
 
 DNS_SECONDS = 5.0
 GIT_SECONDS = 10.0
 MAX_ANSWERS = 64
+MAX_MATCHES = 2000
 UNRESOLVED = "0.0.0.0"
 
 
@@ -35,6 +36,19 @@ class DiskResolver:
         if "\0" in path:
             return path
         return os.path.realpath(path)
+
+    def expand(self, pattern: str) -> tuple[str, ...] | None:
+        """Every path a glob matches, up to a limit beyond which nobody can tell."""
+        head, _, tail = pattern.partition("/")
+        found = [head or "/"]
+        for part in tail.split("/"):
+            following: list[str] = []
+            for directory in found:
+                following.extend(_children(directory, part))
+                if len(following) > MAX_MATCHES:
+                    return None
+            found = following
+        return tuple(found)
 
     def config_links(self) -> tuple[str, ...]:
         found: list[str] = []
@@ -63,6 +77,17 @@ class DiskResolver:
             self.missing_trees.add(directory)
             return True
         return self.trees[directory]
+
+
+def _children(directory: str, part: str) -> list[str]:
+    base = directory.rstrip("/")
+    if not any(char in part for char in "*?["):
+        path = f"{base}/{part}"
+        return [path] if os.path.lexists(path) else []
+    with contextlib.suppress(OSError):
+        names = os.listdir(directory)  # noqa: PTH208  strings are wanted
+        return [f"{base}/{name}" for name in names if components_meet(name, part)]
+    return []
 
 
 def _looks_bare(directory: str) -> bool:

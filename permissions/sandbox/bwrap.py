@@ -1,0 +1,139 @@
+"""A profile as bubblewrap's argument list. Later mounts win, so shallow paths come first.
+
+Nothing is decided here: every argument follows from the profile and the machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gatewright.permissions.paths import inside
+from gatewright.permissions.sandbox.limits import Limits, resource_flags
+from gatewright.permissions.sandbox.machine import Machine
+from gatewright.permissions.sandbox.profile import SandboxProfile
+
+HIDDEN = ("/run", "/tmp", "/var/tmp")  # noqa: S108  other people's sockets and files
+
+
+@dataclass(frozen=True, slots=True)
+class Supplies:
+    """What the caller prepared: descriptors by number, and an unreadable file to cover others."""
+
+    filter_fd: int = -1
+    status_fd: int = -1
+    blank: str = ""
+
+
+def arguments(profile: SandboxProfile, machine: Machine, supplies: Supplies) -> list[str]:
+    """Everything up to the command itself."""
+    out = [machine.bwrap, *_base(profile, machine)]
+    out.extend(_tree(profile, machine, supplies))
+    out.extend(_isolation(profile))
+    if supplies.status_fd >= 0:
+        out.extend(("--json-status-fd", str(supplies.status_fd)))
+    if supplies.filter_fd >= 0:
+        out.extend(("--seccomp", str(supplies.filter_fd)))
+    out.extend(("--chdir", profile.cwd, "--", *_limited(profile.limits, machine)))
+    return out
+
+
+def _base(profile: SandboxProfile, machine: Machine) -> Iterator[str]:
+    yield from ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
+    # Root owns the files below /proc/sys: without capabilities they would still open for writing.
+    yield from ("--ro-bind-try", "/proc/sys", "/proc/sys")
+    for place in hidden(machine):
+        if profile.limits.tmp:
+            yield from ("--size", str(profile.limits.tmp))
+        yield from ("--perms", "1777" if place != "/run" else "0755", "--tmpfs", place)
+    for path in machine.kept:
+        yield from ("--ro-bind-try", path, path)
+    if machine.resolver and profile.network.reach == "open":
+        yield from ("--ro-bind-try", machine.resolver, machine.resolver)
+    for path in profile.network.unix_sockets:
+        if path != "*" and any(inside(path, place) for place in HIDDEN):
+            yield from ("--bind-try", path, path)
+
+
+def hidden(machine: Machine) -> tuple[str, ...]:
+    return HIDDEN if machine.var_tmp else HIDDEN[:2]
+
+
+def _tree(profile: SandboxProfile, machine: Machine, supplies: Supplies) -> Iterator[str]:
+    """Writable directories, what stays as it is in them, and what cannot be read."""
+    steps: list[tuple[int, int, str, tuple[str, ...]]] = []
+    sealed: list[str] = []
+
+    def step(path: str, order: int, *words: str) -> None:
+        steps.append((path.count("/"), order, path, words))
+
+    for path in profile.writable:
+        for above in _steps_to(path, machine):
+            step(above, 0, "--perms", "0555", "--dir", above)
+        step(path, 1, "--bind", path, path)
+    for path in profile.anchors:
+        step(path, 2, "--bind", path, path)
+    for path in profile.protected:
+        step(path, 3, "--ro-bind", path, path)
+    for mask in profile.masked:
+        if _unseen(mask.path, profile, machine):
+            continue
+        if mask.kind == "file":
+            step(mask.path, 4, "--ro-bind", supplies.blank, mask.path)
+            continue
+        opened = any(inside(path, mask.path) for path in (*profile.writable, profile.cwd))
+        step(mask.path, 4, "--perms", "0111" if opened else "0000", "--tmpfs", mask.path)
+        sealed.append(mask.path)
+    covered: list[str] = []
+    for _, _, path, words in sorted(steps, key=lambda each: each[:3]):
+        if any(inside(path, above) and path != above for above in covered):
+            if not any(inside(path, w) for w in profile.writable if _under(w, covered)):
+                continue
+        yield from words
+        if words[-2] == "--tmpfs":
+            covered.append(path)
+    for path in sealed:
+        yield from ("--remount-ro", path)
+
+
+def _under(path: str, covered: list[str]) -> bool:
+    return any(inside(path, above) for above in covered)
+
+
+def _unseen(path: str, profile: SandboxProfile, machine: Machine) -> bool:
+    """Already hidden with the directory it lies in: covering it would only create its name."""
+    if not any(inside(path, place) for place in ("/dev", "/proc", *hidden(machine))):
+        return False
+    return not any(inside(path, root) for root in profile.writable)
+
+
+def _steps_to(path: str, machine: Machine) -> Iterator[str]:
+    """The directories down to `path` that must be made in a hidden directory."""
+    for place in (*hidden(machine), "/dev"):
+        if inside(path, place) and path != place:
+            parts = path[len(place) + 1 :].split("/")[:-1]
+            for count in range(len(parts)):
+                yield "/".join((place, *parts[: count + 1]))
+
+
+def _isolation(profile: SandboxProfile) -> Iterator[str]:
+    yield from ("--unshare-user", "--disable-userns", "--unshare-pid", "--unshare-ipc")
+    yield from ("--unshare-uts", "--unshare-cgroup-try")
+    if profile.network.reach != "open":
+        yield "--unshare-net"
+    yield from ("--cap-drop", "ALL", "--new-session", "--die-with-parent")
+
+
+def _limited(limits: Limits, machine: Machine) -> Iterator[str]:
+    """Limits are set inside, where processes are counted for this sandbox alone."""
+    if machine.prlimit:
+        yield from (machine.prlimit, *resource_flags(limits))
+        return
+    words = ["ulimit -c 0"]
+    if limits.fsize:
+        words.append(f"ulimit -f {max(limits.fsize // 512, 1)}")
+    if limits.memory:
+        words.append(f"ulimit -d {max(limits.memory // 1024, 1)}")
+    if limits.nproc:
+        words.append(f"ulimit -u {limits.nproc} 2>/dev/null || ulimit -p {limits.nproc}")
+    yield from (machine.shell, "-c", f'{"; ".join(words)}; exec "$@"', "sh")

@@ -1,0 +1,70 @@
+"""What a sandboxed command may use up: numbers and how people write them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+_SIZE = re.compile(r"(\d+)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
+NAMES = "nproc, memory, fsize, nofile, cpu, tmp"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """0 leaves a resource as it is. `memory` and `fsize` count bytes, `cpu` seconds."""
+
+    nproc: int = 4096
+    memory: int = 0
+    fsize: int = 0
+    nofile: int = 0
+    cpu: int = 0
+    tmp: int = 4 << 30  # of the private /tmp, which lives in memory
+
+
+def with_limit(limits: Limits, text: str) -> Limits:
+    """`limits` with one "name=value" set. Raises ValueError with a sentence."""
+    name, equals, value = text.partition("=")
+    name = name.strip().lower()
+    if not equals:
+        raise ValueError(f"A limit is written name=value, not {text!r}. Names: {NAMES}.")
+    number = size(value)
+    match name:
+        case "nproc":
+            return replace(limits, nproc=number)
+        case "memory":
+            return replace(limits, memory=number)
+        case "fsize":
+            return replace(limits, fsize=number)
+        case "nofile":
+            return replace(limits, nofile=number)
+        case "cpu":
+            return replace(limits, cpu=number)
+        case "tmp":
+            return replace(limits, tmp=number)
+        case _:
+            raise ValueError(f"There is no limit {name!r}. Names: {NAMES}.")
+
+
+def size(text: str) -> int:
+    """A number with an optional unit: 512M, 2GiB, 100. Raises ValueError."""
+    found = _SIZE.fullmatch(text.strip())
+    if found is None:
+        raise ValueError(f"{text!r} is no size; write a number such as 64, 512M or 2G.")
+    return int(found[1]) * _UNITS[found[2].upper()]
+
+
+def resource_flags(limits: Limits) -> tuple[str, ...]:
+    """The limits as arguments of prlimit(1); core dumps are never written."""
+    flags = ["--core=0:0"]
+    if limits.nproc:
+        flags.append(f"--nproc={limits.nproc}:{limits.nproc}")
+    if limits.memory:
+        flags.append(f"--data={limits.memory}:{limits.memory}")
+    if limits.fsize:
+        flags.append(f"--fsize={limits.fsize}:{limits.fsize}")
+    if limits.nofile:
+        flags.append(f"--nofile={limits.nofile}:{limits.nofile}")
+    if limits.cpu:
+        flags.append(f"--cpu={limits.cpu}:{limits.cpu}")
+    return tuple(flags)

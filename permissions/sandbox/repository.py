@@ -1,0 +1,120 @@
+"""Where a work tree's git directory is, and which parts of it stay as they are.
+
+A `.git` file is believed only when the directory it names points back: the file may be planted.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from gatewright.permissions.paths import inside
+from gatewright.permissions.sandbox.guarded import GIT_BLOCKED, GIT_KEPT, LINKED_KEPT
+
+_SMALL = 4096
+_MODULES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class GitParts:
+    """`writes` is what git needs to write outside the work tree."""
+
+    protected: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+
+    def __add__(self, other: GitParts) -> GitParts:
+        return GitParts(
+            self.protected + other.protected,
+            self.missing + other.missing,
+            self.writes + other.writes,
+        )
+
+
+def git_parts(git: str) -> GitParts:
+    """A git directory that lies in the work tree, and the submodules kept in it."""
+    parts = _kept(git)
+    modules = f"{git}/modules"
+    if os.path.isdir(modules) and not os.path.islink(modules):
+        for module in _modules(modules):
+            parts += _kept(module)
+    return parts
+
+
+def _kept(git: str) -> GitParts:
+    protected = [f"{git}/{name}" for name in GIT_KEPT if os.path.lexists(f"{git}/{name}")]
+    missing = [f"{git}/{name}" for name in GIT_BLOCKED if not os.path.lexists(f"{git}/{name}")]
+    trees = f"{git}/worktrees"
+    for name in _names(trees):
+        protected.extend(
+            f"{trees}/{name}/{part}"
+            for part in LINKED_KEPT
+            if os.path.lexists(f"{trees}/{name}/{part}")
+        )
+    return GitParts(tuple(protected), tuple(missing))
+
+
+def linked_parts(file: str, roots: tuple[str, ...]) -> GitParts:
+    """A `.git` file: a linked work tree or a submodule whose repository lies elsewhere."""
+    text = _text(file)
+    if not text.startswith("gitdir:"):
+        return GitParts((file,))
+    git = os.path.realpath(os.path.join(os.path.dirname(file), text[7:].strip()))
+    protected = GitParts((file,))
+    if any(inside(git, root) for root in roots):
+        return protected  # part of another `.git` in here, which is looked at by itself
+    back = _text(f"{git}/gitdir")
+    if back and os.path.realpath(os.path.join(git, back)) == os.path.realpath(file):
+        common = os.path.realpath(os.path.join(git, _text(f"{git}/commondir") or "."))
+        writes = [git, *(f"{common}/{name}" for name in ("objects", "refs", "logs"))]
+        kept = [f"{git}/{part}" for part in LINKED_KEPT if os.path.lexists(f"{git}/{part}")]
+        there = tuple(path for path in writes if os.path.isdir(path))
+        return protected + GitParts(tuple(kept), (), there)
+    if f"{os.sep}.git{os.sep}modules{os.sep}" in git and _submodule_of(git, file):
+        return protected + _kept(git) + GitParts((), (), (git,))
+    return protected
+
+
+def _submodule_of(git: str, file: str) -> bool:
+    for line in _text(f"{git}/config").splitlines():
+        key, _, value = line.partition("=")
+        if key.strip().lower() == "worktree":
+            tree = os.path.realpath(os.path.join(git, value.strip().strip('"')))
+            return tree == os.path.realpath(os.path.dirname(file))
+    return False
+
+
+def _modules(directory: str) -> Iterator[str]:
+    """Git directories below `.git/modules`: names may hold slashes."""
+    queue, seen = [directory], 0
+    while queue and seen < _MODULES:
+        here = queue.pop()
+        seen += 1
+        if os.path.lexists(f"{here}/HEAD"):
+            yield here
+            nested = f"{here}/modules"
+            if os.path.isdir(nested):
+                queue.append(nested)
+            continue
+        queue.extend(
+            f"{here}/{name}"
+            for name in _names(here)
+            if os.path.isdir(f"{here}/{name}") and not os.path.islink(f"{here}/{name}")
+        )
+
+
+def _names(directory: str) -> list[str]:
+    try:
+        return os.listdir(directory)  # noqa: PTH208  names are all we need
+    except OSError:
+        return []
+
+
+def _text(path: str) -> str:
+    try:
+        with Path(path).open("rb") as file:
+            return os.fsdecode(file.read(_SMALL)).strip()
+    except OSError:
+        return ""

@@ -1,0 +1,232 @@
+"""Looks for protected and unreadable names in the writable directories.
+
+Directories are remembered by inode and change time, which a command cannot set, so a second look
+costs one stat for each. Nothing is followed out of the directories.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from gatewright.permissions.paths import inside
+from gatewright.permissions.sandbox.globs import Glob
+from gatewright.permissions.sandbox.guarded import (
+    DEPENDENCIES,
+    GIT,
+    HOME,
+    MISSING,
+    VENV_MARK,
+    guarded,
+)
+from gatewright.permissions.sandbox.profile import Masked, Survey
+from gatewright.permissions.sandbox.repository import GitParts, git_parts, linked_parts
+
+MAX_DIRECTORIES = 60_000
+MAX_OUTSIDE = 5_000
+_YOUNG = 50_000_000  # ns: a directory changed just now may change again within the same tick
+
+
+@dataclass(frozen=True, slots=True)
+class _Listing:
+    key: tuple[int, int]
+    below: tuple[str, ...]  # sub-directories to visit
+    guarded: tuple[str, ...]
+    denied: tuple[str, ...]
+    git: bool
+    dependencies: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """One look at the disk. `guarded` holds every protected name found, links included."""
+
+    guarded: frozenset[str]
+    repositories: frozenset[str]  # paths called .git
+    denied: tuple[str, ...]
+    complete: bool
+
+
+@dataclass(slots=True)
+class Surveyor:
+    """Remembers what it saw between commands; `denies` are fixed for its lifetime."""
+
+    roots: tuple[str, ...]
+    home: str
+    denies: tuple[Glob, ...] = ()
+    deny_writes: tuple[str, ...] = ()
+    _seen: dict[str, _Listing] = field(default_factory=dict[str, _Listing])
+
+    def look(self) -> Sight:
+        found: set[str] = set()
+        gits: set[str] = set()
+        denied: list[str] = []
+        queue = [(root, False) for root in self.roots]
+        visited: set[str] = set()
+        while queue and len(visited) < MAX_DIRECTORIES:
+            path, dependency = queue.pop()
+            if path in visited:
+                continue
+            visited.add(path)
+            listing = self._listing(path)
+            if listing is None:
+                continue
+            dependency = dependency or listing.dependencies
+            if not dependency:
+                found.update(f"{path}/{name}" for name in listing.guarded)
+                if listing.git:
+                    gits.add(f"{path}/{GIT}")
+            denied.extend(f"{path}/{name}" for name in listing.denied)
+            queue.extend(
+                (f"{path}/{name}", dependency or name in DEPENDENCIES) for name in listing.below
+            )
+        for path in self._seen.keys() - visited:
+            del self._seen[path]
+        return Sight(frozenset(found), frozenset(gits), tuple(denied), complete=not queue)
+
+    def _listing(self, path: str) -> _Listing | None:
+        try:
+            status = os.lstat(path)
+            key = (status.st_ino, status.st_ctime_ns)
+            seen = self._seen.get(path)
+            if seen is not None and seen.key == key:
+                return seen
+            with os.scandir(path) as entries:
+                listing = self._read(path, key, entries)
+        except OSError:
+            self._seen.pop(path, None)
+            return None
+        if time.time_ns() - status.st_ctime_ns > _YOUNG:
+            self._seen[path] = listing
+        return listing
+
+    def _read(
+        self, path: str, key: tuple[int, int], entries: Iterable[os.DirEntry[str]]
+    ) -> _Listing:
+        below: list[str] = []
+        found: list[str] = []
+        denied: list[str] = []
+        git = venv = False
+        parent = path.rpartition("/")[2]
+        for entry in entries:
+            name = entry.name
+            if name == GIT:
+                git = True
+                continue
+            venv = venv or name == VENV_MARK
+            hit = guarded(name, parent)
+            if hit:
+                found.append(name)
+            if self.denies and self._denied(f"{path}/{name}"):
+                denied.append(name)
+            elif entry.is_dir(follow_symlinks=False):
+                below.append(name)
+        return _Listing(key, tuple(below), tuple(found), tuple(denied), git, venv)
+
+    def _denied(self, path: str) -> bool:
+        return any(glob.matches(path) for glob in self.denies)
+
+    def survey(self, sight: Sight) -> Survey:
+        """What a profile needs to know of one look."""
+        parts = self._git(sight)
+        protected = {*sight.guarded, *parts.protected}
+        missing = set(parts.missing)
+        for root in self.roots:
+            missing.update(
+                f"{root}/{name}" for name in MISSING if not os.path.lexists(f"{root}/{name}")
+            )
+        for name in HOME:
+            path = f"{self.home}/{name}"
+            (protected if os.path.lexists(path) else missing).add(path)
+        for path in self.deny_writes:
+            (protected if os.path.lexists(path) else missing).add(path)
+        return Survey(
+            protected=tuple(sorted(self._real(protected))),
+            missing=tuple(sorted(self._blockable(missing))),
+            masked=tuple(self._masked(sight)),
+            git_writes=parts.writes,
+        )
+
+    def _git(self, sight: Sight) -> GitParts:
+        parts = GitParts()
+        for path in sight.repositories:
+            if os.path.islink(path):
+                parts += GitParts((path,))
+            elif os.path.isdir(path):
+                parts += git_parts(path)
+            else:
+                parts += linked_parts(path, self.roots)
+        return parts
+
+    def _real(self, paths: Iterable[str]) -> Iterator[str]:
+        """A link cannot be covered, its target can; the link itself is looked at afterwards."""
+        for path in paths:
+            if not os.path.islink(path):
+                yield path
+                continue
+            target = os.path.realpath(path)
+            if os.path.lexists(target) and any(_below(target, root) for root in self.roots):
+                yield target
+
+    def _blockable(self, paths: Iterable[str]) -> Iterator[str]:
+        for path in paths:
+            parent = os.path.dirname(path)
+            base = parent if os.path.lexists(parent) else os.path.dirname(parent)
+            if os.path.isdir(base) and os.path.realpath(base) == base:
+                yield path
+
+    def _masked(self, sight: Sight) -> Iterator[Masked]:
+        found = set(sight.denied)
+        for glob in self.denies:
+            if glob.pattern is None:
+                found.add(glob.literal)
+            elif not any(
+                inside(glob.literal, root) or inside(root, glob.literal) for root in self.roots
+            ):
+                found.update(_outside(glob))
+        done: set[str] = set()
+        for path in sorted(found):
+            real = os.path.realpath(path)
+            if os.path.islink(path) and not any(
+                inside(real, place) for place in (*self.roots, self.home)
+            ):
+                continue
+            if real not in done and (kind := _kind(real)):
+                done.add(real)
+                yield Masked(real, "dir" if kind == "dir" else "file")
+
+
+def _outside(glob: Glob) -> Iterator[str]:
+    """Matches of a pattern that begins outside the writable directories, within bounds."""
+    count, queue = 0, [glob.literal]
+    while queue and count < MAX_OUTSIDE:
+        here = queue.pop()
+        try:
+            with os.scandir(here) as entries:
+                for entry in entries:
+                    count += 1
+                    if glob.matches(entry.path):
+                        yield entry.path
+                    elif entry.is_dir(follow_symlinks=False):
+                        queue.append(entry.path)
+        except OSError:
+            continue
+
+
+def _kind(path: str) -> str:
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return ""
+    return "dir" if stat.S_ISDIR(mode) else "file"
+
+
+def _below(path: str, root: str) -> bool:
+    return path != root and inside(path, root)
+
+
+def real_paths(paths: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(os.path.realpath(path) for path in paths))

@@ -1,0 +1,101 @@
+"""System calls by name for the two machines we know; data for `seccomp`.
+
+-1 marks a call the machine does not have.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+# name: (x86_64, aarch64)
+NUMBERS: Final[dict[str, tuple[int, int]]] = {
+    "open": (2, -1),
+    "ioctl": (16, 29),
+    "socket": (41, 198),
+    "socketpair": (53, 199),
+    "clone": (56, 220),
+    "creat": (85, -1),
+    "chmod": (90, -1),
+    "fchmod": (91, 52),
+    "ptrace": (101, 117),
+    "syslog": (103, 116),
+    "mknod": (133, -1),
+    "uselib": (134, -1),
+    "modify_ldt": (154, -1),
+    "pivot_root": (155, 41),
+    "adjtimex": (159, 171),
+    "chroot": (161, 51),
+    "acct": (163, 89),
+    "settimeofday": (164, 170),
+    "mount": (165, 40),
+    "umount2": (166, 39),
+    "swapon": (167, 224),
+    "swapoff": (168, 225),
+    "reboot": (169, 142),
+    "sethostname": (170, 161),
+    "setdomainname": (171, 162),
+    "iopl": (172, -1),
+    "ioperm": (173, -1),
+    "init_module": (175, 105),
+    "delete_module": (176, 106),
+    "quotactl": (179, 60),
+    "lookup_dcookie": (212, 18),
+    "clock_settime": (227, 112),
+    "kexec_load": (246, 104),
+    "add_key": (248, 217),
+    "request_key": (249, 218),
+    "keyctl": (250, 219),
+    "migrate_pages": (256, 238),
+    "openat": (257, 56),
+    "mknodat": (259, 33),
+    "fchmodat": (268, 53),
+    "unshare": (272, 97),
+    "move_pages": (279, 239),
+    "perf_event_open": (298, 241),
+    "fanotify_init": (300, 262),
+    "name_to_handle_at": (303, 264),
+    "open_by_handle_at": (304, 265),
+    "clock_adjtime": (305, 266),
+    "setns": (308, 268),
+    "process_vm_readv": (310, 270),
+    "process_vm_writev": (311, 271),
+    "kcmp": (312, 272),
+    "finit_module": (313, 273),
+    "kexec_file_load": (320, 294),
+    "bpf": (321, 280),
+    "userfaultfd": (323, 282),
+    "io_uring_setup": (425, 425),
+    "io_uring_enter": (426, 426),
+    "io_uring_register": (427, 427),
+    "open_tree": (428, 428),
+    "move_mount": (429, 429),
+    "fsopen": (430, 430),
+    "fsconfig": (431, 431),
+    "fsmount": (432, 432),
+    "fspick": (433, 433),
+    "clone3": (435, 435),
+    "openat2": (437, 437),
+    "pidfd_getfd": (438, 438),
+    "mount_setattr": (442, 442),
+    "quotactl_fd": (443, 443),
+    "fchmodat2": (452, 452),
+    "open_tree_attr": (467, 467),
+}
+
+# Refused whatever their arguments are.
+REFUSED: Final = (
+    "ptrace", "process_vm_readv", "process_vm_writev", "kcmp", "pidfd_getfd",
+    "mount", "umount2", "pivot_root", "chroot", "open_tree", "open_tree_attr", "move_mount",
+    "fsopen", "fsconfig", "fsmount", "fspick", "mount_setattr", "unshare", "setns",
+    "add_key", "request_key", "keyctl", "bpf", "perf_event_open", "userfaultfd",
+    "io_uring_setup", "io_uring_enter", "io_uring_register",
+    "kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module",
+    "reboot", "swapon", "swapoff", "acct", "quotactl", "quotactl_fd", "iopl", "ioperm",
+    "modify_ldt", "uselib", "lookup_dcookie", "syslog", "fanotify_init",
+    "settimeofday", "clock_settime", "clock_adjtime", "adjtimex", "sethostname", "setdomainname",
+    "name_to_handle_at", "open_by_handle_at", "migrate_pages", "move_pages",
+)  # fmt: skip
+
+# Answered as if the kernel did not have them: their arguments lie in memory a filter cannot read,
+# and every libc falls back to the older call.
+UNKNOWN: Final = ("clone3", "openat2")

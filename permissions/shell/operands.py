@@ -1,0 +1,339 @@
+"""The files a simple command reads and writes, as far as its words tell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from gatewright.permissions.shell.line import Bases, Part
+from gatewright.permissions.shell.operand_table import OPERANDS, OperandRow
+from gatewright.permissions.shell.options import Grammar, Item, parse_arguments
+from gatewright.permissions.shell.words import Arg
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """One file operand. `walks`: everything below it too; `whole`: moved or removed as a whole;
+    `via` says whether a redirection or a word of the command named it."""
+
+    arg: Arg
+    bases: Bases
+    walks: bool = False
+    whole: bool = False
+    redirect: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    reads: tuple[Operand, ...] = ()
+    writes: tuple[Operand, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.reads or self.writes)
+
+
+def text_arg(text: str, like: Arg) -> Arg:
+    """A part of a word as a word of its own, as uncertain as the whole."""
+    return (
+        replace(like, text=text, raw=text, patterns=(), variants=()) if text != like.text else like
+    )
+
+
+def touched(part: Part) -> Touched:
+    """Redirections and operands of one simple command."""
+    reads: list[Operand] = []
+    writes: list[Operand] = []
+    for one in part.redirects:
+        if not one.file:
+            continue
+        operand = Operand(one.arg, part.bases, redirect=True)
+        if one.writes:
+            writes.append(operand)
+        if one.reads:
+            reads.append(operand)
+    if part.argv:
+        more = _of_program(part)
+        reads.extend(more.reads)
+        writes.extend(more.writes)
+    return Touched(tuple(reads), tuple(writes))
+
+
+def _of_program(part: Part) -> Touched:
+    program = part.program
+    match program:
+        case "find" | "gfind":
+            return _find(part)
+        case "dd":
+            return _dd(part)
+        case "tar" | "bsdtar" | "gtar":
+            return _tar(part)
+        case "git":
+            return _git(part)
+        case _:
+            row = OPERANDS.get(program)
+            return _by_row(part, row) if row is not None else Touched()
+
+
+@lru_cache(maxsize=128)
+def _grammar(row: OperandRow) -> Grammar:
+    named = (*row.reads, *row.writes, *row.skips)
+    letters = "".join(name[1:] for name in named if not name.startswith("--"))
+    long = tuple(name[2:] for name in named if name.startswith("--") and name != "--files")
+    return Grammar(row.values + letters, (*row.long, *long), ("in-place", "recursive", "color"))
+
+
+def _by_row(part: Part, row: OperandRow) -> Touched:
+    bases = part.bases
+    operands: list[Arg] = []
+    reads: list[Operand] = []
+    writes: list[Operand] = []
+    target: Arg | None = None
+    names: set[str] = set()
+    for item in parse_arguments(part.argv[1:], _grammar(row)):
+        if item.kind == "operand":
+            if item.value != "-":
+                operands.append(item.arg)
+        elif item.kind != "end":
+            names.add(item.name)
+            if item.kind == "value" and item.value:
+                value = _value(item)
+                if item.name in row.writes:
+                    target = value if item.name in ("-t", "--target-directory") else target
+                    writes.append(Operand(value, bases))
+                elif item.name in row.reads:
+                    reads.append(Operand(value, bases))
+    walks = row.walks is not None and (not row.walks or bool(names & set(row.walks)))
+    if row.role.startswith("skip1") and operands and not names & set(row.skips):
+        operands = operands[1:]
+    if row.implicit and not operands:
+        if row.walks is None or walks:
+            operands = [Arg(".", ".")]
+    more = _by_role(part, row, operands, target)
+    edited = any(_is_edit(name, row) for name in names)
+    sources = more.writes if edited else more.reads
+    marked = tuple(replace(one, walks=one.walks or walks) for one in more.reads)
+    if edited:
+        return Touched((*reads, *marked), (*writes, *sources, *more.reads))
+    return Touched((*reads, *marked), (*writes, *_walking(more.writes, walks, row)))
+
+
+def _walking(writes: Iterable[Operand], walks: bool, row: OperandRow) -> tuple[Operand, ...]:
+    if row.role != "skip1-write":
+        return tuple(writes)
+    return tuple(replace(one, whole=one.whole or walks) for one in writes)
+
+
+def _is_edit(name: str, row: OperandRow) -> bool:
+    return any(
+        name == edit or (edit.startswith("--") and name.startswith("--in-p")) for edit in row.edits
+    )
+
+
+def _value(item: Item) -> Arg:
+    return item.arg if item.separate else text_arg(item.value, item.arg)
+
+
+def _by_role(part: Part, row: OperandRow, operands: list[Arg], target: Arg | None) -> Touched:
+    bases = part.bases
+    match row.role:
+        case "read" | "skip1-read":
+            return Touched(tuple(Operand(arg, bases) for arg in operands))
+        case "write" | "skip1-write":
+            whole = part.program in ("rm", "rmdir", "unlink", "trash", "shred")
+            return Touched(writes=tuple(Operand(arg, bases, whole=whole) for arg in operands))
+        case "zip":
+            first, rest = operands[:1], operands[1:]
+            return Touched(
+                tuple(Operand(arg, bases) for arg in rest),
+                tuple(Operand(arg, bases) for arg in first),
+            )
+        case "copy" | "move" | "link":
+            return _copied(part, row, operands, target)
+        case _:
+            return Touched()
+
+
+def _copied(part: Part, row: OperandRow, operands: list[Arg], target: Arg | None) -> Touched:
+    """Sources and target; inside a target directory the copy has its source's name."""
+    bases = part.bases
+    if target is None and part.program == "uniq":
+        if len(operands) < 2:
+            return Touched(tuple(Operand(arg, bases) for arg in operands))
+    if target is None and len(operands) == 1 and row.role == "link":
+        name = operands[0].text.rstrip("/").rpartition("/")[2]
+        return Touched(writes=(Operand(text_arg(name, operands[0]), bases),))
+    sources = operands if target is not None else operands[:-1]
+    if target is None and operands:
+        target = operands[-1]
+    writes: list[Operand] = []
+    whole = row.role in ("move", "link") or part.program in ("cp", "install")
+    if target is not None:
+        writes.append(Operand(target, bases, whole=whole))
+        for source in sources:
+            for text in source.readings:
+                name = text.rstrip("/").rpartition("/")[2]
+                if name and name not in (".", "..") and part.program != "uniq":
+                    joined = f"{target.text.rstrip('/')}/{name}"
+                    writes.append(Operand(text_arg(joined, target), bases))
+    if row.role == "move":
+        writes.extend(Operand(arg, bases, whole=True) for arg in sources)
+    reads = tuple(Operand(arg, bases) for arg in sources) if row.role != "link" else ()
+    return Touched(reads, tuple(writes))
+
+
+def _find(part: Part) -> Touched:
+    roots: list[Arg] = []
+    acts = False
+    argv = part.argv[1:]
+    for index, arg in enumerate(argv):
+        text = arg.text
+        if (text.startswith("-") and len(text) > 1) or text in ("(", "!", ","):
+            if text in ("-L", "-H", "-P") or text.startswith(("-O", "-D")):
+                continue
+            acts = bool(find_actions(argv[index:]))
+            break
+        roots.append(arg)
+    roots = roots or [Arg(".", ".")]
+    reads = [Operand(arg, part.bases, walks=acts) for arg in roots]
+    writes: list[Operand] = []
+    previous = ""
+    for arg in argv:
+        if previous in ("-fprint", "-fprint0", "-fprintf", "-fls"):
+            writes.append(Operand(arg, part.bases))
+        if previous in ("-newer", "-anewer", "-cnewer", "-samefile", "-files0-from"):
+            reads.append(Operand(arg, part.bases))
+        previous = arg.text
+    if "-delete" in find_actions(argv):
+        writes.extend(Operand(arg, part.bases, walks=True) for arg in roots)
+    return Touched(tuple(reads), tuple(writes))
+
+
+_FIND_TAKES: Mapping[str, int] = {
+    **dict.fromkeys(
+        ("-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex",
+         "-type", "-xtype", "-maxdepth", "-mindepth", "-size", "-mtime", "-mmin", "-atime", "-amin",
+         "-ctime", "-cmin", "-perm", "-user", "-group", "-uid", "-gid", "-links", "-inum", "-lname",
+         "-ilname", "-printf", "-regextype", "-fstype", "-used", "-newer", "-anewer", "-cnewer",
+         "-samefile", "-fprint", "-fprint0", "-fls", "-context", "-files0-from", "-newermt"), 1),
+    "-fprintf": 2,
+}  # fmt: skip
+_FIND_ACTIONS = frozenset({"-exec", "-execdir", "-ok", "-okdir", "-delete"})
+
+
+def find_actions(argv: Iterable[Arg]) -> tuple[str, ...]:
+    """The actions of a find expression, parsed as find does: `-name -delete` is none."""
+    found: list[str] = []
+    words = [arg.text for arg in argv]
+    index = 0
+    while index < len(words):
+        text = words[index]
+        if text in _FIND_ACTIONS:
+            found.append(text)
+            if text != "-delete":
+                while index < len(words) and words[index] not in (";", "+"):
+                    index += 1
+        index += 1 + _FIND_TAKES.get(text, 0)
+    return tuple(found)
+
+
+def _dd(part: Part) -> Touched:
+    reads: list[Operand] = []
+    writes: list[Operand] = []
+    for arg in part.argv[1:]:
+        name, _, value = arg.text.partition("=")
+        if name == "if":
+            reads.append(Operand(text_arg(value, arg), part.bases))
+        elif name == "of":
+            writes.append(Operand(text_arg(value, arg), part.bases))
+    return Touched(tuple(reads), tuple(writes))
+
+
+_TAR = Grammar(
+    "fCTXbgHIKNVL",
+    ("file", "directory", "files-from", "exclude-from", "exclude", "transform", "to-command",
+     "use-compress-program", "checkpoint-action", "rsh-command", "strip-components", "owner",
+     "group", "mode", "mtime", "checkpoint"),
+    single=False,
+)  # fmt: skip
+
+
+def _tar(part: Part) -> Touched:
+    argv = part.argv[1:]
+    if argv and not argv[0].text.startswith("-"):  # the old style: letters without a dash
+        argv = (text_arg("-" + argv[0].text, argv[0]), *argv[1:])
+    modes: set[str] = set()
+    archives: list[Arg] = []
+    places: list[Arg] = []
+    members: list[Arg] = []
+    reads: list[Operand] = []
+    for item in parse_arguments(_spread(argv), _TAR):
+        if item.kind == "operand":
+            members.append(item.arg)
+        elif item.name in ("-f", "--file"):
+            archives.append(_value(item))
+        elif item.name in ("-C", "--directory"):
+            places.append(_value(item))
+        elif item.name in ("-T", "-X", "--files-from", "--exclude-from"):
+            reads.append(Operand(_value(item), part.bases))
+        modes.add(item.name)
+    creates = modes & {"-c", "-r", "-u", "-A", "--create", "--append", "--update"}
+    if creates:
+        reads.extend(Operand(arg, part.bases, walks=True) for arg in (*members, *places))
+        return Touched(tuple(reads), tuple(Operand(arg, part.bases) for arg in archives))
+    reads.extend(Operand(arg, part.bases) for arg in archives)
+    if modes & {"-t", "--list", "-d", "--diff"}:
+        return Touched(tuple(reads))
+    places = places or [Arg(".", ".")]
+    return Touched(tuple(reads), tuple(Operand(arg, part.bases) for arg in places))
+
+
+def _spread(argv: tuple[Arg, ...]) -> tuple[Arg, ...]:
+    """`-xzf a -C d` reads alike; `-fz` would not, which no one writes."""
+    return argv
+
+
+_GIT_READS = frozenset({"show", "diff", "blame", "log", "cat-file", "grep", "annotate", "archive"})
+_GIT_WRITES = frozenset({"rm", "mv", "checkout", "restore", "add", "clean"})
+_REVISION = re.compile(r"[^:]*:(?!/)(.+)")
+
+
+def _git(part: Part) -> Touched:
+    """Paths behind sub-commands that show or replace file contents."""
+    words = git_words(part)
+    if not words:
+        return Touched()
+    sub, rest = words[0].text, words[1:]
+    paths: list[Operand] = []
+    for arg in rest:
+        if arg.text.startswith("-"):
+            continue
+        found = _REVISION.fullmatch(arg.text)
+        text = found.group(1) if found is not None else arg.text
+        paths.append(Operand(text_arg(text, arg), part.bases))
+    if sub in _GIT_READS:
+        writes = tuple(
+            Operand(text_arg(arg.text.partition("=")[2], arg), part.bases)
+            for arg in rest
+            if arg.text.startswith(("--output=", "--output-directory="))
+        )
+        return Touched(tuple(paths), writes)
+    if sub in ("rm", "mv"):
+        return Touched(writes=tuple(replace(one, whole=True) for one in paths))
+    return Touched()
+
+
+_GIT_VALUES = frozenset(
+    {"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env",
+     "--super-prefix", "--attr-source", "--list-cmds"}
+)  # fmt: skip
+
+
+def git_words(part: Part) -> tuple[Arg, ...]:
+    """The sub-command and what follows, git's global options left out."""
+    argv = part.argv[1:]
+    index = 0
+    while index < len(argv) and argv[index].text.startswith("-"):
+        index += 2 if argv[index].text in _GIT_VALUES else 1
+    return argv[index:]

@@ -1,0 +1,416 @@
+"""The commands that run unprompted, as data: which options keep them harmless.
+
+Everything is a positive list. An option that is not here makes the command an ordinary one, and
+so does an abbreviation: only full names count. Each row carries its own examples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Operands: TypeAlias = Literal["read", "text", "none", "pattern"]
+# read: every operand is a path; pattern: the first is not, unless -e or --regexp gave it
+
+
+@dataclass(frozen=True, slots=True)
+class SafeRow:
+    """`flags` and `values` are short options without and with a value, `long` the long ones
+    (`name=` needs a value, `name=?` may have one). `closed_*` take a value but are not allowed.
+
+    `paths` are allowed options whose value is a path. `globs`: "any" operand may be a pattern,
+    "tail" only one that cannot expand to an option, "none" at all.
+    """
+
+    flags: str = ""
+    values: str = ""
+    long: str = ""
+    closed: str = ""
+    operands: Operands = "read"
+    most: int = 99
+    digits: bool = False
+    globs: Literal["any", "tail", "none"] = "any"
+    implicit: bool = False  # without an operand it reads the current directory
+    paths: tuple[str, ...] = ()
+    yes: tuple[str, ...] = ()
+    no: tuple[str, ...] = ()
+
+
+_SUM = SafeRow("btz", long="binary text tag zero", yes=("sha256sum a",), no=("md5sum -c a",))
+_GREP = SafeRow(
+    "EFGPiwxvchHlLnoqrsaIUZybT",
+    "ABCemdD",
+    "extended-regexp fixed-strings basic-regexp perl-regexp ignore-case no-ignore-case word-regexp "
+    "line-regexp invert-match count color=? colour=? files-with-matches files-without-match "
+    "only-matching quiet silent no-messages byte-offset with-filename no-filename label= "
+    "line-number initial-tab null after-context= before-context= context= text binary-files= "
+    "exclude= exclude-dir= include= recursive line-buffered max-count= regexp= binary help version",
+    closed="f",
+    operands="pattern",
+    digits=True,
+    implicit=True,
+    yes=("grep -rn foo src", "grep -A3 -e x --include='*.py' -r .", "grep -5 x a"),
+    no=(
+        "grep -f a b",
+        "grep -fa b",
+        "grep --file=a b",
+        "grep -R x .",
+        "grep -z x a",
+        "grep --inc=x",
+    ),
+)
+
+SAFE: Mapping[str, SafeRow] = {
+    "ls": SafeRow(
+        "1AaBbCcdFfGgHhiklLmNnopQqRrSstUuvXxZ",
+        "ITw",
+        "all almost-all author escape ignore-backups directory classify=? file-type full-time "
+        "human-readable si inode kibibytes dereference dereference-command-line numeric-uid-gid "
+        "literal no-group group-directories-first hide-control-chars show-control-chars quote-name "
+        "reverse recursive size sort= time= time-style= width= color=? format= indicator-style= "
+        "ignore= hide= block-size= zero context hyperlink=? help version tabsize= quoting-style=",
+        implicit=True,
+        yes=("ls -la", "ls --color=auto src", "ls -- a"),
+        no=("ls --frobnicate", "ls --colo"),
+    ),
+    "pwd": SafeRow("LP", operands="none", yes=("pwd -P",), no=("pwd x",)),
+    "tree": SafeRow(
+        "adfipsugDFhCnNqvtrcUxJXAS",
+        "LPIHT",
+        "dirsfirst filesfirst gitignore noreport prune charset= filelimit= sort=? du si inodes "
+        "device matchdirs ignore-case metafirst timefmt= help version",
+        closed="o",
+        globs="tail",
+        implicit=True,
+        yes=("tree -L 2", "tree -a -I node_modules src"),
+        no=("tree -o x", "tree -R", "tree -aR", "tree -l", "tree --fromfile a", "tree *"),
+    ),
+    "which": SafeRow("as", long="all", operands="text", yes=("which -a python",)),
+    "grep": _GREP,
+    "egrep": _GREP,
+    "fgrep": _GREP,
+    "rg": SafeRow(
+        "iSsFvwxnNHIlcoqpU.uPa0hV",
+        "ABCEegjMmtTrd",
+        "ignore-case smart-case case-sensitive fixed-strings invert-match word-regexp line-regexp "
+        "line-number no-line-number with-filename no-filename files-with-matches "
+        "files-without-match count count-matches only-matching quiet pretty multiline hidden "
+        "no-ignore no-ignore-vcs no-ignore-parent no-ignore-dot no-ignore-global unrestricted pcre2 "
+        "text null heading no-heading column no-column json vimgrep trim stats files type-list "
+        "after-context= before-context= context= regexp= glob= iglob= max-columns= max-count= type= "
+        "type-not= replace= max-depth= sort= sortr= color= colors= encoding= threads= "
+        "max-filesize= no-messages passthru no-config multiline-dotall crlf byte-offset "
+        "path-separator= context-separator= engine= glob-case-insensitive one-file-system "
+        "max-columns-preview help version",
+        closed="f",
+        operands="pattern",
+        digits=False,
+        globs="tail",
+        implicit=True,
+        yes=("rg -n foo", "rg --files", "rg -tpy -g '!x' foo src", "rg foo src/*.py"),
+        no=("rg --pre cat x", "rg --pre=cat x", "rg -z x", "rg --search-zip x", "rg -f p x", "rg x *",
+            "rg --hostname-bin=x y", "rg -L x", "rg -nz x"),
+    ),
+    "head": SafeRow(
+        "qvz", "nc", "lines= bytes= quiet silent verbose zero-terminated", digits=True,
+        yes=("head -5 a", "head -n5 a b", "head -c 10 a"), no=("head -x a",),
+    ),
+    "tail": SafeRow(
+        "qvz", "nc", "lines= bytes= quiet silent verbose zero-terminated", closed="s", digits=True,
+        yes=("tail -n 5 a", "tail -20 a", "tail -n +3 a"), no=("tail -f a", "tail -nF a -F", "tail --follow a"),
+    ),
+    "cat": SafeRow(
+        "AbeEnstTuv", long="show-all number-nonblank show-ends number squeeze-blank show-tabs "
+        "show-nonprinting help version", yes=("cat -n a", "cat *.py"), no=("cat --files a",),
+    ),
+    "du": SafeRow(
+        "0aAbcDhHklmPsSx", "dtB", "all apparent-size bytes total human-readable kilobytes "
+        "max-depth= summarize separate-dirs one-file-system threshold= time=? si null exclude= "
+        "block-size= inodes count-links", closed="X", globs="tail", implicit=True,
+        yes=("du -sh .", "du -d 1 src"), no=("du --files0-from=a", "du -X a", "du *", "du -L a"),
+    ),
+    "wc": SafeRow(
+        "clmLw", long="bytes chars lines max-line-length words total=",
+        yes=("wc -l a", "wc *.py"), no=("wc --files0-from=a",),
+    ),
+    "true": SafeRow(operands="text"),
+    "false": SafeRow(operands="text"),
+    "stat": SafeRow("fLt", "c", "format= printf= terse file-system dereference", yes=("stat -c %s a",)),
+    "file": SafeRow(
+        "bhiLNrk0", "F", "brief mime mime-type mime-encoding no-dereference dereference separator=",
+        closed="fmePM", globs="tail", yes=("file -b a",),
+        no=("file -f a", "file -m a b", "file -C -m a", "file -z a", "file -bf a", "file *"),
+    ),
+    "basename": SafeRow("az", "s", "multiple suffix= zero", operands="text", yes=("basename /a/b",)),
+    "dirname": SafeRow("z", long="zero", operands="text", yes=("dirname /a/b",)),
+    "realpath": SafeRow("eLmPqsz", long="canonicalize-existing canonicalize-missing strip zero quiet"),
+    "readlink": SafeRow("femnqsvz", long="canonicalize canonicalize-existing canonicalize-missing"),
+    "nl": SafeRow("p", "bdfhilnsvw", yes=("nl -ba a",)),
+    "tac": SafeRow("br", "s", "before regex separator="),
+    "rev": SafeRow(),
+    "cut": SafeRow(
+        "nsz", "bcdf", "bytes= characters= delimiter= fields= complement only-delimited "
+        "output-delimiter= zero-terminated", yes=("cut -d: -f1 a", "cut -c1-3"),
+    ),
+    "paste": SafeRow("sz", "d", "serial delimiters= zero-terminated"),
+    "comm": SafeRow("123z", long="output-delimiter= check-order nocheck-order total zero-terminated"),
+    "sort": SafeRow(
+        "bdfghiMnRrVcCmsuz", "ktS", "ignore-leading-blanks dictionary-order ignore-case "
+        "general-numeric-sort ignore-nonprinting month-sort human-numeric-sort numeric-sort "
+        "random-sort reverse sort= version-sort check=? key= field-separator= merge stable unique "
+        "zero-terminated parallel= buffer-size= batch-size= debug", closed="oT", globs="none",
+        yes=("sort -u a", "sort -t, -k2,2n a", "sort -rn"),
+        no=("sort -ox a", "sort -o x a", "sort -uox a", "sort --output=x a", "sort --outp=x a",
+            "sort --compress-program=sh a", "sort --co=sh a", "sort -T /tmp a", "sort *",
+            "sort --files0-from=a", "sort a -o a", "sort --random-source=a"),
+    ),
+    "uniq": SafeRow(
+        "cdDiuz", "fsw", "count repeated all-repeated=? skip-fields= group=? ignore-case "
+        "skip-chars= unique zero-terminated check-chars=", most=1, globs="none",
+        yes=("uniq -c a", "uniq -f 1"), no=("uniq a b", "uniq -c a b", "uniq -- a b"),
+    ),
+    "tr": SafeRow("cCdst", long="complement delete squeeze-repeats truncate-set1", operands="text"),
+    "diff": SafeRow(
+        "abBcdeEfHilnNpqstTuvwyZ", "CUIFWx", "brief unified=? context=? ed normal side-by-side "
+        "width= left-column suppress-common-lines ignore-case ignore-tab-expansion "
+        "ignore-trailing-space ignore-space-change ignore-all-space ignore-blank-lines "
+        "ignore-matching-lines= text strip-trailing-cr color=? minimal report-identical-files "
+        "show-c-function expand-tabs initial-tab label= new-file exclude= no-dereference",
+        closed="XS", digits=True, yes=("diff -u a b", "diff -U5 a b"),
+        no=("diff --to-file=a b", "diff --from-file a b", "diff -r a b", "diff -X a b c"),
+    ),
+    "cmp": SafeRow("bls", "in", "print-bytes verbose quiet silent bytes= ignore-initial="),
+    "id": SafeRow("agGnruzZ", long="group groups name real user zero", operands="text"),
+    "whoami": SafeRow(operands="none"),
+    "uname": SafeRow("asnrvmpio", long="all kernel-name nodename machine", operands="none"),
+    "hostname": SafeRow(
+        "fsiIdAy", long="fqdn short ip-address all-ip-addresses domain", operands="none",
+        yes=("hostname", "hostname -f"), no=("hostname x", "hostname -F a", "hostname -b x"),
+    ),
+    "nproc": SafeRow(long="all ignore=", operands="none", yes=("nproc --all",)),
+    "seq": SafeRow("w", "fs", "format= separator= equal-width", operands="text", yes=("seq 1 3",)),
+    "df": SafeRow(
+        "ahHiklPT", "Btx", "all human-readable si inodes local portability print-type total type= "
+        "exclude-type= block-size= output=?", yes=("df -h",),
+    ),
+    "uptime": SafeRow("ps", long="pretty since", operands="none"),
+    "type": SafeRow("aftpP", operands="text", yes=("type -a ls",)),
+    "printenv": SafeRow("0", long="null", operands="text", yes=("printenv", "printenv PATH")),
+    "md5sum": _SUM,
+    "sha1sum": _SUM,
+    "sha224sum": _SUM,
+    "sha256sum": _SUM,
+    "sha384sum": _SUM,
+    "sha512sum": _SUM,
+    "echo": SafeRow(operands="text", yes=("echo a", "echo -n $(date)", "echo --outp=x", "echo *")),
+}  # fmt: skip
+
+# Programs that are safe with exactly this one argument.
+VERSIONS: Mapping[str, tuple[str, ...]] = {
+    "node": ("--version",),
+    "python3": ("--version",),
+    "npm": ("--version",),
+    "git": ("--version",),
+}
+
+# find: predicates that keep it a reader, with the number of words each takes.
+FIND: Mapping[str, int] = {
+    **dict.fromkeys(
+        ("-print", "-print0", "-ls", "-prune", "-depth", "-d", "-mount", "-xdev", "-not", "-a",
+         "-and", "-o", "-or", "!", "(", ")", ",", "-true", "-false", "-quit", "-daystart", "-empty",
+         "-readable", "-writable", "-executable", "-nouser", "-nogroup", "-noleaf", "-warn",
+         "-nowarn", "-ignore_readdir_race", "-help", "--help", "-version", "--version"), 0),
+    **dict.fromkeys(
+        ("-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex",
+         "-type", "-xtype", "-maxdepth", "-mindepth", "-size", "-mtime", "-mmin", "-atime", "-amin",
+         "-ctime", "-cmin", "-perm", "-user", "-group", "-uid", "-gid", "-links", "-inum", "-lname",
+         "-ilname", "-printf", "-regextype", "-fstype", "-used", "-newermt"), 1),
+}  # fmt: skip
+FIND_PATHS = frozenset({"-newer", "-anewer", "-cnewer", "-samefile"})
+FIND_YES: tuple[str, ...] = (
+    "find . -name '*.py'", "find src -type f -not -path './x/*' -maxdepth 2", "find . -name -delete",
+    "find . \\( -name a -o -name b \\) -print", "find", "find . -newer a",
+)  # fmt: skip
+FIND_NO: tuple[str, ...] = (
+    "find . -delete", "find . -name x -delete", "find . -exec cat {} ;", "find . -fprint x",
+    "find . -fls x", "find . -ok rm {} ;", "find -L . -name x", "find . -name *.py", "find /etc",
+    "find . -files0-from a", "find . -fprintf x y", "find . -execdir ls ;", "find . -name",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class GitRow:
+    """Allowed options of one read-only sub-command; a listing one takes no free operand.
+
+    `operands`: "any" revisions and paths, "none", or "pattern" only behind a listing option.
+    """
+
+    flags: str = ""
+    values: str = ""
+    long: str = ""
+    operands: Literal["any", "none", "listing", "one"] = "any"
+    listing: tuple[str, ...] = ()
+    words: tuple[tuple[str, ...], ...] = ()  # allowed leading words, () = none needed
+    digits: bool = False
+    yes: tuple[str, ...] = ()
+    no: tuple[str, ...] = ()
+
+
+_DIFF_LONG = (
+    "stat=? shortstat numstat name-only name-status patch no-patch raw summary unified= "
+    "color=? no-color color-words=? word-diff=? cached staged merge-base check full-index "
+    "binary abbrev=? find-renames=? find-copies=? no-renames diff-filter= ignore-all-space "
+    "ignore-space-change ignore-space-at-eol ignore-blank-lines ignore-cr-at-eol "
+    "inter-hunk-context= function-context exit-code quiet relative=? no-relative minimal patience "
+    "histogram diff-algorithm= compact-summary dirstat=? no-ext-diff no-textconv "
+    "submodule=? ignore-submodules=? no-prefix src-prefix= dst-prefix= text pickaxe-regex "
+    "pickaxe-all word-diff-regex= patch-with-stat patch-with-raw color-moved=? indent-heuristic "
+    "no-indent-heuristic ws-error-highlight= output-indicator-new= no-color-moved"
+)
+_LOG_LONG = (
+    "oneline graph all branches=? tags=? remotes=? decorate=? no-decorate author= committer= grep= "
+    "all-match invert-grep regexp-ignore-case extended-regexp fixed-strings perl-regexp since= "
+    "after= until= before= max-count= skip= merges no-merges first-parent reverse format=G pretty=?G "
+    "abbrev-commit no-abbrev-commit follow date= date-order topo-order author-date-order "
+    "left-right cherry-pick cherry-mark cherry boundary simplify-by-decoration full-history "
+    "ancestry-path=? show-pulls walk-reflogs relative-date no-walk=? source notes=? no-notes "
+    "stdin-none count min-parents= max-parents= not children parents log-size use-mailmap mailmap "
+    "no-mailmap decorate-refs= decorate-refs-exclude= exclude= glob= left-only right-only "
+    "encoding= expand-tabs=? no-expand-tabs show-linear-break=? no-graph cc diff-merges= remerge-diff"
+)
+GIT: Mapping[str, GitRow] = {
+    "status": GitRow(
+        "sbvzuU", "", "short branch porcelain=? long untracked-files=? ignored=? verbose "
+        "show-stash no-renames find-renames=? column=? no-column ahead-behind no-ahead-behind "
+        "ignore-submodules=? renames", yes=("git status -sb", "git --no-pager status"),
+        no=("git -c a=b status", "git -C x status", "git --git-dir=x status"),
+    ),
+    "diff": GitRow(
+        "pusWwbBCDMRaz", "USG", _DIFF_LONG + " no-color-moved-ws ours theirs base",
+        digits=False, yes=("git diff --stat HEAD~1", "git diff --cached -- a", "git diff a..b"),
+        no=("git diff --output=x", "git diff --ext-diff", "git diff --textconv", "git diff --no-index a b",
+            "git diff -Ox", "git diff --outp=x", "git diff *"),
+    ),
+    "log": GitRow(
+        "pusWwbBCDMRaziEFPgmcqt", "USGnL", _LOG_LONG + " " + _DIFF_LONG, digits=True,
+        yes=("git log --oneline -5", "git log -n 3 --format='%h %s' -- src", "git log -S x"),
+        no=("git log --output=x", "git log --show-signature", "git log --format=%G?",
+            "git log --pretty=format:%GK", "git log --ext-diff", "git log --textconv"),
+    ),
+    "show": GitRow(
+        "pusWwbBCDMRazqmct", "USG", _LOG_LONG + " " + _DIFF_LONG,
+        yes=("git show HEAD", "git show HEAD:a.py", "git show --stat"),
+        no=("git show --textconv HEAD:a", "git show --show-signature", "git show --format=%G?"),
+    ),
+    "branch": GitRow(
+        "alrvi", "", "all list remotes verbose show-current color=? no-color column=? no-column "
+        "ignore-case abbrev=? no-abbrev sort= format= contains=? no-contains=? merged=? no-merged=? "
+        "points-at=", operands="listing",
+        listing=("-l", "--list", "--contains", "--no-contains", "--merged", "--no-merged",
+                 "--points-at"),
+        yes=("git branch", "git branch -a", "git branch -vv", "git branch --show-current",
+             "git branch --list 'a*'", "git branch --merged main"),
+        no=("git branch x", "git branch -v x", "git branch -D x", "git branch -d x", "git branch -m x",
+            "git branch --edit-description", "git branch --set-upstream-to=x", "git branch -f x",
+            "git branch -c a b"),
+    ),
+    "rev-parse": GitRow(
+        "q", "", "abbrev-ref=? short=? verify show-toplevel show-prefix show-cdup git-dir "
+        "git-common-dir is-inside-work-tree is-inside-git-dir is-bare-repository symbolic "
+        "symbolic-full-name all branches=? tags=? remotes=? show-superproject-working-tree "
+        "absolute-git-dir quiet revs-only no-revs flags no-flags default= end-of-options "
+        "is-shallow-repository show-object-format=? local-env-vars",
+        yes=("git rev-parse --abbrev-ref HEAD", "git rev-parse --show-toplevel"),
+    ),
+    "ls-files": GitRow(
+        "cdmosutvfkzi", "x", "cached deleted modified others ignored stage unmerged killed "
+        "exclude= exclude-standard error-unmatch full-name recurse-submodules abbrev=? debug eol "
+        "deduplicate directory no-empty-directory format= sparse",
+        yes=("git ls-files -m", "git ls-files --others --exclude-standard"),
+        no=("git ls-files -X a", "git ls-files --exclude-from=a"),
+    ),
+    "blame": GitRow(
+        "bltfnsewcpMC", "L", "root show-stats porcelain line-porcelain incremental show-name "
+        "show-number show-email date= abbrev= since= color-lines color-by-age minimal "
+        "ignore-rev=", yes=("git blame -L 1,5 a",), no=("git blame --contents x a", "git blame -S x a",
+                                                      "git blame --ignore-revs-file=x a"),
+    ),
+    "describe": GitRow(
+        "", "", "all tags contains abbrev= candidates= exact-match long match= exclude= always "
+        "first-parent dirty=? broken=?", yes=("git describe --tags --always",),
+    ),
+    "remote": GitRow(
+        "v", "", "verbose all push", operands="none", words=((), ("get-url",), ("-v",)),
+        yes=("git remote -v", "git remote", "git remote get-url origin"),
+        no=("git remote add a b", "git remote show origin", "git remote update",
+            "git remote set-url a b", "git remote remove a"),
+    ),
+    "stash": GitRow(
+        "pu", "", "oneline stat=? patch name-only name-status format=G include-untracked "
+        "only-untracked", words=(("list",), ("show",)), digits=True,
+        yes=("git stash list", "git stash show -p"),
+        no=("git stash", "git stash pop", "git stash drop", "git stash -u", "git stash push list",
+            "git stash show --ext-diff"),
+    ),
+    "tag": GitRow(
+        "lin", "", "list sort= contains=? no-contains=? merged=? no-merged=? points-at=? "
+        "column=? no-column ignore-case color=? format=G", operands="listing", digits=False,
+        listing=("-l", "--list", "--contains", "--no-contains", "--merged", "--no-merged",
+                 "--points-at"),
+        yes=("git tag", "git tag -l", "git tag --list 'v*'", "git tag -n"),
+        no=("git tag v1", "git tag -d v1", "git tag -a v1 -m x", "git tag -v v1", "git tag -f v1"),
+    ),
+    "shortlog": GitRow(
+        "nsec", "w", "numbered summary email group= format=G no-merges merges since= until= "
+        "author= committer all", yes=("git shortlog -sn HEAD",),
+    ),
+    "cat-file": GitRow(
+        "tspe", "", "batch-all-objects unordered mailmap use-mailmap",
+        yes=("git cat-file -p HEAD",),
+        no=("git cat-file --textconv HEAD:a", "git cat-file --filters HEAD:a", "git cat-file --batch"),
+    ),
+    "config": GitRow(
+        "lz", "", "get get-all list name-only show-origin show-scope null global local system "
+        "worktree type= bool int path default= get-urlmatch includes no-includes", operands="one",
+        words=((),), yes=("git config --get user.name", "git config --list", "git config -l"),
+        no=("git config user.name x", "git config --global user.name x", "git config --unset a",
+            "git config --edit", "git config -f x --get a", "git config --get-color a",
+            "git config --file=x --get a", "git config core.fsmonitor"),
+    ),
+    "grep": GitRow(
+        "EFGPiwvnlLchHoqazIWp", "ABCem", "cached untracked no-recursive recursive ignore-case "
+        "word-regexp invert-match line-number files-with-matches name-only files-without-match "
+        "count only-matching color=? no-color break heading show-function function-context "
+        "after-context= before-context= context= extended-regexp basic-regexp fixed-strings "
+        "perl-regexp and or not all-match quiet max-depth= full-name column max-count= text "
+        "exclude-standard no-exclude-standard no-textconv threads= null", digits=True,
+        yes=("git grep -n foo", "git grep -e a --and -e b -- src"),
+        no=("git grep -O x", "git grep -Oless x", "git grep --open-files-in-pager=x y",
+            "git grep --op=x y", "git grep -f a", "git grep --no-index x", "git grep --textconv x"),
+    ),
+    "merge-base": GitRow("a", "", "all octopus independent is-ancestor fork-point"),
+    "ls-tree": GitRow(
+        "drtlz", "", "name-only name-status long full-name full-tree abbrev=? object-only "
+        "format=", yes=("git ls-tree -r HEAD",),
+    ),
+    "rev-list": GitRow("g", "n", _LOG_LONG + " objects quiet disk-usage=? header timestamp",
+                       digits=True, yes=("git rev-list --count HEAD",)),
+    "reflog": GitRow(
+        "pq", "n", _LOG_LONG, words=((), ("show",), ("list",), ("exists",)), operands="any", digits=True,
+        yes=("git reflog", "git reflog -5", "git reflog show HEAD"),
+        no=("git reflog expire --all", "git reflog delete x"),
+    ),
+    "worktree": GitRow(
+        "vz", "", "porcelain verbose", operands="none", words=(("list",),), yes=("git worktree list",),
+        no=("git worktree add x", "git worktree remove x"),
+    ),
+    "for-each-ref": GitRow(
+        "spt", "", "count= format=G sort= points-at= merged=? no-merged=? contains=? "
+        "no-contains=? ignore-case color=? omit-empty exclude= include-root-refs",
+        yes=("git for-each-ref --sort=-committerdate refs/heads",),
+        no=("git for-each-ref --format='%(signature)'",),
+    ),
+    "check-ignore": GitRow("qvzn", "", "quiet verbose non-matching no-index", yes=("git check-ignore -v a",)),
+}  # fmt: skip
+GIT_GLOBAL = frozenset({"--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs"})

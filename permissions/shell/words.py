@@ -1,0 +1,266 @@
+"""Shell words in pieces, before and after expansion.
+
+A piece remembers whether it was quoted, because that decides what the shell would do with it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+PieceKind: TypeAlias = Literal["text", "var", "unknown", "substitution"]
+MAX_BRACES = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """`text` is the literal text, a variable's name, or the source of something unknown."""
+
+    kind: PieceKind
+    text: str
+    quoted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word as the shell reads it, nothing expanded yet."""
+
+    raw: str
+    pieces: tuple[Piece, ...]
+
+    @property
+    def plain(self) -> str | None:
+        """The text of a word without any quoting or expansion, else None."""
+        if len(self.pieces) == 1:
+            piece = self.pieces[0]
+            if piece.kind == "text" and not piece.quoted:
+                return piece.text
+        return None
+
+    @property
+    def quoted(self) -> bool:
+        return any(piece.quoted for piece in self.pieces) or not self.pieces
+
+
+@dataclass(frozen=True, slots=True)
+class Arg:
+    """A word after expansion as far as it is known.
+
+    `text` has its quotes removed; `dynamic` words depend on something a grant may not rely on;
+    `unknown` ones hold a part nobody knows, `leads` if the word starts with it. `patterns` are
+    the glob readings (quoted characters escaped), one per brace alternative, empty if literal.
+    """
+
+    text: str
+    raw: str
+    dynamic: bool = False
+    unknown: bool = False
+    leads: bool = False
+    quoted: bool = False
+    substitution: bool = False
+    patterns: tuple[str, ...] = ()
+    variants: tuple[str, ...] = field(default=())
+
+    @property
+    def literal(self) -> bool:
+        """Exactly `text`, whatever the machine looks like."""
+        return not (self.dynamic or self.unknown or self.patterns)
+
+    @property
+    def readings(self) -> tuple[str, ...]:
+        """Every text the word may stand for, glob patterns as written."""
+        return self.variants or (self.text,)
+
+
+_MAGIC = re.compile(r"[*?\[]")
+_BRACE = re.compile(r"\{[^{}]*(?:,|\.\.)[^{}]*\}")
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+_TO_ESCAPE = re.compile(r"([*?\[\]{},\\])")
+_NEEDS_SPLIT = re.compile(r"[\s*?\[]")
+
+
+def expand(word: Word, env: Mapping[str, tuple[str, ...]], sure: Mapping[str, str]) -> Arg:
+    """Expand what is known. `sure` may be relied on, `env` is what a variable may also hold."""
+    simple = word.plain
+    if simple is not None and not _SPECIAL.search(simple):
+        return Arg(simple, word.raw)
+    texts: list[str] = []
+    shapes: list[str] = []
+    dynamic = unknown = leads = substitution = quoted = magic = braces = False
+    for index, piece in enumerate(word.pieces):
+        quoted = quoted or piece.quoted
+        if piece.kind == "text":
+            texts.append(piece.text)
+            if piece.quoted:
+                shapes.append(_TO_ESCAPE.sub(r"\\\1", piece.text))
+            else:
+                shapes.append(piece.text.replace("\\", "\\\\"))
+                magic = magic or _MAGIC.search(piece.text) is not None
+                braces = braces or "{" in piece.text
+            continue
+        value = sure.get(piece.text) if piece.kind == "var" else None
+        if value is not None and not (not piece.quoted and _NEEDS_SPLIT.search(value)):
+            texts.append(value)
+            shapes.append(_TO_ESCAPE.sub(r"\\\1", value))
+            continue
+        dynamic = True
+        substitution = substitution or piece.kind == "substitution"
+        known = env.get(piece.text, ()) if piece.kind == "var" else ()
+        if known:
+            texts.append(known[0])
+            shapes.append(_TO_ESCAPE.sub(r"\\\1", known[0]))
+            continue
+        unknown = True
+        leads = leads or (index == 0 or not "".join(texts))
+        source = f"${piece.text}" if piece.kind == "var" else piece.text
+        texts.append(source)
+        shapes.append(_TO_ESCAPE.sub(r"\\\1", source))
+    text = "".join(texts)
+    tilde = _tilde(word, sure)
+    if tilde is not None:
+        prefix, value = tilde
+        if value is None:
+            dynamic = unknown = leads = True
+        else:
+            text = value + text[len(prefix) :]
+            shapes[0] = _TO_ESCAPE.sub(r"\\\1", value) + shapes[0][len(prefix) :]
+    shape = "".join(shapes)
+    patterns: tuple[str, ...] = ()
+    variants: tuple[str, ...] = ()
+    if braces and _BRACE.search(shape):
+        expanded = brace_expand(shape)
+        variants = tuple(_ESCAPED.sub(r"\1", one) for one in expanded)
+        patterns = tuple(expanded)
+    elif magic:
+        patterns = (shape,)
+    return Arg(text, word.raw, dynamic, unknown, leads, quoted, substitution, patterns, variants)
+
+
+_SPECIAL = re.compile(r"[*?\[{~\\]")
+
+
+def _tilde(word: Word, sure: Mapping[str, str]) -> tuple[str, str | None] | None:
+    """The tilde prefix of an unquoted word and what it stands for (None: unknown)."""
+    if not word.pieces or word.pieces[0].kind != "text" or word.pieces[0].quoted:
+        return None
+    first = word.pieces[0].text
+    found = _TILDE.match(first)
+    if found is None:
+        return None
+    lead, name = found.group(1) or "", found.group(2)
+    whole = lead + "~" + name
+    if len(first) == len(whole) and len(word.pieces) > 1:
+        return None if word.pieces[1].quoted and not name else (whole, None)
+    if name == "":
+        home = sure.get("HOME")
+        return whole, None if home is None else lead + home
+    if name == "+":
+        here = sure.get("PWD")
+        return whole, None if here is None else lead + here
+    return whole, None
+
+
+_TILDE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*=)?~([A-Za-z0-9_.+-]*)(?=/|$)")
+
+
+def brace_expand(text: str) -> list[str]:
+    """`{a,b}` and `{1..3}` as the shell expands them; too many alternatives become a `*`."""
+    pending, done = [text], list[str]()
+    while pending:
+        if len(pending) + len(done) > MAX_BRACES:
+            return [_BRACE.sub("*", one) for one in (*done, *pending)][:MAX_BRACES]
+        current = pending.pop()
+        group = _first_group(current)
+        if group is None:
+            done.append(current)
+            continue
+        start, end, choices = group
+        pending.extend(current[:start] + one + current[end:] for one in reversed(choices))
+    return done
+
+
+def _first_group(text: str) -> tuple[int, int, list[str]] | None:
+    """The first brace group with alternatives: its span and them."""
+    start = text.find("{")
+    while start >= 0:
+        if not _is_escaped(text, start):
+            found = _group_at(text, start)
+            if found is not None:
+                return found
+        start = text.find("{", start + 1)
+    return None
+
+
+def _group_at(text: str, start: int) -> tuple[int, int, list[str]] | None:
+    depth, cuts, index = 0, [start], start
+    while index < len(text):
+        char = text[index]
+        if char == "\\":
+            index += 2
+            continue
+        if char == "{":
+            depth += 1
+        elif char == "}":
+            depth -= 1
+            if depth == 0:
+                cuts.append(index)
+                break
+        elif char == "," and depth == 1:
+            cuts.append(index)
+        index += 1
+    if depth or len(cuts) < 2:
+        return None
+    if len(cuts) == 2:
+        return _range_at(text, start, cuts[1])
+    return start, cuts[-1] + 1, [text[a + 1 : b] for a, b in zip(cuts, cuts[1:], strict=False)]
+
+
+_RANGE = re.compile(r"(-?\d+)\.\.(-?\d+)(?:\.\.(-?\d+))?|([A-Za-z])\.\.([A-Za-z])(?:\.\.-?\d+)?")
+
+
+def _range_at(text: str, start: int, end: int) -> tuple[int, int, list[str]] | None:
+    found = _RANGE.fullmatch(text[start + 1 : end])
+    if found is None:
+        return None
+    if found.group(4):
+        low, high = sorted((ord(found.group(4)), ord(found.group(5))))
+        return start, end + 1, [chr(code) for code in range(low, high + 1)]
+    low, high = sorted((int(found.group(1)), int(found.group(2))))
+    if high - low > MAX_BRACES:
+        return start, end + 1, ["*"]
+    return start, end + 1, [str(number) for number in range(low, high + 1)]
+
+
+def _is_escaped(text: str, index: int) -> bool:
+    count = 0
+    while index > 0 and text[index - 1] == "\\":
+        count, index = count + 1, index - 1
+    return count % 2 == 1
+
+
+_ANSI = re.compile(
+    r"\\(?:([abeEfnrtv\\'\"?])|([0-7]{1,3})|x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})"
+    r"|U([0-9a-fA-F]{1,8})|c(.))",
+    re.DOTALL,
+)
+_ANSI_CHARS = {
+    "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t",
+    "v": "\v", "\\": "\\", "'": "'", '"': '"', "?": "?",
+}  # fmt: skip
+
+
+def ansi_decode(text: str) -> str:
+    """The inside of `$'...'`; it ends at a NUL, as it does in the shell."""
+
+    def one(found: re.Match[str]) -> str:
+        char, octal, hexa, four, eight, control = found.groups()
+        if char:
+            return _ANSI_CHARS[char]
+        if control:
+            return chr(ord(control.upper()) & 0x1F)
+        code = int(octal, 8) & 0xFF if octal else int(hexa or four or eight, 16)
+        return chr(code) if code < 0x110000 else ""
+
+    return _ANSI.sub(one, text).partition("\0")[0]

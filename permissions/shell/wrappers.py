@@ -1,0 +1,306 @@
+"""Programs that run other commands: what is inside is opened, so that a restriction sees it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from gatewright.permissions.shell.line import Part, Start, read_line
+from gatewright.permissions.shell.options import Grammar, parse_arguments
+from gatewright.permissions.shell.words import Arg
+
+MAX_OPENED = 400
+MAX_DEPTH = 12
+
+SHELLS = frozenset(
+    {"sh", "bash", "zsh", "dash", "ksh", "ash", "fish", "rbash", "mksh", "yash", "csh", "tcsh"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapper:
+    """How to find the wrapped command: skip options, then `operands` words of its own.
+
+    `assigns`: VAR=value words before the command; `joined`: the rest is one shell text;
+    `text`: options whose value is shell text; `never`: options with which nothing runs.
+    """
+
+    short: str = ""
+    long: tuple[str, ...] = ()
+    operands: int = 0
+    assigns: bool = False
+    joined: bool = False
+    text: tuple[str, ...] = ()
+    never: tuple[str, ...] = ()
+
+
+WRAPPERS: Mapping[str, Wrapper] = {
+    "env": Wrapper("uCS", ("unset", "chdir", "split-string"), assigns=True),
+    "command": Wrapper(never=("-v", "-V")),
+    "builtin": Wrapper(),
+    "exec": Wrapper("a"),
+    "nohup": Wrapper(),
+    "nice": Wrapper("n", ("adjustment",)),
+    "ionice": Wrapper("cnpPu", ("class", "classdata")),
+    "chrt": Wrapper("TPD", operands=1),
+    "taskset": Wrapper(operands=1),
+    "time": Wrapper("fo", ("format", "output")),
+    "timeout": Wrapper("ks", ("kill-after", "signal"), operands=1),
+    "stdbuf": Wrapper("ioe", ("input", "output", "error")),
+    "setsid": Wrapper(),
+    "setarch": Wrapper(operands=1),
+    "sudo": Wrapper(
+        "ugpCThrtRDU",
+        ("user", "group", "prompt", "close-from", "host", "role", "type", "chroot", "chdir"),
+        assigns=True,
+    ),
+    "doas": Wrapper("uC"),
+    "pkexec": Wrapper(long=("user",)),
+    "su": Wrapper("cgGsw", ("command", "shell", "group"), operands=99, text=("-c", "--command")),
+    "runuser": Wrapper("cgGsuw", ("command", "user"), text=("-c", "--command")),
+    "watch": Wrapper("nq", ("interval", "equexit"), joined=True),
+    "busybox": Wrapper(),
+    "toybox": Wrapper(),
+    "unshare": Wrapper("SGRw", ("setuid", "setgid", "root", "wd", "map-user", "map-group")),
+    "nsenter": Wrapper("tSGrw", ("target",)),
+    "chroot": Wrapper(long=("userspec", "groups"), operands=1),
+    "flock": Wrapper("wEc", ("wait", "timeout", "command"), operands=1, text=("-c", "--command")),
+    "script": Wrapper(
+        "cTIOBEmo", ("command", "log-out", "log-in"), operands=99, text=("-c", "--command")
+    ),
+    "parallel": Wrapper("jaNnLP", ("jobs", "arg-file", "max-args"), joined=True),
+    "xargs": Wrapper(
+        "adEIiLlnPs",
+        ("arg-file", "delimiter", "max-args", "max-procs", "max-chars", "replace", "max-lines"),
+    ),
+    "systemd-run": Wrapper("pEudHM", ("property", "setenv", "unit", "uid", "gid", "slice")),
+    "fakeroot": Wrapper("lfiosb"),
+    "proot": Wrapper("rbw"),
+    "strace": Wrapper("eopsuaEIOPSX"),
+    "ltrace": Wrapper("eopsuaAnlFx"),
+    "valgrind": Wrapper(),
+    "prlimit": Wrapper("p"),
+    "firejail": Wrapper(),
+    "bwrap": Wrapper(),
+    "dbus-run-session": Wrapper(),
+    "xvfb-run": Wrapper("nesfpw"),
+    "unbuffer": Wrapper(),
+    "setpriv": Wrapper(),
+    "caffeinate": Wrapper("tw"),
+    "arch": Wrapper(),
+    "rlwrap": Wrapper(),
+    "sshpass": Wrapper("pfdP"),
+    "torsocks": Wrapper(),
+    "proxychains": Wrapper("f"),
+    "proxychains4": Wrapper("f"),
+    "cgexec": Wrapper("g"),
+    "numactl": Wrapper("CNmip"),
+    "coproc": Wrapper(),
+    "noglob": Wrapper(),
+    "nocorrect": Wrapper(),
+    "-": Wrapper(),
+}
+_GRAMMARS: Mapping[str, Grammar] = {
+    name: Grammar(row.short, row.long, first=True) for name, row in WRAPPERS.items()
+}
+_SHELL = Grammar("oO", ("rcfile", "init-file"), first=True)
+_ASSIGN = re.compile(r"[A-Za-z_]\w*=")
+_FIND_RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
+
+EXAMPLES: tuple[tuple[str, str], ...] = (
+    ("env -i A=1 curl x", "curl x"),
+    ("env -S 'curl x'", "curl x"),
+    ("timeout -k 5 -s KILL 9 curl x", "curl x"),
+    ("nice -5 curl x", "curl x"),
+    ("sudo -u root -- curl x", "curl x"),
+    ("bash -o pipefail -lc 'ls; curl x'", "curl x"),
+    ("find . -name a -exec curl {} ;", "curl {}"),
+    ("watch -n 1 'ls | curl x'", "curl x"),
+    ("busybox curl x", "curl x"),
+    ("xargs -I{} -n 1 curl {}", "curl {}"),
+    ("eval 'cu''rl' x", "curl x"),
+    ("trap 'curl x' EXIT", "curl x"),
+    ("script -qc 'curl x' /dev/null", "curl x"),
+    ("su - root -c 'curl x'", "curl x"),
+    ("git -c alias.z='!curl x' z", "curl x"),
+)
+
+
+def opened(parts: tuple[Part, ...], start: Start) -> tuple[Part, ...]:
+    """All parts and everything they wrap, outermost first."""
+    found: list[Part] = []
+    pending = [(part, 0) for part in reversed(parts)]
+    while pending and len(found) < MAX_OPENED:
+        part, depth = pending.pop()
+        found.append(part)
+        if depth < MAX_DEPTH:
+            inner = list(wrapped_by(part, start))
+            pending.extend((one, depth + 1) for one in reversed(inner))
+    return tuple(found)
+
+
+def wrapped_by(part: Part, start: Start) -> Iterator[Part]:
+    """The commands one part runs besides itself."""
+    if not part.argv:
+        return
+    program = part.program
+    rest = part.argv[1:]
+    wrapper = WRAPPERS.get(program)
+    if wrapper is not None:
+        yield from _unwrap(part, program, wrapper, start)
+    elif program in SHELLS:
+        yield from _shell(part, start)
+    elif program == "eval":
+        yield from _text(part, " ".join(arg.text for arg in rest), start)
+    elif program == "trap" and rest:
+        index = 1 if rest[0].text == "--" and len(rest) > 1 else 0
+        yield from _text(part, rest[index].text, start)
+    elif program in ("find", "gfind", "fd", "fdfind"):
+        yield from _find(part)
+    elif program == "git":
+        yield from _git(part, start)
+
+
+def _inner(part: Part, argv: tuple[Arg, ...]) -> Iterator[Part]:
+    if argv:
+        yield replace(part, argv=argv, assigns=(), via=(*part.via, part.program))
+
+
+def _text(part: Part, text: str, start: Start) -> Iterator[Part]:
+    """Shell text inside a command: read like a line of its own, in the same place."""
+    line = read_line(text, replace(start, bases=part.bases))
+    for one in line.parts:
+        yield replace(
+            one,
+            statement=part.statement,
+            fed=one.fed or part.fed,
+            via=(*part.via, part.program),
+        )
+
+
+def _unwrap(part: Part, program: str, wrapper: Wrapper, start: Start) -> Iterator[Part]:
+    operands = wrapper.operands
+    rest = part.argv[1:]
+    for item in parse_arguments(rest, _GRAMMARS[program]):
+        if item.kind == "end":
+            continue
+        if item.kind != "operand":
+            if item.name in wrapper.never:
+                return
+            if item.kind == "value" and item.name in wrapper.text:
+                yield from _text(part, item.value, start)
+            if program == "env" and item.name in ("-S", "--split-string"):
+                tail = " ".join((item.value, *_raws(rest, item.index + 1 + item.separate)))
+                yield from _text(part, tail, start)
+                return
+            if program == "env" and item.name in ("-C", "--chdir"):
+                moved = item.value if item.value.startswith("/") else None
+                part = replace(part, bases=(moved,), moved=True)
+            continue
+        if wrapper.assigns and _ASSIGN.match(item.value):
+            continue
+        if program in ("su", "script"):
+            if item.value == "-c" and item.index + 1 < len(rest):
+                yield from _text(part, rest[item.index + 1].text, start)
+            yield from _late_text(rest, item.index, part, start)
+            return
+        if operands:
+            operands -= 1
+            if program == "flock":
+                yield from _late_text(rest, item.index, part, start)
+            continue
+        inner = rest[item.index :]
+        if wrapper.joined:
+            yield from _text(part, " ".join(arg.text for arg in _before_colons(inner)), start)
+        yield from _inner(part, inner)
+        return
+
+
+def _raws(rest: tuple[Arg, ...], index: int) -> tuple[str, ...]:
+    return tuple(arg.raw for arg in rest[index:])
+
+
+def _late_text(rest: tuple[Arg, ...], index: int, part: Part, start: Start) -> Iterator[Part]:
+    """`-c text` behind the operands, as su, script and flock take it."""
+    for place in range(index, len(rest) - 1):
+        text = rest[place].text
+        if re.fullmatch(r"-\w*c|--command", text):
+            yield from _text(part, rest[place + 1].text, start)
+        elif text.startswith("--command="):
+            yield from _text(part, text.partition("=")[2], start)
+
+
+def _before_colons(inner: tuple[Arg, ...]) -> tuple[Arg, ...]:
+    for index, arg in enumerate(inner):
+        if arg.text in (":::", "::::", ":::+"):
+            return inner[:index]
+    return inner
+
+
+def _shell(part: Part, start: Start) -> Iterator[Part]:
+    """`-c text`, a here-document, a here-string, or text echoed into it."""
+    code = False
+    rest = part.argv[1:]
+    for item in parse_arguments(rest, _SHELL):
+        if item.kind == "flag" and item.name in ("-c", "--command"):
+            code = True
+        elif item.kind == "operand":
+            if code:
+                yield from _text(part, item.value, start)
+            elif item.value.startswith("+"):
+                continue
+            break
+    for redirect in part.redirects:
+        if redirect.body is not None:
+            yield from _text(part, redirect.body, start)
+
+
+def _find(part: Part) -> Iterator[Part]:
+    argv = part.argv
+    runs = (
+        _FIND_RUNS if "find" in part.program else frozenset({"-x", "-X", "--exec", "--exec-batch"})
+    )
+    index = 1
+    while index < len(argv):
+        if argv[index].text not in runs:
+            index += 1
+            continue
+        stop = index + 1
+        while stop < len(argv) and argv[stop].text not in (";", "+"):
+            stop += 1
+        yield from _inner(part, argv[index + 1 : stop])
+        index = stop
+
+
+_GIT_RUNS = re.compile(r"alias\.[^=]*=\s*!(.*)", re.DOTALL)
+
+
+def _git(part: Part, start: Start) -> Iterator[Part]:
+    """Configuration and sub-commands whose words are commands."""
+    texts = part.texts
+    for previous, text in zip(texts, texts[1:], strict=False):
+        found = _GIT_RUNS.match(text) if previous == "-c" else None
+        if found is not None:
+            yield from _text(part, found.group(1), start)
+        elif previous in ("-x", "--exec") and "rebase" in texts:
+            yield from _text(part, text, start)
+        elif text.startswith("--exec=") and "rebase" in texts:
+            yield from _text(part, text.partition("=")[2], start)
+        elif previous == "foreach" and "submodule" in texts:
+            index = texts.index("foreach")
+            tail = [word for word in texts[index + 1 :] if word != "--recursive"]
+            yield from _text(part, " ".join(tail), start)
+        elif previous == "run" and "bisect" in texts:
+            yield from _inner(part, part.argv[texts.index("run") + 1 :])
+
+
+def literal_feeds(parts: tuple[Part, ...], start: Start) -> Iterator[Part]:
+    """Text that a literal echo or printf pipes into a shell."""
+    for shell in parts:
+        if shell.program not in SHELLS or not shell.fed:
+            continue
+        for source in parts:
+            if source.statement == shell.statement and source.program in ("echo", "printf"):
+                words = [arg.text for arg in source.argv[1:] if not arg.text.startswith("-")]
+                yield from _text(shell, " ".join(words).replace("\\n", "\n"), start)
