@@ -1,0 +1,274 @@
+"""The control protocol and streamed messages, over pipes, without any client library."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from gatewright.agent.commands.core import built_in
+from gatewright.agent.exits import BadInput
+from gatewright.agent.frontends.reader import LineReader
+from gatewright.agent.frontends.stream_input import Duplex, message_of, parse
+from gatewright.agent.frontends.stream_json import Dialect
+from gatewright.agent.frontends.turn import Follower
+from gatewright.agent.ids import new_id
+from gatewright.tools.interact import Ask, Option
+from gatewright.tools.protocol import ImageContent, ToolCall, ToolContext, ToolResult
+from tests.fakes.executor import FakeExecutor
+from tests.fakes.house import House, house
+
+ASK = Ask(
+    kind="permission",
+    title="Run make",
+    body=(),
+    options=(Option("once", "Yes", "y"), Option("no", "No", "n")),
+    tool="Bash",
+    free_text=True,
+)
+CALL = 'call: Bash {"command": "make"}\n---\nsay: Done.'
+
+
+class Asking(FakeExecutor):
+    """Its tools ask first and answer with what they were told."""
+
+    async def execute(self, call: ToolCall, ctx: ToolContext) -> ToolResult:
+        return ToolResult.text(repr(await ctx.ask(ASK)))
+
+
+class Wire:
+    """Both ends of the program's streams."""
+
+    def __init__(self, built: House, *, asks: bool) -> None:
+        self.lines: list[dict[str, Any]] = []
+        self._news = asyncio.Event()
+        reader, self._writer = os.pipe()
+        session = built.session
+        dialect = Dialect(session.id, new_id=new_id)
+        self.duplex = Duplex(
+            session, Follower(session), dialect, self, LineReader(reader), asks=asks
+        )
+        self.task = asyncio.create_task(self.duplex.run())
+
+    def write(self, text: str, /) -> object:
+        self.lines.append(json.loads(text))
+        self._news.set()
+        return None
+
+    def send(self, line: dict[str, Any] | str) -> None:
+        text = line if isinstance(line, str) else json.dumps(line)
+        os.write(self._writer, text.encode() + b"\n")
+
+    def say(self, text: str) -> None:
+        self.send({"type": "user", "message": {"role": "user", "content": text}})
+
+    def ask(self, id: str, subtype: str, **more: Any) -> None:
+        request = {"subtype": subtype, **more}
+        self.send({"type": "control_request", "request_id": id, "request": request})
+
+    def verdict(self, request: dict[str, Any], **body: Any) -> None:
+        response = {"subtype": "success", "request_id": request["request_id"], "response": body}
+        self.send({"type": "control_response", "response": response})
+
+    async def until(self, type: str, count: int = 1) -> dict[str, Any]:
+        async with asyncio.timeout(3):
+            while len(found := [line for line in self.lines if line["type"] == type]) < count:
+                self._news.clear()
+                await self._news.wait()
+        return found[count - 1]
+
+    def end(self) -> None:
+        if self._writer >= 0:
+            os.close(self._writer)
+            self._writer = -1
+
+    async def code(self) -> int:
+        self.end()
+        async with asyncio.timeout(3):
+            return await self.task
+
+
+@asynccontextmanager
+async def wired(script: str, *, asks: bool = True) -> AsyncGenerator[Wire]:
+    async with house(script, executor=Asking()) as built:
+        for command in built_in():
+            built.session.commands.add(command)
+        wire = Wire(built, asks=asks)
+        try:
+            yield wire
+        finally:
+            wire.end()
+            await asyncio.wait([wire.task], timeout=3)
+
+
+def told(wire: Wire) -> str:
+    """What the call was answered with."""
+    (line,) = (line for line in wire.lines if line["type"] == "user")
+    return str(line["message"]["content"][0]["content"])
+
+
+async def test_messages_sent_at_once_get_a_result_each() -> None:
+    async with wired("say: One.\n---\nsay: Two.") as wire:
+        wire.say("first")
+        wire.say("second")
+        assert await wire.code() == 0
+        results = [line["result"] for line in wire.lines if line["type"] == "result"]
+    assert results == ["One.", "Two."]
+
+
+async def test_no_message_is_no_turn() -> None:
+    async with wired("") as wire:
+        assert await wire.code() == 0
+        assert wire.lines == []
+
+
+async def test_initialize_lists_commands() -> None:
+    async with wired("") as wire:
+        wire.ask("r1", "initialize")
+        response = (await wire.until("control_response"))["response"]
+    assert (response["subtype"], response["request_id"]) == ("success", "r1")
+    assert "help" in {command["name"] for command in response["response"]["commands"]}
+
+
+@pytest.mark.parametrize(
+    ("subtype", "more", "error"),
+    [
+        ("initialize", {"hooks": {"PreToolUse": []}}, "not supported"),
+        ("set_permission_mode", {"mode": "nonsense"}, "no mode"),
+        ("fly_to_the_moon", {}, "no control request 'fly_to_the_moon'"),
+    ],
+)
+async def test_what_cannot_be_done_is_an_error(subtype: str, more: Any, error: str) -> None:
+    async with wired("") as wire:
+        wire.ask("r1", subtype, **more)
+        response = (await wire.until("control_response"))["response"]
+    assert (response["subtype"], response["request_id"]) == ("error", "r1")
+    assert error in response["error"]
+
+
+async def test_the_mode_changes_while_nothing_runs() -> None:
+    async with wired("") as wire:
+        wire.ask("r1", "set_permission_mode", mode="plan")
+        response = (await wire.until("control_response"))["response"]
+    assert response["response"] == {"mode": "plan"}
+
+
+async def test_consent_is_asked_with_everything_at_stake() -> None:
+    async with wired(CALL) as wire:
+        wire.say("go")
+        request = await wire.until("control_request")
+        assert request["request"]["subtype"] == "can_use_tool"
+        assert request["request"]["tool_name"] == "Bash"
+        assert request["request"]["input"] == {"command": "make"}
+        assert request["request"]["tool_use_id"]
+        wire.verdict(request, behavior="allow", updatedInput={"command": "make"})
+        assert await wire.code() == 0
+        assert "choices=('once',)" in told(wire)
+        assert "input=None" in told(wire)
+
+
+@pytest.mark.parametrize(
+    ("body", "answer"),
+    [
+        ({"behavior": "allow", "updatedInput": {"command": "x"}}, "input={'command': 'x'}"),
+        ({"behavior": "allow"}, "choices=('once',)"),
+        ({"behavior": "deny", "message": "Never."}, "text='Never.'"),
+        ({"behavior": "deny", "message": "m", "interrupt": True}, "choices=('no',)"),
+        ({"behavior": "nonsense"}, "text='The person denied this call.'"),
+        ({}, "text='The person denied this call.'"),
+    ],
+)
+async def test_verdicts(body: dict[str, Any], answer: str) -> None:
+    async with wired(CALL) as wire:
+        wire.say("go")
+        wire.verdict(await wire.until("control_request"), **body)
+        assert await wire.code() == 0
+        assert answer in told(wire)
+
+
+async def test_an_error_is_no_consent() -> None:
+    async with wired(CALL) as wire:
+        wire.say("go")
+        request = await wire.until("control_request")
+        response = {"subtype": "error", "request_id": request["request_id"], "error": "boom"}
+        wire.send({"type": "control_response", "response": response})
+        assert await wire.code() == 0
+        assert "No consent: boom" in told(wire)
+
+
+async def test_a_client_that_leaves_is_no_consent() -> None:
+    async with wired(CALL) as wire:
+        wire.say("go")
+        await wire.until("control_request")
+        assert await wire.code() == 0
+        assert "closed its end" in told(wire)
+        assert wire.lines[-1]["type"] == "result"
+
+
+async def test_without_consent_nobody_is_asked() -> None:
+    async with wired(CALL, asks=False) as wire:
+        wire.say("go")
+        assert await wire.code() == 0
+        assert "cancelled=True" in told(wire)
+
+
+async def test_interrupting_withdraws_the_question() -> None:
+    async with wired(CALL) as wire:
+        wire.say("go")
+        request = await wire.until("control_request")
+        wire.ask("r1", "interrupt")
+        cancelled = await wire.until("control_cancel_request")
+        assert cancelled["request_id"] == request["request_id"]
+        ended = await wire.until("result")
+        assert (ended["subtype"], ended["is_error"]) == ("error_during_execution", True)
+        assert await wire.code() == 0, "the client asked for it: no failure"
+
+
+async def test_a_late_or_foreign_answer_is_dropped() -> None:
+    async with wired("say: Hi.") as wire:
+        wire.verdict({"request_id": "nobody"}, behavior="allow")
+        wire.send({"type": "keep_alive"})
+        wire.send("")
+        wire.say("go")
+        assert await wire.code() == 0
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "nonsense",
+        "[]",
+        "{",
+        '{"type": "user"}',
+        '{"type": "user", "message": {"content": []}}',
+    ],
+)
+async def test_a_line_that_is_no_message_ends_it(line: str) -> None:
+    async with wired("say: Hi.") as wire:
+        wire.send(line)
+        with pytest.raises(BadInput):
+            await wire.code()
+
+
+def test_pictures_and_texts() -> None:
+    source = {"type": "base64", "media_type": "image/png", "data": "AA=="}
+    content = [
+        {"type": "text", "text": "a"},
+        {"type": "image", "source": source},
+        {"type": "text", "text": "b"},
+        {"type": "unknown"},
+    ]
+    message = message_of({"message": {"content": content}})
+    assert message.text == "a\n\nb"
+    assert message.attachments == (ImageContent("image/png", "AA=="),)
+
+
+def test_long_input_in_an_error_is_cut() -> None:
+    with pytest.raises(BadInput) as raised:
+        parse("x" * 10_000)
+    assert len(str(raised.value)) < 250
