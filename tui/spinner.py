@@ -51,7 +51,9 @@ class Spinner(Rows):
         self.refresh_rows()
 
     def rows(self, width: int) -> list[Line]:
-        if not self._since or self._waiting:
+        if self._waiting:
+            return []
+        if not self._since:
             return [BLANK]
         mark = "●" if self.still else FRAMES[self._frame]
         seconds = int(self._clock() - self._since)

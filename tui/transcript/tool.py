@@ -20,16 +20,18 @@ def has_body(item: ToolRun) -> bool:
     """Whether the collapsed form has rows below its head."""
     if item.state == "running":
         return bool(item.tail.strip())  # what it would do is shown where it is asked
-    return any(map(_says, item.view)) or (item.state == "failed" and bool(item.text))
+    return any(_says(block, item) for block in item.view) or (
+        item.state == "failed" and bool(item.text)
+    )
 
 
-def _says(block: Block) -> bool:
-    """Whether a block adds anything below the head."""
+def _says(block: Block, item: ToolRun) -> bool:
+    """Whether a block adds anything to the head."""
     match block:
         case Command():
             return False
         case Output(text=text) | Text(text=text) | Markdown(text=text) | Code(text=text):
-            return bool(text.strip())
+            return text.strip() not in ("", item.summary)
         case _:
             return True
 
@@ -81,7 +83,7 @@ def collapsed(item: ToolRun, width: int) -> list[Line]:
 def _blocks(item: ToolRun) -> tuple[Block, ...]:
     if item.state == "running":
         return (Output(item.tail),)
-    shown = tuple(filter(_says, item.view))
+    shown = tuple(block for block in item.view if _says(block, item))
     return shown or (Text(item.text, "error"),)
 
 
