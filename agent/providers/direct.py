@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from gatewright.agent.errors import FailureKind, ProviderError
 from gatewright.agent.providers.api import Api
@@ -11,7 +13,10 @@ from gatewright.agent.providers.presets import Endpoint
 from gatewright.agent.providers.protocol import Provider
 from gatewright.agent.providers.streamed import StreamedProvider
 from gatewright.agent.providers.transport.http import DirectTransport
-from gatewright.agent.providers.wire import HttpWire
+from gatewright.agent.providers.wire import HeaderSource, HttpWire
+
+if TYPE_CHECKING:
+    from gatewright.agent.providers.keyhelper import KeyHelper
 
 USER_AGENT = "gatewright/0.1.0"
 
@@ -19,15 +24,57 @@ USER_AGENT = "gatewright/0.1.0"
 def open_direct(
     server: Endpoint, facts: Callable[[str], ModelFacts], env: Mapping[str, str]
 ) -> Provider:
-    headers = {"user-agent": USER_AGENT, **_key_headers(server, env), **_lower(server.headers)}
-
-    async def current() -> Mapping[str, str]:
-        return headers
-
     api = api_of(server, facts, server.type)
     url = base_url(server, server.type) + api.path
-    wire = HttpWire(server.name, url=url, transport=DirectTransport(env), headers=current)
+    source = header_source(server, env)
+    wire = HttpWire(server.name, url=url, transport=DirectTransport(env), headers=source)
     return StreamedProvider(server.name, api=api, wire=wire)
+
+
+class FixedHeaders:
+    def __init__(self, headers: Mapping[str, str]) -> None:
+        self._headers = headers
+
+    async def current(self) -> Mapping[str, str]:
+        return self._headers
+
+    def refused(self) -> None:
+        return
+
+
+class HelperHeaders:
+    """A key that a command gives, and gives anew when the server did not take it."""
+
+    def __init__(self, server: Endpoint, helper: KeyHelper) -> None:
+        self._server = server
+        self._helper = helper
+
+    async def current(self) -> Mapping[str, str]:
+        return _headers(self._server, await self._helper.key(), "")
+
+    def refused(self) -> None:
+        self._helper.forget()
+
+
+def header_source(server: Endpoint, env: Mapping[str, str]) -> HeaderSource:
+    """Environment first, then the helper, then what was stored by `agent login`."""
+    token, key = env.get(server.token_env, ""), env.get(server.api_key_env, "")
+    if not (token or key) and server.api_key_helper:
+        from gatewright.agent.providers.keyhelper import KeyHelper  # noqa: PLC0415  lazy: 1 ms
+
+        helper = KeyHelper(server.api_key_helper, env, clock=time.monotonic, name=server.name)
+        return HelperHeaders(server, helper)
+    if not (token or key):
+        key = stored_key(server.name, env)
+    if not (token or key) and server.quirks.key_required:
+        raise missing_key(server)
+    return FixedHeaders(_headers(server, key, token))
+
+
+def stored_key(name: str, env: Mapping[str, str]) -> str:
+    from gatewright.agent.providers.keys import key_store  # noqa: PLC0415  lazy: 3 ms
+
+    return key_store(env).find(name)
 
 
 def api_of(server: Endpoint, facts: Callable[[str], ModelFacts], spoken: str) -> Api:
@@ -55,18 +102,18 @@ def base_url(server: Endpoint, spoken: str) -> str:
     return base.removesuffix("/v1") if spoken == "anthropic" else base
 
 
-def _key_headers(server: Endpoint, env: Mapping[str, str]) -> dict[str, str]:
-    token = env.get(server.token_env, "")
-    key = env.get(server.api_key_env, "")
-    if not (token or key) and server.quirks.key_required:
-        raise missing_key(server)
-    if server.type != "anthropic":
-        return {"authorization": f"Bearer {key}"} if key else {}
-    from gatewright.agent.providers.anthropic import VERSION  # noqa: PLC0415  lazy: 2 ms
-
-    version = {"anthropic-version": VERSION}
+def _headers(server: Endpoint, key: str, token: str) -> dict[str, str]:
+    own = {name.lower(): value for name, value in server.headers.items()}
     bearer = {"authorization": f"Bearer {token}"} if token else {}
-    return version | bearer | ({"x-api-key": key} if key else {})
+    headers = {"user-agent": USER_AGENT}
+    if server.type == "anthropic":
+        from gatewright.agent.providers.anthropic import VERSION  # noqa: PLC0415  lazy: 2 ms
+
+        headers |= {"anthropic-version": VERSION, **bearer}
+        headers |= {"x-api-key": key} if key else {}
+    elif key or token:
+        headers |= {"authorization": f"Bearer {key or token}"}
+    return headers | own
 
 
 def missing_key(server: Endpoint) -> ProviderError:
@@ -75,7 +122,3 @@ def missing_key(server: Endpoint) -> ProviderError:
         f"No key for {server.name}: set {server.api_key_env or 'apiKeyEnv'}, run `agent login`, "
         "or try `--model demo`, which works offline.",
     )
-
-
-def _lower(headers: Mapping[str, str]) -> dict[str, str]:
-    return {name.lower(): value for name, value in headers.items()}

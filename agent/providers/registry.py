@@ -108,10 +108,11 @@ def active_provider(settings: Mapping[str, ProviderSettings], env: Mapping[str, 
     """
     presets = load_presets()
     own = [name for name in settings if name not in presets]
-    for name in dict.fromkeys([*own, *_ORDER, *presets]):
-        if has_key(name, settings, env):
-            return name
-    return None
+    ordered = list(dict.fromkeys([*own, *_ORDER, *presets]))
+    if found := next((name for name in ordered if has_key(name, settings, env)), None):
+        return found
+    stored = _stored(env)
+    return next((name for name in ordered if name in stored), None)
 
 
 def has_key(name: str, settings: Mapping[str, ProviderSettings], env: Mapping[str, str]) -> bool:
@@ -121,6 +122,12 @@ def has_key(name: str, settings: Mapping[str, ProviderSettings], env: Mapping[st
         return False
     variables = (server.api_key_env, server.token_env)
     return bool(server.api_key_helper or any(env.get(variable) for variable in variables))
+
+
+def _stored(env: Mapping[str, str]) -> tuple[str, ...]:
+    from gatewright.agent.providers.keys import key_store  # noqa: PLC0415  lazy: 3 ms
+
+    return key_store(env).names()
 
 
 def facts_of(server: Endpoint) -> Facts:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from gatewright.agent.errors import FailureKind, ProviderError
 from gatewright.agent.providers.catalog import ModelFacts
-from gatewright.agent.providers.direct import USER_AGENT, api_of, base_url, missing_key
+from gatewright.agent.providers.direct import USER_AGENT, api_of, base_url, missing_key, stored_key
 from gatewright.agent.providers.presets import Endpoint
 from gatewright.agent.providers.protocol import Provider
 from gatewright.agent.providers.streamed import StreamedProvider
@@ -110,6 +110,8 @@ def _first_party(
     import anthropic  # noqa: PLC0415  lazy: 600 ms
 
     key, token = env.get(server.api_key_env), env.get(server.token_env)
+    if not (key or token):
+        key = stored_key(server.name, env)
     if not (key or token) and server.quirks.key_required:
         raise missing_key(server)
     return anthropic.AsyncAnthropic(
@@ -126,7 +128,6 @@ def _openai_client(server: Endpoint, env: Mapping[str, str]) -> openai.AsyncOpen
     import openai  # noqa: PLC0415  lazy: 300 ms
 
     options = server.settings.options
-    key = env.get(server.api_key_env) or None
     headers = {"user-agent": USER_AGENT, **server.headers}
     if server.type in _SPOKEN:
         return openai.AsyncAzureOpenAI(
@@ -134,16 +135,17 @@ def _openai_client(server: Endpoint, env: Mapping[str, str]) -> openai.AsyncOpen
             api_version=options.get("apiVersion")
             or env.get("OPENAI_API_VERSION")
             or _AZURE_VERSION,
-            api_key=key,
+            api_key=env.get(server.api_key_env) or None,
             azure_ad_token=env.get("AZURE_OPENAI_AD_TOKEN") or None,
             max_retries=0,
             timeout=_TIMEOUT,
             default_headers=headers,
         )
-    if key is None and server.quirks.key_required:
+    known = env.get(server.api_key_env, "") or stored_key(server.name, env)
+    if not known and server.quirks.key_required:
         raise missing_key(server)
     return openai.AsyncOpenAI(
-        api_key=key or "none",
+        api_key=known or "none",
         base_url=server.base_url,
         max_retries=0,
         timeout=_TIMEOUT,

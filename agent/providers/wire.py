@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Protocol
 
@@ -58,16 +58,23 @@ class HttpReply:
         return await read_all(self._answer, _WHOLE_LIMIT)
 
 
-class HttpWire:
-    """`headers` are asked for at every request: a key may come from a helper and may change."""
+class HeaderSource(Protocol):
+    """Asked at every request: a key may come from a helper and may change."""
 
+    async def current(self) -> Mapping[str, str]: ...
+    def refused(self) -> None:
+        """The server did not accept the key of these headers."""
+        ...
+
+
+class HttpWire:
     def __init__(
         self,
         name: str,
         *,
         url: str,
         transport: Transport,
-        headers: Callable[[], Awaitable[Mapping[str, str]]],
+        headers: HeaderSource,
     ) -> None:
         self._name = name
         self._url = url
@@ -81,11 +88,13 @@ class HttpWire:
             "content-type": "application/json",
             "accept": "text/event-stream",
             "accept-encoding": "identity",
-            **await self._headers(),
+            **await self._headers.current(),
         }
         async with self._transport.send(self._url, headers, encoded) as answer:
             if answer.status != 200:
                 said = await read_all(answer, _ERROR_LIMIT)
+                if answer.status == 401:
+                    self._headers.refused()
                 raise failure_of(answer.status, answer.headers, said, who=self._name)
             yield HttpReply(answer, self._name)
 
