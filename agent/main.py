@@ -43,7 +43,7 @@ def launch(arguments: Sequence[str]) -> int:
             from gatewright.agent.cli import run_subcommand  # noqa: PLC0415  lazy: 44 ms, typer
 
             return run_subcommand(arguments)
-        options = parse(arguments)
+        options: LaunchOptions | int | None = parse(arguments)
         if options is None:
             from gatewright.agent.cli import explain  # noqa: PLC0415  lazy: 44 ms, typer
 
@@ -59,11 +59,20 @@ def launch(arguments: Sequence[str]) -> int:
 
 def start(options: LaunchOptions) -> int:
     """Choose the front end."""
-    from gatewright.agent.starting import Manner, manner, settled  # noqa: PLC0415  lazy: 1 ms
+    from gatewright.agent.starting import (  # noqa: PLC0415  lazy: 1 ms
+        Manner,
+        manner,
+        settled,
+        warn_of_idle_flags,
+    )
 
     how = manner(options)
     options = settled(options, chosen_mode)
+    warn_of_idle_flags(options)
+    keep_log(options)
     match how:
+        case Manner.DUMP:
+            return dump(options)
         case Manner.PRINT:
             from gatewright.agent.frontends import headless  # noqa: PLC0415  lazy: 60 ms, asyncio
 
@@ -75,20 +84,53 @@ def start(options: LaunchOptions) -> int:
         case Manner.SCREEN:
             from gatewright.tui import app  # noqa: PLC0415  lazy: 120 ms, Textual
 
-            return leave(app.run(opener(options, interactive=True)))
+            return leave(app.run(opener(options, interactive=True, ask=options.prompt)))
 
 
-def opener(options: LaunchOptions, *, interactive: bool) -> Callable[[], Awaitable[Session]]:
-    """How a front end gets its session, once its own loop runs."""
+def opener(
+    options: LaunchOptions, *, interactive: bool, ask: str = ""
+) -> Callable[[], Awaitable[Session]]:
+    """How a front end gets its session, once its own loop runs; `ask` is sent to it at once."""
 
     async def open_() -> Session:
         import os  # noqa: PLC0415  lazy: keeps --version at bare interpreter speed
 
         from gatewright.agent.build import open_session  # noqa: PLC0415  lazy: the whole core
 
-        return await open_session(options, os.environ, interactive=interactive)
+        session = await open_session(options, os.environ, interactive=interactive)
+        if ask:
+            session.submit(ask)
+        return session
 
     return open_
+
+
+def dump(options: LaunchOptions) -> int:
+    """Print the system prompt that a session started so would have."""
+    import os  # noqa: PLC0415
+
+    from gatewright.agent.opening import system_blocks  # noqa: PLC0415  lazy: the whole core
+    from gatewright.agent.surroundings import survey  # noqa: PLC0415
+
+    around = survey(options, os.environ, interactive=False)
+    sys.stdout.write("\n\n".join(system_blocks(around)) + "\n")
+    return 0
+
+
+def keep_log(options: LaunchOptions) -> None:
+    """With --debug write a log; else keep what is logged off the terminal."""
+    import logging  # noqa: PLC0415  lazy: 2 ms, asyncio needs it anyway
+
+    if not options.debug:
+        logging.getLogger().addHandler(logging.NullHandler())
+        return
+    import os  # noqa: PLC0415
+
+    from gatewright.agent import log  # noqa: PLC0415  lazy: 8 ms
+    from gatewright.agent.settings.paths import own_home  # noqa: PLC0415
+
+    path = log.start(own_home(os.environ) / "logs", debug=True, env=os.environ)
+    sys.stderr.write(f"agent: logging to {path}\n")
 
 
 def chosen_mode(name: str) -> str:

@@ -39,7 +39,7 @@ class ModelOpener:
         facts = opened.facts
         frame = RequestFrame(
             model=opened.model,
-            system=_system(around),
+            system=system_blocks(around),
             tools=tuple(sorted(self._tools.specs(), key=lambda spec: spec.name)),
             max_output=min(facts.max_output, USUAL_OUTPUT),
             raised_output=facts.max_output,
@@ -65,7 +65,8 @@ def wanted_model(around: Surroundings, stored: str) -> str:
     return named or default_model(around.providers, around.env) or ""
 
 
-def _system(around: Surroundings) -> tuple[str, ...]:
+def system_blocks(around: Surroundings) -> tuple[str, ...]:
+    """The system prompt of a session in these surroundings."""
     options, where = around.options, around.where
     files = () if options.bare else memory_files(around.places.home, where.root, where.cwd)
     environment = look_around(where.cwd, where.root, around.env, time.strftime("%Y-%m-%d"))

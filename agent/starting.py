@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
+from msgspec import structs
 
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.exits import UsageError
@@ -17,10 +18,22 @@ from gatewright.agent.options import LaunchOptions
 CLOSED = "Standard output is closed: nobody would see the answer."
 PROMPT_FILE_BYTES = 1024 * 1024
 
+# Flags of what is not there yet. Whoever builds it takes its line out.
+IDLE = {
+    "include_hook_events": "--include-hook-events",
+    "agents": "--agents",
+    "mcp_config": "--mcp-config",
+    "strict_mcp_config": "--strict-mcp-config",
+    "max_thinking_tokens": "--max-thinking-tokens",
+    "allow_bypass": "--allow-dangerously-skip-permissions",
+    "replay": "--replay",
+}
+
 
 class Manner(enum.Enum):
     """How the person and the program talk."""
 
+    DUMP = "dump"
     PRINT = "print"
     LINES = "lines"
     SCREEN = "screen"
@@ -28,7 +41,9 @@ class Manner(enum.Enum):
 
 def manner(options: LaunchOptions) -> Manner:
     """A screen needs a terminal on both ends; without one, what is piped in is answered."""
-    if options.print_mode or options.input_format == "stream-json" or options.dump_system_prompt:
+    if options.dump_system_prompt:
+        return Manner.DUMP
+    if options.print_mode or options.input_format == "stream-json":
         return Manner.PRINT
     if options.plain:
         return Manner.LINES
@@ -56,6 +71,17 @@ def settled(options: LaunchOptions, chosen_mode: Callable[[str], str]) -> Launch
     if options.json_schema:
         changes["json_schema"] = _schema(options.json_schema)
     return msgspec.structs.replace(options, **changes) if changes else options
+
+
+def warn_of_idle_flags(options: LaunchOptions) -> None:
+    """Say on standard error which of the given flags change nothing so far."""
+    given = structs.asdict(options)
+    none = structs.asdict(LaunchOptions())
+    for field, name in IDLE.items():
+        if given[field] != none[field]:
+            sys.stderr.write(f"agent: {name} has no effect in this version.\n")
+    if options.permission_prompt_tool not in ("", "stdio"):
+        sys.stderr.write("agent: --permission-prompt-tool knows only stdio in this version.\n")
 
 
 def is_terminal(fd: int) -> bool:

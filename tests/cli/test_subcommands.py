@@ -250,3 +250,34 @@ class TestSessions:
         assert run("sessions", "list") == (0, "None here; try --all.\n", "")
         assert run("sessions", "list", "--json") == (0, "[]\n", "")
         assert run("sessions", "show", "abc")[0] == 1
+
+
+def test_the_system_prompt_can_be_seen(run: Run) -> None:
+    code, out, err = run("--dump-system-prompt", "--append-system-prompt", "Be brief.")
+    assert (code, err) == (0, "")
+    assert out.startswith("You are Gatewright")
+    assert out.rstrip().endswith("Be brief.")
+
+
+def test_flags_without_effect_say_so(run: Run) -> None:
+    _, _, err = run("--dump-system-prompt", "--agents", "{}", "--permission-prompt-tool", "x")
+    assert err == (
+        "agent: --agents has no effect in this version.\n"
+        "agent: --permission-prompt-tool knows only stdio in this version.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("--mode", "work"), "Valid modes"),
+        (("--cwd", "/nowhere"), "there is no directory /nowhere"),
+        (("--system-prompt-file", "absent"), "cannot read absent"),
+        (("--json-schema", "{"), "takes a JSON object"),
+        (("--json-schema", "absent"), "cannot read absent"),
+    ],
+)
+def test_wrong_usage_is_exit_code_2(run: Run, arguments: tuple[str, ...], text: str) -> None:
+    code, _, err = run("-p", "hi", *arguments)
+    assert code == 2
+    assert text in err
