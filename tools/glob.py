@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
+import itertools
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block, Text
-from gatewright.tools.hits import brief, newest_first
+from gatewright.tools.hits import Sight, newest_first
 from gatewright.tools.near import missing
 from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
 from gatewright.tools.query import Query
@@ -81,14 +81,9 @@ async def _files(ctx: ToolContext, base: Path, pattern: str) -> tuple[list[bytes
 
 def _newest(base: Path, names: Sequence[bytes], ctx: ToolContext) -> list[str]:
     """The newest readable files, at most LIMIT."""
-    best: list[str] = []
-    for name in newest_first(base, names):
-        path = f"{base}/{os.fsdecode(name)}"
-        if ctx.readable(Path(path)):
-            best.append(brief(path, ctx.where))
-        if len(best) == LIMIT:
-            break
-    return best
+    sight = Sight(base, ctx)
+    labels = (sight.label(name) for name in newest_first(base, names))
+    return list(itertools.islice((label for label in labels if label), LIMIT))
 
 
 def _result(names: Sequence[str], total: int, cut: str) -> ToolResult:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block, Text
-from gatewright.tools.hits import content, listing
+from gatewright.tools.hits import Rows, Sight, Slice, content, listing
 from gatewright.tools.near import missing
 from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
 from gatewright.tools.query import Found, Mode, Query
@@ -75,22 +75,25 @@ def _base(input: GrepInput, where: Where) -> Path:
     return where.resolve(input.path) if input.path else where.cwd
 
 
-async def _content(input: GrepInput, base: Path, ctx: ToolContext) -> tuple[list[str], str]:
+async def _content(input: GrepInput, base: Path, ctx: ToolContext) -> tuple[Rows, str]:
     query = _query(input, base)
     found = await _search(query, ctx, limit=_PARALLEL)
     if found.full:
         # Plenty of hits: one thread in path order, stopped once there is enough for this page.
-        wanted = input.offset + (input.head_limit or 10_000) + 1
-        found = await _search(msgspec.structs.replace(query, ordered=True), ctx, lines=wanted)
+        enough = input.offset + (input.head_limit or 10_000) + 1
+        found = await _search(msgspec.structs.replace(query, ordered=True), ctx, lines=enough)
     cut = "there are more" if found.full else found.cut
-    return content(found.output, query.root, ctx, numbers=input.numbers), cut
+    sight = Sight(query.root, ctx, numbers=input.numbers)
+    return content(found.output, Slice(input.offset, input.head_limit), sight), cut
 
 
-async def _listing(input: GrepInput, base: Path, ctx: ToolContext) -> tuple[list[str], str]:
+async def _listing(input: GrepInput, base: Path, ctx: ToolContext) -> tuple[Rows, str]:
     query = _query(input, base)
     found = await _search(query, ctx)
     cut = "there are more" if found.full else found.cut
-    return listing(found.output, query.root, ctx, counts=query.mode == "counts"), cut
+    wanted = Slice(input.offset, input.head_limit)
+    sight = Sight(query.root, ctx)
+    return listing(found.output, wanted, sight, counts=query.mode == "counts"), cut
 
 
 _MODES: Mapping[str, Mode] = {
@@ -137,19 +140,20 @@ def _globs(text: str) -> list[str]:
     return [pattern for pattern in found if pattern]
 
 
-def _page(rows: Sequence[str], cut: str, input: GrepInput) -> ToolResult:
-    end = input.offset + input.head_limit if input.head_limit else len(rows)
-    shown = rows[input.offset : end]
+def _page(rows: Rows, cut: str, input: GrepInput) -> ToolResult:
+    end = input.offset + len(rows.shown)
     notes = [cut] if cut else []
-    if end < len(rows):
-        of = "" if cut else f" of {len(rows)}"
+    if end < rows.total:
+        of = "" if cut else f" of {rows.total}"
         notes = [f"{input.offset + 1}-{end}{of} shown; go on with offset={end}", *notes]
-    text = "\n".join(shown)
-    if not shown:
-        text = "No matches." if not rows else "No more matches."
+    text = "\n".join(rows.shown)
+    if not rows.shown:
+        text = "No more matches." if rows.total else "No matches."
+        notes = [cut] if cut else []
     if notes:
         text += f"\n[{'; '.join(notes)}]"
-    noun = {"content": "line", "count": "file", "files_with_matches": "file"}[input.output_mode]
-    count = f"{len(rows)}{'+' if cut else ''} {noun}{'' if len(rows) == 1 else 's'}"
-    data = {"mode": input.output_mode, "content": "\n".join(shown), "numLines": len(shown)}
+    noun = "line" if input.output_mode == "content" else "file"
+    count = f"{rows.total}{'+' if cut else ''} {noun}{'' if rows.total == 1 else 's'}"
+    shown = "\n".join(rows.shown)
+    data = {"mode": input.output_mode, "content": shown, "numLines": len(rows.shown)}
     return ToolResult.text(text, summary=count, data=data)

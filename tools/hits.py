@@ -6,26 +6,46 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
+
 from gatewright.tools.access import Where
 from gatewright.tools.inert import visible
-from gatewright.tools.protocol import ToolContext
+from gatewright.tools.protocol import ToolContext, everything
 
 _SEPARATOR = b"--"
 
 
-def content(output: bytes, root: Path, ctx: ToolContext, *, numbers: bool) -> list[str]:
+class Slice(msgspec.Struct, frozen=True):
+    """The rows wanted: `count` of them from row `start` on; count 0 is all."""
+
+    start: int
+    count: int
+
+
+class Rows(msgspec.Struct, frozen=True):
+    """The rows of a slice, and how many there are in all."""
+
+    shown: list[str]
+    total: int
+
+
+def content(output: bytes, wanted: Slice, sight: Sight) -> Rows:
     """`path:12:match` and `path-11-context` lines as ripgrep prints them sorted by path."""
     groups = _grouped(output)
-    labels = _Labels(root, ctx)
-    rows: list[str] = []
+    end = wanted.start + wanted.count if wanted.count else len(output)
+    shown: list[str] = []
+    total = 0
     separated = any(_SEPARATOR in lines for lines in groups.values())
     for name in sorted(groups, key=_components):
-        if not (label := labels.of(name)):
+        if not (label := sight.label(name)):
             continue
-        if separated and rows:
-            rows.append("--")
-        rows += [_row(label, line, numbers=numbers) for line in groups[name]]
-    return rows
+        lines = groups[name]
+        if separated and total:
+            lines = [_SEPARATOR, *lines]
+        part = lines[max(0, wanted.start - total) : max(0, end - total)]
+        shown += [_row(label, line, numbers=sight.numbers) for line in part]
+        total += len(lines)
+    return Rows(shown, total)
 
 
 def _grouped(output: bytes) -> dict[bytes, list[bytes]]:
@@ -58,15 +78,22 @@ def _row(label: str, rest: bytes, *, numbers: bool) -> str:
     return f"{label}{mark}{visible(body)}"
 
 
-def listing(output: bytes, root: Path, ctx: ToolContext, *, counts: bool) -> list[str]:
+def listing(output: bytes, wanted: Slice, sight: Sight, *, counts: bool) -> Rows:
     """Files with their counts by path, or files alone with the newest first."""
-    labels = _Labels(root, ctx)
     if counts:
-        pairs = [line.partition(b"\0") for line in output.split(b"\n")[:-1]]
-        pairs.sort(key=lambda pair: _components(pair[0]))
-        return [f"{label}:{n.decode()}" for name, _, n in pairs if (label := labels.of(name))]
-    names = newest_first(root, output.split(b"\0")[:-1])
-    return [label for name in names if (label := labels.of(name))]
+        pairs = dict(line.split(b"\0", 1) for line in output.split(b"\n")[:-1])
+        names = sorted(pairs, key=_components)
+    else:
+        pairs = {}
+        names = newest_first(sight.root, output.split(b"\0")[:-1])
+    if not sight.sees_all:
+        names = [name for name in names if sight.label(name)]
+    end = wanted.start + wanted.count if wanted.count else len(names)
+    shown = [
+        f"{sight.label(name)}:{pairs[name].decode()}" if counts else sight.label(name)
+        for name in names[wanted.start : end]
+    ]
+    return Rows(shown, len(names))
 
 
 def newest_first(root: Path, names: Sequence[bytes]) -> list[bytes]:
@@ -83,8 +110,9 @@ def newest_first(root: Path, names: Sequence[bytes]) -> list[bytes]:
     return [name for _, name in ranked]
 
 
-def _components(name: bytes) -> list[bytes]:
-    return name.split(b"/")
+def _components(name: bytes) -> bytes:
+    """Sorts like the list of the path's components: nothing in a name is below NUL."""
+    return name.replace(b"/", b"\0")
 
 
 def brief(path: str, where: Where) -> str:
@@ -92,13 +120,20 @@ def brief(path: str, where: Where) -> str:
     return visible(path.removeprefix(f"{where.cwd}/"))
 
 
-class _Labels:
-    """What the model is told of a path; empty for a file it may not read."""
+class Sight:
+    """What the model is told of a path, and whether it may know of it at all."""
 
-    def __init__(self, root: Path, ctx: ToolContext) -> None:
-        self._root = str(root)
-        self._ctx = ctx
+    def __init__(self, root: Path, ctx: ToolContext, *, numbers: bool = True) -> None:
+        self.root = root
+        self.numbers = numbers
+        self._where = ctx.where
+        self._readable = ctx.readable
 
-    def of(self, name: bytes) -> str:
-        path = f"{self._root}/{os.fsdecode(name.removeprefix(b'./'))}"
-        return brief(path, self._ctx.where) if self._ctx.readable(Path(path)) else ""
+    @property
+    def sees_all(self) -> bool:
+        return self._readable is everything
+
+    def label(self, name: bytes) -> str:
+        """The path from the current directory; empty for a file it may not read."""
+        path = f"{self.root}/{os.fsdecode(name.removeprefix(b'./'))}"
+        return brief(path, self._where) if self.sees_all or self._readable(Path(path)) else ""

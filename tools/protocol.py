@@ -246,7 +246,8 @@ Spawn: TypeAlias = Callable[[SpawnRequest], Awaitable[Child]]
 Asker: TypeAlias = Callable[[Ask], Awaitable[Answer]]
 
 
-def _everything(path: Path) -> bool:
+def everything(path: Path) -> bool:
+    """The read filter of a session without rules against reading."""
     return bool(path)
 
 
@@ -267,7 +268,7 @@ class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
     ] = {}  # where the judged paths led, links followed, when it was decided
     agent: str = "main"
     confinement: Confinement | None = None
-    readable: Callable[[Path], bool] = _everything  # False: a rule denies reading, so no search hit
+    readable: Callable[[Path], bool] = everything  # False: a rule denies reading, so no search hit
     jobs: Jobs | None = None  # without it nothing runs in the background
     planning: Planning | None = None
     searcher: Searcher | None = None

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from gatewright.tools import rg
-from gatewright.tools.hits import content
+from gatewright.tools.hits import Sight, Slice, content
 from gatewright.tools.query import Query
 from gatewright.tools.slowsearch import slow_search
 from tests.fakes.toolbox import Toolbox, text
@@ -93,7 +93,7 @@ async def test_the_search_without_ripgrep_prints_the_same(box: Toolbox, query: Q
         assert fast.output
         if query.mode == "content":
             one, other = (
-                content(found.output, root, box.ctx, numbers=True) for found in (fast, slow)
+                content(found.output, Slice(0, 0), Sight(root, box.ctx)) for found in (fast, slow)
             )
             assert one == other
         else:
@@ -174,6 +174,18 @@ async def test_pages_of_content_follow_each_other(box: Toolbox) -> None:
     assert "a.txt:250:hit 249" in first and "go on with offset=250" in first
     second = await box.said("Grep", pattern="hit", output_mode="content", offset=690)
     assert second.splitlines()[0] == "a.txt:691:hit 690" and len(second.splitlines()) == 10
+
+
+async def test_pages_join_to_the_whole(box: Toolbox) -> None:
+    grown(box.root, 3)
+    for more in ({"-C": 1}, {}):
+        ask = {"pattern": "needle", "output_mode": "content", **more}
+        whole = (await box.said("Grep", **ask, head_limit=0)).splitlines()
+        pages: list[str] = []
+        while len(pages) < len(whole):
+            page = await box.said("Grep", **ask, head_limit=7, offset=len(pages))
+            pages += page.partition("\n[")[0].splitlines()
+        assert pages == whole
 
 
 async def test_plenty_of_hits_stop_early_and_stay_ordered(box: Toolbox) -> None:

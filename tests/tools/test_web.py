@@ -62,7 +62,7 @@ class TestPages:
     async def test_compressed(self, box: Toolbox) -> None:
         async def zipped(visit: Visit) -> None:
             body = gzip.compress(b"plain words")
-            await visit.answer(body, "text/plain", **{"Content-Encoding": "gzip"})
+            await visit.answer(body, "text/plain", 200, **{"Content-Encoding": "gzip"})
 
         async with website({"/": zipped}) as site:
             assert await box.said("WebFetch", url=site.url) == "plain words"
