@@ -36,7 +36,8 @@ OVERLOADS = 3  # in a row, before the next model is tried
 class AnswerPorts(msgspec.Struct, frozen=True, kw_only=True):
     model: OpenModel
     fallbacks: Callable[[], OpenModel | None]  # the next model in order, None at the end
-    compact: Callable[[], Awaitable[bool]]  # make room in the window; False: there is none
+    make_room: Callable[[OpenModel], Awaitable[None]]  # before each request; raises ProviderError
+    compact: Callable[[OpenModel], Awaitable[bool]]  # it was too long; False: there is no room
     retry_in: Callable[[ProviderError, int], float | None]  # None: not worth another attempt
     attempts: int
     barrier: Callable[[], Awaitable[None]]  # returns once what was published is kept
@@ -73,6 +74,7 @@ class Answers:
     async def next(self) -> Assembly:
         """The next complete answer, kept as an AssistantMessage. Raises ProviderError."""
         attempt = 0
+        await self._ports.make_room(self._model)
         while True:
             attempt += 1
             began = self._ports.clock.monotonic()
@@ -128,7 +130,7 @@ class Answers:
         """Whether something was changed that makes another attempt worth it at once."""
         if error.kind is FailureKind.TOO_LONG and not self._compacted:
             self._compacted = True
-            return await self._ports.compact()
+            return await self._ports.compact(self._model)
         if error.kind is not FailureKind.OVERLOADED:
             return False
         self._overloads += 1

@@ -18,6 +18,7 @@ from gatewright.agent import trusting, wire
 from gatewright.agent.clock import SystemClock
 from gatewright.agent.commands.core import built_in
 from gatewright.agent.commands.registry import Commands
+from gatewright.agent.compact.state import Remains
 from gatewright.agent.conversation import Conversation
 from gatewright.agent.errors import SettingsError
 from gatewright.agent.events import (
@@ -45,6 +46,7 @@ from gatewright.agent.session import MAIN, Session
 from gatewright.agent.settings.grants import GrantStore
 from gatewright.agent.settings.schema import Settings
 from gatewright.agent.settings.trust import TrustStore
+from gatewright.agent.standing import Standing
 from gatewright.agent.surroundings import Surroundings, survey
 from gatewright.agent.transcript.place import project_folder
 from gatewright.agent.transcript.writer import TranscriptLock, TranscriptWriter
@@ -68,6 +70,8 @@ class _Base(msgspec.Struct, frozen=True):
     start: Start
     hub: Hub
     talk: Conversation
+    standing: Standing
+    ledger: ReadLedger
 
 
 async def open_session(
@@ -82,6 +86,7 @@ async def open_session(
     writer = _writer(base)
     barrier = writer.barrier if writer is not None else _nothing_to_keep
     live = _live(base, env, policy)
+    planning = _planning(base, policy)
     _announce(base, policy, tools)
     return Session(
         Parts(
@@ -94,7 +99,7 @@ async def open_session(
             rules=policy,
             commands=Commands(built_in()),
             executor=gated([tools], policy, _gate_ports(base, barrier)),
-            context=_context_factory(live, kept, _planning(base, policy)),
+            context=_context_factory(live, kept, planning, base.ledger),
             open_model=ModelOpener(live, tools, start.id),
             model_name=wanted_model(around, start.model),
             retry_in=Backoff(RETRY, random=random.random),
@@ -105,6 +110,8 @@ async def open_session(
             fallback_names=around.settings.fallback_models,
             opening=partial(_ask_for_trust, base, env, live),
             writer=writer,
+            remains=Remains(lambda: base.standing.now, planning.path, around.where.resolve),
+            forget=base.ledger.forget_shown,
             stored=len(start.stored) if start.on_disk else 0,
         )
     )
@@ -126,7 +133,7 @@ def _base(around: Surroundings) -> _Base:
             standing.apply(envelope.event)
 
     hub.tap(fold)
-    return _Base(around, start, hub, talk)
+    return _Base(around, start, hub, talk, standing, ReadLedger())
 
 
 def _live(base: _Base, env: Mapping[str, str], policy: Policy) -> LiveSettings:
@@ -287,10 +294,8 @@ def _start_mode(around: Surroundings, start: Start) -> str:
 
 
 def _context_factory(
-    live: LiveSettings, kept: Path, planning: SessionPlanning
+    live: LiveSettings, kept: Path, planning: SessionPlanning, ledger: ReadLedger
 ) -> Callable[[CallPorts], ToolContext]:
-    ledger = ReadLedger()
-
     def context(ports: CallPorts) -> ToolContext:
         live.refresh()
         return ToolContext(

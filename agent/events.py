@@ -13,7 +13,7 @@ import msgspec
 from gatewright.agent.errors import FailureKind
 from gatewright.agent.messages import AssistantPart, Turn, Usage
 from gatewright.agent.stop import Stop
-from gatewright.tools.blocks import Block, Tone
+from gatewright.tools.blocks import Block, TodoItem, Tone
 from gatewright.tools.interact import Answer, Ask
 from gatewright.tools.protocol import Content, JsonObject
 
@@ -104,13 +104,15 @@ class Carried(msgspec.Struct, frozen=True, omit_defaults=True):
     usage: Usage = Usage()
     cost: float = 0.0
     turns: int = 0
+    todo: tuple[TodoItem, ...] = ()
+    files: tuple[str, ...] = ()  # read or changed, the newest last
 
 
 class Compacted(Event, frozen=True, tag="compacted"):
     """History before this point is replaced by `summary` in what the model sees.
 
     `opening` is the summary with everything that is put back beside it, `turns` the newest part
-    kept as it was, `words` what the person said before that part, oldest first.
+    kept as it was, `words` what the person said so far and is still remembered, oldest first.
     """
 
     summary: str

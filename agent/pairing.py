@@ -25,6 +25,7 @@ from gatewright.tools.protocol import Content, TextContent
 
 INTERRUPTED = "Interrupted before it finished. Whether it had any effect is not known."
 NO_OUTPUT = TextContent("(no output)")
+CLEARED_RESULT = TextContent("(an old result, cleared to make room; make the call again if needed)")
 
 
 class Pairing:
@@ -46,6 +47,14 @@ class Pairing:
                 place = self._open.pop(call_id, None)
                 if place is not None:
                     self._out[place] = _with_content(turn)
+
+    def clear(self, call_ids: Iterable[str]) -> None:
+        """Put a placeholder where these results stand."""
+        for call_id in call_ids:
+            place = self._place.get(call_id)
+            if place is not None and call_id not in self._open:
+                old = self._out[place]
+                self._out[place] = msgspec.structs.replace(old, content=(CLEARED_RESULT,))
 
     def view(self) -> tuple[Turn, ...]:
         return tuple(self._out)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 import msgspec
 
 from gatewright.agent.clock import Clock
 from gatewright.agent.commands.registry import Commands, Modes, RuleBook
+from gatewright.agent.compact.compactor import CompactHooks, NoHooks
+from gatewright.agent.compact.state import forget_nothing, nothing
 from gatewright.agent.conversation import Conversation
 from gatewright.agent.errors import ProviderError
 from gatewright.agent.hub import Hub
@@ -52,4 +54,8 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
     fallback_names: tuple[str, ...] = ()
     opening: Callable[[Asker], Awaitable[None]] | None = None  # awaited before the first turn
     writer: TranscriptWriter | None = None
+    remains: Callable[[int], Awaitable[Sequence[str]]] = nothing  # what a summary is joined by
+    forget: Callable[[], None] = forget_nothing  # tools: the model lost what it was shown
+    compact_hooks: CompactHooks = NoHooks()
+    auto_compact: bool = True
     stored: int = 0  # the last sequence number that is on disk already

@@ -26,6 +26,7 @@ from gatewright.agent.commands.outcome import (
     Submit,
 )
 from gatewright.agent.commands.registry import CommandContext
+from gatewright.agent.compact.compactor import Compactor, CompactPorts
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.events import (
     AnyEvent,
@@ -81,6 +82,17 @@ class Session:
         self._cache = CacheWatch()
         self._spending = Spending()
         self._restore_spending()
+        self._compactor = Compactor(
+            CompactPorts(
+                talk=parts.talk,
+                emit=self._publish,
+                state=parts.remains,
+                forget=parts.forget,
+                clock=parts.clock,
+                hooks=parts.compact_hooks,
+                automatic=parts.auto_compact,
+            )
+        )
         self._effort = ""
         self._waited: dict[str, float] = {}
         self._tasks = [asyncio.create_task(self._run(), name="session runner")]
@@ -292,7 +304,8 @@ class Session:
         answers = AnswerPorts(
             model=model,
             fallbacks=self._next_fallback(),
-            compact=_no_room,
+            make_room=self._compactor.make_room,
+            compact=self._compactor.rescue,
             retry_in=parts.retry_in,
             attempts=parts.attempts,
             barrier=parts.barrier,
@@ -362,7 +375,3 @@ class Session:
     def _move(self, cwd: Path) -> None:
         self._where = msgspec.structs.replace(self._where, cwd=cwd)
 
-
-async def _no_room() -> bool:
-    """A history that is too long stays so: there is no compaction yet."""
-    return False

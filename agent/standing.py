@@ -1,4 +1,4 @@
-"""What a session is at this moment besides its words: mode, model, title, what it cost.
+"""What a session is at this moment besides its words: mode, model, title, cost, tasks, files.
 
 A fold over the main agent's events. A boundary carries it, so that resuming reads nothing older.
 """
@@ -19,13 +19,20 @@ from gatewright.agent.events import (
     ModelChanged,
     SessionStarted,
     TitleChanged,
+    ToolFinished,
+    ToolStarted,
     TurnEnded,
 )
+from gatewright.tools.blocks import Todo
+
+FILES = 5
+PATHS = ("file_path", "notebook_path")  # how tools name the file they work on
 
 
 class Standing:
     def __init__(self) -> None:
         self.now: Carried = Carried()
+        self._running: dict[str, str] = {}  # call -> the file it works on
 
     @classmethod
     def after(cls, events: Iterable[AnyEvent]) -> Standing:
@@ -35,6 +42,18 @@ class Standing:
         return standing
 
     def apply(self, event: AnyEvent) -> None:
+        match event:
+            case ToolStarted(call_id=call_id, input=input):
+                if path := next((str(input[key]) for key in PATHS if key in input), ""):
+                    self._running[call_id] = path
+            case ToolFinished():
+                self._finished(event)
+            case AssistantMessage() | TurnEnded() | Compacted() | Cleared():
+                self._count(event)
+            case _:
+                self._name(event)
+
+    def _name(self, event: AnyEvent) -> None:
         now: Carried = self.now
         match event:
             case SessionStarted(mode=mode, model=model):
@@ -45,19 +64,32 @@ class Standing:
                 self.now = msgspec.structs.replace(now, model=model)
             case TitleChanged(title=title):
                 self.now = msgspec.structs.replace(now, title=title)
+            case _:
+                pass
+
+    def _count(self, event: AssistantMessage | TurnEnded | Compacted | Cleared) -> None:
+        now: Carried = self.now
+        match event:
             case AssistantMessage(usage=usage, cost=cost):
                 total = now.usage.plus(usage)
                 self.now = msgspec.structs.replace(now, usage=total, cost=now.cost + cost)
             case TurnEnded():
+                self._running.clear()
                 self.now = msgspec.structs.replace(now, turns=now.turns + 1)
             case Compacted(carried=carried, usage=usage, cost=cost):
-                self.now = msgspec.structs.replace(
-                    carried, usage=carried.usage.plus(usage), cost=carried.cost + cost
-                )
+                total = carried.usage.plus(usage)
+                self.now = msgspec.structs.replace(carried, usage=total, cost=carried.cost + cost)
             case Cleared(carried=carried):
-                self.now = carried
-            case _:
-                pass
+                self.now = msgspec.structs.replace(carried, todo=(), files=())
+
+    def _finished(self, event: ToolFinished) -> None:
+        path = self._running.pop(event.call_id, "")
+        if path and event.ok:
+            others = tuple(file for file in self.now.files if file != path)
+            self.now = msgspec.structs.replace(self.now, files=(*others, path)[-FILES:])
+        for block in event.view:
+            if isinstance(block, Todo):
+                self.now = msgspec.structs.replace(self.now, todo=block.items)
 
     def stamped(self, event: AnyEvent) -> AnyEvent:
         """The event as it is kept: a boundary is given what holds at this moment."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -10,6 +10,7 @@ import msgspec
 
 from gatewright.agent.clock import Clock, SystemClock
 from gatewright.agent.commands.registry import Commands
+from gatewright.agent.compact.state import nothing
 from gatewright.agent.conversation import Conversation
 from gatewright.agent.errors import FailureKind, ProviderError
 from gatewright.agent.hub import Hub
@@ -105,6 +106,7 @@ def build(
     fallback_names: tuple[str, ...] = (),
     open_model: Callable[[str, str], OpenModel] | None = None,
     retry_in: Retry = retry_in,
+    remains: Callable[[int], Awaitable[Sequence[str]]] = nothing,
 ) -> House:
     provider = ScriptedProvider.parse(script)
     executor = executor or FakeExecutor()
@@ -140,6 +142,7 @@ def build(
         limits=limits,
         interactive=interactive,
         fallback_names=fallback_names,
+        remains=remains,
     )
     return House(Session(parts), provider, executor, talk, modes)
 
@@ -155,6 +158,7 @@ async def house(
     fallback_names: tuple[str, ...] = (),
     open_model: Callable[[str, str], OpenModel] | None = None,
     retry_in: Retry = retry_in,
+    remains: Callable[[int], Awaitable[Sequence[str]]] = nothing,
 ) -> AsyncGenerator[House]:
     """A session that is closed again, whatever the test does."""
     built = build(
@@ -166,6 +170,7 @@ async def house(
         fallback_names=fallback_names,
         open_model=open_model,
         retry_in=retry_in,
+        remains=remains,
     )
     try:
         yield built

@@ -105,7 +105,9 @@ def test_what_a_session_is_survives_its_boundaries(tmp_path: Path) -> None:
     stored = Standing.after(envelope.event for envelope in read_transcript(path).branch)
     assert stored.now == live.now
     assert stored.now == msgspec.structs.replace(
-        Carried(mode="default", model="m", title="T", cost=0.5, turns=3), usage=live.now.usage
+        Carried(mode="default", model="m", title="T", cost=0.5, turns=3),
+        usage=live.now.usage,
+        files=("/w/2.py", "/w/3.py"),
     )
     assert live.now.usage.input == 300
 

@@ -1,0 +1,68 @@
+"""What is put back beside a summary: plan, task list, and the files worked on last."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from gatewright.agent.compact.estimate import text_tokens
+from gatewright.agent.events import Carried
+from gatewright.tools.blocks import Todo, plain
+
+PLAN_LIMIT = 40_000  # characters
+READ_LIMIT = 512 * 1024
+State = Callable[[], Carried]
+
+
+class Remains:
+    """Gives the sections in order of importance; each is as it is on disk right now."""
+
+    def __init__(self, now: State, plan: Path, resolve: Callable[[str], Path]) -> None:
+        self._now = now
+        self._plan = plan
+        self._resolve = resolve
+
+    async def __call__(self, file_tokens: int) -> Sequence[str]:
+        return await asyncio.to_thread(self._sections, self._now(), file_tokens)
+
+    def _sections(self, now: Carried, file_tokens: int) -> list[str]:
+        sections: list[str] = []
+        if plan := _text(self._plan):
+            sections.append(f"# The plan, from {self._plan}\n\n{plan[:PLAN_LIMIT]}")
+        if now.todo:
+            sections.append(f"# Task list\n\n{plain(Todo(now.todo))}")
+        for name in reversed(now.files):
+            path = self._resolve(name)
+            if section := _file(path, file_tokens):
+                sections.append(section)
+        return sections
+
+
+def _file(path: Path, limit: int) -> str:
+    text = _text(path)
+    if not text or "\0" in text:
+        return ""
+    if text_tokens(text) > limit:
+        return f"# {path}\n\n(worked on before; too long to repeat here, read it when needed)"
+    return f"# {path}, as it is now\n\n{text}"
+
+
+def _text(path: Path) -> str:
+    try:
+        if not path.is_file():
+            return ""
+        with path.open("rb") as file:
+            return file.read(READ_LIMIT).decode("utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+async def nothing(file_tokens: int) -> Sequence[str]:
+    """The state of a session that works on nothing."""
+    del file_tokens
+    return ()
+
+
+def forget_nothing() -> None:
+    """For a session whose tools remember nothing."""

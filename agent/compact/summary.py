@@ -1,0 +1,100 @@
+"""Asks the model for a summary of the conversation so far, with the prefix its cache knows."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import aclosing
+from pathlib import Path
+
+import msgspec
+
+from gatewright.agent.clock import Clock
+from gatewright.agent.compact.keep import rounds
+from gatewright.agent.errors import FailureKind, ProviderError
+from gatewright.agent.messages import AssistantTurn, TextPart, Turn, Usage, UserTurn
+from gatewright.agent.model import OpenModel
+from gatewright.agent.pairing import paired
+from gatewright.agent.providers.protocol import Request
+from gatewright.agent.stream import Assembly
+from gatewright.tools.protocol import TextContent
+
+SHRINKS = 3  # times the oldest rounds are left out of a request that is too long itself
+SHARE = 5  # one fifth of the rounds at a time
+TIME = 300.0
+NO_PICTURE = TextContent("(an image or document)")
+
+
+class Summary(msgspec.Struct, frozen=True):
+    text: str
+    usage: Usage
+    cost: float
+
+
+class Wish(msgspec.Struct, frozen=True):
+    """What the summary should look to, and how many tokens it may take."""
+
+    instructions: str
+    limit: int
+
+
+async def summarise(model: OpenModel, turns: Sequence[Turn], wish: Wish, clock: Clock) -> Summary:
+    """Raises ProviderError when there is no summary to be had."""
+    units = rounds([_without_pictures(turn) for turn in turns])
+    began = clock.monotonic()
+    for attempt in range(SHRINKS + 1):
+        try:
+            return await _ask(model, [turn for unit in units for turn in unit], wish)
+        except ProviderError as error:
+            late = clock.monotonic() - began > TIME
+            if error.kind is not FailureKind.TOO_LONG or attempt == SHRINKS or late:
+                raise
+            units = units[max(1, len(units) // SHARE) :]
+            if not units:
+                raise
+    raise AssertionError("the last attempt returns or raises")
+
+
+async def _ask(model: OpenModel, turns: Sequence[Turn], wish: Wish) -> Summary:
+    frame = model.frame
+    request = Request(
+        model=frame.model,
+        system=frame.system,
+        tools=frame.tools,
+        turns=_asking(turns, wish.instructions),
+        max_output=min(wish.limit, frame.max_output),
+        session=frame.session,
+    )
+    assembly = Assembly(frozenset())
+    try:
+        async with asyncio.timeout(TIME), aclosing(model.provider.stream(request)) as pieces:
+            async for piece in pieces:
+                assembly.add(piece)
+    except TimeoutError as error:
+        raise ProviderError(FailureKind.TRANSPORT, "The summary took too long.") from error
+    text = "\n\n".join(part.text for part in assembly.parts if isinstance(part, TextPart)).strip()
+    if not text or assembly.reason is None:
+        raise ProviderError(FailureKind.TRANSPORT, "The model sent no summary.")
+    return Summary(text, assembly.usage, model.price(assembly.usage))
+
+
+def _asking(turns: Sequence[Turn], instructions: str) -> tuple[Turn, ...]:
+    """The history with the request for a summary at its end."""
+    text = (Path(__file__).parent / "prompts" / "summary.md").read_text(encoding="utf-8")
+    if instructions:
+        text += f"\nThe person asks of this summary in particular: {instructions}\n"
+    asked = UserTurn((TextContent(text),))
+    # The oldest rounds may be missing: no request begins with an answer.
+    whole = bool(turns) and isinstance(turns[0], UserTurn)
+    lead = () if whole else (UserTurn((TextContent("(Earlier messages were left out.)"),)),)
+    return paired((*lead, *turns, asked))
+
+
+def _without_pictures(turn: Turn) -> Turn:
+    """They cost much and say nothing in a summary."""
+    if isinstance(turn, AssistantTurn):
+        return turn
+    if all(isinstance(part, TextContent) for part in turn.content):
+        return turn
+    texts = tuple(part if isinstance(part, TextContent) else NO_PICTURE for part in turn.content)
+    return msgspec.structs.replace(turn, content=texts)
