@@ -43,6 +43,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     trusted: bool
     loaded: Loaded
     key_variables: Sequence[str]  # environment variables that hold a key of a known provider
+    stored_keys: Sequence[str]  # providers somebody logged in to
     ripgrep: str  # the program's path, or empty
 
 
@@ -90,12 +91,13 @@ def _encoding(env: Mapping[str, str]) -> Finding:
 
 def _keys(machine: Machine) -> Finding:
     found = [name for name in machine.key_variables if machine.env.get(name)]
+    found += [f"{name} (logged in)" for name in machine.stored_keys]
     if found:
         return Finding("Keys", Health.GOOD, ", ".join(found))
     if machine.loaded.settings.providers:
         names = ", ".join(machine.loaded.settings.providers)
         return Finding("Keys", Health.GOOD, f"none in the environment; providers: {names}")
-    advice = "Set ANTHROPIC_API_KEY or OPENAI_API_KEY, or try --model demo, which needs none."
+    advice = "Set ANTHROPIC_API_KEY or OPENAI_API_KEY, run agent login, or try --model demo."
     return Finding("Keys", Health.WARN, "none found", advice)
 
 

@@ -10,7 +10,9 @@ import msgspec
 import typer
 
 from gatewright.agent.providers.catalog import ModelFacts, load_catalog
-from gatewright.agent.providers.presets import load_presets
+from gatewright.agent.providers.keys import key_store
+from gatewright.agent.providers.registry import has_key
+from gatewright.agent.subcommands.place import here
 from gatewright.tools.blocks import Table, plain
 
 Provider = Annotated[str, typer.Argument(help="Only this provider's models.")]
@@ -42,11 +44,16 @@ def models(provider: Provider = "", as_json: AsJson = False) -> None:
         for owner, tiers in catalog.tiers.items()
         for tier, model in tiers.items()
     }
-    rows = tuple(_row(name, facts, aliases.get(name, "")) for name, facts in found.items())
+    owners = {name.partition("/")[0] for name in found}
+    keys = {owner for owner in owners if _has_key(owner)}
+    rows = tuple(
+        (*_row(name, facts), aliases.get(name, ""), "yes" if name.partition("/")[0] in keys else "")
+        for name, facts in found.items()
+    )
     typer.echo(plain(Table(HEAD, rows)))
 
 
-def _row(name: str, facts: ModelFacts, alias: str) -> tuple[str, ...]:
+def _row(name: str, facts: ModelFacts) -> tuple[str, ...]:
     priced = facts.input or facts.output
     return (
         name,
@@ -54,13 +61,10 @@ def _row(name: str, facts: ModelFacts, alias: str) -> tuple[str, ...]:
         f"{facts.max_output // 1000}k",
         f"{facts.input:g}" if priced else "-",
         f"{facts.output:g}" if priced else "-",
-        alias,
-        "yes" if _has_key(name.partition("/")[0]) else "",
     )
 
 
 def _has_key(provider: str) -> bool:
-    preset = load_presets().get(provider)
-    return preset is not None and any(
-        os.environ.get(name) for name in (preset.api_key_env, preset.token_env) if name
-    )
+    settings = here().loaded.settings.providers
+    stored = key_store(os.environ).names()
+    return provider in stored or has_key(provider, settings, os.environ)

@@ -9,6 +9,8 @@ SUBCOMMANDS: dict[str, str] = {
     "permissions": "List, change, test and explain permission rules",
     "sessions": "List and show stored sessions",
     "models": "List the models that are known, with their prices",
+    "login": "Keep a provider's key, in the system's keyring where there is one",
+    "logout": "Forget a stored key",
     "debug": "Show how the program decides things",
 }
 

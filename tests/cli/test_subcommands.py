@@ -12,6 +12,7 @@ import pytest
 
 from gatewright.agent.main import launch
 from gatewright.agent.subcommands.names import SUBCOMMANDS
+from tests.fakes.model_server import ServerThread
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -281,3 +282,53 @@ def test_wrong_usage_is_exit_code_2(run: Run, arguments: tuple[str, ...], text: 
     code, _, err = run("-p", "hi", *arguments)
     assert code == 2
     assert text in err
+
+
+class TestKeys:
+    def test_a_piped_key_is_kept_found_and_forgotten(self, run: Run, tmp_path: Path) -> None:
+        code, out, err = run("login", "openai", input="sk-test-1\n")
+        assert (code, err) == (0, "")
+        assert "only you can read" in out
+        path = tmp_path / "home" / ".gatewright" / "state" / "keys.json"
+        assert path.stat().st_mode & 0o777 == 0o600
+        assert "openai (logged in)" in run("doctor")[1]
+        assert "is forgotten" in run("logout", "openai")[1]
+        assert "was stored" in run("logout", "openai")[1]
+
+    @pytest.mark.parametrize("key", ["", "\n", "two words\n", "a\x1bb\n"])
+    def test_what_is_no_key_is_refused(self, run: Run, tmp_path: Path, key: str) -> None:
+        assert run("login", input=key)[0] == 42
+        assert not (tmp_path / "home" / ".gatewright" / "state").exists()
+
+    def test_an_unknown_provider_is_refused(self, run: Run) -> None:
+        code, _, err = run("login", "nobody", input="key\n")
+        assert code == 1
+        assert "anthropic" in err
+
+
+class TestProbe:
+    def try_(self, run: Run, monkeypatch: pytest.MonkeyPatch, script: str) -> tuple[int, str, str]:
+        with ServerThread(script) as server:
+            monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
+            monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+            return run("doctor", "--provider", "anthropic")
+
+    def test_a_provider_that_answers(self, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+        code, out, err = self.try_(run, monkeypatch, "say: ok\n")
+        assert (code, err) == (0, "")
+        assert "began after" in out
+
+    def test_a_key_that_is_wrong(self, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+        code, _, err = self.try_(
+            run, monkeypatch, "error: auth status=401 message=invalid x-api-key\n"
+        )
+        assert code == 1
+        assert "did not accept the key" in err
+
+    def test_an_overload_is_temporary(self, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+        assert self.try_(run, monkeypatch, "error: overloaded status=529\n")[0] == 75
+
+    def test_no_key(self, run: Run) -> None:
+        code, _, err = run("doctor", "--provider", "anthropic")
+        assert code == 1
+        assert "No key for anthropic" in err
