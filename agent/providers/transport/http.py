@@ -196,4 +196,11 @@ def _decoder(coding: str) -> Callable[[bytes], bytes]:
     import zlib  # noqa: PLC0415  lazy: nobody compresses a stream unasked
 
     inflate = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)
-    return inflate.decompress
+
+    def decode(data: bytes) -> bytes:
+        try:
+            return inflate.decompress(data)
+        except zlib.error as error:
+            raise BadResponse(f"it is not {coding}, as it says") from error
+
+    return decode
