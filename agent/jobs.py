@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from gatewright.tools.protocol import Job
@@ -23,6 +24,7 @@ class SessionJobs:
         self._jobs: dict[str, Job] = {}
         self._watchers: dict[str, asyncio.Task[None]] = {}
         self._told: set[str] = set()
+        self._waited: Counter[str] = Counter()  # calls that are waiting for the end just now
 
     def adopt(self, job: Job) -> str:
         """Own the job from now on and return its id."""
@@ -44,6 +46,21 @@ class SessionJobs:
         """The model learned the end from a tool result: no notice any more."""
         self._told.add(id)
 
+    async def wait(self, id: str, seconds: float) -> None:
+        """Wait for the end up to a limit; an end met here counts as told."""
+        job = self._jobs[id]
+        self._waited[id] += 1
+        try:
+            async with asyncio.timeout(seconds):
+                await job.wait()
+            self._told.add(id)
+        except TimeoutError:
+            return
+        finally:
+            self._waited[id] -= 1
+            if not job.running:  # a waiter that was interrupted told nobody
+                self._report(id, job)
+
     async def close(self) -> None:
         """Stop what still runs; nothing is told any more."""
         self._told.update(self._jobs)
@@ -59,6 +76,10 @@ class SessionJobs:
         await job.wait()
         del self._watchers[id]
         self._changed(tuple(self.running()))
+        if not self._waited[id]:
+            self._report(id, job)
+
+    def _report(self, id: str, job: Job) -> None:
         if id not in self._told:
             self._told.add(id)
             self._tell(
@@ -71,3 +92,4 @@ class SessionJobs:
         for id in ended[: max(0, len(ended) - KEPT)]:
             del self._jobs[id]
             self._told.discard(id)
+            del self._waited[id]

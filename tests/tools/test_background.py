@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
+from gatewright.agent.jobs import SessionJobs
 from gatewright.tools import sweep
 from gatewright.tools.bash import Bash
-from gatewright.tools.jobs import BackgroundJobs
 from gatewright.tools.shelljob import ShellLimits
 from tests.fakes.toolbox import Toolbox, text
 from tests.tools.test_bash import MARK, gone, survivors
@@ -26,13 +26,13 @@ class Session:
 
     def __init__(self, box: Toolbox, mark: Path) -> None:
         self.notices: list[str] = []
-        self.changes = 0
-        self.jobs = BackgroundJobs(self.notices.append, self._changed)
+        self.running: tuple[str, ...] = ()
+        self.jobs = SessionJobs(self.notices.append, self._changed)
         self.box = box
         box.set(jobs=self.jobs, env={**box.ctx.env, MARK: str(mark)})
 
-    def _changed(self) -> None:
-        self.changes += 1
+    def _changed(self, running: tuple[str, ...]) -> None:
+        self.running = running
 
     async def start(self, command: str) -> str:
         result = await self.box.call("Bash", command=command, run_in_background=True)
@@ -58,8 +58,8 @@ async def test_it_returns_at_once_with_an_id_and_a_file(session: Session) -> Non
     began = time.monotonic()
     said = await session.box.said("Bash", command="echo hi; sleep 300", run_in_background=True)
     assert time.monotonic() - began < 1
-    assert "shell-1" in said and str(session.box.ctx.spill) in said
-    assert list(session.jobs.running()) == ["shell-1: echo hi; sleep 300"]
+    assert "shell_1" in said and str(session.box.ctx.spill) in said
+    assert list(session.jobs.running()) == ["shell_1: echo hi; sleep 300"]
 
 
 async def test_output_is_news_each_time(session: Session, tmp_path: Path) -> None:
@@ -88,7 +88,8 @@ async def test_the_end_is_told_exactly_once(session: Session) -> None:
     id = await session.start("exit 3")
     notices = await session.told()
     assert notices == [
-        f"Background task {id} (exit 3) ended: exit 3. TaskOutput shows what it printed."
+        f"Background shell {id} (exit 3) has ended: exit 3. "
+        f"TaskOutput with task_id {id} shows what it printed."
     ]
     await session.box.said("TaskOutput", task_id=id)
     await session.jobs.close()
@@ -151,21 +152,22 @@ async def test_closing_ends_everything_quietly(session: Session, tmp_path: Path)
 
 
 async def test_ended_jobs_are_kept_up_to_a_cap(session: Session) -> None:
-    for _ in range(60):
+    for _ in range(110):
         await session.start("true")
     async with asyncio.timeout(8):
         while session.jobs.running():  # noqa: ASYNC110  bounded
             await asyncio.sleep(0.02)
     await asyncio.sleep(0.05)
-    assert session.jobs.find("shell-1") is None
-    assert session.jobs.find("shell-60") is not None
-    assert len(session.notices) == 60
+    await session.start("true")
+    assert session.jobs.find("shell_1") is None
+    assert session.jobs.find("shell_110") is not None
+    assert len(session.notices) == 110
 
 
 async def test_an_unknown_task_names_the_running(session: Session) -> None:
-    assert "Nothing runs" in await session.box.refused("TaskOutput", task_id="shell-9")
+    assert "Nothing runs" in await session.box.refused("TaskOutput", task_id="shell_9")
     await session.start("sleep 300")
-    assert "shell-1: sleep 300" in await session.box.refused("TaskStop", task_id="shell-9")
+    assert "shell_1: sleep 300" in await session.box.refused("TaskStop", task_id="shell_9")
 
 
 async def test_without_jobs_there_is_no_background(box: Toolbox) -> None:
