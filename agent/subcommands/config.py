@@ -15,6 +15,7 @@ from gatewright.agent.settings.edit import set_value
 from gatewright.agent.settings.schema import Settings, Source
 from gatewright.agent.settings.sources import dotted
 from gatewright.agent.subcommands.place import here, refuse_inside_session
+from gatewright.agent.subcommands.schema import Name, document
 
 group = typer.Typer(help="Show and change settings.", no_args_is_help=True)
 
@@ -87,11 +88,7 @@ def path() -> None:
 @group.command()
 def schema() -> None:
     """Print the JSON Schema of a settings file, for editors."""
-    document = {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **msgspec.json.schema(Settings),
-    }
-    typer.echo(json.dumps(document, indent=2))
+    typer.echo(json.dumps(document(Name.SETTINGS), indent=2))
 
 
 def _find(values: Any, key: str) -> Any:

@@ -11,6 +11,7 @@ SUBCOMMANDS: dict[str, str] = {
     "models": "List the models that are known, with their prices",
     "login": "Keep a provider's key, in the system's keyring where there is one",
     "logout": "Forget a stored key",
+    "schema": "Print the JSON Schema of settings, or of print mode's lines",
     "debug": "Show how the program decides things",
 }
 

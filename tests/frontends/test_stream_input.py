@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
 
+import jsonschema
 import pytest
 
 from gatewright.agent.commands.core import built_in
@@ -18,11 +19,13 @@ from gatewright.agent.frontends.stream_input import Duplex, message_of, parse
 from gatewright.agent.frontends.stream_json import Dialect
 from gatewright.agent.frontends.turn import Follower
 from gatewright.agent.ids import new_id
+from gatewright.agent.subcommands.schema import Name, document
 from gatewright.tools.interact import Ask, Option
 from gatewright.tools.protocol import ImageContent, ToolCall, ToolContext, ToolResult
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.house import House, house
 
+OUTPUT: Any = jsonschema.Draft202012Validator(document(Name.OUTPUT))
 ASK = Ask(
     kind="permission",
     title="Run make",
@@ -56,7 +59,9 @@ class Wire:
         self.task = asyncio.create_task(self.duplex.run())
 
     def write(self, text: str, /) -> object:
-        self.lines.append(json.loads(text))
+        line = json.loads(text)
+        OUTPUT.validate(line)
+        self.lines.append(line)
         self._news.set()
         return None
 
@@ -272,3 +277,28 @@ def test_long_input_in_an_error_is_cut() -> None:
     with pytest.raises(BadInput) as raised:
         parse("x" * 10_000)
     assert len(str(raised.value)) < 250
+
+
+@pytest.mark.parametrize(
+    ("line", "valid"),
+    [
+        ({"type": "user", "message": {"role": "user", "content": "hi"}}, True),
+        ({"type": "user", "message": {"content": [{"type": "text", "text": "hi"}]}}, True),
+        ({"type": "user", "message": {"content": []}}, False),
+        ({"type": "user"}, False),
+        (
+            {
+                "type": "control_request",
+                "request_id": "1",
+                "request": {"subtype": "set_permission_mode", "mode": "plan"},
+            },
+            True,
+        ),
+    ],
+)
+def test_the_published_schema_of_input(line: dict[str, Any], valid: bool) -> None:
+    validator: Any = jsonschema.Draft202012Validator(document(Name.INPUT))
+    assert validator.is_valid(line) is valid
+    if line["type"] == "user" and not valid:
+        with pytest.raises(BadInput):
+            message_of(line)

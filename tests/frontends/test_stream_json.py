@@ -7,6 +7,8 @@ import json
 from itertools import count
 from typing import Any
 
+import jsonschema
+
 from gatewright.agent.events import (
     AnyEvent,
     AssistantMessage,
@@ -29,9 +31,11 @@ from gatewright.agent.frontends.wire import encode
 from gatewright.agent.messages import CallPart, TextPart, ThinkingPart, Usage
 from gatewright.agent.options import LaunchOptions
 from gatewright.agent.stop import Stop
+from gatewright.agent.subcommands.schema import Name, document
 from gatewright.tools.protocol import ImageContent, TextContent
 from tests.fakes.house import house
 
+PUBLISHED: Any = jsonschema.Draft202012Validator(document(Name.OUTPUT))
 CALL = CallPart("c1", "Bash", {"command": "rm x"})
 MESSAGE = AssistantMessage(
     id="m1",
@@ -51,7 +55,7 @@ def lines(*events: AnyEvent, partial: bool = False, replay: bool = False) -> lis
         partial=partial,
         replay=replay,
     )
-    return [
+    found = [
         line
         for seq, event in enumerate(events)
         for line in dialect.lines(
@@ -65,6 +69,9 @@ def lines(*events: AnyEvent, partial: bool = False, replay: bool = False) -> lis
             )
         )
     ]
+    for line in found:
+        PUBLISHED.validate(line)
+    return found
 
 
 def test_the_first_object_says_what_there_is() -> None:
