@@ -79,7 +79,7 @@ class PathCall:
                 return True
             case PathForm() as form:
                 pattern = self._context.patterns.of(form, builtin=rule.source == "builtin")
-                return any(pattern.matches(reading) for reading in located.readings)
+                return any(pattern.restricts(reading) for reading in located.readings)
             case ParamForm() as form:
                 return param_matches(form, self._call)
             case _:

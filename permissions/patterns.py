@@ -28,12 +28,17 @@ class PathPattern:
     literal_names: tuple[str, ...]
     _match: re.Pattern[str]
     _except: re.Pattern[str] | None
+    _holds: frozenset[str]
 
     def matches(self, path: str) -> bool:
         """Whether an absolute lexical path, or a directory above it, fits the pattern."""
         if self._match.match(path) is None:
             return False
         return self._except is None or self._except.match(path) is None
+
+    def restricts(self, path: str) -> bool:
+        """Like `matches`; a pattern for all that is in a directory also means the directory."""
+        return self.matches(path) or path.casefold() in self._holds
 
     def could_match(self, glob: str) -> bool:
         """Whether some path fits both this pattern and an absolute shell glob."""
@@ -60,7 +65,12 @@ def compile_pattern(
     if anywhere and not _MAGIC.search(rest.removeprefix("**/")):
         names.append(f"{bases[0]}/{rest.removeprefix('**/')}")
     unique = tuple(dict.fromkeys(globs))
-    return PathPattern(literal, unique, anywhere, tuple(names), compiled, exceptions)
+    holds = frozenset(
+        re.sub(r"\\(.)", r"\1", one[:-3]).casefold()
+        for one in unique
+        if one.endswith("/**") and not _MAGIC.search(one[:-3])
+    )
+    return PathPattern(literal, unique, anywhere, tuple(names), compiled, exceptions, holds)
 
 
 class Patterns:

@@ -113,7 +113,7 @@ OPERANDS: Mapping[str, OperandRow] = {
     "ack": OperandRow("skip1-read", "ABCm", walks=(), implicit=True),
     "sed": _SED, "gsed": _SED,
     "awk": _AWK, "gawk": _AWK, "mawk": _AWK, "nawk": _AWK,
-    "perl": OperandRow("skip1-read", "eEIMmCx", skips=(), edits=("-i",)),
+    "perl": OperandRow("skip1-read", "eEIMmCx", skips=("-e", "-E"), edits=("-i",)),
     "jq": OperandRow("skip1-read", "fL", ("arg", "argjson", "indent"),
                      reads=("-f", "--from-file", "--slurpfile", "--rawfile")),
     "yq": OperandRow("skip1-read", edits=("-i",)),

@@ -71,6 +71,9 @@ def _of_program(part: Part) -> Touched:
             return _tar(part)
         case "git":
             return _git(part)
+        case "curl":
+            found = _by_row(part, OPERANDS["curl"])
+            return Touched((*found.reads, *_curl_uploads(part)), found.writes)
         case _:
             row = OPERANDS.get(program)
             return _by_row(part, row) if row is not None else Touched()
@@ -292,6 +295,23 @@ def _tar(part: Part) -> Touched:
 def _spread(argv: tuple[Arg, ...]) -> tuple[Arg, ...]:
     """`-xzf a -C d` reads alike; `-fz` would not, which no one writes."""
     return argv
+
+
+_UPLOADS = re.compile(r"(?:-[dF]|--(?:data|form|json|url-query)[a-z-]*)(=?)(.*)", re.DOTALL)
+
+
+def _curl_uploads(part: Part) -> Iterable[Operand]:
+    """Files behind an `@` (or `<`) in what curl sends: `-d @file`, `-F x=@file;type=t`."""
+    argv = part.argv[1:]
+    for index, arg in enumerate(argv):
+        found = _UPLOADS.fullmatch(arg.text)
+        if found is None:
+            continue
+        value = arg if found.group(2) else argv[index + 1] if index + 1 < len(argv) else arg
+        text = found.group(2) or value.text
+        named = re.search(r"(?:^|=)[@<]([^;]+)", text)
+        if named is not None and named.group(1) != "-":
+            yield Operand(text_arg(named.group(1), value), part.bases)
 
 
 _GIT_READS = frozenset({"show", "diff", "blame", "log", "cat-file", "grep", "annotate", "archive"})

@@ -137,6 +137,8 @@ def _stays_operand(arg: Arg, row: SafeRow) -> bool:
 def _option_allowed(item: Item, flags: str, values: str, long: str, *, digits: bool) -> bool:
     if not item.arg.literal and not _harmless_value(item):
         return False
+    if item.separate and re.fullmatch(r"-\D.*|--", item.value, re.DOTALL):
+        return False  # versions differ on whether this is the value or another option
     name = item.name
     if name.startswith("--"):
         option = long_options(long).get(name[2:])

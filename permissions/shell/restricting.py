@@ -18,7 +18,7 @@ def operand_hits(pattern: PathPattern, operand: Operand, paths: Paths) -> bool:
             if "\0" in text:
                 continue
             located = paths.locate(text, base or "/")
-            if any(pattern.matches(reading) for reading in located.readings):
+            if any(pattern.restricts(reading) for reading in located.readings):
                 return True
             if (operand.walks or operand.whole) and _below(pattern, located.readings):
                 return True

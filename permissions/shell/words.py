@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 PieceKind: TypeAlias = Literal["text", "var", "unknown", "substitution"]
@@ -74,7 +74,7 @@ class Arg:
         return self.variants or (self.text,)
 
 
-_MAGIC = re.compile(r"[*?\[]")
+_MAGIC = re.compile(r"[*?]")
 _BRACE = re.compile(r"\{[^{}]*(?:,|\.\.)[^{}]*\}")
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _TO_ESCAPE = re.compile(r"([*?\[\]{},\\])")
@@ -86,6 +86,9 @@ def expand(word: Word, env: Mapping[str, tuple[str, ...]], sure: Mapping[str, st
     simple = word.plain
     if simple is not None and not _SPECIAL.search(simple):
         return Arg(simple, word.raw)
+    several = _several(word, env, sure)
+    if several is not None:
+        return several
     texts: list[str] = []
     shapes: list[str] = []
     dynamic = unknown = leads = substitution = quoted = magic = braces = False
@@ -98,6 +101,7 @@ def expand(word: Word, env: Mapping[str, tuple[str, ...]], sure: Mapping[str, st
             else:
                 shapes.append(piece.text.replace("\\", "\\\\"))
                 magic = magic or _MAGIC.search(piece.text) is not None
+                magic = magic or ("[" in piece.text and "]" in word.raw)
                 braces = braces or "{" in piece.text
             continue
         value = sure.get(piece.text) if piece.kind == "var" else None
@@ -136,6 +140,16 @@ def expand(word: Word, env: Mapping[str, tuple[str, ...]], sure: Mapping[str, st
     elif magic:
         patterns = (shape,)
     return Arg(text, word.raw, dynamic, unknown, leads, quoted, substitution, patterns, variants)
+
+
+def _several(word: Word, env: Mapping[str, tuple[str, ...]], sure: Mapping[str, str]) -> Arg | None:
+    """A word with a variable that may hold one of several values, each of them a variant."""
+    for piece in word.pieces:
+        values = env.get(piece.text, ()) if piece.kind == "var" else ()
+        if len(values) > 1 and piece.text not in sure:
+            args = [expand(word, {**env, piece.text: (value,)}, sure) for value in values]
+            return replace(args[0], variants=tuple(arg.text for arg in args))
+    return None
 
 
 _SPECIAL = re.compile(r"[*?\[{~\\]")

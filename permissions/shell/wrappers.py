@@ -301,6 +301,11 @@ def literal_feeds(parts: tuple[Part, ...], start: Start) -> Iterator[Part]:
         if shell.program not in SHELLS or not shell.fed:
             continue
         for source in parts:
-            if source.statement == shell.statement and source.program in ("echo", "printf"):
+            if source.statement != shell.statement or source is shell:
+                continue
+            for redirect in source.redirects:
+                if redirect.body is not None:
+                    yield from _text(shell, redirect.body, start)
+            if source.program in ("echo", "printf"):
                 words = [arg.text for arg in source.argv[1:] if not arg.text.startswith("-")]
                 yield from _text(shell, " ".join(words).replace("\\n", "\n"), start)

@@ -1,0 +1,60 @@
+"""Every table of the shell analysis agrees with its own examples."""
+
+from __future__ import annotations
+
+import pytest
+
+from gatewright.permissions import runners
+from gatewright.permissions.paths import TIER_EXAMPLES, tier_of
+from gatewright.permissions.shell import arity, danger_table, operand_table, readonly, wrappers
+from gatewright.permissions.shell.operands import touched
+from gatewright.permissions.shell.safe_table import FIND_NO, FIND_YES, GIT, SAFE
+from gatewright.permissions.shell.wrappers import opened
+from tests.permissions.shell_world import START, level, parts_of, safe
+
+YES = [example for row in (*SAFE.values(), *GIT.values()) for example in row.yes]
+NO = [example for row in (*SAFE.values(), *GIT.values()) for example in row.no]
+SPECIAL_YES = [text for text, expected in readonly.SPECIAL_EXAMPLES if expected]
+SPECIAL_NO = [text for text, expected in readonly.SPECIAL_EXAMPLES if not expected]
+
+
+@pytest.mark.parametrize("command", sorted({*YES, *SPECIAL_YES, *FIND_YES}))
+def test_safe_examples_are_safe(command: str) -> None:
+    assert safe(command)
+
+
+@pytest.mark.parametrize("command", sorted({*NO, *SPECIAL_NO, *FIND_NO}))
+def test_counter_examples_are_not(command: str) -> None:
+    assert not safe(command)
+
+
+@pytest.mark.parametrize(("command", "expected"), danger_table.EXAMPLES)
+def test_danger_levels(command: str, expected: str) -> None:
+    assert level(command) == expected
+
+
+@pytest.mark.parametrize(("command", "inner"), wrappers.EXAMPLES)
+def test_wrappers_are_opened(command: str, inner: str) -> None:
+    assert inner in {" ".join(part.texts) for part in opened(parts_of(command), START)}
+
+
+@pytest.mark.parametrize(("command", "kind", "expected"), operand_table.EXAMPLES)
+def test_operands(command: str, kind: str, expected: tuple[str, ...]) -> None:
+    found = touched(parts_of(command)[0])
+    chosen = found.reads if kind == "read" else found.writes
+    assert {operand.arg.text for operand in chosen} == set(expected)
+
+
+@pytest.mark.parametrize(("command", "expected"), arity.EXAMPLES)
+def test_arity(command: str, expected: str) -> None:
+    assert arity.stable_prefix(parts_of(command)[0].texts) == tuple(expected.split())
+
+
+@pytest.mark.parametrize(("path", "expected"), TIER_EXAMPLES.items())
+def test_protected_paths(path: str, expected: str) -> None:
+    assert tier_of(path, "/home/u", ("/w/proj",)) == expected
+
+
+def test_runners() -> None:
+    assert all(map(runners.is_runner, runners.EXAMPLES_YES))
+    assert not any(map(runners.is_runner, runners.EXAMPLES_NO))
