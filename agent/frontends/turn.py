@@ -33,6 +33,7 @@ class Follower:
         self._shape = shape
         self._subscription = session.subscribe()
         self._first = True
+        self._left = False  # somebody stopped listening in mid-turn
 
     def close(self) -> None:
         self._subscription.close()
@@ -41,6 +42,15 @@ class Follower:
         self, text: str, attachments: tuple[Content, ...] = ()
     ) -> AsyncGenerator[Envelope]:
         """Everything from the message to the end of its turn."""
+        if self._left:
+            await self._session.idle()
+            self._subscription.waiting()
+        self._left = True
+        async for envelope in self._turn(text, attachments):
+            yield envelope
+        self._left = False
+
+    async def _turn(self, text: str, attachments: tuple[Content, ...]) -> AsyncGenerator[Envelope]:
         corrections = CORRECTIONS if self._shape is not None else 0
         before: TurnEnded | None = None
         answer = ""

@@ -1,0 +1,157 @@
+"""Embedding: the real composition, a loopback model server, and the caller's own consent."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gatewright.agent.api import Client, query
+from gatewright.agent.errors import GatewrightError
+from gatewright.agent.events import (
+    Asked,
+    AssistantMessage,
+    SessionStarted,
+    TextDelta,
+    ToolFinished,
+    TurnEnded,
+)
+from gatewright.agent.options import LaunchOptions
+from gatewright.agent.stop import Stop
+from gatewright.tools.interact import Answer, Ask
+from tests.fakes.model_server import ModelServer
+
+RUN = 'call: Bash {"command": "echo hi > ran"}\n---\nsay: Done.\n'
+
+
+class Place:
+    """A project and an environment of the test's own."""
+
+    def __init__(self, tmp_path: Path, server: ModelServer) -> None:
+        self.project = tmp_path / "project"
+        self.project.mkdir(exist_ok=True)
+        (tmp_path / "home").mkdir(exist_ok=True)
+        self.server = server
+        self.env = {
+            "HOME": str(tmp_path / "home"),
+            "PATH": "/usr/bin:/bin",
+            "ANTHROPIC_API_KEY": "k",
+            "ANTHROPIC_BASE_URL": server.url,
+        }
+
+    def client(self, consent: Any = None, **options: Any) -> Client:
+        given = LaunchOptions(cwd=str(self.project), **options)
+        return Client(given, consent=consent, env=self.env)
+
+
+@pytest.fixture
+async def serve(tmp_path: Path) -> AsyncGenerator[Callable[..., Any]]:
+    servers: list[ModelServer] = []
+
+    async def serve_(script: str) -> Place:
+        servers.append(ModelServer(script))
+        await servers[-1].start()
+        return Place(tmp_path, servers[-1])
+
+    yield serve_
+    for server in servers:
+        await server.stop()
+
+
+async def yes(ask: Ask) -> Answer:
+    return Answer(choices=("once",))
+
+
+async def test_a_question_as_events(serve: Callable[..., Any]) -> None:
+    place: Place = await serve("say: Hello.\n")
+    options = LaunchOptions(cwd=str(place.project))
+    events = [event async for event in query("Hi?", options, env=place.env)]
+    assert isinstance(events[0], SessionStarted)
+    assert "".join(event.text for event in events if isinstance(event, TextDelta)) == "Hello."
+    assert isinstance(events[-1], TurnEnded)
+    assert events[-1].stop is Stop.COMPLETED
+
+
+async def test_a_conversation(serve: Callable[..., Any]) -> None:
+    place: Place = await serve("say: One.\n---\nsay: Two.\n")
+    async with place.client() as client:
+        assert (await client.answer("first")).text == "One."
+        reply = await client.answer("second")
+    assert (reply.text, reply.ok, reply.ended.requests) == ("Two.", True, 1)
+    assert len(place.server.bodies[1]["messages"]) == 3
+
+
+async def test_consent_decides(serve: Callable[..., Any]) -> None:
+    asked: list[Ask] = []
+
+    async def no(ask: Ask) -> Answer:
+        asked.append(ask)
+        return Answer(text="Not today.")
+
+    place: Place = await serve(RUN)
+    async with place.client(no) as client:
+        await client.answer("go")
+    assert [ask.tool for ask in asked] == ["Bash"]
+    assert not (place.project / "ran").exists()
+    place = await serve(RUN)
+    async with place.client(yes) as client:
+        assert (await client.answer("go")).text == "Done."
+    assert (place.project / "ran").exists()
+
+
+async def test_without_consent_nothing_waits(serve: Callable[..., Any]) -> None:
+    place: Place = await serve(RUN)
+    async with place.client() as client:
+        events = [event async for event in client.ask("go")]
+    assert not any(isinstance(event, Asked) for event in events)
+    assert [event.ok for event in events if isinstance(event, ToolFinished)] == [False]
+
+
+async def test_an_error_in_the_callback_is_no_consent(serve: Callable[..., Any]) -> None:
+    async def broken(ask: Ask) -> Answer:
+        raise RuntimeError("broken")
+
+    place: Place = await serve(RUN)
+    async with place.client(broken) as client:
+        with pytest.raises(RuntimeError, match="broken"):
+            await client.answer("go")
+    assert not (place.project / "ran").exists()
+
+
+async def test_data_of_a_schema(serve: Callable[..., Any]) -> None:
+    schema = '{"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}'
+    place: Place = await serve('say: {"n": 5}\n')
+    async with place.client(json_schema=schema) as client:
+        assert (await client.answer("count")).data == {"n": 5}
+
+
+async def test_who_stops_listening_stops_the_turn(serve: Callable[..., Any]) -> None:
+    place: Place = await serve("say: Hello there.\nwait: never\n---\nsay: Second.\n")
+    async with place.client() as client:
+        async with asyncio.timeout(5), aclosing(client.ask("first")) as events:
+            async for event in events:
+                if isinstance(event, TextDelta):
+                    break
+        reply = await client.answer("second")
+    assert (reply.text, reply.ok) == ("Second.", True)
+
+
+async def test_what_cannot_be_opened_says_why(serve: Callable[..., Any]) -> None:
+    place: Place = await serve("")
+    with pytest.raises(GatewrightError, match="no session to go on with"):
+        async with place.client(continue_session=True):
+            raise AssertionError("there is nothing to continue")
+    with pytest.raises(GatewrightError, match="Enter the client first"):
+        place.client().session.interrupt()
+
+
+async def test_the_session_is_there_for_the_rest(serve: Callable[..., Any]) -> None:
+    place: Place = await serve("say: x\n")
+    async with place.client() as client:
+        assert client.session.set_mode("plan") == "plan"
+        events = [event async for event in client.ask("go")]
+    assert any(isinstance(event, AssistantMessage) for event in events)
