@@ -116,6 +116,71 @@ class Permissions(Section, frozen=True):
     skip: Annotated[Skip, setting("Kinds of calls that do not ask.", scopes=NOT_PROJECT)] = Skip()
 
 
+class SandboxFiles(Section, frozen=True):
+    allow_write: Annotated[
+        tuple[str, ...], setting("More directories commands may write, such as ~/.npm.", trust=True)
+    ] = ()
+    deny_write: Annotated[
+        tuple[str, ...], setting("Paths commands may not change.", restricts=True)
+    ] = ()
+    deny_read: Annotated[
+        tuple[str, ...], setting("Path globs commands may not read.", restricts=True)
+    ] = ()
+    allow_read: Annotated[
+        tuple[str, ...],
+        setting("Exceptions from what commands may not read.", scopes=NOT_PROJECT),
+    ] = ()
+
+
+class SandboxNetwork(Section, frozen=True):
+    allowed_domains: Annotated[
+        tuple[str, ...], setting("Domains commands may reach: example.com, *.h.", trust=True)
+    ] = ()
+    denied_domains: Annotated[
+        tuple[str, ...], setting("Domains commands never reach.", restricts=True)
+    ] = ()
+    allow_all: Annotated[
+        bool, setting("Do not confine the network at all.", scopes=NOT_PROJECT)
+    ] = False
+    allow_private: Annotated[
+        bool, setting("Allow addresses of private networks.", scopes=NOT_PROJECT)
+    ] = False
+    allow_local_binding: Annotated[
+        bool, setting("Let commands listen on local ports (macOS).", trust=True)
+    ] = False
+    allow_unix_sockets: Annotated[
+        tuple[str, ...], setting("Socket files commands may use; * is any.", scopes=NOT_PROJECT)
+    ] = ()
+
+
+class Sandbox(Section, frozen=True):
+    enabled: Annotated[
+        bool | Literal["auto"],
+        setting("Confine commands: auto (where it works), true or false.", trust=True),
+    ] = "auto"
+    fail_if_unavailable: Annotated[
+        bool, setting("Run no command where the sandbox does not work.")
+    ] = False
+    auto_allow_bash_if_sandboxed: Annotated[
+        bool, setting("Run confined commands without asking.", scopes=NOT_PROJECT)
+    ] = False
+    allow_unsandboxed_commands: Annotated[
+        bool, setting("Let a command ask to leave the sandbox.", scopes=NOT_PROJECT)
+    ] = True
+    excluded_commands: Annotated[
+        tuple[str, ...], setting("Commands that run outside, such as docker.", scopes=NOT_PROJECT)
+    ] = ()
+    filesystem: Annotated[SandboxFiles, setting("What may be written and read.")] = SandboxFiles()
+    network: Annotated[SandboxNetwork, setting("What may be reached.")] = SandboxNetwork()
+    limits: Annotated[
+        dict[str, int | str],
+        setting("What a command may use: nproc, memory, fsize, nofile, cpu, tmp.", trust=True),
+    ] = {}
+    keep_env: Annotated[
+        tuple[str, ...], setting("Variables kept although they look secret.", scopes=NOT_PROJECT)
+    ] = ()
+
+
 class Ui(Section, frozen=True):
     theme: Annotated[str, setting("Colour theme.")] = "dark"
     vim: Annotated[bool, setting("Vim keys in the prompt.")] = False
@@ -154,6 +219,7 @@ class Settings(Section, frozen=True):
     env: Annotated[
         dict[str, str], setting("Environment variables for the session.", trust=True)
     ] = {}
+    sandbox: Annotated[Sandbox, setting("How commands are confined.")] = Sandbox()
     ui: Annotated[Ui, setting("The screen.")] = Ui()
     projects: Annotated[
         dict[str, ProjectSection],
