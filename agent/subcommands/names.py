@@ -12,6 +12,7 @@ SUBCOMMANDS: dict[str, str] = {
     "login": "Keep a provider's key, in the system's keyring where there is one",
     "logout": "Forget a stored key",
     "schema": "Print the JSON Schema of settings, or of print mode's lines",
+    "sandbox": "Run a command confined, and explain the confinement",
     "debug": "Show how the program decides things",
 }
 

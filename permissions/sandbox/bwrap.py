@@ -13,7 +13,7 @@ from gatewright.permissions.sandbox.limits import Limits, resource_flags
 from gatewright.permissions.sandbox.machine import Machine
 from gatewright.permissions.sandbox.profile import SandboxProfile
 
-HIDDEN = ("/run", "/tmp", "/var/tmp")  # noqa: S108  other people's sockets and files
+HIDDEN = ("/run", "/tmp", "/var/tmp")
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,7 +73,7 @@ def inside(env: Mapping[str, str], temp: str, proxy: Mapping[str, str] | None) -
             given.pop(name, None)
             given.pop(name.lower(), None)
         given.update(proxy)
-    place = temp or "/tmp"  # noqa: S108  private inside
+    place = temp or "/tmp"
     given["TMPDIR"] = place
     for name in ("TMP", "TEMP"):
         if name in given:

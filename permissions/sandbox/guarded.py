@@ -23,7 +23,7 @@ _CHILDREN: Final[dict[str, tuple[str, ...]]] = {
 HOME: Final = TIER_B_HOME
 
 # What stands in for a missing name is an empty directory, and these tools stop when they find one.
-_READ_AS_FILES: Final = frozenset({".pnpmfile.cjs", "bunfig.toml"})
+_READ_AS_FILES: Final = frozenset({".pnpmfile.cjs", "bunfig.toml", "pip.conf", "config.fish"})
 MISSING: Final = (
     *sorted(NAMES - _READ_AS_FILES), ".yarnrc", ".github/workflows", ".cargo"
 )  # fmt: skip

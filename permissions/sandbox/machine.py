@@ -43,7 +43,7 @@ def machine() -> Machine:
         shell=shutil.which("sh", path=_SYSTEM_PATH) or "/bin/sh",
         python=sys.executable,
         seccomp=seccomp.supported(platform.machine()),
-        var_tmp=Path("/var/tmp").is_dir() and not Path("/var/tmp").is_symlink(),  # noqa: S108
+        var_tmp=Path("/var/tmp").is_dir() and not Path("/var/tmp").is_symlink(),
         kept=tuple(path for path in _KEPT_RUN if Path(path).exists()),
         resolver=resolver if resolver.startswith("/run/") and Path(resolver).exists() else "",
         pids=_cgroup("pids"),

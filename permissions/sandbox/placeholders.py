@@ -1,8 +1,10 @@
 """Stand-ins for protected names that do not exist: empty directories, there only during a run.
 
-A stand-in is known by its time stamp, so one that a killed run left behind is recognised and
-removed by the next; several runs of one process share them, several processes agree by a lock.
+A stand-in is known by its time stamp, so one that a killed run left behind is recognised. Runs of
+one process share them by counting; processes agree by a lock on the directory they lie in.
 """
+
+# ruff: noqa: PTH  paths stay text here: thousands are compared, and the kernel takes text
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-STAMP = 1_000_000_007  # seconds: no file has this very time by chance, with no fraction
+STAMP_NS = 1_000_000_007 * 10**9  # no file has this very time, to the nanosecond, by chance
 
 
 @dataclass(slots=True)
@@ -24,56 +26,73 @@ class Placeholders:
     _locks: dict[str, int] = field(default_factory=dict[str, int])
 
     def put(self, paths: Iterable[str]) -> tuple[str, ...]:
-        """Make the stand-ins; returns what was needed, parents included, for `take`."""
+        """Make the stand-ins; returns what was made or shared, for `take`."""
         held: list[str] = []
         for path in paths:
             parent = os.path.dirname(path)
-            for each in (parent, path):
-                if each == parent and os.path.lexists(parent) and not self._needed[parent]:
-                    continue
-                if self._needed[each] or _make(each) or is_placeholder(each):
-                    self._needed[each] += 1
-                    self._lock(each)
-                    held.append(each)
+            if self._needed[parent] or not os.path.lexists(parent):
+                self._hold(parent, held)
+            self._hold(path, held)
         return tuple(held)
+
+    def _hold(self, path: str, held: list[str]) -> None:
+        self._lock(os.path.dirname(path))
+        if self._needed[path] or _make(path) or is_placeholder(path):
+            self._needed[path] += 1
+            held.append(path)
 
     def take(self, held: Iterable[str]) -> None:
         """Remove the stand-ins that nobody needs any more."""
+        free: dict[str, list[str]] = {}
         for path in reversed(tuple(held)):
             self._needed[path] -= 1
-            if self._needed[path] > 0:
-                continue
-            del self._needed[path]
-            lock = self._locks.pop(path, -1)
-            if lock < 0:
-                continue
-            with contextlib.suppress(OSError):
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if is_placeholder(path):
-                    os.rmdir(path)
-            os.close(lock)
+            if self._needed[path] <= 0:
+                del self._needed[path]
+                free.setdefault(os.path.dirname(path), []).append(path)
+        for directory, paths in free.items():
+            if self._alone(directory):
+                for path in paths:
+                    with contextlib.suppress(OSError):
+                        os.rmdir(path)
+        for directory in [place for place in self._locks if not self._used(place)]:
+            os.close(self._locks.pop(directory))
 
-    def _lock(self, path: str) -> None:
-        if path not in self._locks:
-            with contextlib.suppress(OSError):
-                lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-                self._locks[path] = lock
-                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    def _used(self, directory: str) -> bool:
+        return any(os.path.dirname(path) == directory for path in self._needed)
+
+    def _lock(self, directory: str) -> None:
+        if directory in self._locks:
+            return
+        with contextlib.suppress(OSError):
+            lock = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            self._locks[directory] = lock
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+
+    def _alone(self, directory: str) -> bool:
+        """Whether no other process runs something here; it would remove them itself."""
+        lock = self._locks.get(directory, -1)
+        if lock < 0:
+            return True
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        return True
 
 
 def _make(path: str) -> bool:
     try:
         os.mkdir(path, 0o755)
-        os.utime(path, ns=(STAMP * 10**9, STAMP * 10**9))
+        os.utime(path, ns=(STAMP_NS, STAMP_NS))
     except OSError:
         return False
     return True
 
 
 def is_placeholder(path: str) -> bool:
-    """Whether an earlier run made it: empty, with our time stamp."""
+    """Whether a run made it, this one or another: a directory with our time stamp."""
     try:
-        status = os.lstat(path)
-        return status.st_mtime_ns == STAMP * 10**9 and not os.listdir(path)
+        return os.lstat(path).st_mtime_ns == STAMP_NS
     except OSError:
         return False

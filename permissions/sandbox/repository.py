@@ -3,6 +3,8 @@
 A `.git` file is believed only when the directory it names points back: the file may be planted.
 """
 
+# ruff: noqa: PTH  paths stay text here: thousands are compared, and the kernel takes text
+
 from __future__ import annotations
 
 import os
@@ -75,6 +77,34 @@ def linked_parts(file: str, roots: tuple[str, ...]) -> GitParts:
     if f"{os.sep}.git{os.sep}modules{os.sep}" in git and _submodule_of(git, file):
         return protected + _kept(git) + GitParts((), (), (git,))
     return protected
+
+
+def git_directories(path: str) -> Iterator[str]:
+    """The git directories a `.git` directory holds: itself, submodules, linked work trees."""
+    if os.path.islink(path) or not os.path.isdir(path):
+        return
+    yield path
+    yield from _modules(f"{path}/modules")
+    for name in _names(f"{path}/worktrees"):
+        yield f"{path}/worktrees/{name}"
+
+
+def believed(path: str, roots: tuple[str, ...]) -> bool:
+    """Whether a new `.git` may stay: a directory, or a file that git wrote for this very place."""
+    if os.path.islink(path):
+        return False
+    if os.path.isdir(path):
+        return True
+    text = _text(path)
+    git = os.path.realpath(os.path.join(os.path.dirname(path), text[7:].strip()))
+    if not text.startswith("gitdir:") or not any(inside(git, root) for root in roots):
+        return False
+    if f"{os.sep}.git{os.sep}" not in git:
+        return False
+    back = _text(f"{git}/gitdir")
+    if back and os.path.realpath(os.path.join(git, back)) == os.path.realpath(path):
+        return True
+    return _submodule_of(git, path)
 
 
 def _submodule_of(git: str, file: str) -> bool:

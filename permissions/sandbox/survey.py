@@ -4,6 +4,8 @@ Directories are remembered by inode and change time, which a command cannot set,
 costs one stat for each. Nothing is followed out of the directories.
 """
 
+# ruff: noqa: PTH  paths stay text here: thousands are compared, and the kernel takes text
+
 from __future__ import annotations
 
 import os
@@ -22,11 +24,13 @@ from gatewright.permissions.sandbox.guarded import (
     VENV_MARK,
     guarded,
 )
+from gatewright.permissions.sandbox.placeholders import is_placeholder
 from gatewright.permissions.sandbox.profile import Masked, Survey
 from gatewright.permissions.sandbox.repository import GitParts, git_parts, linked_parts
 
 MAX_DIRECTORIES = 60_000
 MAX_OUTSIDE = 5_000
+_BARE = frozenset({"HEAD", "config", "objects"})
 _YOUNG = 50_000_000  # ns: a directory changed just now may change again within the same tick
 
 
@@ -37,6 +41,7 @@ class _Listing:
     guarded: tuple[str, ...]
     denied: tuple[str, ...]
     git: bool
+    bare: bool  # looks like a git directory itself
     dependencies: bool
 
 
@@ -46,6 +51,7 @@ class Sight:
 
     guarded: frozenset[str]
     repositories: frozenset[str]  # paths called .git
+    bare: frozenset[str]  # directories that are repositories without being called .git
     denied: tuple[str, ...]
     complete: bool
 
@@ -57,12 +63,14 @@ class Surveyor:
     roots: tuple[str, ...]
     home: str
     denies: tuple[Glob, ...] = ()
+    allows: tuple[Glob, ...] = ()  # exceptions from them
     deny_writes: tuple[str, ...] = ()
     _seen: dict[str, _Listing] = field(default_factory=dict[str, _Listing])
 
     def look(self) -> Sight:
         found: set[str] = set()
         gits: set[str] = set()
+        bare: set[str] = set()
         denied: list[str] = []
         queue = [(root, False) for root in self.roots]
         visited: set[str] = set()
@@ -77,6 +85,8 @@ class Surveyor:
             dependency = dependency or listing.dependencies
             if not dependency:
                 found.update(f"{path}/{name}" for name in listing.guarded)
+                if listing.bare:
+                    bare.add(path)
                 if listing.git:
                     gits.add(f"{path}/{GIT}")
             denied.extend(f"{path}/{name}" for name in listing.denied)
@@ -85,7 +95,9 @@ class Surveyor:
             )
         for path in self._seen.keys() - visited:
             del self._seen[path]
-        return Sight(frozenset(found), frozenset(gits), tuple(denied), complete=not queue)
+        return Sight(
+            frozenset(found), frozenset(gits), frozenset(bare), tuple(denied), complete=not queue
+        )
 
     def _listing(self, path: str) -> _Listing | None:
         try:
@@ -110,6 +122,7 @@ class Surveyor:
         found: list[str] = []
         denied: list[str] = []
         git = venv = False
+        marks = 0
         parent = path.rpartition("/")[2]
         for entry in entries:
             name = entry.name
@@ -117,6 +130,7 @@ class Surveyor:
                 git = True
                 continue
             venv = venv or name == VENV_MARK
+            marks += name in _BARE
             hit = guarded(name, parent)
             if hit:
                 found.append(name)
@@ -124,16 +138,22 @@ class Surveyor:
                 denied.append(name)
             elif entry.is_dir(follow_symlinks=False):
                 below.append(name)
-        return _Listing(key, tuple(below), tuple(found), tuple(denied), git, venv)
+        return _Listing(
+            key, tuple(below), tuple(found), tuple(denied), git, marks == len(_BARE), venv
+        )
 
     def _denied(self, path: str) -> bool:
-        return any(glob.matches(path) for glob in self.denies)
+        if not any(glob.matches(path) for glob in self.denies):
+            return False
+        return not any(glob.matches(path) for glob in self.allows)
 
     def survey(self, sight: Sight) -> Survey:
         """What a profile needs to know of one look."""
         parts = self._git(sight)
-        protected = {*sight.guarded, *parts.protected}
-        missing = set(parts.missing)
+        named = {*sight.guarded, *parts.protected}
+        standing = {path for path in named if is_placeholder(path)}  # of another run
+        protected = named - standing
+        missing = {*parts.missing, *standing}
         for root in self.roots:
             missing.update(
                 f"{root}/{name}" for name in MISSING if not os.path.lexists(f"{root}/{name}")
@@ -159,6 +179,8 @@ class Surveyor:
                 parts += git_parts(path)
             else:
                 parts += linked_parts(path, self.roots)
+        for path in sight.bare:
+            parts += git_parts(path)
         return parts
 
     def _real(self, paths: Iterable[str]) -> Iterator[str]:
@@ -182,7 +204,8 @@ class Surveyor:
         found = set(sight.denied)
         for glob in self.denies:
             if glob.pattern is None:
-                found.add(glob.literal)
+                if not any(allow.matches(glob.literal) for allow in self.allows):
+                    found.add(glob.literal)
             elif not any(
                 inside(glob.literal, root) or inside(root, glob.literal) for root in self.roots
             ):

@@ -1,0 +1,129 @@
+"""The sandbox as settings describe it: plain data, with the defaults that hold without any."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal, Protocol
+
+from gatewright.permissions.sandbox.limits import Limits, with_limit
+from gatewright.permissions.sandbox.profile import Network, Reach
+
+# Kept from every command: keys and tokens that no build needs.
+PRIVATE = (
+    "~/.ssh", "~/.aws", "~/.gnupg", "~/.azure", "~/.kube", "~/.config/gcloud", "~/.config/gh",
+    "~/.docker/config.json", "~/.netrc", "~/.git-credentials", "~/.config/git/credentials",
+    "~/.pypirc", "~/.cargo/credentials", "~/.cargo/credentials.toml", "~/.config/op", "~/.password-store",
+    "~/.local/share/keyrings", "~/.mozilla", "~/.config/google-chrome", "~/.config/chromium",
+    "~/.bash_history", "~/.zsh_history", "~/.python_history", "~/.node_repl_history",
+    "/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/sudoers.d", "/etc/ssh/ssh_host_*",
+)  # fmt: skip
+ENV_FILES = ("**/.env", "**/.env.*")
+ENV_EXAMPLES = (".env.example", ".env.sample", ".env.template")
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Paths are as people write them; `base` is where relative ones start."""
+
+    cwd: Path
+    home: Path
+    roots: tuple[Path, ...]
+    temp: Path | None = None
+    aside: Path | None = None  # where what must not stay is moved to
+    own_home: Path | None = None
+    deny_read: tuple[str, ...] = (*PRIVATE, *ENV_FILES)
+    allow_read: tuple[str, ...] = ()
+    deny_write: tuple[str, ...] = ()
+    allow_write: tuple[str, ...] = ()
+    network: Network = Network()
+    limits: Limits = field(default_factory=Limits)
+    keep_env: tuple[str, ...] = ()
+
+
+class FileSettings(Protocol):
+    """What settings say about files; structurally the section of the settings schema."""
+
+    @property
+    def allow_write(self) -> tuple[str, ...]: ...
+    @property
+    def deny_write(self) -> tuple[str, ...]: ...
+    @property
+    def deny_read(self) -> tuple[str, ...]: ...
+    @property
+    def allow_read(self) -> tuple[str, ...]: ...
+
+
+class NetworkSettings(Protocol):
+    """What settings say about the network."""
+
+    @property
+    def allowed_domains(self) -> tuple[str, ...]: ...
+    @property
+    def denied_domains(self) -> tuple[str, ...]: ...
+    @property
+    def allow_all(self) -> bool: ...
+    @property
+    def allow_private(self) -> bool: ...
+    @property
+    def allow_local_binding(self) -> bool: ...
+    @property
+    def allow_unix_sockets(self) -> tuple[str, ...]: ...
+
+
+class SandboxSettings(Protocol):
+    """The whole section."""
+
+    @property
+    def enabled(self) -> bool | Literal["auto"]: ...
+    @property
+    def fail_if_unavailable(self) -> bool: ...
+    @property
+    def auto_allow_bash_if_sandboxed(self) -> bool: ...
+    @property
+    def allow_unsandboxed_commands(self) -> bool: ...
+    @property
+    def excluded_commands(self) -> tuple[str, ...]: ...
+    @property
+    def filesystem(self) -> FileSettings: ...
+    @property
+    def network(self) -> NetworkSettings: ...
+    @property
+    def limits(self) -> Mapping[str, int | str]: ...
+    @property
+    def keep_env(self) -> tuple[str, ...]: ...
+
+
+def network(settings: NetworkSettings) -> Network:
+    reach: Reach = "none"
+    if settings.allow_all:
+        reach = "open"
+    elif settings.allowed_domains:
+        reach = "proxy"
+    return Network(
+        reach=reach,
+        allowed=settings.allowed_domains,
+        denied=settings.denied_domains,
+        private=settings.allow_private,
+        local_binding=settings.allow_local_binding,
+        unix_sockets=settings.allow_unix_sockets,
+    )
+
+
+def configured(base: Config, settings: SandboxSettings) -> Config:
+    """`base` with what the settings say added. Raises ValueError for a limit that is none."""
+    limits = base.limits
+    for name, value in settings.limits.items():
+        limits = with_limit(limits, f"{name}={value}")
+    files = settings.filesystem
+    return replace(
+        base,
+        deny_read=(*base.deny_read, *files.deny_read),
+        allow_read=(*base.allow_read, *files.allow_read),
+        deny_write=(*base.deny_write, *files.deny_write),
+        allow_write=(*base.allow_write, *files.allow_write),
+        network=network(settings.network),
+        limits=limits,
+        keep_env=(*base.keep_env, *settings.keep_env),
+    )

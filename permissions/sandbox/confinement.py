@@ -1,0 +1,212 @@
+"""The sandbox of a session: prepares each run, and takes everything away after it.
+
+Single-threaded by contract: `confine` and the end of a run happen on the session's event loop.
+"""
+
+# ruff: noqa: PTH  paths stay text here: thousands are compared, and the kernel takes text
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from gatewright.permissions.paths import inside
+from gatewright.permissions.sandbox import bwrap, cgroup, environment, seccomp
+from gatewright.permissions.sandbox.config import ENV_EXAMPLES, Config
+from gatewright.permissions.sandbox.globs import Glob, globs
+from gatewright.permissions.sandbox.janitor import Janitor
+from gatewright.permissions.sandbox.machine import Machine
+from gatewright.permissions.sandbox.placeholders import Placeholders
+from gatewright.permissions.sandbox.profile import SandboxProfile, Wishes, sandboxed
+from gatewright.permissions.sandbox.runs import Run, memory_file, status_pipe
+from gatewright.permissions.sandbox.settle import Before, Settlement
+from gatewright.permissions.sandbox.survey import Sight, Surveyor
+from gatewright.permissions.sandbox.violations import Violations
+from gatewright.tools.protocol import SpawnRequest
+
+Entry = Callable[[Run, SandboxProfile], tuple[list[str], Mapping[str, str]]]
+
+
+@dataclass(slots=True)
+class Active:
+    """A run in progress and what the disk looked like before it."""
+
+    run: Run
+    before: Before
+    command: str
+
+
+class Sandbox:
+    """Holds what runs share: knowledge of the disk, stand-ins, the unreadable file."""
+
+    def __init__(self, config: Config, machine: Machine, entry: Entry | None = None) -> None:
+        self.config = config
+        self.machine = machine
+        self.violations = Violations()
+        self.janitor = Janitor(machine.python)
+        self._entry = entry
+        self._placeholders = Placeholders()
+        self._active: list[Active] = []
+        self._approved: set[str] = set()
+        self._filter = b""
+        self._store: Path | None = None
+        home = os.path.realpath(config.home)
+        self.roots = tuple(dict.fromkeys(os.path.realpath(root) for root in config.roots))
+        base = os.path.realpath(config.cwd)
+
+        def read(texts: Iterable[str]) -> tuple[Glob, ...]:
+            return tuple(glob for text in texts for glob in globs(text, base, home))
+
+        own = () if config.own_home is None else (os.path.realpath(config.own_home),)
+        self._home = home
+        self._surveyor = Surveyor(
+            roots=self.roots,
+            home=home,
+            denies=read(config.deny_read),
+            allows=read((*(f"**/{name}" for name in ENV_EXAMPLES), *config.allow_read)),
+            deny_writes=(*own, *(_absolute(text, base, home) for text in config.deny_write)),
+        )
+
+    # --- one run ---
+
+    def profile(self, cwd: Path, sight: Sight | None = None) -> SandboxProfile:
+        """What a command started in `cwd` could do now."""
+        config = self.config
+        temp = "" if config.temp is None else os.path.realpath(config.temp)
+        wishes = Wishes(
+            cwd=os.path.realpath(cwd),
+            home=self._home,
+            roots=self.roots,
+            temp=temp,
+            extra=tuple(
+                path
+                for text in config.allow_write
+                if os.path.isdir(path := _absolute(text, str(config.cwd), self._home))
+            ),
+            network=config.network,
+            limits=config.limits,
+        )
+        return sandboxed(wishes, self._surveyor.survey(sight or self._surveyor.look()))
+
+    def confine(
+        self, request: SpawnRequest, told: Callable[[list[str]], None] | None = None
+    ) -> SpawnRequest:
+        """The request as bubblewrap's; `told` hears what had to be moved aside after the run."""
+        sight = self._surveyor.look()
+        profile = self.profile(request.cwd, sight)
+        run = self._prepare(profile)
+        active = Active(run, Before.of(sight), " ".join(request.argv)[-500:])
+        self._active.append(active)
+        extra: Mapping[str, str] = {}
+        command: list[str] = []
+        if self._entry is not None:
+            command, extra = self._entry(run, profile)
+        supplies = bwrap.Supplies(run.filter_fd, run.status_write, self._blank(profile))
+        argv = bwrap.arguments(profile, self.machine, supplies)
+        argv = cgroup.joined([*argv, *command, *request.argv], run.group, self.machine.shell)
+        env = environment.scrubbed(request.env, self.config.keep_env)
+        env = environment.inside(env, profile.temp, extra if command else None)
+        outer = request.ended
+
+        def ended() -> None:
+            self._settle(active, told)
+            if outer is not None:
+                outer()
+
+        return SpawnRequest(
+            argv=tuple(argv), cwd=Path("/"), env=env, fds=(*request.fds, *run.fds()), ended=ended
+        )
+
+    def _prepare(self, profile: SandboxProfile) -> Run:
+        run = Run(held=self._placeholders.put(profile.missing))
+        self.janitor.watch(run.held)
+        run.group = cgroup.make_groups(profile.limits, self.machine)
+        self.janitor.watch(run.group)
+        if self.machine.seccomp:
+            if not self._filter:
+                open_unix = bool(profile.network.unix_sockets)
+                self._filter = seccomp.filter_bytes(unix_sockets=open_unix)
+            run.filter_fd = memory_file("filter", self._filter)
+        run.status_read, run.status_write = status_pipe()
+        return run
+
+    def _blank(self, profile: SandboxProfile) -> str:
+        if not any(mask.kind == "file" for mask in profile.masked):
+            return ""
+        path = self.store() / "unreadable"
+        if not path.exists():
+            path.touch(mode=0)
+            path.chmod(0)
+        return str(path)
+
+    def store(self) -> Path:
+        """A directory of ours outside the sandbox, removed at the end."""
+        if self._store is None:
+            self._store = Path(tempfile.mkdtemp(prefix="gatewright-sandbox-"))
+            self.janitor.watch((f"{self._store}/",))
+        return self._store
+
+    # --- after a run ---
+
+    def _settle(self, active: Active, told: Callable[[list[str]], None] | None) -> None:
+        if active not in self._active:
+            return
+        over = active.run.close()
+        settlement = Settlement(self._aside, self._fine, self.roots)
+        settlement.compare(active.before, self._surveyor.look())
+        if not over:
+            settlement.told.append("Something that this command started would not end.")
+        self._active.remove(active)
+        self._placeholders.take(active.run.held)
+        self.janitor.forget((*active.run.held, *active.run.group))
+        self.violations.add(active.command, settlement.told)
+        if told is not None and settlement.told:
+            told(settlement.told)
+
+    def _aside(self) -> Path:
+        stamp = time.strftime("%Y%m%d-%H%M%S")
+        places = [] if self.config.aside is None else [self.config.aside / stamp]
+        for place in places:
+            with contextlib.suppress(OSError):
+                place.mkdir(parents=True, exist_ok=True, mode=0o700)
+                return place
+        return Path(tempfile.mkdtemp(prefix="gatewright-aside-"))
+
+    def approved(self, paths: Iterable[str]) -> None:
+        """These were written outside the sandbox, by right: they are not to be moved aside."""
+        if self._active:
+            self._approved.update(paths)
+
+    def outside(self) -> None:
+        """Something ran outside the sandbox while runs went on: what it made is not theirs."""
+        if self._active:
+            before = Before.of(self._surveyor.look())
+            for active in self._active:
+                active.before = before
+        else:
+            self._approved.clear()
+
+    def _fine(self, path: str) -> bool:
+        return any(inside(path, each) or inside(each, path) for each in self._approved)
+
+    def close(self) -> None:
+        """Take away what is left; the janitor does the rest."""
+        for active in tuple(self._active):
+            self._settle(active, None)
+        self.janitor.close()
+
+
+def _absolute(text: str, base: str, home: str) -> str:
+    if text == "~" or text.startswith("~/"):
+        text = home + text[1:]
+    if text.startswith("//"):
+        text = text[1:]
+    path = os.path.join(base, text)
+    parent, name = os.path.split(os.path.normpath(path))
+    whole = os.path.realpath(path)
+    return whole if os.path.lexists(whole) else os.path.join(os.path.realpath(parent), name)

@@ -1,0 +1,69 @@
+"""A profile in words, for people: what is promised for a command, and by what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from gatewright.permissions.sandbox import landlock
+from gatewright.permissions.sandbox.limits import Limits
+from gatewright.permissions.sandbox.probe import Found
+from gatewright.permissions.sandbox.profile import Network, SandboxProfile
+
+_LEVELS = {
+    "bwrap": "bubblewrap, with a system-call filter",
+    "landlock": "Landlock alone: a weaker promise",
+    "seatbelt": "Seatbelt",
+    "none": "nothing: commands are not confined",
+}
+_SHOWN = 40
+
+
+def lines(profile: SandboxProfile, found: Found) -> Iterator[str]:
+    yield f"sandbox     {_LEVELS[found.level]}"
+    if found.why:
+        yield f"            {found.why}"
+    yield from _list("writable", profile.writable)
+    yield f"TMPDIR      {profile.temp or '/tmp, private to the command'}"
+    existing = [path for path in profile.protected if path not in set(profile.missing)]
+    yield from _list("read-only", existing)
+    yield from _list("blocked", profile.missing)
+    yield from _list("unreadable", [mask.path for mask in profile.masked])
+    yield f"network     {network_text(profile.network)}"
+    yield f"limits      {limits_text(profile.limits)}"
+    if found.level == "landlock":
+        yield from _list("not kept", landlock.MISSING)
+
+
+def _list(name: str, values: Sequence[str]) -> Iterator[str]:
+    head = name
+    for value in values[:_SHOWN]:
+        yield f"{head.ljust(12)}{value}"
+        head = ""
+    if len(values) > _SHOWN:
+        yield f"{' ' * 12}and {len(values) - _SHOWN} more"
+
+
+def network_text(network: Network) -> str:
+    match network.reach:
+        case "open":
+            text = "everything"
+        case "proxy":
+            text = "only " + ", ".join(network.allowed)
+            text += f"; never {', '.join(network.denied)}" if network.denied else ""
+        case "none":
+            text = "none"
+    if network.unix_sockets:
+        text += f"; socket files {', '.join(network.unix_sockets)}"
+    return text
+
+
+def limits_text(limits: Limits) -> str:
+    named = {
+        "nproc": limits.nproc,
+        "memory": limits.memory,
+        "fsize": limits.fsize,
+        "nofile": limits.nofile,
+        "cpu": limits.cpu,
+        "tmp": limits.tmp,
+    }
+    return ", ".join(f"{name}={value}" for name, value in named.items() if value) or "none"

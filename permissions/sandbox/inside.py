@@ -1,0 +1,130 @@
+"""Runs as a script between the launcher and the command: confines itself, then becomes it.
+
+Imports nothing of ours and needs no site-packages; a step that fails ends it before the command.
+"""
+
+# ruff: noqa: PTH  paths stay text here: thousands are compared, and the kernel takes text
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import sys
+
+LISTEN = ("127.0.0.1", "127.0.0.1")  # the HTTP and the SOCKS side of the proxy
+PORTS = (3128, 1080)
+
+_FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}  # how many bits each version knows
+_READ = 0b1101  # execute, read a file, list a directory
+_FILE_ONLY = 0b1 | 0b10 | 0b100 | 1 << 14 | 1 << 15
+_CONNECT, _BIND = 2, 1
+
+
+def main() -> None:
+    spec = json.loads(sys.argv[1])
+    command = sys.argv[2:]
+    if spec["bridge_fd"] >= 0:
+        _bridge(spec["bridge_fd"])
+    if spec["confine"] or spec["drop"]:
+        _confine(spec)
+    os.chdir(spec["cwd"])
+    os.execvp(command[0], command)
+
+
+def _bridge(fd: int) -> None:
+    """Listen inside, let the proxy outside accept: nothing of us has to stay."""
+    import array  # noqa: PLC0415  only with a proxy
+    import socket  # noqa: PLC0415
+
+    listeners: list[socket.socket] = []
+    for host, port in zip(LISTEN, PORTS, strict=True):
+        listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(128)
+        listeners.append(listener)
+    channel = socket.socket(fileno=fd)
+    numbers = array.array("i", [listener.fileno() for listener in listeners])
+    channel.sendmsg([b"L"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, numbers)])
+    channel.recv(1)  # taken over
+    channel.close()
+    for listener in listeners:
+        listener.close()
+
+
+def _confine(spec: dict[str, object]) -> None:
+    import ctypes  # noqa: PLC0415  only where bubblewrap does not do it
+
+    libc = ctypes.CDLL(None, use_errno=True)
+
+    def must(result: int, what: str) -> int:
+        if result < 0:
+            number = ctypes.get_errno()
+            sys.exit(f"sandbox: {what}: {os.strerror(number)}")
+        return result
+
+    def prctl(*words: int) -> int:
+        return int(libc.prctl(*(ctypes.c_ulong(word) for word in words)))
+
+    must(prctl(1, 9), "parent death signal")
+    must(prctl(38, 1, 0, 0, 0), "no new privileges")
+    if spec["confine"]:
+        _landlock(spec, libc, must)
+    if spec["drop"]:
+        prctl(28, 0x2F)  # root gets no capabilities by being root, for good
+        for capability in range(64):
+            if prctl(24, capability) < 0:
+                break
+        prctl(47, 4, 0, 0, 0)
+        header = struct.pack("=Ii", 0x20080522, 0)
+        must(libc.capset(header, bytes(24)), "capabilities")
+    if isinstance(fd := spec["filter_fd"], int) and fd >= 0:
+        program = os.read(fd, 1 << 16)
+        os.close(fd)
+        data = ctypes.create_string_buffer(program, len(program))
+        head = struct.pack("@HxxxxxxQ", len(program) // 8, ctypes.addressof(data))
+        holder = ctypes.create_string_buffer(head, len(head))
+        must(prctl(22, 2, ctypes.addressof(holder), 0, 0), "system-call filter")
+
+
+def _landlock(spec: dict[str, object], libc: object, must: object) -> None:
+    """Rights not granted below are gone for this process and all its children."""
+    assert callable(must)
+    call = libc.syscall  # type: ignore[attr-defined]
+    abi = must(call(444, None, 0, 1), "Landlock")
+    bits = _FILE_RIGHTS.get(min(abi, 5), 13)
+    handled = (1 << bits) - 1
+    tcp = 0 if spec["network"] == "open" or abi < 4 else _CONNECT | _BIND
+    scopes = 3 if abi >= 6 else 0
+    attributes = struct.pack("=QQQ", handled, tcp, scopes)[
+        : 24 if abi >= 6 else 16 if abi >= 4 else 8
+    ]
+    rules = must(call(444, attributes, len(attributes), 0), "Landlock rules")
+    for paths, rights in ((spec["read"], _READ), (spec["write"], handled)):
+        assert isinstance(paths, list)
+        for path in paths:
+            _allow(call, must, (rules, path, rights & handled))
+    if tcp and str(spec["network"]).isdigit():
+        port = struct.pack("=QQ", _CONNECT, int(str(spec["network"])))
+        must(call(445, rules, 2, port, 0), "Landlock port")
+    must(call(446, rules, 0), "Landlock")
+    os.close(rules)
+
+
+def _allow(call: object, must: object, grant: tuple[int, str, int]) -> None:
+    assert callable(call)
+    assert callable(must)
+    rules, path, rights = grant
+    try:
+        fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except OSError:
+        return
+    if not os.path.isdir(path):
+        rights &= _FILE_ONLY
+    must(call(445, rules, 1, struct.pack("=Qi", rights, fd), 0), f"Landlock for {path}")
+    os.close(fd)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+"""Finds out what kind of sandbox works here by starting one, and says why another does not."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from gatewright.permissions.sandbox import bwrap, landlock, seccomp
+from gatewright.permissions.sandbox.limits import Limits
+from gatewright.permissions.sandbox.machine import Machine
+from gatewright.permissions.sandbox.profile import Network, SandboxProfile
+from gatewright.permissions.sandbox.runs import memory_file
+
+Level: TypeAlias = Literal["bwrap", "landlock", "seatbelt", "none"]
+SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """`why` says what is missing; empty when everything works."""
+
+    level: Level
+    why: str = ""
+
+
+def probe(machine: Machine) -> Found:
+    if machine.system == "darwin":
+        works = os.access("/usr/bin/sandbox-exec", os.X_OK)
+        return Found("seatbelt") if works else Found("none", "/usr/bin/sandbox-exec is missing.")
+    if not machine.system.startswith("linux"):
+        return Found("none", "There is no sandbox for this system.")
+    why = _bwrap_fails(machine)
+    if not why:
+        return Found("bwrap")
+    if landlock.abi() > 0:
+        return Found("landlock", why)
+    return Found("none", f"{why} This kernel has no Landlock either.")
+
+
+def _bwrap_fails(machine: Machine) -> str:
+    """Start `true` with everything a real run uses; the reason when that does not work."""
+    if not machine.bwrap:
+        return "bubblewrap is not installed."
+    with tempfile.TemporaryDirectory(prefix="gatewright-probe-") as place:
+        profile = SandboxProfile(
+            place, place, (place,), place, (), (), (), (), Network(), Limits(tmp=1 << 20)
+        )
+        fd = memory_file("filter", seccomp.filter_bytes()) if machine.seccomp else -1
+        argv = bwrap.arguments(profile, machine, bwrap.Supplies(fd))
+        try:
+            done = subprocess.run(
+                [*argv, "true"],
+                pass_fds=(fd,) if fd >= 0 else (),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=SECONDS,
+                check=False,
+                env={"PATH": os.environ.get("PATH", "/usr/bin:/bin")},
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return f"bubblewrap did not start: {error}."
+        finally:
+            if fd >= 0:
+                os.close(fd)
+    if done.returncode == 0:
+        return ""
+    reason = done.stderr.decode("utf-8", "replace").strip()[:200]
+    return f"bubblewrap cannot make a sandbox here: {reason or f'exit {done.returncode}'}."

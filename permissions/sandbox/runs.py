@@ -1,0 +1,80 @@
+"""One sandboxed run: what was prepared for it, and taking all of it away when it ended."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+from dataclasses import dataclass, field
+from pathlib import Path
+
+END_SECONDS = 2.0
+
+
+@dataclass(slots=True)
+class Run:
+    """Owns the descriptors and the control group of one run."""
+
+    held: tuple[str, ...] = ()
+    filter_fd: int = -1
+    status_read: int = -1
+    status_write: int = -1
+    group: tuple[str, ...] = ()
+    extra_fds: list[int] = field(default_factory=list[int])
+
+    def fds(self) -> tuple[int, ...]:
+        given = (self.filter_fd, self.status_write, *self.extra_fds)
+        return tuple(fd for fd in given if fd >= 0)
+
+    def close(self) -> bool:
+        """Wait for the last process and close; False when something would not end."""
+        over = self._ended()
+        for fd in (self.filter_fd, self.status_read, self.status_write, *self.extra_fds):
+            if fd >= 0:
+                with contextlib.suppress(OSError):
+                    os.close(fd)
+        self.filter_fd = self.status_read = self.status_write = -1
+        self.extra_fds.clear()
+        for group in self.group:
+            with contextlib.suppress(OSError):
+                Path(group).rmdir()
+        return over
+
+    def _ended(self) -> bool:
+        """The first process of the sandbox is its init: when it is gone, so is everything."""
+        init = self._init()
+        if not init:
+            return True
+        try:
+            handle = os.pidfd_open(init)
+        except (AttributeError, OSError):
+            return True
+        try:
+            return bool(select.select([handle], [], [], END_SECONDS)[0])
+        finally:
+            os.close(handle)
+
+    def _init(self) -> int:
+        if self.status_read < 0:
+            return 0
+        try:
+            first = os.read(self.status_read, 4096).partition(b"\n")[0]
+            found: object = json.loads(first)
+        except (OSError, ValueError):
+            return 0
+        pid = found.get("child-pid") if isinstance(found, dict) else None
+        return pid if isinstance(pid, int) else 0
+
+
+def memory_file(name: str, data: bytes) -> int:
+    """An inheritable descriptor to read `data` from, without a file on any disk."""
+    fd = os.memfd_create(name, os.MFD_CLOEXEC)
+    os.write(fd, data)
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd
+
+
+def status_pipe() -> tuple[int, int]:
+    reader, writer = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+    return reader, writer

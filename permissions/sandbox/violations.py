@@ -1,0 +1,77 @@
+"""What the sandbox stopped: remembered for people, explained to the model.
+
+A message is only offered where a failure looks like ours; the command's own output is kept whole.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+KEPT = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    when: float
+    command: str
+    text: str
+
+
+@dataclass(slots=True)
+class Violations:
+    """The last ones, oldest first."""
+
+    _kept: deque[Violation] = field(default_factory=lambda: deque[Violation](maxlen=KEPT))
+
+    def add(self, command: str, texts: Iterable[str], when: float | None = None) -> None:
+        now = time.time() if when is None else when
+        self._kept.extend(Violation(now, command, text) for text in texts)
+
+    def recent(self) -> tuple[Violation, ...]:
+        return tuple(self._kept)
+
+
+_SIGNS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"read-only file system|EROFS", re.IGNORECASE),
+     "a write outside the writable directories, or to a protected file"),
+    (re.compile(r"could not resolve host|temporary failure in name resolution|getaddrinfo|"
+                r"name or service not known|network is unreachable|ENETUNREACH|ENOTFOUND|"
+                r"EAI_AGAIN|failed to lookup address", re.IGNORECASE),
+     "network access"),
+    (re.compile(r"response 403|403 .*sandbox|Tunnel connection failed: 403", re.IGNORECASE),
+     "a domain that is not allowed"),
+    (re.compile(r"device or resource busy|EBUSY", re.IGNORECASE),
+     "moving or removing a directory that holds a protected file"),
+    (re.compile(r"address family not supported|EAFNOSUPPORT", re.IGNORECASE),
+     "a kind of socket"),
+    (re.compile(r"(?:fork|clone|thread).*resource temporarily unavailable", re.IGNORECASE),
+     "the limit of processes"),
+    (re.compile(r"file size limit exceeded|EFBIG|file too large", re.IGNORECASE),
+     "the limit of file size"),
+    (re.compile(r"operation not permitted|permission denied|EPERM|EACCES", re.IGNORECASE),
+     "something that the sandbox may not do or read"),
+)  # fmt: skip
+
+
+def likely(output: str, code: int | None) -> tuple[str, ...]:
+    """What of a failed command's output looks like the sandbox's doing."""
+    if not code:
+        return ()
+    tail = output[-20_000:]
+    found = [what for sign, what in _SIGNS if sign.search(tail)]
+    return tuple(found[:2])
+
+
+def note(causes: tuple[str, ...], *, may_leave: bool) -> str:
+    """One sentence or two for the model."""
+    text = f"This ran in the sandbox, which may be why it failed: {', or '.join(causes)}."
+    if may_leave:
+        text += (
+            " If the task needs it, repeat the call with dangerouslyDisableSandbox: true; a person"
+            " is asked first."
+        )
+    return text
