@@ -16,7 +16,7 @@ _ODD_BLANKS = (
 )
 _SUSPECT = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
-    r"\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff0-\uffff\ud800-\udfff\ue000-\uf8ff"
+    r"\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff0-\ufffb\ufffe\uffff\ud800-\udfff\ue000-\uf8ff"
     r"\U0001d173-\U0001d17a\U000e0000-\U0010ffff" + _ODD_BLANKS + "]"
 )
 _MARKS = re.compile(
@@ -48,8 +48,8 @@ def visible(text: str, *, strict: bool = False) -> str:
         character = match[0]
         if strict:
             return _code(character)
-        if character in _PLAIN_BLANKS:
-            return character
+        if character in _PLAIN_BLANKS or "\ue000" <= character <= "\uf8ff":
+            return character  # harmless where nothing is judged: blanks, symbols of patched fonts
         if character in (_JOINER, _EMOJI_STYLE) and _in_emoji(text, match.start()):
             return character
         return _code(character)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gatewright.tui import cells
 from gatewright.tui.line import Line, Span, line
 from gatewright.tui.look import Look
@@ -9,6 +11,16 @@ from gatewright.tui.rows import Rows
 from gatewright.tui.sanitize import one_line
 
 SHOWN = 3
+
+
+def queue_rows(texts: Sequence[str], width: int) -> list[Line]:
+    shown = [
+        line(Span("↳ ", "faint"), Span(cells.fit(one_line(text), width - 2), "dim"))
+        for text in texts[:SHOWN]
+    ]
+    if len(texts) > SHOWN:
+        shown.append(line(Span(f"  and {len(texts) - SHOWN} more waiting", "faint")))
+    return shown
 
 
 class Queue(Rows):
@@ -24,13 +36,7 @@ class Queue(Rows):
             self.refresh_rows()
 
     def rows(self, width: int) -> list[Line]:
-        shown = [
-            line(Span("↳ ", "faint"), Span(cells.fit(one_line(text), width - 2), "dim"))
-            for text in self.texts[:SHOWN]
-        ]
-        if len(self.texts) > SHOWN:
-            shown.append(line(Span(f"  and {len(self.texts) - SHOWN} more waiting", "faint")))
-        return shown
+        return queue_rows(self.texts, width)
 
 
 class Agents(Rows):

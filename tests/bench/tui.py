@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import os
 import re
 import statistics
@@ -132,10 +133,8 @@ class Screen:
     def close(self) -> None:
         os.kill(self.pid, 15)
         time.sleep(0.3)
-        try:
+        with contextlib.suppress(ProcessLookupError):
             os.kill(self.pid, 9)
-        except ProcessLookupError:
-            pass
         os.waitpid(self.pid, 0)
         os.close(self.master)
 

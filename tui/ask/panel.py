@@ -11,21 +11,14 @@ from collections.abc import Callable
 from textual import events
 from textual.message import Message
 
-from gatewright.tools.blocks import Command, Diff
-from gatewright.tools.interact import Answer, Ask, Option
-from gatewright.tui import cells
-from gatewright.tui.ask.exact import exact
-from gatewright.tui.blocks.diff import draw_split, summary
-from gatewright.tui.blocks.registry import draw
-from gatewright.tui.line import BLANK, Line, Span, clip, flow, indent, line
+from gatewright.tools.interact import Answer, Ask
+from gatewright.tui.ask.question import TELL, Marks, draw_question
+from gatewright.tui.line import Line
 from gatewright.tui.look import Look
 from gatewright.tui.rows import Rows
-from gatewright.tui.sanitize import one_line, visible
-from gatewright.tui.state import MAIN, Pending
+from gatewright.tui.state import Pending
 
 GUARD = 0.4  # seconds
-PAD = 2
-TELL = "t"
 
 
 class AskPanel(Rows, can_focus=True):
@@ -153,101 +146,9 @@ class AskPanel(Rows, can_focus=True):
         assert self.pending is not None
         self.post_message(self.Answered(self.pending.id, answer))
 
-    # drawing
-
     def rows(self, width: int) -> list[Line]:
         if self.pending is None:
             return []
-        ask = self.pending.ask
-        inner = width - PAD
-        body = self._body(inner)
-        reason = flow(visible(ask.reason, strict=True), inner, "dim") if ask.reason else []
-        options = self._options(inner)
-        left = self.room - 1 - len(options)
-        airy = left >= len(reason) + 3 + min(len(body), 3)
-        gap = [BLANK] if airy else []
-        if not airy:
-            reason = [clip(row, inner) for row in reason[:1]] if left >= 3 else []
-        left -= len(reason) + len(gap) * (3 if reason else 2)
-        shown = self._window(body, max(1, left))
-        parts = [part for part in (shown, reason, options) if part]
-        rows = [self._title(inner), *(row for part in parts for row in (*gap, *part))]
-        bar = Span("▎ ", "warning" if ask.kind == "permission" else "accent")
-        return indent(rows, bar, bar)
-
-    def _title(self, width: int) -> Line:
-        assert self.pending is not None
-        ask = self.pending.ask
-        who = "" if self.pending.agent == MAIN else f"{one_line(self.pending.agent)} asks · "
-        more = f"  1 of {self.count}" if self.count > 1 else ""
-        text = ask.title
-        if any(isinstance(block, Command) for block in ask.body) and ask.kind == "permission":
-            text = "Run this command?"  # which one stands below, whole
-        counts = self._counts()
-        taken = cells.width(who + more) + sum(cells.width(span.text) for span in counts)
-        title = cells.fit(one_line(text, strict=True), width - taken)
-        gap = " " * max(0, width - taken - cells.width(title))
-        spans = (Span(who, "dim"), Span(title, "text:b"), *counts, Span(gap), Span(more, "dim"))
-        return Line(tuple(span for span in spans if span.text))
-
-    def _counts(self) -> tuple[Span, ...]:
-        """Added and removed lines, beside the title that names the only changed file."""
-        diffs = [block for block in self._ask().body if isinstance(block, Diff)]
-        return summary(diffs[0])[1:] if len(diffs) == 1 else ()
-
-    def _body(self, width: int) -> list[Line]:
-        rows: list[Line] = []
-        named = bool(self._counts())
-        for block in map(exact, self._ask().body):
-            if rows:
-                rows.append(BLANK)
-            if isinstance(block, Diff):
-                rows += [] if named else [Line(summary(block))]
-                rows += draw_split(block, width)
-            else:
-                rows += draw(block, width)
-        return rows
-
-    def _window(self, body: list[Line], limit: int) -> list[Line]:
-        """The part of a long body that is scrolled to, and how much is hidden."""
-        if len(body) <= limit:
-            return body
-        room = max(1, limit - 1)
-        self.scroll = min(self.scroll, len(body) - room)
-        shown = body[self.scroll : self.scroll + room]
-        below = len(body) - self.scroll - room
-        where = f"{below} more rows below" if below else f"{self.scroll} rows above"
-        more = line(Span(f"… {where}  page up, page down", "faint"))
-        return [*shown, more] if limit > 1 else shown
-
-    def _options(self, width: int) -> list[Line]:
-        ask = self._ask()
-        rows: list[Line] = []
-        for number, option in enumerate(ask.options):
-            rows += self._option(option, number, width)
-        if ask.free_text:
-            label = (
-                "Tell the agent what to do instead"
-                if ask.kind == "permission"
-                else "Something else"
-            )
-            rows += self._option(Option("", label, TELL), len(ask.options), width)
-        return rows
-
-    def _option(self, option: Option, number: int, width: int) -> list[Line]:
-        here = number == self.at
-        mark = Span("▸ " if here else "  ", "accent")
-        key = Span(cells.pad(option.key, 3), "accent" if here else "dim")
-        box = ""
-        if self._ask().multiple and option.id:
-            box = "[x] " if option.id in self.picked else "[ ] "
-        head = (mark, key, Span(box, "dim")) if box else (mark, key)
-        size = sum(cells.width(span.text) for span in head)
-        label = flow(
-            visible(option.label, strict=True), max(8, width - size), "text:b" if here else "text"
-        )
-        rows = [Line((*head, *label[0].spans)), *indent(label[1:], " " * size)]
-        help = option.help if self._ask().kind != "permission" else ""
-        if help:
-            rows += indent(flow(visible(help), max(8, width - size), "dim"), " " * size)
+        marks = Marks(at=self.at, picked=frozenset(self.picked), scroll=self.scroll)
+        rows, self.scroll = draw_question(self.pending, marks, width, self.room, self.count)
         return rows

@@ -161,7 +161,8 @@ def _inline(node: SyntaxTreeNode, role: str) -> list[Span]:
             spans.append(Span(child.content, "code"))
         else:
             spans.append(Span(_BREAK.get(kind, child.content or ""), role))
-    return [span for span in spans if span.text]
+    # after parsing: entities can stand for any character
+    return [span._replace(text=visible(span.text)) for span in spans if span.text]
 
 
 def _with(role: str, attribute: str) -> str:
@@ -179,6 +180,8 @@ def _link(node: SyntaxTreeNode, role: str) -> list[Span]:
         parts = urlsplit("")
     if parts.scheme not in ("http", "https", "file"):
         return [*shown, Span(f" ({target})", "dim")] if target and target != label else shown
+    if not (target.isascii() and target.isprintable()):
+        return shown
     linked = [Span(span.text, "link", target) for span in shown]
     host = parts.netloc or parts.path
     if host in label:

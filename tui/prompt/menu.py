@@ -60,7 +60,7 @@ class Menu(Rows):
         shown = self.choices[first : first + SHOWN]
         label_width = min(max(cells.width(c.label) for c in shown), width // 2)
         rows = [
-            self._row(choice, label_width, width, selected=first + n == self.at)
+            choice_row(choice, label_width, width, selected=first + n == self.at)
             for n, choice in enumerate(shown)
         ]
         hidden = len(self.choices) - len(shown)
@@ -68,18 +68,20 @@ class Menu(Rows):
             rows.append(Line((Span(f"  {hidden} more", "faint"),)))
         return rows
 
-    def _row(self, choice: Choice, label_width: int, width: int, *, selected: bool) -> Line:
-        prefix = "selected." if selected else ""
-        mark = "▸ " if selected else "  "
-        label = cells.pad(cells.fit_middle(one_line(choice.label), label_width), label_width)
-        room = width - 2 - label_width - 2
-        source = one_line(choice.source) if choice.source else ""
-        detail = cells.fit(one_line(choice.detail), room - cells.width(source) - 2)
-        gap = " " * max(0, room - cells.width(detail) - cells.width(source))
-        spans = (
-            Span(mark, f"{prefix}accent"),
-            Span(label, "selected" if selected else "text"),
-            Span("  " + detail, f"{prefix}dim"),
-            Span(gap + source, f"{prefix}dim"),
-        )
-        return Line(spans, fill="selected" if selected else "")
+
+def choice_row(choice: Choice, label_width: int, width: int, *, selected: bool) -> Line:
+    """One line of the menu: label, what it is, where it comes from."""
+    prefix = "selected." if selected else ""
+    mark = "▸ " if selected else "  "
+    label = cells.pad(cells.fit_middle(one_line(choice.label), label_width), label_width)
+    room = width - 2 - label_width - 2
+    source = one_line(choice.source) if choice.source else ""
+    detail = cells.fit(one_line(choice.detail), room - cells.width(source) - 2)
+    gap = " " * max(0, room - cells.width(detail) - cells.width(source))
+    spans = (
+        Span(mark, f"{prefix}accent"),
+        Span(label, "selected" if selected else "text"),
+        Span("  " + detail, f"{prefix}dim"),
+        Span(gap + source, f"{prefix}dim"),
+    )
+    return Line(spans, fill="selected" if selected else "")

@@ -1,0 +1,70 @@
+"""Attention outside the screen: window title, bell, desktop notifications.
+
+The sequences are made here and nowhere else; the text in them can end no sequence and start none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gatewright.tui import cells
+from gatewright.tui.sanitize import one_line
+
+MAX_TITLE = 80
+MAX_BODY = 200
+WAIT = 6.0  # seconds a question may wait before it calls
+
+
+def safe(text: str, limit: int) -> str:
+    """One visible line without anything a terminal could take as the end of the sequence."""
+    return cells.fit(one_line(text, strict=True).replace(";", ","), limit)
+
+
+def title_sequence(text: str) -> str:
+    """Sets the window's title."""
+    return f"\x1b]0;{safe(text, MAX_TITLE)}\x07"
+
+
+def notification_sequence(title: str, body: str) -> str:
+    """A bell, and the two notifications that terminals understand (others ignore them)."""
+    what, why = safe(title, MAX_TITLE), safe(body, MAX_BODY)
+    return f"\x07\x1b]9;{what}: {why}\x07\x1b]777;notify;{what};{why}\x07"
+
+
+class Attention:
+    """Decides when to call the person; writes through the port it is given."""
+
+    def __init__(self, write: Callable[[str], None], clock: Callable[[], float]) -> None:
+        self._write = write
+        self._clock = clock
+        self._title = ""
+        self._asked: tuple[int, float] | None = None
+        self.focused = True
+
+    def name(self, title: str) -> None:
+        """Set the window's title, once for each change."""
+        if title != self._title:
+            self._title = title
+            self._write(title_sequence(title))
+
+    def asked(self, ask: int | None) -> None:
+        """A question is on the screen (or none any more)."""
+        if ask is None:
+            self._asked = None
+        elif self._asked is None or self._asked[0] != ask:
+            self._asked = (ask, self._clock())
+
+    def check(self, title: str) -> bool:
+        """Call when a question has waited; True while there is one to look at again."""
+        if self._asked is None:
+            return False
+        if self._clock() - self._asked[1] < WAIT:
+            return True
+        self._asked = None
+        self._write(notification_sequence("agent", f"waits for you: {title}"))
+        return False
+
+    def ended(self, message: str) -> None:
+        """A turn ended: tell it when nobody looks."""
+        if not self.focused:
+            self._write(notification_sequence("agent", message))
