@@ -12,7 +12,7 @@ Besides the lines of a script (see `gatewright.agent.providers.script`) an answe
     atonce: / noindex:                   calls in one piece / without their index
     words: 200                           text in pieces of that size
     raw: data: {oops                     these bytes as they are, \n escaped
-    nostop:                              everything but the last event
+    nostop:                              no event behind the stop reason (Responses has none)
     drop: / hang: / half:                reset, fall silent, or half-close here
     json:                                one JSON document instead of a stream
 

@@ -247,8 +247,6 @@ def responses(lines: Sequence[Line], number: int) -> Iterator[Item]:
     if finish.reason == "refusal":
         item = {"item_id": "msg_r", "content_index": 0}
         yield send("response.refusal.delta", output_index=index, delta=finish.detail, **item)
-    if has(lines, "nostop"):
-        return
     last = {**head, "status": "completed", "usage": _response_usage(usage_of(lines))}
     if finish.reason == "length":
         last |= {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
