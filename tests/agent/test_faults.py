@@ -36,7 +36,7 @@ CHANGE = ToolSpec("Change", "Change something.", {"type": "object", "properties"
 APIS = {
     "anthropic": "anthropic/fake",
     "chat": "openai-chat/fake",
-    "responses": "openai/fake",
+    "responses": "openai-responses/fake",
 }
 
 
