@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
+import stat
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Generator
 
 import msgspec
 
@@ -48,7 +50,7 @@ class _Process:
 
     async def run(self) -> int:
         work = asyncio.create_task(self._work())
-        with self._interruption.of(work):
+        with self._interruption.of(work), self._watched_output():
             await asyncio.wait([work])
         done = self._out.close()
         if (error := self._out.error) is not None and not went_away(error):
@@ -57,6 +59,23 @@ class _Process:
         if self._interruption.code or error is not None:
             return self._interruption.code or Exit.SIGPIPE
         return work.result() if done else Exit.ERROR
+
+    @contextlib.contextmanager
+    def _watched_output(self) -> Generator[None]:
+        """Stop also while nothing is written, once the reader has left: perhaps it died."""
+        if not is_pipe(1):
+            yield
+            return
+
+        def left() -> None:  # a pipe's writing end is readable only in this sense
+            self._loop.remove_reader(1)
+            self._interruption.stop(Exit.SIGPIPE)
+
+        self._loop.add_reader(1, left)
+        try:
+            yield
+        finally:
+            self._loop.remove_reader(1)
 
     async def _work(self) -> int:
         session = await self._open()
@@ -84,3 +103,10 @@ class _Process:
         """Called from the output's thread."""
         code = Exit.SIGPIPE if went_away(error) else Exit.ERROR
         self._loop.call_soon_threadsafe(self._interruption.stop, code)
+
+
+def is_pipe(fd: int) -> bool:
+    try:
+        return stat.S_ISFIFO(os.fstat(fd).st_mode)
+    except OSError:
+        return False

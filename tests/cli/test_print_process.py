@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Generator
 from pathlib import Path
@@ -170,11 +171,13 @@ def until(path: Path, within: float = 5.0) -> str:
 
 
 def gone(pid: int) -> bool:
+    """Whether the process has ended; one that nobody has waited for yet has."""
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
+        status = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+    except (ProcessLookupError, FileNotFoundError):
         return True
-    return False
+    return status.rpartition(")")[2].split()[0] == "Z"
 
 
 @pytest.mark.parametrize(
@@ -195,16 +198,56 @@ def test_signals_in_mid_call(program: Program, numbers: list[signal.Signals], co
             process.send_signal(number)
         out, err = process.communicate(timeout=9)
     assert process.returncode == code, err
-    deadline = time.monotonic() + 3
-    while not gone(child):
-        assert time.monotonic() < deadline, "the command still runs"
-        time.sleep(0.01)
+    wait_gone(child)
     assert json.loads(out.splitlines()[-1])["type"] in {"result", "user", "assistant"}
     with ServerThread(ANSWER) as server:
         again = Shapes(program, server).run("and now?", "--continue")
         assert again[:2] == (0, "Hello there.\n")
         roles = [message["role"] for message in server.bodies[-1]["messages"]]
         assert roles[:2] == ["user", "assistant"]
+
+
+def wait_gone(pid: int, within: float = 5.0) -> None:
+    deadline = time.monotonic() + within
+    while not gone(pid):
+        assert time.monotonic() < deadline, f"{pid} still runs"
+        time.sleep(0.01)
+
+
+PARENT = """
+import subprocess, sys, time
+child = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE, stdin=subprocess.PIPE)
+if "--input-format" in sys.argv:
+    child.stdin.write(b'{"type": "user", "message": {"role": "user", "content": "go"}}\\n')
+    child.stdin.flush()
+else:
+    child.stdin.close()
+open("agent", "w").write(str(child.pid))
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ("-p", "go"),
+        ("-p", "go", "--output-format", "json"),
+        ("--input-format", "stream-json", "--output-format", "stream-json"),
+    ],
+    ids=["text", "json", "both ways"],
+)
+def test_a_parent_that_dies_ends_it(program: Program, flags: tuple[str, ...]) -> None:
+    """Nothing is written while the command runs: the end must be seen from the pipe alone."""
+    with ServerThread(RUNS) as server:
+        command = [sys.executable, "-c", PARENT, AGENT, "-y", *flags]
+        env = Shapes(program, server).env
+        with subprocess.Popen(command, cwd=program.project, env=env) as process:
+            child = int(until(program.project / "pid"))
+            agent = int(until(program.project / "agent"))
+            process.kill()
+            process.wait(timeout=5)
+        wait_gone(agent)
+        wait_gone(child)
 
 
 def test_a_denied_call_does_not_change_the_code(program: Program) -> None:
