@@ -14,7 +14,7 @@ import stat
 from collections.abc import Generator
 from pathlib import Path
 
-from gatewright.tools.fs import WHOLE_LIMIT, kind_of
+from gatewright.tools.fs import WHOLE_LIMIT, kind_of, settled
 from gatewright.tools.protocol import ToolContext, ToolFailure
 
 
@@ -24,9 +24,7 @@ def change(path: Path, expected: bytes | None, data: bytes, ctx: ToolContext) ->
     Links stay links, mode and owner are kept. A file with several hard links, or in a directory
     that cannot be written, is rewritten in place.
     """
-    target = Path(os.path.realpath(path))
-    if ctx.real.get(path, target) != target:
-        raise ToolFailure(f"{path} now leads to {target}, which nobody agreed to. Call again.")
+    target = settled(path, ctx)
     try:
         if expected is None:
             target.parent.mkdir(parents=True, exist_ok=True)

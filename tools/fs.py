@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 import msgspec
 
-from gatewright.tools.protocol import ToolFailure
+from gatewright.tools.protocol import ToolContext, ToolFailure
 
 WHOLE_LIMIT = 64 * 1024 * 1024  # files above are read in parts and not changed by Edit or Write
 
@@ -100,6 +100,17 @@ def newline(text: str) -> str:
     counts = {"\r\n": crlf, "\n": text.count("\n") - crlf, "\r": text.count("\r") - crlf}
     best = max(counts, key=lambda kind: counts[kind])
     return best if counts[best] else "\n"
+
+
+def settled(path: Path, ctx: ToolContext) -> Path:
+    """Where the path really leads; ToolFailure if that is not where the judged call led."""
+    try:
+        real = Path(os.path.realpath(path))
+    except ValueError as error:
+        raise ToolFailure(f"Cannot read {path}: {error}.") from None
+    if ctx.real.get(path, real) != real:
+        raise ToolFailure(f"{path} now leads to {real}, which nobody agreed to. Call again.")
+    return real
 
 
 def opened(path: Path) -> BinaryIO:

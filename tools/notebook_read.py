@@ -44,7 +44,7 @@ class NotebookRead:
 def _read(input: NotebookReadInput, ctx: ToolContext) -> ToolResult:
     path = ctx.where.resolve(input.notebook_path)
     try:
-        data = fs.reading(path)
+        data = fs.reading(fs.settled(path, ctx))
     except FileNotFoundError:
         raise ToolFailure(missing(path, ctx.where.cwd)) from None
     book = Notebook(fs.decode(data).text)

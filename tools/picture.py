@@ -21,7 +21,6 @@ _MAGIC = (
     (b"\xff\xd8\xff", "image/jpeg"),
     (b"GIF87a", "image/gif"),
     (b"GIF89a", "image/gif"),
-    (b"BM", "image/bmp"),
     (b"II*\0", "image/tiff"),
     (b"MM\0*", "image/tiff"),
 )
@@ -32,6 +31,8 @@ def image_type(sample: bytes) -> str:
     """The media type by the first bytes; empty for anything that is no image."""
     if sample[:4] == b"RIFF" and sample[8:12] == b"WEBP":
         return "image/webp"
+    if sample[:2] == b"BM" and sample[6:10] == b"\0\0\0\0":  # else it is text about cars
+        return "image/bmp"
     return next((kind for magic, kind in _MAGIC if sample.startswith(magic)), "")
 
 

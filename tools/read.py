@@ -68,7 +68,7 @@ def _read(path: Path, input: ReadInput, ctx: ToolContext) -> ToolResult:
     if path.is_dir():
         raise ToolFailure(f"{path} is a directory. List it with Bash (ls) or search it with Glob.")
     try:
-        file = fs.opened(path)
+        file = fs.opened(fs.settled(path, ctx))
     except FileNotFoundError:
         raise ToolFailure(missing(path, ctx.where.cwd)) from None
     with file:

@@ -39,12 +39,8 @@ def _started(pid: int) -> str:
 
 
 def end_strays(marker: str, leader: int) -> int:
-    """Kill what one ended command left outside its group; returns how many that were.
-
-    Descendants have later ids than their ancestor, so only those are looked at; after the ids
-    wrapped round the sweep at exit finds what this one missed.
-    """
-    found = [pid for pid in _pids() if pid > leader and _marker(pid) == marker]
+    """Kill what one ended command left outside its group; returns how many that were."""
+    found = [pid for pid in _since(leader) if _marker(pid) == marker]
     return sum(_kill(pid, marker) for pid in found)
 
 
@@ -52,16 +48,25 @@ def group_lives(group: int) -> bool:
     """Whether a process group has a member that is no zombie; True where that cannot be seen."""
     if not _PROC.is_dir():
         return True
-    for pid in _pids():
-        if pid > group:
-            try:
-                stat = (_PROC / str(pid) / "stat").read_bytes()
-            except OSError:
-                continue
-            state, _, pgrp = stat[stat.rfind(b")") + 2 :].split()[:3]
-            if int(pgrp) == group and state not in (b"Z", b"X"):
-                return True
+    for pid in _since(group):
+        try:
+            stat = (_PROC / str(pid) / "stat").read_bytes()
+        except OSError:
+            continue
+        state, _, pgrp = stat[stat.rfind(b")") + 2 :].split()[:3]
+        if int(pgrp) == group and state not in (b"Z", b"X"):
+            return True
     return False
+
+
+def _since(ancestor: int) -> Iterator[int]:
+    """Processes that may descend from `ancestor`: later ids, or all once the ids wrapped round."""
+    try:
+        newest = int((_PROC / "loadavg").read_bytes().split()[-1])
+    except (OSError, ValueError, IndexError):
+        newest = 0
+    wrapped = newest < ancestor
+    return (pid for pid in _pids() if wrapped or pid > ancestor)
 
 
 def sweep() -> int:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from gatewright.tools.bash import Bash
+from gatewright.tools.protocol import SpawnRequest
 from gatewright.tools.shelljob import ShellLimits
 from gatewright.tools.snapshot import snapshot
 from tests.fakes.toolbox import Toolbox, text
@@ -369,6 +370,21 @@ async def test_silence_after_a_whole_line_is_no_question(box: Toolbox) -> None:
     box = Toolbox(box.root, Bash(ShellLimits(quiet=0.1)))
     assert "done" in await box.said("Bash", command="echo 'Really? [y/n]'; sleep 0.4; echo done")
     assert "done" in await box.said("Bash", command="printf 'Loading: '; sleep 0.4; echo done")
+
+
+class Wrapped:
+    """A sandbox that only says it was there."""
+
+    def confine(self, request: SpawnRequest) -> SpawnRequest:
+        argv = ("/usr/bin/env", "IN_SANDBOX=yes", *request.argv)
+        return SpawnRequest(argv=argv, cwd=request.cwd, env=request.env)
+
+
+async def test_it_runs_inside_the_sandbox_it_was_given(box: Toolbox) -> None:
+    box.set(confinement=Wrapped())
+    (box.root / "sub").mkdir()
+    assert (await box.said("Bash", command="echo $IN_SANDBOX; cd sub")).startswith("yes\n")
+    assert box.moved == [box.root / "sub"]
 
 
 async def test_a_command_that_is_too_long_is_refused(box: Toolbox) -> None:

@@ -149,6 +149,17 @@ class TestRefusals:
             "Read", file_path="scr/config.py"
         )
 
+    async def test_a_link_swapped_after_the_decision(self, box: Toolbox) -> None:
+        for name in ("judged", "other"):
+            (box.root / name).write_text(name, encoding="utf-8")
+        (box.root / "link").symlink_to("other")
+        box.set(real={box.root / "link": box.root / "judged"})
+        assert "nobody agreed to" in await box.refused("Read", file_path="link")
+
+    async def test_text_that_starts_like_a_picture(self, box: Toolbox) -> None:
+        (box.root / "a").write_text("BMW is a car\n", encoding="utf-8")
+        assert "BMW is a car" in await box.said("Read", file_path="a")
+
     async def test_a_loop_of_links_and_a_bad_name(self, box: Toolbox) -> None:
         (box.root / "loop").symlink_to("loop")
         assert "Cannot read" in await box.refused("Read", file_path="loop")
