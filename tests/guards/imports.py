@@ -62,7 +62,7 @@ TABLE = (
         "agent/providers",
         "model APIs are reached from here and from nowhere else in the core",
         (),
-        frozenset({"httpx2", "anthropic", "openai", "jiter", "truststore"}),
+        frozenset({"httpx2", "anthropic", "openai", "jiter", "truststore", "keyring"}),
     ),
     Row(
         "agent/structured.py",
@@ -79,8 +79,8 @@ TABLE = (
     ),
     Row(
         "agent/subcommands",
-        "a subcommand is a start of its own: it shows rules and decisions, and runs no tool",
-        ("permissions.check", "permissions.rules"),
+        "a subcommand is a start of its own: it shows rules, decisions and the sandbox, and runs no tool",
+        ("permissions.check", "permissions.rules", "permissions.sandbox"),
         frozenset({"typer"}),
     ),
     Row("agent/api.py", "composition root for programs that embed us", ANYTHING),
@@ -101,7 +101,7 @@ TABLE = (
             "agent.stop",
             *PROTOCOL,
         ),
-        frozenset({"textual", "rich", "markdown_it", "pygments"}),
+        frozenset({"textual", "rich", "markdown_it", "pygments", "msgspec"}),
     ),
 )
 

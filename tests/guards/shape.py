@@ -13,11 +13,17 @@ FUNCTION_LINES = 60
 PARAMETERS = 6
 
 # Data tables may be long: file -> why.
-LONG_FILES: dict[str, str] = {}
+LONG_FILES: dict[str, str] = {
+    "permissions/shell/safe_table.py": "one row for each command that may run unprompted",
+}
+
+# Words of the trade that only sound vague: class -> why.
+NAMES: dict[str, str] = {"KeyHelper": "settings call a program that prints a key a helper"}
 
 # Where any exception must be caught because a stranger's code runs inside: file -> function.
 BROAD_EXCEPTS: dict[str, set[str]] = {
     "tools/executor.py": {"facts", "execute"},
+    "tui/app.py": {"_guarded"},
 }
 
 # Names that arrive as data, where an attribute can only be looked up dynamically: file -> why.
@@ -132,7 +138,11 @@ def missing_encoding(source: Source) -> Iterator[str]:
 
 def vague_names(source: Source) -> Iterator[str]:
     for node in ast.walk(source.tree):
-        if isinstance(node, ast.ClassDef) and node.name.endswith(("Manager", "Helper", "Utils")):
+        if (
+            isinstance(node, ast.ClassDef)
+            and node.name.endswith(("Manager", "Helper", "Utils"))
+            and node.name not in NAMES
+        ):
             yield f"{source.path}:{node.lineno} class {node.name}: name it after what it is"
 
 
@@ -194,8 +204,10 @@ def _reraises(node: ast.ExceptHandler) -> bool:
 
 def _is_text_io(node: ast.Call) -> bool:
     match node.func:
-        case ast.Attribute(attr="read_text" | "write_text"):
-            return not any(isinstance(arg, ast.Constant) for arg in node.args[1:2])
+        case ast.Attribute(attr="read_text"):
+            return not node.args
+        case ast.Attribute(attr="write_text"):
+            return len(node.args) < 2
         case ast.Name(id="open"):
             mode = node.args[1] if len(node.args) > 1 else None
             return not (isinstance(mode, ast.Constant) and "b" in str(mode.value))
