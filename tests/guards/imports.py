@@ -79,7 +79,7 @@ TABLE = (
     ),
     Row(
         "agent/subcommands",
-        "a subcommand is a start of its own: it shows rules, decisions and the sandbox, and runs no tool",
+        "a subcommand is a start of its own: it shows rules and decisions, and runs no tool",
         ("permissions.check", "permissions.rules", "permissions.sandbox"),
         frozenset({"typer"}),
     ),
