@@ -75,7 +75,12 @@ def start(options: LaunchOptions) -> int:
             return dump(options)
         case Manner.PRINT:
             from gatewright.agent.frontends import headless  # noqa: PLC0415  lazy: 60 ms, asyncio
+            from gatewright.agent.frontends.stdin import may_wait  # noqa: PLC0415
 
+            if may_wait(0):
+                from gatewright.agent.preload import preload  # noqa: PLC0415
+
+                preload(("gatewright.agent.build",))
             return leave(headless.run(options, opener(options, interactive=options.answers_asks)))
         case Manner.LINES:
             from gatewright.agent.frontends import line  # noqa: PLC0415  lazy: 60 ms, asyncio

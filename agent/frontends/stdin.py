@@ -49,6 +49,11 @@ def read(fd: int, *, patient: bool) -> str:
         raise BadInput(f"Standard input is not UTF-8 text (byte {error.start}).") from error
 
 
+def may_wait(fd: int) -> bool:
+    """Whether reading could take a while: a pipe that has not spoken yet."""
+    return _piped(fd) and not select.select([fd], [], [], 0)[0]
+
+
 def _piped(fd: int) -> bool:
     """Whether `fd` is open and no terminal; nobody types into a program that prints."""
     try:
