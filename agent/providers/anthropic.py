@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gatewright.agent.providers.anthropic_events import MessagesReader
-from gatewright.agent.providers.anthropic_request import body_of
+from gatewright.agent.providers.anthropic_request import Bodies
 from gatewright.agent.providers.api import Reader
 from gatewright.agent.providers.catalog import ModelFacts
 from gatewright.agent.providers.protocol import Request
@@ -22,9 +22,10 @@ class MessagesApi:
         self._name = name
         self._facts = facts
         self._quirks = quirks
+        self._bodies = Bodies()
 
     def body(self, request: Request) -> JsonObject:
-        return body_of(request, self._facts(request.model), self._quirks)
+        return self._bodies.body(request, self._facts(request.model), self._quirks)
 
     def reader(self, request: Request) -> Reader:
         return MessagesReader(request.model, self._name)

@@ -7,7 +7,8 @@ from typing import assert_never
 
 from gatewright.agent.messages import AssistantPart, CallPart, TextPart, ThinkingPart
 from gatewright.agent.providers.catalog import ModelFacts
-from gatewright.agent.providers.history import Heard, Message, Said, messages_of
+from gatewright.agent.providers.history import Gathering, Heard, Message, Said
+from gatewright.agent.providers.kept import Kept
 from gatewright.agent.providers.media import sendable
 from gatewright.agent.providers.protocol import Request
 from gatewright.agent.providers.quirks import Quirks
@@ -25,20 +26,28 @@ _LEAST_BUDGET = 1_024
 _CACHED_TURNS = 2
 
 
-def body_of(request: Request, facts: ModelFacts, quirks: Quirks) -> JsonObject:
-    """What stays the same comes first, what may change from request to request last."""
-    messages = messages_of(request.turns, request.model)
-    body: JsonObject = {"model": request.model}
-    if request.tools:
-        body["tools"] = _tools(request.tools)
-    if system := _system(request.system):
-        body["system"] = system
-    body["messages"] = _messages(messages, facts, quirks)
-    body["max_tokens"] = _max_tokens(request, facts)
-    body["stream"] = True
-    body |= _thinking(request, facts, messages)
-    body |= quirks.extra
-    return {name: value for name, value in body.items() if name not in quirks.omit}
+class Bodies:
+    """The bodies of one conversation's requests; each costs what is new since the one before."""
+
+    def __init__(self) -> None:
+        self._gathering = Gathering()
+        self._kept: Kept[Message, JsonObject] = Kept()
+
+    def body(self, request: Request, facts: ModelFacts, quirks: Quirks) -> JsonObject:
+        """What stays the same comes first, what may change from request to request last."""
+        messages = self._gathering.messages(request.turns, request.model)
+        body: JsonObject = {"model": request.model}
+        if request.tools:
+            body["tools"] = _tools(request.tools)
+        if system := _system(request.system):
+            body["system"] = system
+        made = self._kept.map(messages, lambda message: _message(message, facts, quirks))
+        body["messages"] = _with_cache_points(made)
+        body["max_tokens"] = _max_tokens(request, facts)
+        body["stream"] = True
+        body |= _thinking(request, facts, messages)
+        body |= quirks.extra
+        return {name: value for name, value in body.items() if name not in quirks.omit}
 
 
 def _max_tokens(request: Request, facts: ModelFacts) -> int:
@@ -65,20 +74,31 @@ def _cache(block: JsonObject) -> None:
     block["cache_control"] = {"type": "ephemeral"}
 
 
-def _messages(messages: Sequence[Message], facts: ModelFacts, quirks: Quirks) -> list[JsonObject]:
-    listed: list[JsonObject] = []
-    for message in messages:
-        match message:
-            case Heard():
-                listed.append({"role": "user", "content": _heard(message, facts, quirks)})
-            case Said(parts=parts):
-                blocks = [block for part in parts if (block := _part(part)) is not None]
-                listed.append({"role": "assistant", "content": blocks})
-            case _:
-                assert_never(message)
-    for turn in [item for item in listed if item["role"] == "user"][-_CACHED_TURNS:]:
-        _cache(turn["content"][-1])
-    return listed
+def _message(message: Message, facts: ModelFacts, quirks: Quirks) -> JsonObject:
+    match message:
+        case Heard():
+            return {"role": "user", "content": _heard(message, facts, quirks)}
+        case Said(parts=parts):
+            blocks = [block for part in parts if (block := _part(part)) is not None]
+            return {"role": "assistant", "content": blocks}
+        case _:
+            assert_never(message)
+
+
+def _with_cache_points(messages: list[JsonObject]) -> list[JsonObject]:
+    """Cache points on the last two messages of the person, which are copied for it."""
+    left = _CACHED_TURNS
+    for index in range(len(messages) - 1, -1, -1):
+        message = messages[index]
+        if message["role"] == "user" and left:
+            *before, last = message["content"]
+            last = dict(last)
+            _cache(last)
+            messages[index] = {**message, "content": [*before, last]}
+            left -= 1
+        if not left:
+            break
+    return messages
 
 
 def _heard(message: Heard, facts: ModelFacts, quirks: Quirks) -> list[JsonObject]:

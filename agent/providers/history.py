@@ -23,6 +23,7 @@ from gatewright.agent.messages import (
     Turn,
     UserTurn,
 )
+from gatewright.agent.providers.kept import unchanged
 from gatewright.tools.protocol import Content, TextContent
 
 INTERRUPTED = "The call was interrupted: it has no result."
@@ -54,35 +55,57 @@ class Said(msgspec.Struct, frozen=True):
 Message: TypeAlias = Heard | Said
 
 
+class Gathering:
+    """The turns of one conversation as alternating messages, at the cost of what is new.
+
+    Thinking is kept only where the model asked wrote it. Thinking behind the last words of a
+    message led to nothing: no API takes it there, but some gather a message's thinking in one
+    field.
+    """
+
+    def __init__(self, *, keep_last_thoughts: bool = False) -> None:
+        self._keep_last_thoughts = keep_last_thoughts
+        self._model = ""
+        self._turns: Sequence[Turn] = ()
+        self._gathered: list[Message] = []
+        self._names = _Names()
+
+    def messages(self, turns: Sequence[Turn], model: str) -> tuple[Message, ...]:
+        known = len(self._turns)
+        if model != self._model or unchanged(self._turns, turns) < known:
+            self._model, self._gathered, self._names = model, [], _Names()
+            known = 0
+        self._add(turns[known:])
+        self._turns = turns
+        gathered = self._gathered
+        if not gathered or isinstance(gathered[-1], Said):
+            return (*gathered, Heard((), (TextContent(GO_ON),)))
+        return tuple(gathered)
+
+    def _add(self, turns: Sequence[Turn]) -> None:
+        results = _by_call(turns)
+        for turn in turns:
+            match turn:
+                case AssistantTurn():
+                    said, calls = _said(turn, self._model, self._names)
+                    if not self._keep_last_thoughts:
+                        said = _without_last_thoughts(said)
+                    if said.parts:
+                        _say(self._gathered, said)
+                    if calls:
+                        answers = tuple(_result(results, old, new) for old, new in calls)
+                        self._gathered.append(Heard(answers, ()))
+                case UserTurn(content=content):
+                    _hear(self._gathered, _kept(content))
+                case ResultTurn():
+                    pass  # taken up with its call; without one it belongs to nothing
+
+
 def messages_of(
     turns: Sequence[Turn], model: str, *, keep_last_thoughts: bool = False
 ) -> tuple[Message, ...]:
-    """The turns as alternating messages; thinking is kept only where `model` wrote it.
-
-    Thinking behind the last words of a message led to nothing: no API takes it there, but some
-    gather a message's thinking in one field.
-    """
-    gathered: list[Message] = []
-    results = _by_call(turns)
-    names = _Names()
-    for turn in turns:
-        match turn:
-            case AssistantTurn():
-                said, calls = _said(turn, model, names)
-                if not keep_last_thoughts:
-                    said = _without_last_thoughts(said)
-                if said.parts:
-                    _say(gathered, said)
-                if calls:
-                    answers = tuple(_result(results, old, new) for old, new in calls)
-                    gathered.append(Heard(answers, ()))
-            case UserTurn(content=content):
-                _hear(gathered, _kept(content))
-            case ResultTurn():
-                pass  # taken up with its call; without one it belongs to nothing
-    if not gathered or isinstance(gathered[-1], Said):
-        gathered.append(Heard((), (TextContent(GO_ON),)))
-    return tuple(gathered)
+    """A whole history at once."""
+    return Gathering(keep_last_thoughts=keep_last_thoughts).messages(turns, model)
 
 
 def _by_call(turns: Sequence[Turn]) -> dict[str, list[ResultTurn]]:

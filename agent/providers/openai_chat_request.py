@@ -10,8 +10,9 @@ import msgspec
 
 from gatewright.agent.messages import CallPart, TextPart, ThinkingPart
 from gatewright.agent.providers.catalog import ModelFacts
-from gatewright.agent.providers.foreign import rows
-from gatewright.agent.providers.history import NOTHING, Heard, Result, Said, messages_of
+from gatewright.agent.providers.foreign import rows, table
+from gatewright.agent.providers.history import NOTHING, Gathering, Heard, Message, Result, Said
+from gatewright.agent.providers.kept import Kept
 from gatewright.agent.providers.media import sendable
 from gatewright.agent.providers.protocol import Request
 from gatewright.agent.providers.quirks import Quirks
@@ -27,7 +28,25 @@ _EPHEMERAL = {"type": "ephemeral"}
 _CACHED_TURNS = 2
 
 
-def body_of(request: Request, facts: ModelFacts, quirks: Quirks) -> JsonObject:
+class Bodies:
+    """The bodies of one conversation's requests; each costs what is new since the one before."""
+
+    def __init__(self) -> None:
+        self._gathering = Gathering(keep_last_thoughts=True)
+        self._kept: Kept[Message, list[JsonObject]] = Kept()
+
+    def body(self, request: Request, facts: ModelFacts, quirks: Quirks) -> JsonObject:
+        history = self._gathering.messages(request.turns, request.model)
+        made = self._kept.map(history, lambda message: _message(message, facts, quirks))
+        messages = [*_system(request, quirks), *(one for group in made for one in group)]
+        if quirks.cache_points:
+            _mark(messages)
+        return _body(request, facts, quirks, messages)
+
+
+def _body(
+    request: Request, facts: ModelFacts, quirks: Quirks, messages: list[JsonObject]
+) -> JsonObject:
     body: JsonObject = {"model": request.model}
     if request.tools:
         body["tools"] = [
@@ -41,7 +60,7 @@ def body_of(request: Request, facts: ModelFacts, quirks: Quirks) -> JsonObject:
             }
             for tool in request.tools
         ]
-    body["messages"] = _messages(request, facts, quirks)
+    body["messages"] = messages
     limit = min(request.max_output, facts.max_output) if facts.known else request.max_output
     body[quirks.max_tokens] = limit
     body["stream"] = True
@@ -68,24 +87,22 @@ def _effort(request: Request, facts: ModelFacts, quirks: Quirks) -> JsonObject:
     return {quirks.effort: {"effort": effort} if quirks.effort == "reasoning" else effort}
 
 
-def _messages(request: Request, facts: ModelFacts, quirks: Quirks) -> list[JsonObject]:
-    listed: list[JsonObject] = []
+def _system(request: Request, quirks: Quirks) -> list[JsonObject]:
     system = "\n\n".join(text for text in request.system if text.strip())
-    if system:
-        listed.append({"role": quirks.system_role, "content": system})
-    for message in messages_of(request.turns, request.model, keep_last_thoughts=True):
-        match message:
-            case Heard():
-                listed.extend(_heard(message, facts, quirks))
-            case Said():
-                listed.append(_said(message, quirks))
-            case _:
-                assert_never(message)
+    return [{"role": quirks.system_role, "content": system}] if system else []
+
+
+def _message(message: Message, facts: ModelFacts, quirks: Quirks) -> list[JsonObject]:
+    match message:
+        case Heard():
+            made = _heard(message, facts, quirks)
+        case Said():
+            made = [_said(message, quirks)]
+        case _:
+            assert_never(message)
     if quirks.call_ids == "nine":
-        _shorten_ids(listed)
-    if quirks.cache_points:
-        _mark(listed)
-    return listed
+        _shorten_ids(made)
+    return made
 
 
 def _heard(message: Heard, facts: ModelFacts, quirks: Quirks) -> list[JsonObject]:
@@ -171,7 +188,7 @@ def _reasoning(thinking: Sequence[ThinkingPart], quirks: Quirks) -> JsonObject:
         detail
         for part in thinking
         if part.opaque
-        for detail in rows(msgspec.json.decode(part.opaque))
+        for detail in _details(part.opaque)
     ]
     return {"reasoning_details": details} if details else {}
 
@@ -191,15 +208,24 @@ def _shorten_ids(messages: Sequence[JsonObject]) -> None:
             message["tool_call_id"] = short(message["tool_call_id"])
 
 
-def _mark(messages: Sequence[JsonObject]) -> None:
-    """Cache points on the system prompt and the last two messages of the person."""
-    marked = [message for message in messages if message["role"] == "user"][-_CACHED_TURNS:]
-    for message in [*messages[:1], *marked]:
+def _mark(messages: list[JsonObject]) -> None:
+    """Cache points on the system prompt and the last two messages of the person, as copies."""
+    users = [index for index, message in enumerate(messages) if message["role"] == "user"]
+    for index in {0, *users[-_CACHED_TURNS:]}:
+        message = messages[index]
         if message["role"] not in ("system", "developer", "user"):
             continue
         content = message["content"]
         parts: list[JsonObject] = (
             [{"type": "text", "text": content}] if isinstance(content, str) else content
         )
-        parts[-1]["cache_control"] = _EPHEMERAL
-        message["content"] = parts
+        marked = [*parts[:-1], {**parts[-1], "cache_control": _EPHEMERAL}]
+        messages[index] = {**message, "content": marked}
+
+
+def _details(opaque: str) -> list[JsonObject]:
+    """What this server gave us; another API's signature is none of it."""
+    try:
+        return [detail for detail in map(table, rows(msgspec.json.decode(opaque))) if detail]
+    except msgspec.DecodeError:
+        return []

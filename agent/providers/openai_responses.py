@@ -7,7 +7,7 @@ from collections.abc import Callable
 from gatewright.agent.providers.api import Reader
 from gatewright.agent.providers.catalog import ModelFacts
 from gatewright.agent.providers.openai_responses_events import ResponsesReader
-from gatewright.agent.providers.openai_responses_request import body_of
+from gatewright.agent.providers.openai_responses_request import Bodies
 from gatewright.agent.providers.protocol import Request
 from gatewright.agent.providers.quirks import Quirks
 from gatewright.tools.protocol import JsonObject
@@ -20,9 +20,10 @@ class ResponsesApi:
         self._name = name
         self._facts = facts
         self._quirks = quirks
+        self._bodies = Bodies()
 
     def body(self, request: Request) -> JsonObject:
-        return body_of(request, self._facts(request.model), self._quirks)
+        return self._bodies.body(request, self._facts(request.model), self._quirks)
 
     def reader(self, request: Request) -> Reader:
         return ResponsesReader(request.model, self._name)

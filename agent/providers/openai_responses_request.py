@@ -7,7 +7,8 @@ from typing import assert_never
 
 from gatewright.agent.messages import AssistantPart, CallPart, TextPart, ThinkingPart
 from gatewright.agent.providers.catalog import ModelFacts
-from gatewright.agent.providers.history import Heard, Result, Said, messages_of
+from gatewright.agent.providers.history import Gathering, Heard, Message, Result, Said
+from gatewright.agent.providers.kept import Kept
 from gatewright.agent.providers.media import sendable
 from gatewright.agent.providers.openai_chat_request import arguments_of
 from gatewright.agent.providers.protocol import Request
@@ -23,7 +24,22 @@ from gatewright.tools.protocol import (
 _LEAST_OUTPUT = 16
 
 
-def body_of(request: Request, facts: ModelFacts, quirks: Quirks) -> JsonObject:
+class Bodies:
+    """The bodies of one conversation's requests; each costs what is new since the one before."""
+
+    def __init__(self) -> None:
+        self._gathering = Gathering()
+        self._kept: Kept[Message, list[JsonObject]] = Kept()
+
+    def body(self, request: Request, facts: ModelFacts, quirks: Quirks) -> JsonObject:
+        history = self._gathering.messages(request.turns, request.model)
+        made = self._kept.map(history, lambda message: list(_items(message, facts, quirks)))
+        return _body(request, facts, quirks, [item for group in made for item in group])
+
+
+def _body(
+    request: Request, facts: ModelFacts, quirks: Quirks, items: list[JsonObject]
+) -> JsonObject:
     body: JsonObject = {"model": request.model}
     if request.tools:
         body["tools"] = [
@@ -38,7 +54,7 @@ def body_of(request: Request, facts: ModelFacts, quirks: Quirks) -> JsonObject:
         ]
     if system := "\n\n".join(text for text in request.system if text.strip()):
         body["instructions"] = system
-    body["input"] = list(_input(request, facts, quirks))
+    body["input"] = items
     limit = min(request.max_output, facts.max_output) if facts.known else request.max_output
     body["max_output_tokens"] = max(_LEAST_OUTPUT, limit)
     body["stream"] = True
@@ -56,20 +72,18 @@ def body_of(request: Request, facts: ModelFacts, quirks: Quirks) -> JsonObject:
     return {name: value for name, value in body.items() if name not in quirks.omit}
 
 
-def _input(request: Request, facts: ModelFacts, quirks: Quirks) -> Iterator[JsonObject]:
-    phases = quirks.phases and facts.thinking == "reasoning"
-    for message in messages_of(request.turns, request.model):
-        match message:
-            case Heard(results=results, content=content):
-                for result in results:
-                    yield _result(result, facts, quirks)
-                if content:
-                    parts = [_content(item, facts, quirks) for item in content]
-                    yield {"type": "message", "role": "user", "content": parts}
-            case Said(parts=parts):
-                yield from _said(parts, phases=phases)
-            case _:
-                assert_never(message)
+def _items(message: Message, facts: ModelFacts, quirks: Quirks) -> Iterator[JsonObject]:
+    match message:
+        case Heard(results=results, content=content):
+            for result in results:
+                yield _result(result, facts, quirks)
+            if content:
+                parts = [_content(item, facts, quirks) for item in content]
+                yield {"type": "message", "role": "user", "content": parts}
+        case Said(parts=parts):
+            yield from _said(parts, phases=quirks.phases and facts.thinking == "reasoning")
+        case _:
+            assert_never(message)
 
 
 def _result(result: Result, facts: ModelFacts, quirks: Quirks) -> JsonObject:
