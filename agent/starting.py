@@ -15,6 +15,7 @@ from gatewright.agent.errors import GatewrightError
 from gatewright.agent.exits import UsageError
 from gatewright.agent.options import LaunchOptions
 
+GONE = "The current directory is no longer there: change to another one."
 CLOSED = "Standard output is closed: nobody would see the answer."
 PROMPT_FILE_BYTES = 1024 * 1024
 
@@ -55,6 +56,7 @@ def manner(options: LaunchOptions) -> Manner:
 def settled(options: LaunchOptions, chosen_mode: Callable[[str], str]) -> LaunchOptions:
     """The options with canonical mode and prompt texts. Raises UsageError."""
     keep_standard_streams()
+    require_directory()
     changes: dict[str, object] = {}
     if options.mode:
         try:
@@ -71,6 +73,14 @@ def settled(options: LaunchOptions, chosen_mode: Callable[[str], str]) -> Launch
     if options.json_schema:
         changes["json_schema"] = _schema(options.json_schema)
     return msgspec.structs.replace(options, **changes) if changes else options
+
+
+def require_directory() -> None:
+    """Raises GatewrightError where the current directory is gone."""
+    try:
+        Path.cwd()
+    except FileNotFoundError as error:
+        raise GatewrightError(GONE) from error
 
 
 def warn_of_idle_flags(options: LaunchOptions) -> None:

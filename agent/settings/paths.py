@@ -12,6 +12,7 @@ import msgspec
 from gatewright.agent.settings.schema import Source
 
 FOLDER = ".gatewright"
+ROOT = Path("/")
 MANAGED = Path("/etc/gatewright")
 
 
@@ -56,13 +57,13 @@ def own_home(env: Mapping[str, str]) -> Path:
 def project_root(cwd: Path, env: Mapping[str, str]) -> Path:
     """The work tree `cwd` is in, else the nearest directory with settings of ours, else `cwd`.
 
-    The person's home directory is a project only when the program is started right there, and so
-    is one that everybody may write to: anyone could have made `/tmp` a project.
+    `/`, the person's home directory, and one that everybody may write to are a project only when
+    the program is started right there: anyone could have made `/tmp` a project.
     """
     home = user_home(env)
     configured: Path | None = None
     for directory in (cwd, *cwd.parents):
-        if directory != cwd and (directory == home or _everybodys(directory)):
+        if directory != cwd and (directory in (home, ROOT) or _everybodys(directory)):
             break
         if (directory / ".git").exists():
             return directory

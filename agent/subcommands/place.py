@@ -11,6 +11,7 @@ from gatewright.agent.errors import GatewrightError
 from gatewright.agent.settings.paths import Places, places
 from gatewright.agent.settings.sources import Loaded, load
 from gatewright.agent.settings.trust import TrustStore
+from gatewright.agent.starting import require_directory
 
 
 class Here(msgspec.Struct, frozen=True):
@@ -21,6 +22,8 @@ class Here(msgspec.Struct, frozen=True):
 
 
 def here() -> Here:
+    """Raises GatewrightError where the current directory is gone."""
+    require_directory()
     found = places(Path.cwd(), os.environ)
     store = TrustStore(found, os.environ)
     trusted = store.trusts(found.root)

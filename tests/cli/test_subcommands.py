@@ -332,3 +332,11 @@ class TestProbe:
         code, _, err = run("doctor", "--provider", "anthropic")
         assert code == 1
         assert "No key for anthropic" in err
+
+
+def test_a_directory_that_is_gone_is_said(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "project").rmdir()
+    for arguments in (("-p", "hi", "--model", "demo"), ("doctor",), ("config", "list")):
+        code, _, err = run(*arguments)
+        assert (code, err.count("\n")) == (1, 1)
+        assert "no longer there" in err
