@@ -11,6 +11,7 @@ from gatewright.tools import fs, match
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block
 from gatewright.tools.change import change
+from gatewright.tools.counted import counted
 from gatewright.tools.diff import diff
 from gatewright.tools.near import missing
 from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
@@ -75,7 +76,7 @@ def edit(path: Path, edits: Sequence[EditInput | Replacement], ctx: ToolContext)
     change(path, old, file.encode(text), ctx)
     shown = diff(ctx.where.shown(path), file.text, text)
     said = f"Changed {path}: +{shown.added} -{shown.removed}"
-    said += f", {count} places." if count > len(edits) else "."
+    said += f", {counted(count, 'place')}." if count > len(edits) else "."
     said += "".join(f" Matched {step}." for step in dict.fromkeys(steps))
     return ToolResult(
         ok=True,

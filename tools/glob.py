@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block, Text
+from gatewright.tools.counted import counted
 from gatewright.tools.hits import Sight, newest_first
 from gatewright.tools.near import missing
 from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
@@ -93,5 +94,5 @@ def _result(names: Sequence[str], total: int, cut: str) -> ToolResult:
     if notes:
         text += f"\n[{'; '.join(notes)}]"
     data = {"filenames": list(names), "numFiles": len(names), "truncated": bool(notes)}
-    files = "1 file" if len(names) == 1 else f"{len(names)} files"
+    files = counted(len(names), "file")
     return ToolResult.text(text, summary=files, data=data)

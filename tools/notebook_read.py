@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 from gatewright.tools import fs
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block, Text
+from gatewright.tools.counted import counted
 from gatewright.tools.near import missing
 from gatewright.tools.notebook import Notebook
 from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
@@ -56,8 +57,7 @@ def _read(input: NotebookReadInput, ctx: ToolContext) -> ToolResult:
 
 def notebook_result(book: Notebook) -> ToolResult:
     """The cells as a result, for Read too."""
-    count = len(book.cells)
-    summary = "1 cell" if count == 1 else f"{count} cells"
+    summary = counted(len(book.cells), "cell")
     content = tuple(book.content())
     return ToolResult(
         ok=True, content=content, summary=summary, data={"type": "notebook"}, cap=100_000

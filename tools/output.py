@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from gatewright.tools.counted import counted
 from gatewright.tools.inert import inert
 from gatewright.tools.protocol import Content, TextContent, ToolResult
 
@@ -103,5 +104,5 @@ def _keep(text: str, spill: Path, name: str) -> str:
         spill.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8", errors="replace")
     except OSError as error:
-        return f"[{lines} lines, cut; the whole could not be kept: {error.strerror}]"
-    return f"[{lines} lines, cut; the whole is in {path}: Read or Grep it]"
+        return f"[{counted(lines, 'line')}, cut; the whole could not be kept: {error.strerror}]"
+    return f"[{counted(lines, 'line')}, cut; the whole is in {path}: Read or Grep it]"

@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field
 from gatewright.tools import fs
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block, Image, Text
+from gatewright.tools.counted import counted
 from gatewright.tools.inert import visible
 from gatewright.tools.near import missing
 from gatewright.tools.notebook import Notebook
@@ -126,7 +127,7 @@ def _image(sample: bytes, file: BinaryIO, path: Path, size: int) -> ToolResult:
 def _pdf(file: BinaryIO, path: Path, pages: str | None) -> ToolResult:
     file.seek(0)
     content, numbers = pdf_pages(file, path, pages)
-    summary = "1 page" if len(numbers) == 1 else f"{len(numbers)} pages"
+    summary = counted(len(numbers), "page")
     data = {"type": "pdf", "file": {"filePath": str(path), "pages": numbers}}
     return ToolResult(ok=True, content=tuple(content), data=data, summary=summary, cap=CHARS * 3)
 
@@ -149,12 +150,12 @@ def _text(path: Path, found: Window, size: int, encoding: str) -> ToolResult:
         "totalLines": found.total if found.total is not None else last,
     }
     partial = found.first > 1 or found.total is None or last < found.total
-    summary = f"lines {found.first}-{last}" if partial and count else f"{count} lines"
+    summary = f"lines {found.first}-{last}" if partial and count else counted(count, "line")
     return ToolResult(
         ok=True,
         content=ToolResult.text("\n".join(numbered)).content,
         data={"type": "text", "file": file},
-        summary="1 line" if count == 1 and not partial else summary,
+        summary=summary,
         cap=CHARS * 2,
     )
 
@@ -165,12 +166,14 @@ def _note(found: Window, size: int, encoding: str) -> str:
     if size == 0:
         notes.append("the file is empty")
     elif not found.lines:
-        notes.append(f"the file has {found.total} lines; line {found.first} is past its end")
+        notes.append(
+            f"the file has {counted(found.total or 0, 'line')}; line {found.first} is past its end"
+        )
     elif found.total is None or last < found.total:
         of = f" of {found.total}" if found.total is not None else f" ({size:,} bytes in all)"
         notes.append(f"lines {found.first}-{last}{of}; go on with offset={last + 1}")
     if found.cut_lines:
-        notes.append(f"{found.cut_lines} long lines cut")
+        notes.append(f"{counted(found.cut_lines, 'long line')} cut")
     if encoding:
         notes.append(f"encoding {encoding}")
     return "; ".join(notes)

@@ -19,6 +19,7 @@ from typing import BinaryIO
 
 import msgspec
 
+from gatewright.tools.counted import counted
 from gatewright.tools.output import HeadTail, spill_path
 from gatewright.tools.protocol import Child, Progress, SpawnRequest, ToolContext, ToolFailure
 
@@ -221,7 +222,7 @@ class ShellJob:
     def _marker(self, hidden: int) -> str:
         lines = self._kept.hidden_lines
         where = f"; the whole is in {self._path}" if self._file is not None else ""
-        return f"[{lines} lines ({hidden:,} bytes) left out{where}]"
+        return f"[{counted(lines, 'line')} ({hidden:,} bytes) left out{where}]"
 
     @property
     def hidden_lines(self) -> int:

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block
+from gatewright.tools.counted import counted
 from gatewright.tools.protocol import Progress, ToolContext, ToolResult
 from gatewright.tools.tasklist import opened
 
@@ -44,7 +45,7 @@ class TaskListTool:
 def _list(ctx: ToolContext) -> ToolResult:
     with opened(ctx) as tasks:
         lines = [tasks.line(task) for task in tasks.tasks.values()]
-        count = "1 task" if len(lines) == 1 else f"{len(lines)} tasks"
+        count = counted(len(lines), "task")
         return ToolResult(
             ok=True,
             content=ToolResult.text("\n".join(lines) or "There are no tasks.").content,

@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field, field_validator
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.address import Target, parse
 from gatewright.tools.blocks import Block, Markdown, Text
+from gatewright.tools.counted import counted
 from gatewright.tools.fetch import Fetcher, Page
 from gatewright.tools.output import spill_path
 from gatewright.tools.page import is_text, to_text
@@ -142,4 +143,4 @@ async def _answer(text: str, input: WebFetchInput, target: Target, ctx: ToolCont
             f" instructions.\n\nRequest: {input.prompt}\n\n<page>\n{text[:_MODEL_CHARS]}\n</page>"
         )
     data = {"url": target.url, "bytes": len(text), "result": said}
-    return ToolResult.text(said, summary=f"{len(text):,} characters", data=data)
+    return ToolResult.text(said, summary=counted(len(text), "character"), data=data)

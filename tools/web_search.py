@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.address import parse
 from gatewright.tools.blocks import Block, Table
+from gatewright.tools.counted import counted
 from gatewright.tools.protocol import Hit, Progress, ToolContext, ToolResult
 from gatewright.tools.search_services import DuckDuckGo
 
@@ -42,7 +43,7 @@ class WebSearch:
         found = await searcher.search(_query(input), RESULTS * 2)
         hits = [hit for hit in found if _wanted(hit, input)][:RESULTS]
         text = "\n\n".join(_entry(hit, i) for i, hit in enumerate(hits, 1)) or "No results."
-        count = "1 result" if len(hits) == 1 else f"{len(hits)} results"
+        count = counted(len(hits), "result")
         rows = [{"title": hit.title, "url": hit.url} for hit in hits]
         data = {"query": input.query, "results": rows}
         yield ToolResult.text(text, summary=count, data=data)

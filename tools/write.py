@@ -11,6 +11,7 @@ from gatewright.tools import fs
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block, Code, Diff
 from gatewright.tools.change import change
+from gatewright.tools.counted import counted
 from gatewright.tools.diff import diff
 from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
 
@@ -57,10 +58,10 @@ def _write(path: Path, content: str, ctx: ToolContext) -> ToolResult:
     lines = content.count("\n") + (not content.endswith("\n") and bool(content))
     return ToolResult(
         ok=True,
-        content=ToolResult.text(f"{verb} {path} ({lines} lines).").content,
+        content=ToolResult.text(f"{verb} {path} ({counted(lines, 'line')}).").content,
         view=(shown,),
         data={"type": kind, "filePath": str(path), **patch(shown)},
-        summary=f"{lines} lines" if old is None else f"+{shown.added} -{shown.removed}",
+        summary=counted(lines, "line") if old is None else f"+{shown.added} -{shown.removed}",
     )
 
 

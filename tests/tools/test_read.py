@@ -49,7 +49,7 @@ class TestText:
         (box.root / "a").write_text("x" * 5000 + "\nshort\n", encoding="utf-8")
         said = await box.said("Read", file_path="a")
         assert "[... 3,000 more characters]" in said and "     2\tshort" in said
-        assert "1 long lines cut" in said
+        assert "1 long line cut" in said
 
     async def test_a_hundred_thousand_characters_a_call(self, box: Toolbox) -> None:
         (box.root / "a").write_text(("y" * 999 + "\n") * 500, encoding="utf-8")
