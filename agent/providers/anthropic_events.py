@@ -99,7 +99,7 @@ class MessagesReader:
             case "error":
                 raise failure_in_stream(data, who=self._who)
             case _:
-                yield UsageReported(self._usage)  # a ping, or news of a later version
+                pass  # a ping, or news of a later version
 
     def _begin(self, message: JsonObject) -> Iterator[Piece]:
         if not self._started:

@@ -184,12 +184,7 @@ def _reasoning(thinking: Sequence[ThinkingPart], quirks: Quirks) -> JsonObject:
     if quirks.reasoning_back != "reasoning_details":
         text = "".join(part.text for part in thinking)
         return {quirks.reasoning_back: text} if text else {}
-    details = [
-        detail
-        for part in thinking
-        if part.opaque
-        for detail in _details(part.opaque)
-    ]
+    details = [detail for part in thinking if part.opaque for detail in _details(part.opaque)]
     return {"reasoning_details": details} if details else {}
 
 

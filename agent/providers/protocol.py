@@ -79,6 +79,10 @@ class UsageReported(msgspec.Struct, frozen=True):
     usage: Usage
 
 
+class Alive(msgspec.Struct, frozen=True):
+    """A ping, or anything else without content: the server is still there."""
+
+
 class Finished(msgspec.Struct, frozen=True):
     """The last piece of every complete answer; a stream that ends without it was cut."""
 
@@ -94,6 +98,7 @@ Piece: TypeAlias = (
     | InputPiece
     | BlockEnded
     | UsageReported
+    | Alive
     | Finished
 )
 

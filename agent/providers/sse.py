@@ -13,6 +13,8 @@ class EventTooLong(ValueError):
 
 
 class Sse(NamedTuple):
+    """Without data it is a comment, which servers send to show that they are alive."""
+
     event: str
     data: bytes
 
@@ -25,6 +27,7 @@ class SseReader:
         self._held = 0
         self._event = ""
         self._data: list[bytes] = []
+        self._commented = False
         self._begun = False
         self._after_cr = False
 
@@ -72,14 +75,16 @@ class SseReader:
         value = value.removeprefix(b" ")
         if name == b"data":
             self._data.append(value)
+        elif not name:
+            self._commented = True
         elif name == b"event":
             self._event = value.decode("utf-8", "replace")
         return None
 
     def _flush(self) -> Sse | None:
-        event, data = self._event, self._data
-        self._event = ""
+        event, data, commented = self._event, self._data, self._commented
+        self._event, self._commented = "", False
         if not data:
-            return None
+            return Sse("", b"") if commented else None
         self._data = []
         return Sse(event, data[0] if len(data) == 1 else b"\n".join(data))

@@ -10,7 +10,7 @@ from gatewright.agent.errors import FailureKind
 from gatewright.agent.providers.api import Api, Reader
 from gatewright.agent.providers.errors import failure, failure_of
 from gatewright.agent.providers.foreign import table
-from gatewright.agent.providers.protocol import Piece, Request
+from gatewright.agent.providers.protocol import Alive, Piece, Request
 from gatewright.agent.providers.wire import Wire
 
 
@@ -39,7 +39,8 @@ class StreamedProvider:
                     FailureKind.REFUSED, "it sent a web page; check the base URL", who=self._name
                 )
             async for event in reply.events():
-                for piece in reader.feed(event):
+                pieces = list(reader.feed(event)) if event.data else []
+                for piece in pieces or (Alive(),):
                     yield piece
             for piece in reader.end():
                 yield piece

@@ -10,7 +10,6 @@ a model server that redirects is configured wrongly.
 from __future__ import annotations
 
 import asyncio
-import functools
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -22,7 +21,7 @@ from gatewright.agent.providers.transport.address import Address, parse_url, pro
 from gatewright.agent.providers.transport.connection import Connection, connect, proxy_headers
 from gatewright.agent.providers.transport.port import Timeouts
 from gatewright.agent.providers.transport.response import BadResponse, ResponseReader
-from gatewright.agent.providers.transport.tls import tls_context
+from gatewright.agent.providers.transport.tls import Trust
 
 _IDLE_LIMIT = 4
 
@@ -68,11 +67,17 @@ class DirectAnswer:
 
 
 class DirectTransport:
-    def __init__(self, env: Mapping[str, str], timeouts: Timeouts | None = None) -> None:
+    def __init__(
+        self,
+        env: Mapping[str, str],
+        timeouts: Timeouts | None = None,
+        *,
+        trust: Trust | None = None,
+    ) -> None:
         self._env = env
         self._timeouts = timeouts or Timeouts()
         self._idle: dict[tuple[Address | None, str], Connection] = {}
-        self._tls = functools.cache(lambda: tls_context(env))
+        self._trust = trust or Trust(env)
 
     @asynccontextmanager
     async def send(
@@ -121,7 +126,12 @@ class DirectTransport:
                 return kept
             kept.close()
         async with asyncio.timeout(self._timeouts.connect):
-            return await connect(exchange.address, exchange.proxy, self._tls)
+            try:
+                return await connect(exchange.address, exchange.proxy, self._trust.context)
+            except ssl.SSLCertVerificationError:
+                if not self._trust.widen():
+                    raise
+                return await connect(exchange.address, exchange.proxy, self._trust.context)
 
     def _settle(self, exchange: Exchange, connection: Connection, reader: ResponseReader) -> None:
         key = _key(exchange)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import base64
 import datetime
+import shutil
 import ssl
+import subprocess
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -21,6 +23,7 @@ from gatewright.agent.errors import FailureKind, ProviderError
 from gatewright.agent.providers.transport.address import Address, parse_url, proxy_for
 from gatewright.agent.providers.transport.http import DirectTransport
 from gatewright.agent.providers.transport.port import Timeouts
+from gatewright.agent.providers.transport.tls import Trust
 
 ANSWER = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
 
@@ -139,8 +142,8 @@ async def peer_at(
         await peer.stop()
 
 
-async def get(url: str, env: dict[str, str]) -> bytes:
-    transport = DirectTransport(env, Timeouts(connect=5, idle=5))
+async def get(url: str, env: dict[str, str], trust: Trust | None = None) -> bytes:
+    transport = DirectTransport(env, Timeouts(connect=5, idle=5), trust=trust)
     try:
         async with transport.send(url, {"x": "y"}, None) as answer:
             return b"".join([chunk async for chunk in answer.chunks()])
@@ -161,6 +164,39 @@ async def test_a_certificate_for_another_name_is_refused(authority: Authority) -
     async with peer_at(authority.server) as peer:
         with pytest.raises(ProviderError, match="not trusted"):
             await get(f"https://127.0.0.1:{peer.port}/", {"SSL_CERT_FILE": str(authority.file)})
+
+
+def hash_of(certificate: Path) -> str:
+    argv = ["openssl", "x509", "-hash", "-noout", "-in", str(certificate)]
+    return subprocess.run(argv, check=True, capture_output=True, text=True).stdout.strip()
+
+
+class TrustWithBundle(Trust):
+    """The bundle of a system of our own."""
+
+    def __init__(self, hashed: Path, bundle: Path) -> None:
+        super().__init__({}, hashed=str(hashed))
+        self._file = str(bundle)
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="names the file by its hash")
+async def test_certificates_by_hash_are_looked_up_and_the_bundle_read_only_if_need_be(
+    authority: Authority, tmp_path: Path
+) -> None:
+    own, none = tmp_path / "own", tmp_path / "none"
+    own.mkdir()
+    none.mkdir()
+    (own / f"{hash_of(authority.file)}.0").symlink_to(authority.file)
+    async with peer_at(authority.server) as peer:
+        url = f"https://localhost:{peer.port}/"
+        by_hash = Trust({}, hashed=str(own))
+        assert await get(url, {}, by_hash) == b"ok"
+        assert by_hash.widen()  # nothing but the hashes was used so far
+        bundled = TrustWithBundle(none, authority.file)
+        assert await get(url, {}, bundled) == b"ok"
+        assert not bundled.widen()
+        with pytest.raises(ProviderError, match="not trusted"):
+            await get(url, {}, Trust({}, hashed=str(none)))
 
 
 async def test_unreadable_certificates_are_named(tmp_path: Path) -> None:
