@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
-from gatewright.agent.events import Compacted, ModelChanged, Noticed, SessionStarted, ToolFinished
+from gatewright.agent.events import (
+    Compacted,
+    ModelChanged,
+    Noticed,
+    RetryScheduled,
+    SessionStarted,
+    ToolFinished,
+)
 from gatewright.agent.messages import AssistantPart, CallPart, TextPart, ThinkingPart, Usage
 from gatewright.tools.protocol import Content, DocumentContent, ImageContent, TextContent
 
@@ -38,8 +45,17 @@ def user(content: Sequence[Content]) -> Line:
     return {"type": "user", "message": message, "parent_tool_use_id": None, "isReplay": True}
 
 
-def system(event: Compacted | ModelChanged | Noticed) -> Line:
+def system(event: Compacted | ModelChanged | Noticed | RetryScheduled) -> Line:
     match event:
+        case RetryScheduled(attempt=attempt, attempts=attempts, seconds=seconds, reason=reason):
+            return {
+                "type": "system",
+                "subtype": "api_retry",
+                "attempt": attempt,
+                "max_retries": attempts,
+                "retry_delay_ms": round(seconds * 1000),
+                "error": reason,
+            }
         case Compacted(trigger=trigger, tokens_before=tokens):
             return {
                 "type": "system",

@@ -16,6 +16,7 @@ from gatewright.agent.events import (
     MessageDropped,
     ModelChanged,
     Noticed,
+    RetryScheduled,
     SessionStarted,
     TextDelta,
     ThinkingDelta,
@@ -110,7 +111,7 @@ class Dialect:
             case TextDelta() | ThinkingDelta() | InputDelta() | MessageDropped() as piece:
                 if self._partial is not None:
                     yield from map(stream_event, self._partial.pieces(piece))
-            case Compacted() | ModelChanged() | Noticed() as event:
+            case Compacted() | ModelChanged() | Noticed() | RetryScheduled() as event:
                 yield system(event)
             case TurnEnded() as ended:
                 yield self._result(ended)

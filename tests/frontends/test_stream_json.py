@@ -18,6 +18,7 @@ from gatewright.agent.events import (
     InputDelta,
     MessageDropped,
     Noticed,
+    RetryScheduled,
     SessionStarted,
     TextDelta,
     ThinkingDelta,
@@ -239,6 +240,8 @@ def test_system_messages() -> None:
     )
     assert bodies[0]["compact_metadata"] == {"trigger": "auto", "pre_tokens": 9}
     assert (bodies[1]["subtype"], bodies[1]["text"]) == ("notice", "t")
+    (retry,) = lines(RetryScheduled(attempt=1, attempts=10, seconds=1.5, reason="Busy."))
+    assert (retry["attempt"], retry["max_retries"], retry["retry_delay_ms"]) == (1, 10, 1500)
 
 
 def test_what_was_sent_comes_back_only_when_asked_for() -> None:

@@ -1,0 +1,145 @@
+"""`agent --plain` as a real program: typed lines in, whole lines out, questions answered so too."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from gatewright.agent import starting
+from gatewright.agent.options import LaunchOptions
+from gatewright.agent.starting import Manner, manner
+from tests.e2e.program import AGENT, Program
+from tests.fakes.model_server import ServerThread
+
+pytestmark = pytest.mark.e2e
+
+RUN = 'say: I will run it.\ncall: Bash {"command": "echo hi > ran"}\n---\nsay: Done.\n'
+
+
+class Typed:
+    """The program with pipes for a keyboard and a page."""
+
+    def __init__(self, program: Program, *flags: str, **env: str) -> None:
+        self.process = subprocess.Popen(
+            [AGENT, "--plain", *flags],
+            cwd=program.project,
+            env=program.env(**env),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        self._seen = b""
+
+    def type(self, text: str) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(text.encode())
+        self.process.stdin.flush()
+
+    def until(self, words: str, within: float = 8.0) -> str:
+        assert self.process.stdout is not None
+        fd = self.process.stdout.fileno()
+        os.set_blocking(fd, False)
+        deadline = time.monotonic() + within
+        while words.encode() not in self._seen:
+            assert time.monotonic() < deadline, self._seen.decode()
+            try:
+                self._seen += os.read(fd, 65536)
+            except BlockingIOError:
+                time.sleep(0.01)
+        return self._seen.decode()
+
+    def end(self) -> int:
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        return self.process.wait(timeout=8)
+
+    def drop(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+            assert stream is not None
+            stream.close()
+
+
+@pytest.fixture
+def typed(program: Program) -> Generator[Typed]:
+    with ServerThread(RUN) as server:
+        program_ = Typed(program, ANTHROPIC_API_KEY="k", ANTHROPIC_BASE_URL=server.url)
+        yield program_
+        program_.drop()
+
+
+def test_a_conversation_with_a_question(typed: Typed, program: Program) -> None:
+    typed.until("/help lists commands")
+    typed.type("go\n")
+    typed.until("  y: Yes")
+    typed.type("y\n")
+    page = typed.until("Done.")
+    assert typed.end() == 0
+    assert page.index("I will run it.") < page.index("$ echo hi > ran") < page.index("Done.")
+    assert (program.project / "ran").exists()
+    assert "\x1b" not in page, "no escape sequences for a screen reader"
+
+
+def test_an_instruction_instead_of_an_answer(typed: Typed, program: Program) -> None:
+    typed.type("go\n")
+    typed.until("  y: Yes")
+    typed.type("use another file\n")
+    typed.until("Done.")
+    assert typed.end() == 0
+    assert not (program.project / "ran").exists()
+
+
+def test_the_end_of_input_waits_for_the_answer(typed: Typed) -> None:
+    typed.type("/mode plan\n/status\n/exit\n")
+    page = typed.until("plan")
+    assert typed.end() == 0
+    assert "Mode" in page
+
+
+def test_signals_end_it(typed: Typed) -> None:
+    typed.until("/help lists commands")
+    typed.process.send_signal(signal.SIGTERM)
+    assert typed.process.wait(timeout=8) == 143
+
+
+@pytest.mark.parametrize(
+    ("terminals", "term", "options", "how"),
+    [
+        ({0, 1}, "xterm", LaunchOptions(), Manner.SCREEN),
+        ({0, 1}, "dumb", LaunchOptions(), Manner.LINES),
+        ({0, 1}, "xterm", LaunchOptions(plain=True), Manner.LINES),
+        ({0, 1}, "xterm", LaunchOptions(print_mode=True), Manner.PRINT),
+        ({0}, "xterm", LaunchOptions(), Manner.PRINT),
+        ({1}, "xterm", LaunchOptions(prompt="x"), Manner.PRINT),
+        (set[int](), "xterm", LaunchOptions(plain=True), Manner.LINES),
+        (set[int](), "xterm", LaunchOptions(input_format="stream-json"), Manner.PRINT),
+        ({0, 1}, "xterm", LaunchOptions(dump_system_prompt=True), Manner.DUMP),
+    ],
+)
+def test_the_front_end_that_fits(
+    terminals: set[int],
+    term: str,
+    options: LaunchOptions,
+    how: Manner,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(starting, "is_terminal", terminals.__contains__)
+    monkeypatch.setenv("TERM", term)
+    assert manner(options) is how
+
+
+def test_prompt_files(tmp_path: Path) -> None:
+    (tmp_path / "own").write_text("Own.", encoding="utf-8")
+    (tmp_path / "more").write_text("More.", encoding="utf-8")
+    options = LaunchOptions(
+        system_prompt_file=str(tmp_path / "own"), append_system_prompt_file=str(tmp_path / "more")
+    )
+    settled = starting.settled(options, str)
+    assert (settled.system_prompt, settled.append_system_prompt) == ("Own.", "More.")
