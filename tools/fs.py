@@ -51,15 +51,15 @@ class FileText(msgspec.Struct, frozen=True):
             ) from None
 
 
-def detect(sample: bytes) -> tuple[str, bytes]:
-    """Encoding and byte-order mark by the first bytes; "" for binary content."""
+def detect(sample: bytes, *, whole: bool = False) -> tuple[str, bytes]:
+    """Encoding and byte-order mark by the first bytes, or by all of them; "" for binary."""
     for bom, encoding in _BOMS:
         if sample.startswith(bom):
             return encoding, bom
     if b"\0" in sample:
         return _wide_without_bom(sample), b""
     try:
-        codecs.getincrementaldecoder("utf-8")().decode(sample)
+        codecs.getincrementaldecoder("utf-8")().decode(sample, whole)
     except UnicodeDecodeError as error:
         # One stray byte in otherwise UTF-8 text stays UTF-8; text with none of it is Latin-1.
         before = sample[: error.start]
@@ -79,7 +79,7 @@ def _wide_without_bom(sample: bytes) -> str:
 
 def decode(data: bytes) -> FileText:
     """The text of a whole file, or ToolFailure for binary content."""
-    encoding, bom = detect(data)
+    encoding, bom = detect(data, whole=True)
     if not encoding:
         raise ToolFailure("This is a binary file: it contains NUL bytes.")
     body = data[len(bom) :]

@@ -40,7 +40,7 @@ def to_text(page: Page) -> str:
 
 def _decoded(page: Page) -> str:
     found = _META.search(page.body[:4096])
-    sniffed, bom = detect(page.body[:65536])
+    sniffed, bom = detect(page.body, whole=True)
     names = [sniffed if bom else "", page.charset, found[1].decode() if found else "", sniffed]
     for name in names:
         try:

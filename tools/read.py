@@ -80,7 +80,7 @@ def _read(path: Path, input: ReadInput, ctx: ToolContext) -> ToolResult:
             return _pdf(file, path, input.pages)
         if image_type(sample):
             return _image(sample, file, path, size)
-        encoding, bom = fs.detect(sample)
+        encoding, bom = fs.detect(sample, whole=len(sample) == size)
         if not encoding:
             raise ToolFailure(
                 f"{path} is a binary file of {size:,} bytes; Read shows text."
