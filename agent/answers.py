@@ -22,11 +22,13 @@ from gatewright.agent.events import (
     MessageDropped,
     Noticed,
     RetryScheduled,
+    StreamSilent,
 )
 from gatewright.agent.messages import AssistantPart, Usage
 from gatewright.agent.model import OpenModel
 from gatewright.agent.providers.protocol import StopReason
 from gatewright.agent.stream import Assembly
+from gatewright.agent.watchdog import Watchdog
 
 STALLS = 2  # silent or empty answers that are asked for again
 FIRST_TRIES = 4  # of a server never heard of: the address is more likely wrong than busy
@@ -106,10 +108,10 @@ class Answers:
         try:
             async with (
                 aclosing(self._model.provider.stream(request)) as pieces,
-                asyncio.timeout(ports.silence) as watchdog,
+                Watchdog(ports.silence, self._quiet) as watchdog,
             ):
                 async for piece in pieces:
-                    _feed(watchdog, ports.silence)
+                    watchdog.fed()
                     if event := assembly.add(piece):
                         shown = True
                         ports.emit(event)
@@ -125,6 +127,9 @@ class Answers:
                 self._keep(assembly, parts, cut=True)
             raise
         return assembly
+
+    def _quiet(self, seconds: float) -> None:
+        self._ports.emit(StreamSilent(seconds=seconds, limit=self._ports.silence))
 
     async def _recovered(self, error: ProviderError) -> bool:
         """Whether something was changed that makes another attempt worth it at once."""
@@ -203,11 +208,3 @@ def _check_complete(assembly: Assembly) -> None:
         raise ProviderError(FailureKind.TRANSPORT, "The connection broke in mid-answer.")
     if not assembly.parts and assembly.reason not in (StopReason.REFUSAL, StopReason.LENGTH):
         raise Stalled("The model sent an empty answer.")
-
-
-def _feed(watchdog: asyncio.Timeout, silence: float) -> None:
-    """Push the deadline out, at most once a second: this runs for every piece."""
-    now = asyncio.get_running_loop().time()
-    due = watchdog.when()
-    if due is not None and due - now < silence - 1.0:
-        watchdog.reschedule(now + silence)

@@ -150,6 +150,7 @@ class Rewound(Event, frozen=True, tag="rewound"):
     to: str
     left: str
     text: str = ""
+    carried: Carried = Carried()
 
 
 class ModeChanged(Event, frozen=True, tag="mode"):
@@ -165,11 +166,34 @@ class TitleChanged(Event, frozen=True, tag="title"):
     title: str
 
 
-class FileSaved(Event, frozen=True, tag="file_snapshot"):
-    """The bytes a file had before the turn changed it; an empty hash: it did not exist."""
+class FileState(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A file at one moment; an empty hash: it did not exist. `left` says that it was not kept."""
 
     path: str
-    hash: str
+    hash: str = ""
+    mode: int = 0
+    left: str = ""
+
+
+class FileSaved(Event, frozen=True, tag="file_snapshot"):
+    """A file as it was before a turn first changed it."""
+
+    state: FileState
+
+
+class TreeSaved(Event, frozen=True, tag="tree_snapshot"):
+    """The project as it was before a command, and with `after` at the end of that turn."""
+
+    tree: str
+    after: bool = False
+    left: tuple[str, ...] = ()  # what is too large to be kept
+
+
+class FilesRestored(Event, frozen=True, tag="files_restored"):
+    """Files were put back to how they were before `to`; `files` is how they were until then."""
+
+    to: str
+    files: tuple[FileState, ...]
 
 
 class AgentStarted(Event, frozen=True, tag="agent_started"):
@@ -269,6 +293,14 @@ class RetryScheduled(Event, frozen=True, tag="retry"):
     reason: str
 
 
+class StreamSilent(Event, frozen=True, tag="silent"):
+    """The model has sent nothing for a while; at `limit` seconds the request is given up."""
+
+    durable: ClassVar[bool] = False
+    seconds: float
+    limit: float
+
+
 class QueueChanged(Event, frozen=True, tag="queue"):
     """Inputs waiting for their turn, oldest first."""
 
@@ -309,6 +341,8 @@ AnyEvent: TypeAlias = (
     | ModelChanged
     | TitleChanged
     | FileSaved
+    | TreeSaved
+    | FilesRestored
     | AgentStarted
     | AgentFinished
     | HookRan
@@ -322,6 +356,7 @@ AnyEvent: TypeAlias = (
     | ToolProgressed
     | UsageChanged
     | RetryScheduled
+    | StreamSilent
     | QueueChanged
     | SourcesChanged
     | TasksChanged

@@ -14,6 +14,7 @@ from gatewright.agent.events import AnyEvent, InputDelta, TextDelta, ThinkingDel
 from gatewright.agent.ids import new_id
 from gatewright.agent.messages import AssistantPart, CallPart, TextPart, ThinkingPart, Usage
 from gatewright.agent.providers.protocol import (
+    Alive,
     BlockEnded,
     CallStarted,
     Finished,
@@ -71,6 +72,13 @@ class Assembly:
                 return InputDelta(call_id=self._call[0], name=piece.name, json="")
             case InputPiece(json=json):
                 return self._add_input(json)
+            case _:
+                self._note(piece)
+                return None
+
+    def _note(self, piece: BlockEnded | MessageStarted | UsageReported | Alive | Finished) -> None:
+        """Take a piece that there is nothing to show of."""
+        match piece:
             case BlockEnded():
                 self._end_block()
             case MessageStarted():
@@ -80,9 +88,10 @@ class Assembly:
             case Finished():
                 self._end_block()
                 self.reason, self.detail = piece.reason, piece.detail
+            case Alive():
+                pass
             case _:
                 assert_never(piece)
-        return None
 
     def _add_input(self, json: str) -> AnyEvent | None:
         if self._call is None or not json:

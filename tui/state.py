@@ -318,6 +318,9 @@ def _status(view: View, event: ev.AnyEvent) -> View:  # noqa: PLR0911  one case 
             return replace(view, queue=texts)
         case ev.TasksChanged(running=running):
             return replace(view, tasks=running)
+        case ev.StreamSilent(seconds=seconds, limit=limit):
+            quiet = f"nothing came for {seconds:.0f} s; giving up at {limit:.0f} s"
+            return replace(view, doing=quiet)
         case ev.RetryScheduled():
             wait = f"{event.reason}: trying again in {event.seconds:.0f} s"
             return replace(view, doing=f"{wait} ({event.attempt} of {event.attempts})")

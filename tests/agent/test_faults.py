@@ -108,6 +108,11 @@ CASES = (
     recovers("an overload in the stream", "say: Hal\nerror: overloaded message=Overloaded."),
     Case("silent before anything", ("hang:", OK), silence=0.2),
     Case("silent in the text", ("say: Hal\nhang:", OK), silence=0.2),
+    Case(
+        "signs of life are enough",
+        ("\n".join(["raw: : alive\\n\\n", "delay: 0.2"] * 4) + f"\n{OK}",),
+        silence=0.5,
+    ),
     Case("silent for good", ("hang:",) * 3, Stop.MODEL_ERROR, "sent nothing", "", silence=0.1),
     recovers("an empty answer", "usage: in=1"),
     fails("nothing but empty answers", "usage: in=1", Stop.MODEL_ERROR, "empty answer", times=3),
