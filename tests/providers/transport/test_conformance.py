@@ -58,8 +58,9 @@ async def outcome(api: str, transport: str, script: str) -> tuple[list[Piece], o
         try:
             async with aclosing(provider.stream(REQUEST)) as stream:
                 async for piece in stream:
-                    if not isinstance(piece, Alive):  # the packages do not tell of comments
-                        pieces.append(piece)
+                    if isinstance(piece, Alive):
+                        continue  # the packages do not tell of comments
+                    pieces.append(piece)  # noqa: PERF401  what came before a failure counts
         except ProviderError as error:
             return pieces, (error.kind, error.status, error.retry_after)
         finally:
