@@ -60,7 +60,7 @@ async def outcome(api: str, transport: str, script: str) -> tuple[list[Piece], o
                 async for piece in stream:
                     if isinstance(piece, Alive):
                         continue  # the packages do not tell of comments
-                    pieces.append(piece)  # noqa: PERF401  what came before a failure counts
+                    pieces.append(piece)
         except ProviderError as error:
             return pieces, (error.kind, error.status, error.retry_after)
         finally:
