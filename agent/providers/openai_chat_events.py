@@ -86,8 +86,6 @@ class ChatReader:
         if usage:
             self._usage = usage_of(usage)
             yield UsageReported(self._usage)
-        elif not choice:
-            yield UsageReported(self._usage)  # a sign of life
 
     def _delta(self, delta: JsonObject) -> Iterator[Piece]:
         if not delta:

@@ -94,7 +94,7 @@ class ResponsesReader:
             case "error":
                 raise failure_in_stream(data, who=self._who)
             case _:
-                yield UsageReported(self._usage)  # a sign of life, or news we do not need
+                pass  # a sign of life, or news we do not need
 
     def _begin(self, response: JsonObject) -> Iterator[Piece]:
         if not self._started:

@@ -71,10 +71,7 @@ class BlockEnded(msgspec.Struct, frozen=True):
 
 
 class UsageReported(msgspec.Struct, frozen=True):
-    """The message's counts so far; a later report replaces an earlier one.
-
-    Also sent, unchanged, when the server says that it is still alive.
-    """
+    """The message's counts so far; a later report replaces an earlier one."""
 
     usage: Usage
 
