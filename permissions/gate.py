@@ -33,7 +33,7 @@ from gatewright.permissions.world import (
     git_dirty,
     lookup_host,
 )
-from gatewright.tools.access import Where
+from gatewright.tools.access import Access, Where
 from gatewright.tools.interact import Answer
 from gatewright.tools.protocol import Asker, Facts, ToolCall
 
@@ -54,11 +54,17 @@ class BeforeTool(Protocol):
     async def __call__(self, call: ToolCall, where: Where) -> HookVerdict: ...
 
 
+# Keeps what the call is about to change; True: uncommitted work is about to be thrown away.
+Saving: TypeAlias = Callable[[Access, bool], Awaitable[None]]
 Persist: TypeAlias = Callable[[tuple[str, ...]], Awaitable[None]]
 
 
 async def _no_barrier() -> None:
     return None
+
+
+async def _save_nothing(access: Access, losing: bool) -> None:
+    del access, losing
 
 
 def _ignore(_: object) -> None:
@@ -71,6 +77,7 @@ class GatePorts:
 
     record: Callable[[DecisionRecord], None] = _ignore
     barrier: Callable[[], Awaitable[None]] = _no_barrier
+    saving: Saving = _save_nothing
     clock: Callable[[], float] = time.monotonic
     persist: Persist | None = None
     place: str = "this session"  # where an "always" is stored, as the prompt names it

@@ -55,6 +55,7 @@ class GatedExecutor:
             if outcome.told:
                 return ToolResult.failed(outcome.message, summary="answered instead")
             return ToolResult.refused(outcome.message, ends_turn=outcome.ends_turn)
+        await self._ports.saving(facts.access, any(self._policy.resolver.trees.values()))
         await self._ports.barrier()
         try:
             return await self._raw.execute(outcome.call, ctx)

@@ -15,6 +15,7 @@ from gatewright.permissions.rules import PathForm, Rank, Rule
 
 _MAGIC = re.compile(r"[*?\[{]")
 MAX_BRACES = 64
+MAX_GROUPS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,8 @@ class PathPattern:
     literal_names: tuple[str, ...]
     _match: re.Pattern[str]
     _except: re.Pattern[str] | None
-    _holds: frozenset[str]
+    holds: frozenset[str]
+    folded: str  # the literal prefix without case
 
     def matches(self, path: str) -> bool:
         """Whether an absolute lexical path, or a directory above it, fits the pattern."""
@@ -38,7 +40,7 @@ class PathPattern:
 
     def restricts(self, path: str) -> bool:
         """Like `matches`; a pattern for all that is in a directory also means the directory."""
-        return self.matches(path) or path.casefold() in self._holds
+        return self.matches(path) or path.casefold() in self.holds
 
     def could_match(self, glob: str) -> bool:
         """Whether some path fits both this pattern and an absolute shell glob."""
@@ -70,18 +72,39 @@ def compile_pattern(
         for one in unique
         if one.endswith("/**") and not _MAGIC.search(one[:-3])
     )
-    return PathPattern(literal, unique, anywhere, tuple(names), compiled, exceptions, holds)
+    return PathPattern(
+        literal, unique, anywhere, tuple(names), compiled, exceptions, holds, literal.casefold()
+    )
+
+
+class PatternGroup:
+    """Several path rules with one expression that tells whether any of them could match."""
+
+    __slots__ = ("_any", "_holds", "entries")
+
+    def __init__(self, entries: tuple[tuple[Rule, PathPattern], ...]) -> None:
+        self.entries = entries
+        globs = tuple(dict.fromkeys(one for _, pattern in entries for one in pattern.globs))
+        self._any = _compiled(globs) if globs else None
+        self._holds = frozenset[str]().union(*(pattern.holds for _, pattern in entries))
+
+    def maybe(self, path: str) -> bool:
+        """False when no rule of the group is about this one path."""
+        if self._any is None:
+            return False
+        return self._any.match(path) is not None or path.casefold() in self._holds
 
 
 class Patterns:
     """The compiled path rules of one place; empty it when links may have changed."""
 
-    __slots__ = ("_known", "_place", "_resolver")
+    __slots__ = ("_groups", "_known", "_place", "_resolver")
 
     def __init__(self, place: Place, resolver: Resolver) -> None:
         self._place = place
         self._resolver = resolver
         self._known: dict[tuple[PathForm, bool], PathPattern] = {}
+        self._groups: dict[int, tuple[tuple[Rule, ...], PatternGroup]] = {}
 
     def of(self, form: PathForm, *, builtin: bool = False) -> PathPattern:
         key = (form, builtin)
@@ -90,6 +113,21 @@ class Patterns:
             found = compile_pattern(form, self._place, builtin=builtin, real=self._resolver.real)
             self._known[key] = found
         return found
+
+    def group(self, rules: tuple[Rule, ...]) -> PatternGroup:
+        """The compiled path rules among `rules`; remembered for as long as the tuple lives."""
+        known = self._groups.get(id(rules))
+        if known is None or known[0] is not rules:
+            found = tuple(
+                (rule, self.of(rule.form, builtin=rule.source == "builtin"))
+                for rule in rules
+                if isinstance(rule.form, PathForm)
+            )
+            if len(self._groups) > MAX_GROUPS:
+                self._groups.clear()
+            known = rules, PatternGroup(found)
+            self._groups[id(rules)] = known
+        return known[1]
 
     def rank(self, rule: Rule) -> Rank:
         """How specific a rule is, the literal prefix of path rules included."""
@@ -100,6 +138,7 @@ class Patterns:
 
     def clear(self) -> None:
         self._known.clear()
+        self._groups.clear()
 
 
 def _anchored(pattern: str, place: Place, *, builtin: bool) -> tuple[tuple[str, ...], str, bool]:

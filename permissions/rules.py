@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal, TypeAlias
 
 from gatewright.permissions import tools_table
@@ -272,7 +273,7 @@ def builtin_rules(removed: Iterable[str] = ()) -> tuple[Rule, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RuleSet:
     """All rules of a session, split the way the stages read them."""
 
@@ -281,6 +282,22 @@ class RuleSet:
     trusted: tuple[Rule, ...] = ()
     untrusted: tuple[Rule, ...] = ()
     problems: tuple[str, ...] = field(default=(), compare=False)
+
+    @cached_property
+    def deny_reads(self) -> tuple[Rule, ...]:
+        return tuple(rule for rule in self.deny if rule.tool == "Read")
+
+    @cached_property
+    def deny_edits(self) -> tuple[Rule, ...]:
+        return tuple(rule for rule in self.deny if rule.tool == "Edit")
+
+    @cached_property
+    def ask_reads(self) -> tuple[Rule, ...]:
+        return tuple(rule for rule in self.ask if rule.tool == "Read")
+
+    @cached_property
+    def ask_edits(self) -> tuple[Rule, ...]:
+        return tuple(rule for rule in self.ask if rule.tool == "Edit")
 
 
 def rule_set(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from fnmatch import fnmatchcase
+import re
+from fnmatch import translate
 
 # Interpreters and wrappers: any rule that begins with one of them is as broad as all of Bash.
 INTERPRETERS: tuple[str, ...] = (
@@ -32,9 +33,11 @@ EXAMPLES_YES: tuple[str, ...] = (
 EXAMPLES_NO: tuple[str, ...] = ("npm run build", "make all", "git", "docker compose up", "ls")
 
 
+_INTERPRETER = re.compile("|".join(map(translate, INTERPRETERS)))
+
+
 def is_interpreter(program: str) -> bool:
-    name = program.rpartition("/")[2]
-    return any(fnmatchcase(name, pattern) for pattern in INTERPRETERS)
+    return _INTERPRETER.match(program.rpartition("/")[2]) is not None
 
 
 def is_runner(text: str, *, whole: bool = False) -> bool:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import chain
 
 from gatewright.permissions import tools_table
 from gatewright.permissions.context import Call, Context
 from gatewright.permissions.decision import Grant, Stage
 from gatewright.permissions.modes import MODES, Mode, effective
 from gatewright.permissions.paths import Paths
-from gatewright.permissions.rules import Bare, PathForm, Rank, Rule, ShellForm
+from gatewright.permissions.rules import Bare, Rank, Rule, ShellForm
 from gatewright.permissions.shell.containment import (
     changes_something,
     contained,
@@ -20,10 +21,11 @@ from gatewright.permissions.shell.coverage import Cover, Coverage
 from gatewright.permissions.shell.danger import Danger, Hazard
 from gatewright.permissions.shell.line import Line, Part, Start, read_line, sweep
 from gatewright.permissions.shell.matching import fires, restricted_texts
-from gatewright.permissions.shell.operands import Operand, touched
+from gatewright.permissions.shell.operands import Operand
 from gatewright.permissions.shell.reach import Reach
 from gatewright.permissions.shell.readonly import is_safe
-from gatewright.permissions.shell.restricting import operand_hits
+from gatewright.permissions.shell.restricting import group_hits
+from gatewright.permissions.shell.rule_index import RuleIndex, index_of
 from gatewright.permissions.shell.suggest import suggestions
 from gatewright.permissions.shell.surroundings import Surroundings
 from gatewright.permissions.shell.wrappers import literal_feeds, opened
@@ -82,9 +84,12 @@ class ShellCall:
     @cached_property
     def _operands(self) -> tuple[tuple[Operand, bool], ...]:
         """Every file operand with whether it is written."""
+        return self._operands_of(self._opened)
+
+    def _operands_of(self, parts: Sequence[Part]) -> tuple[tuple[Operand, bool], ...]:
         found: list[tuple[Operand, bool]] = []
-        for part in self._opened:
-            of_part = touched(part)
+        for part in parts:
+            of_part = self._reach.touched(part)
             found.extend((one, False) for one in of_part.reads)
             found.extend((one, True) for one in of_part.writes)
         return tuple(found)
@@ -109,9 +114,9 @@ class ShellCall:
             return False
         return coverage.of(part, hook=False) is not None
 
-    def _coverage(self, rules: Sequence[Rule]) -> Coverage:
+    def _coverage(self, rules: tuple[Rule, ...]) -> Coverage:
         return Coverage(
-            rules,
+            self._index(rules),
             self._reach,
             (lambda _: False) if self.line.background else self._safe,
             self._world.input_readable,
@@ -136,32 +141,49 @@ class ShellCall:
         return None
 
     def denied(self) -> Rule | None:
-        return next((rule for rule in self._context.rules.deny if self._fires(rule)), None)
+        rules = self._context.rules
+        by_shell = self._fired(self._index(rules.deny), self._texts, self._opened)
+        by_path = self._path_fired((rules.deny_reads, rules.deny_edits), self._operands)
+        return next(chain(by_shell, by_path), None)
 
     def asked(self) -> Rule | None:
-        fired = [rule for rule in self._context.rules.ask if self._fires(rule)]
-        return max(fired, key=self._context.patterns.rank, default=None)
+        return max(self._asking, key=self._context.patterns.rank, default=None)
 
-    def _fires(self, rule: Rule) -> bool:
-        if covers_tool(rule, self._call.tool):
-            programs = (part.argv[0] for part in self._opened if part.argv)
-            return fires(rule, self._texts, programs)
-        return self._path_fires(rule, self._operands)
+    @cached_property
+    def _asking(self) -> tuple[Rule, ...]:
+        rules = self._context.rules
+        by_shell = self._fired(self._index(rules.ask), self._texts, self._opened)
+        by_path = self._path_fired((rules.ask_reads, rules.ask_edits), self._operands)
+        return (*by_shell, *by_path)
 
-    def _path_fires(self, rule: Rule, operands: Sequence[tuple[Operand, bool]]) -> bool:
+    def _index(self, rules: tuple[Rule, ...]) -> RuleIndex:
+        return index_of(rules, self._call.tool)
+
+    def _fired(
+        self, index: RuleIndex, texts: Sequence[str], parts: Sequence[Part]
+    ) -> Iterator[Rule]:
+        """The shell rules about any of these commands."""
+        if not index:
+            return
+        programs = [part.argv[0] for part in parts if part.argv]
+        for rule in index.candidates(texts, programs):
+            if fires(rule, texts, programs):
+                yield rule
+
+    def _path_fired(
+        self,
+        groups: tuple[tuple[Rule, ...], tuple[Rule, ...]],
+        operands: Sequence[tuple[Operand, bool]],
+    ) -> Iterator[Rule]:
         """Read and Edit rules catch what commands read and write."""
-        if rule.tool not in ("Read", "Edit"):
-            return False
-        wanted = rule.tool == "Edit"
-        chosen = [operand for operand, written in operands if written == wanted]
-        match rule.form:
-            case Bare():
-                return bool(chosen)
-            case PathForm() as form:
-                pattern = self._context.patterns.of(form, builtin=rule.source == "builtin")
-                return any(operand_hits(pattern, operand, self._paths) for operand in chosen)
-            case _:
-                return False
+        for rules, wanted in zip(groups, (False, True), strict=True):
+            chosen = [operand for operand, written in operands if written == wanted]
+            if not chosen or not rules:
+                continue
+            yield from (rule for rule in rules if isinstance(rule.form, Bare))
+            group = self._context.patterns.group(rules)
+            for operand in chosen:
+                yield from group_hits(group, operand, self._paths)
 
     def floor(self) -> str:
         if self._unsandboxed and self._context.sandbox:
@@ -210,7 +232,7 @@ class ShellCall:
         uses_git = any(part.program == "git" for part in self._opened)
         return permit if context.sandbox and not uses_git else None
 
-    def _permit(self, rules: Sequence[Rule], *, hook: bool, beats_asks: bool) -> Permit | None:
+    def _permit(self, rules: tuple[Rule, ...], *, hook: bool, beats_asks: bool) -> Permit | None:
         coverage = self._coverage(rules)
         whole = coverage.whole_line(self.line)
         if whole is not None:
@@ -229,40 +251,34 @@ class ShellCall:
             return None
         return Permit(next((cover.rule for cover in used if cover.rule is not None), None))
 
-    def _shell_asks(self) -> Iterator[Rule]:
-        return (r for r in self._context.rules.ask if covers_tool(r, self._call.tool))
-
     def _beaten_whole(self, rank: Rank) -> bool:
         """An exact rule for the line yields to nothing but a more specific shell rule."""
-        return any(rule.rank > rank for rule in self._shell_asks() if self._fires(rule))
+        return any(rule.rank > rank for rule in self._asking if covers_tool(rule, self._call.tool))
 
     def _beaten(self, part: Part, cover: Cover) -> bool:
         """Whether an ask rule about this command (or what it wraps) outranks its cover."""
+        if not self._asking:
+            return False
         mine = opened((part,), self._start)
         texts = [text for one in mine for text in restricted_texts(one)]
-        programs = [one.argv[0] for one in mine if one.argv]
-        operands = [
-            (operand, written)
-            for one in mine
-            for written, group in ((False, touched(one).reads), (True, touched(one).writes))
-            for operand in group
-        ]
-        for rule in self._context.rules.ask:
-            if covers_tool(rule, self._call.tool):
-                if fires(rule, texts, programs) and (cover.rank is None or rule.rank > cover.rank):
-                    return True
-            elif not cover.exact and self._path_fires(rule, operands):
+        rules = self._context.rules
+        for rule in self._fired(self._index(rules.ask), texts, mine):
+            if cover.rank is None or rule.rank > cover.rank:
                 return True
-        return False
+        if cover.exact:
+            return False
+        operands = self._operands_of(mine)
+        return any(self._path_fired((rules.ask_reads, rules.ask_edits), operands))
 
     def _beaten_by_line(self, used: Sequence[Cover]) -> bool:
         """Asks about the line as a whole are compared with every rule that was used."""
         whole = (self._text.strip(), " ".join(self._text.split()))
-        for rule in self._shell_asks():
-            if isinstance(rule.form, ShellForm) and fires(rule, whole, ()):
-                if any(cover.rank is None or rule.rank > cover.rank for cover in used):
-                    return True
-        return False
+        return any(
+            isinstance(rule.form, ShellForm)
+            and fires(rule, whole, ())
+            and any(cover.rank is None or rule.rank > cover.rank for cover in used)
+            for rule in self._asking
+        )
 
     def skippable(self) -> bool:
         return self.line.understood and self._stays_inside()

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from fnmatch import fnmatchcase
 
-from gatewright.permissions.shell.danger_table import INTERPRETERS, NETWORK, PRIVILEGE
+from gatewright.permissions.shell.danger_table import NETWORK, PRIVILEGE, RUNS_CODE
 from gatewright.permissions.shell.line import Part
 from gatewright.permissions.shell.operands import Operand, git_words, touched
 from gatewright.permissions.shell.reach import Reach
@@ -42,7 +41,7 @@ def _part_contained(part: Part, reach: Reach) -> bool:
     program = part.program
     if program in PRIVILEGE or program in REMOTE_PROGRAMS or _remote_git(part):
         return False
-    if part.fed and any(fnmatchcase(program, name) for name in INTERPRETERS):
+    if part.fed and RUNS_CODE.match(program) is not None:
         return False
     if not all(_word_contained(arg, part, reach) for arg in part.argv[1:]):
         return False

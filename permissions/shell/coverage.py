@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 
 from gatewright.permissions.naming import names_path
 from gatewright.permissions.paths import Located, absolute, lexical
-from gatewright.permissions.rules import BARE, Bare, Rank, Rule, ShellForm
+from gatewright.permissions.rules import BARE, Rank, Rule, ShellForm
 from gatewright.permissions.shell.line import Line, Part
 from gatewright.permissions.shell.matching import (
     canonical,
@@ -17,9 +17,10 @@ from gatewright.permissions.shell.matching import (
     granted_text,
     same_line,
 )
-from gatewright.permissions.shell.operands import find_actions, touched
+from gatewright.permissions.shell.operands import find_actions
 from gatewright.permissions.shell.options import Grammar, parse_arguments
 from gatewright.permissions.shell.reach import Reach
+from gatewright.permissions.shell.rule_index import RuleIndex
 from gatewright.permissions.shell.words import Arg
 from gatewright.permissions.shell.wrappers import SHELLS, WRAPPERS
 
@@ -57,7 +58,7 @@ class Coverage:
 
     def __init__(
         self,
-        rules: Sequence[Rule],
+        rules: RuleIndex,
         reach: Reach,
         is_safe: Callable[[Part], bool],
         readable: Callable[[Part], bool],
@@ -71,7 +72,8 @@ class Coverage:
 
     def whole_line(self, line: Line) -> Rule | None:
         """An exact rule for the complete text."""
-        for rule in self._rules:
+        words = line.text.split(None, 1)[:1]
+        for rule in self._rules.about(words):
             form = rule.form
             if isinstance(form, ShellForm) and form.kind == "exact":
                 if same_line(form.text, line.text, parsable=line.parsable):
@@ -97,10 +99,13 @@ class Coverage:
 
     def _exactly(self, part: Part) -> Cover | None:
         base = part.bases[0] if len(part.bases) == 1 else None
-        forms = [canonical(part), *(canonical(one) for one in self.peeled(part))]
-        for rule in self._rules:
+        candidates = [part, *self.peeled(part)]
+        words = {one.argv[0].text for one in candidates if one.argv}
+        exact = [rule for rule in self._rules.about(words) if _is_exact(rule)]
+        forms = [canonical(one) for one in candidates] if exact else []
+        for rule in exact:
             form = rule.form
-            if isinstance(form, ShellForm) and form.kind == "exact":
+            if isinstance(form, ShellForm):
                 wanted = canonical_rule(form.text, self._reach.paths.place.home, base)
                 if wanted is not None and wanted in forms:
                     return Cover(rule, exact=True)
@@ -112,13 +117,11 @@ class Coverage:
 
     def _by_rule(self, part: Part, *, hook: bool) -> Cover | None:
         best: Rule | None = None
-        bare: Rule | None = None
+        bare = max(self._rules.bare, key=lambda rule: rule.rank, default=None)
         for one in self.peeled(part):
             text = granted_text(one.argv)
-            for rule in self._rules:
-                if isinstance(rule.form, Bare):
-                    bare = rule if bare is None or rule.rank > bare.rank else bare
-                elif _matches(rule, text) and (best is None or rule.rank > best.rank):
+            for rule in self._rules.about((one.argv[0].text,)):
+                if _matches(rule, text) and (best is None or rule.rank > best.rank):
                     if self._names(rule, part) and self._inner_covered(one, rule):
                         best = rule
         if best is not None:
@@ -131,7 +134,7 @@ class Coverage:
         """Every outside or protected write target is named by the rule."""
         paths = self._reach.paths
         for one in (part, *self._reach.opened_of(part)):
-            for operand in touched(one).writes:
+            for operand in self._reach.touched(one).writes:
                 if operand.arg.unknown or None in operand.bases:
                     return False
                 for located in self._reach.locations(operand.arg, operand.bases):
@@ -212,6 +215,10 @@ class Coverage:
 
 
 _FED = Arg("$input", "$input", dynamic=True, unknown=True, leads=True)
+
+
+def _is_exact(rule: Rule) -> bool:
+    return isinstance(rule.form, ShellForm) and rule.form.kind == "exact"
 
 
 def _matches(rule: Rule, text: str) -> bool:

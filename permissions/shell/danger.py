@@ -8,10 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 
-from gatewright.permissions.paths import Located, Paths, ancestors, inside
-from gatewright.permissions.patterns import components_meet, globs_meet
+from gatewright.permissions.paths import Located, Paths, ancestors, components_meet, inside
+from gatewright.permissions.patterns import globs_meet
 from gatewright.permissions.shell import danger_table as table
 from gatewright.permissions.shell.danger_git import git_danger
 from gatewright.permissions.shell.line import Part
@@ -60,7 +59,7 @@ class Danger:
         elif program in ("init", "telinit") and part.texts[1:2] in (("0",), ("6",)):
             yield Hazard(2, f"{program} stops the machine.")
         elif program in table.DANGEROUS:
-            files = touched(part).writes if program in ("shred", "truncate") else None
+            files = self._reach.touched(part).writes if program in ("shred", "truncate") else None
             yield Hazard(1, f"{program} {table.DANGEROUS[program]}.", files=files)
         yield from self._by_program(part, program)
 
@@ -91,7 +90,7 @@ class Danger:
                 yield from _subcommand(part, program)
 
     def _devices(self, part: Part) -> Iterator[Hazard]:
-        for operand in touched(part).writes:
+        for operand in self._reach.touched(part).writes:
             for located in self._reach.locations(operand.arg, operand.bases):
                 if located.lexical.startswith(table.BLOCK_DEVICES):
                     yield Hazard(2, f"It writes to {located.lexical}.")
@@ -132,7 +131,7 @@ class Danger:
         actions = find_actions(part.argv[1:])
         if not actions:
             return
-        roots = [operand.arg for operand in touched(part).reads if operand.walks]
+        roots = [operand.arg for operand in self._reach.touched(part).reads if operand.walks]
         inner = [one for one in self._reach.opened_of(part) if one.argv]
         removes = "-delete" in actions or any(one.program in ("rm", "unlink") for one in inner)
         if removes:
@@ -246,6 +245,8 @@ class Danger:
 
     def _flow(self, group: list[Part]) -> Iterator[Hazard]:
         programs = [part.program for part in group]
+        if table.NETWORK.isdisjoint(programs) and not any(part.redirects for part in group):
+            return
         fetches = any(name in table.DOWNLOADERS for name in programs)
         if fetches and any(_runs_input(part) for part in group):
             yield Hazard(1, "It would run what it downloads.")
@@ -258,7 +259,7 @@ class Danger:
             yield Hazard(1, "It would read credentials and talk to the network.")
 
     def _reads_secret(self, part: Part) -> bool:
-        operands = [operand.arg for operand in touched(part).reads]
+        operands = [operand.arg for operand in self._reach.touched(part).reads]
         if part.program in table.NETWORK:
             operands.extend(_uploads(part))
         for arg in operands:
@@ -351,7 +352,7 @@ def _runs_input(part: Part) -> bool:
     program = part.program
     if any(arg.substitution and arg.leads for arg in part.argv[:1]):
         return True
-    if not any(fnmatchcase(program, pattern) for pattern in table.SHELL_LIKE):
+    if table.RUNS_CODE.match(program) is None:
         return False
     if part.fed:
         return True
@@ -381,12 +382,14 @@ def _uploads(part: Part) -> Iterator[Arg]:
 
 def _fetched_then_run(parts: Sequence[Part]) -> Iterator[Hazard]:
     """A file that one command downloads and a later one runs."""
+    if table.DOWNLOADERS.isdisjoint([part.program for part in parts]):
+        return
     fetched: set[str] = set()
     for part in parts:
         if not part.argv:
             continue
         words = {text.removeprefix("./") for text in part.texts}
-        runs = any(fnmatchcase(part.program, pattern) for pattern in table.SHELL_LIKE)
+        runs = table.RUNS_CODE.match(part.program) is not None
         ran = words if runs else {part.argv[0].text.removeprefix("./")}
         if fetched & ran:
             yield Hazard(1, "It would run what it downloads.")

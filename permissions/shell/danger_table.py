@@ -5,7 +5,9 @@ Patterns are matched against the words behind the program, options left where th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from fnmatch import translate
 
 # Programs that are dangerous whatever they are given.
 PRIVILEGE: frozenset[str] = frozenset(
@@ -112,7 +114,7 @@ INTERPRETERS: tuple[str, ...] = (
     "powershell", "tclsh", "Rscript", "julia", "source", ".", "eval", "psql", "mysql", "sqlite3", "at",
     "crontab", "parallel", "irb", "awk", "gawk",
 )  # fmt: skip
-SHELL_LIKE: tuple[str, ...] = INTERPRETERS[:31]
+RUNS_CODE = re.compile("|".join(map(translate, INTERPRETERS)))
 
 # Paths, compared without case, whose content is a secret; `~` is the home directory.
 CREDENTIALS: tuple[str, ...] = (

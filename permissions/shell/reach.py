@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from gatewright.permissions.paths import Located, Paths
+from gatewright.permissions.paths import Located, Paths, Place
 from gatewright.permissions.patterns import PathPattern, compile_pattern
 from gatewright.permissions.rules import PathForm
 from gatewright.permissions.shell.danger_table import CREDENTIALS, NOT_CREDENTIALS
 from gatewright.permissions.shell.line import Bases, Part, Start
+from gatewright.permissions.shell.operands import Touched, touched
 from gatewright.permissions.shell.words import Arg
 from gatewright.permissions.shell.wrappers import wrapped_by
-from gatewright.permissions.paths import Place
 
 
 class Reach:
@@ -20,6 +20,8 @@ class Reach:
     def __init__(self, paths: Paths, start: Start) -> None:
         self.paths = paths
         self.start = start
+        self._touched: dict[int, tuple[Part, Touched]] = {}
+        self._opened: dict[int, tuple[Part, tuple[Part, ...]]] = {}
 
     def locations(self, arg: Arg, bases: Bases) -> tuple[Located, ...]:
         """Every place a word may mean, known as far as it goes; globs are left as they are."""
@@ -34,7 +36,20 @@ class Reach:
         return tuple(found)
 
     def opened_of(self, part: Part) -> tuple[Part, ...]:
-        return tuple(wrapped_by(part, self.start))
+        """What one part wraps, one level deep."""
+        known = self._opened.get(id(part))
+        if known is None:
+            known = part, tuple(wrapped_by(part, self.start))
+            self._opened[id(part)] = known
+        return known[1]
+
+    def touched(self, part: Part) -> Touched:
+        """The part's files; remembered, because every stage asks again."""
+        known = self._touched.get(id(part))
+        if known is None:
+            known = part, touched(part)
+            self._touched[id(part)] = known
+        return known[1]
 
     def is_credential(self, path: str) -> bool:
         wanted, excepted = _credentials(self.paths.place.home)

@@ -2,9 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from gatewright.permissions.paths import Paths, absolute, inside, lexical
-from gatewright.permissions.patterns import PathPattern
+from gatewright.permissions.patterns import PathPattern, PatternGroup
+from gatewright.permissions.rules import Rule
 from gatewright.permissions.shell.operands import Operand
+
+
+def group_hits(group: PatternGroup, operand: Operand, paths: Paths) -> Iterator[Rule]:
+    """The rules of a group that are about an operand."""
+    if not group.entries:
+        return
+    arg = operand.arg
+    simple = not (arg.patterns or arg.variants or operand.walks or operand.whole)
+    if simple and None not in operand.bases:
+        readings = {
+            reading
+            for base in operand.bases
+            for reading in paths.locate(arg.text.replace("\0", ""), base).readings
+        }
+        if not any(map(group.maybe, readings)):
+            return
+    for rule, pattern in group.entries:
+        if operand_hits(pattern, operand, paths):
+            yield rule
 
 
 def operand_hits(pattern: PathPattern, operand: Operand, paths: Paths) -> bool:
@@ -31,8 +53,7 @@ def _below(pattern: PathPattern, readings: tuple[str, ...]) -> bool:
     """A directory that is walked, moved or removed reaches what lies below it."""
     if pattern.anywhere:
         return False
-    literal = pattern.literal.casefold()
-    return any(inside(literal, reading.casefold()) for reading in readings)
+    return any(inside(pattern.folded, reading.casefold()) for reading in readings)
 
 
 def _glob_hits(pattern: PathPattern, operand: Operand, base: str | None, paths: Paths) -> bool:

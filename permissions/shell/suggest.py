@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from fnmatch import fnmatchcase
 
 from gatewright.permissions.rules import Rule, parse_rule
 from gatewright.permissions.runners import is_interpreter, is_runner
 from gatewright.permissions.shell.arity import stable_prefix
 from gatewright.permissions.shell.coverage import PEELED, Coverage
-from gatewright.permissions.shell.danger_table import INTERPRETERS
+from gatewright.permissions.shell.danger_table import RUNS_CODE
 from gatewright.permissions.shell.line import Part
 from gatewright.permissions.shell.operands import touched
 from gatewright.permissions.shell.reach import Reach
+from gatewright.permissions.shell.rule_index import RuleIndex
 from gatewright.permissions.shell.wrappers import SHELLS
 
 CODE_OPTIONS: frozenset[str] = frozenset(
@@ -57,7 +57,7 @@ def _suggestion(part: Part, reach: Reach) -> str:
 
 def _unwrapped(part: Part, reach: Reach) -> Part | None:
     """Without harmless assignments and transparent wrappers; None if some are not harmless."""
-    coverage = Coverage((), reach, lambda _: False, lambda _: True, ())
+    coverage = Coverage(RuleIndex(()), reach, lambda _: False, lambda _: True, ())
     last = part
     for one in coverage.peeled(part):
         last = one
@@ -73,7 +73,7 @@ def _runs_code(part: Part) -> bool:
         return False
     if program in ("find", "env", "xargs", "awk", "gawk", "mawk", "nawk", "sudo", "su", "eval"):
         return program in ("eval", "sudo", "su") or bool(part.argv[1:] and program != "find")
-    listed = any(fnmatchcase(program, name) for name in INTERPRETERS)
+    listed = RUNS_CODE.match(program) is not None
     texts = part.texts[1:]
     coded = any(
         text in CODE_OPTIONS or (program in SHELLS and text[:1] == "-" and "c" in text)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from gatewright.permissions.context import Context
 from gatewright.permissions.paths import absolute, lexical
-from gatewright.permissions.rules import Bare, PathForm
+from gatewright.permissions.rules import Bare
 from gatewright.permissions.shell.line import Bases, Part
 from gatewright.permissions.shell.operands import Operand
 from gatewright.permissions.shell.reach import Reach
-from gatewright.permissions.shell.restricting import operand_hits
+from gatewright.permissions.shell.restricting import group_hits
 from gatewright.permissions.shell.words import Arg
 
 
@@ -54,15 +54,11 @@ class Surroundings:
 
     def _restricted(self, operand: Operand) -> bool:
         rules = self._context.rules
-        for rule in (*rules.deny, *rules.ask):
-            if rule.tool != "Read":
-                continue
-            if isinstance(rule.form, Bare):
+        for group in (rules.deny_reads, rules.ask_reads):
+            if any(isinstance(rule.form, Bare) for rule in group):
                 return True
-            if isinstance(rule.form, PathForm):
-                pattern = self._context.patterns.of(rule.form, builtin=rule.source == "builtin")
-                if operand_hits(pattern, operand, self._paths):
-                    return True
+            if any(group_hits(self._context.patterns.group(group), operand, self._paths)):
+                return True
         return False
 
     def enterable(self, arg: Arg, bases: Bases) -> bool:
