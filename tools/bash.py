@@ -13,6 +13,7 @@ from pydantic import BaseModel, Field
 from gatewright.tools.access import Access, ShellText, Where
 from gatewright.tools.blocks import Block, Command, Output
 from gatewright.tools.environment import child_environment
+from gatewright.tools.preview import preview
 from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
 from gatewright.tools.shelljob import Shell, ShellJob, ShellLimits, start
 from gatewright.tools.shown import note_shown
@@ -96,7 +97,8 @@ class Bash:
         if result is None:
             return (command,)
         data = result.data
-        text, hidden = str(data.get("stdout", "")), int(data.get("hiddenLines", 0))
+        text, hidden = preview(str(data.get("stdout", "")))
+        hidden += int(data.get("hiddenLines", 0))
         return (Output(text, exit=data.get("exitCode"), hidden_lines=hidden),)
 
 

@@ -11,6 +11,7 @@ from gatewright.tools.inert import visible
 
 CONTEXT = 3
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
+_LINES_SHOWN = 2000  # a diff is kept with the session: beyond, only the counts are right
 _LINES_FOR_DIFFLIB = 3000  # difflib is quadratic: above, the differing middle is one hunk
 
 
@@ -29,7 +30,12 @@ def diff(path: str, old: str, new: str) -> Diff:
     added = removed = 0
     for group in _groups([*lead, *a, *trail], [*lead, *b, *trail]):
         old_at, new_at, lines = group
-        hunks.append(Hunk(start + old_at + 1, start + new_at + 1, tuple(lines)))
+        room = _LINES_SHOWN - sum(len(hunk.lines) for hunk in hunks)
+        shown = lines[:room]
+        if len(shown) < len(lines) and room > 0:
+            shown.append(f" [{len(lines) - room:,} more lines]")
+        if shown:
+            hunks.append(Hunk(start + old_at + 1, start + new_at + 1, tuple(shown)))
         added += sum(line.startswith("+") for line in lines)
         removed += sum(line.startswith("-") for line in lines)
     return Diff(path=path, hunks=tuple(hunks), added=added, removed=removed)

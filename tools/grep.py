@@ -10,9 +10,10 @@ import msgspec
 from pydantic import BaseModel, ConfigDict, Field
 
 from gatewright.tools.access import Access, Effect, Where
-from gatewright.tools.blocks import Block, Text
+from gatewright.tools.blocks import Block, Output
 from gatewright.tools.hits import Rows, Sight, Slice, content, listing
 from gatewright.tools.near import missing
+from gatewright.tools.preview import preview
 from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
 from gatewright.tools.query import Found, Mode, Query
 from gatewright.tools.rg import LIMIT, search
@@ -68,7 +69,10 @@ class Grep:
 
     def view(self, input: GrepInput, result: ToolResult | None) -> Sequence[Block]:
         del input
-        return (Text(str(result.data["content"]), "dim"),) if result and result.ok else ()
+        if result is None or not result.ok:
+            return ()
+        text, hidden = preview(str(result.data["content"]))
+        return (Output(text, hidden_lines=hidden),)
 
 
 def _base(input: GrepInput, where: Where) -> Path:

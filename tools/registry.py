@@ -42,6 +42,20 @@ TOOLS: Mapping[str, str] = {
 
 BASIC = ("Read", "Write", "Edit", "Bash", "Glob", "Grep", "TodoWrite")
 
+# With a person there. Left out: what another tool does too (MultiEdit, NotebookRead), and the
+# shared task list, which is for several agents and would double TodoWrite.
+INTERACTIVE = (
+    *BASIC,
+    "NotebookEdit",
+    "WebFetch",
+    "WebSearch",
+    "TaskOutput",
+    "TaskStop",
+    "AskUserQuestion",
+    "EnterPlanMode",
+    "ExitPlanMode",
+)
+
 ALIASES: Mapping[str, str] = {
     "bashoutput": "TaskOutput",
     "agentoutput": "TaskOutput",

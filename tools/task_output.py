@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block, Output
+from gatewright.tools.preview import preview
 from gatewright.tools.protocol import Job, Progress, ToolContext, ToolFailure, ToolResult
 
 
@@ -50,7 +51,10 @@ class TaskOutput:
 
     def view(self, input: TaskOutputInput, result: ToolResult | None) -> Sequence[Block]:
         del input
-        return (Output(str(result.data.get("output", ""))),) if result else ()
+        if result is None:
+            return ()
+        text, hidden = preview(str(result.data.get("output", "")))
+        return (Output(text, hidden_lines=hidden),)
 
 
 def find(id: str, ctx: ToolContext) -> Job:
