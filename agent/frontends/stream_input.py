@@ -73,16 +73,29 @@ class Duplex:
             await asyncio.gather(reading, return_exceptions=True)
 
     async def _turns(self) -> None:
-        while (message := await self._messages.get()) is not None:
+        while (message := await self._next()) is not None:
             said = None if message.attachments else await command(self._session, message.text)
             if said is not None:
                 self._out.write(encode(self._dialect.command_result(said)))
                 continue
             self._requests.interrupted = False
             async for envelope in self._follower.turn(message.text, message.attachments):
-                for line in self._dialect.lines(envelope):
-                    self._out.write(encode(line))
-                self._follow(envelope)
+                self._take_up(envelope)
+
+    async def _next(self) -> Message | None:
+        """The next message; what happens until it comes is printed as it happens."""
+        coming = asyncio.create_task(self._messages.get())
+        try:
+            async for envelope in self._follower.meanwhile(coming):
+                self._take_up(envelope)
+            return await coming
+        finally:
+            coming.cancel()
+
+    def _take_up(self, envelope: Envelope) -> None:
+        for line in self._dialect.lines(envelope):
+            self._out.write(encode(line))
+        self._follow(envelope)
 
     async def _read(self) -> None:
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
+from typing import Any
 
 import msgspec
 
@@ -50,14 +51,38 @@ class Follower:
             yield envelope
         self._left = False
 
+    async def meanwhile(self, until: asyncio.Future[Any]) -> AsyncGenerator[Envelope]:
+        """What happens by itself, such as a turn that a finished background command wakes.
+
+        Ends once `until` is done and nothing runs.
+        """
+
+        async def over() -> None:
+            await asyncio.wait({until})
+            await self._session.idle()
+
+        async for envelope in self._while(asyncio.create_task(over())):
+            yield envelope
+
     async def _turn(self, text: str, attachments: tuple[Content, ...]) -> AsyncGenerator[Envelope]:
-        corrections = CORRECTIONS if self._shape is not None else 0
+        if self._shape is None:
+            self._session.submit(text, attachments)
+            async for envelope in self._while(asyncio.create_task(self._session.idle())):
+                yield envelope
+            return
+        async for envelope in self._corrected(self._shape, text, attachments):
+            yield envelope
+
+    async def _corrected(
+        self, shape: Shape, text: str, attachments: tuple[Content, ...]
+    ) -> AsyncGenerator[Envelope]:
+        corrections = CORRECTIONS
         before: TurnEnded | None = None
         answer = ""
         while True:
             self._session.submit(text, attachments)
             held: Envelope | None = None
-            async for envelope in self._until_idle():
+            async for envelope in self._while(asyncio.create_task(self._session.idle())):
                 match envelope.event:
                     case AssistantMessage() as message if envelope.agent == MAIN:
                         answer = text_of(message)
@@ -71,7 +96,8 @@ class Follower:
             if held is None:
                 return
             assert isinstance(held.event, TurnEnded)
-            problem = self._problem(held.event, answer)
+            complete = held.event.stop is Stop.COMPLETED
+            problem = shape.problem(answer) if complete else ""
             if not problem or not corrections:
                 yield held
                 return
@@ -79,17 +105,12 @@ class Follower:
             before = held.event
             text, attachments = CORRECTION.format(problem=problem), ()
 
-    def _problem(self, ended: TurnEnded, answer: str) -> str:
-        if self._shape is None or ended.stop is not Stop.COMPLETED:
-            return ""
-        return self._shape.problem(answer)
-
-    async def _until_idle(self) -> AsyncGenerator[Envelope]:
-        idle = asyncio.create_task(self._session.idle())
+    async def _while(self, over: asyncio.Task[None]) -> AsyncGenerator[Envelope]:
+        """Events until `over` is done and none is left."""
         try:
             while True:
                 news = asyncio.create_task(self._subscription.batch())
-                await asyncio.wait({news, idle}, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait({news, over}, return_when=asyncio.FIRST_COMPLETED)
                 news.cancel()
                 await asyncio.wait({news})
                 batch = [] if news.cancelled() else news.result()
@@ -99,7 +120,7 @@ class Follower:
                 for envelope in self._own(batch):
                     yield envelope
         finally:
-            idle.cancel()
+            over.cancel()
 
     def _own(self, batch: list[Envelope]) -> list[Envelope]:
         """What this process did; history comes first, all in one batch."""

@@ -48,6 +48,7 @@ class Wire:
     """Both ends of the program's streams."""
 
     def __init__(self, built: House, *, asks: bool) -> None:
+        self.built = built
         self.lines: list[dict[str, Any]] = []
         self._news = asyncio.Event()
         reader, self._writer = os.pipe()
@@ -126,10 +127,21 @@ async def test_messages_sent_at_once_get_a_result_each() -> None:
     assert results == ["One.", "Two."]
 
 
+async def test_what_wakes_the_session_by_itself_is_told_at_once() -> None:
+    """As a background command that ends: nobody sends a message for it."""
+    async with wired("say: First.\n---\nsay: By itself.") as wire:
+        wire.say("go")
+        await wire.until("result")
+        wire.built.session.submit("the background command has ended")
+        woken = await wire.until("result", 2)
+        assert woken["result"] == "By itself."
+        assert await wire.code() == 0
+
+
 async def test_no_message_is_no_turn() -> None:
     async with wired("") as wire:
         assert await wire.code() == 0
-        assert wire.lines == []
+        assert [line["type"] for line in wire.lines if line["type"] == "result"] == []
 
 
 async def test_initialize_lists_commands() -> None:
