@@ -30,15 +30,18 @@ from gatewright.agent.events import (
     SessionStarted,
     ToolFinished,
 )
+from gatewright.agent.history.history import History, HistoryPlaces
 from gatewright.agent.hub import Hub
 from gatewright.agent.ids import new_id
 from gatewright.agent.live import LiveSettings
 from gatewright.agent.loop import Limits
+from gatewright.agent.model import OpenModel
 from gatewright.agent.opening import ModelOpener, wanted_model
 from gatewright.agent.options import LaunchOptions
 from gatewright.agent.pairing import INTERRUPTED
 from gatewright.agent.parts import CallPorts, Parts
 from gatewright.agent.planning import SessionPlanning, plan_file
+from gatewright.agent.providers.catalog import load_catalog
 from gatewright.agent.providers.retry import Backoff, RetryPolicy
 from gatewright.agent.redact import Redactor
 from gatewright.agent.resume import Start, find_start
@@ -48,6 +51,7 @@ from gatewright.agent.settings.schema import Settings
 from gatewright.agent.settings.trust import TrustStore
 from gatewright.agent.standing import Standing
 from gatewright.agent.surroundings import Surroundings, survey
+from gatewright.agent.titles import Namer
 from gatewright.agent.transcript.place import project_folder
 from gatewright.agent.transcript.writer import TranscriptLock, TranscriptWriter
 from gatewright.agent.version import VERSION
@@ -72,6 +76,8 @@ class _Base(msgspec.Struct, frozen=True):
     talk: Conversation
     standing: Standing
     ledger: ReadLedger
+    history: History
+    redactor: Redactor
 
 
 async def open_session(
@@ -87,6 +93,10 @@ async def open_session(
     barrier = writer.barrier if writer is not None else _nothing_to_keep
     live = _live(base, env, policy)
     planning = _planning(base, policy)
+    opener = ModelOpener(live, tools, start.id)
+    closing = [base.history.checkpoints.settled]
+    if interactive:
+        closing.append(_namer(base, opener).close)
     _announce(base, policy, tools)
     return Session(
         Parts(
@@ -100,7 +110,7 @@ async def open_session(
             commands=Commands(built_in()),
             executor=gated([tools], policy, _gate_ports(base, barrier)),
             context=_context_factory(live, kept, planning, base.ledger),
-            open_model=ModelOpener(live, tools, start.id),
+            open_model=opener,
             model_name=wanted_model(around, start.model),
             retry_in=Backoff(RETRY, random=random.random),
             attempts=RETRY.attempts,
@@ -112,6 +122,10 @@ async def open_session(
             writer=writer,
             remains=Remains(lambda: base.standing.now, planning.path, around.where.resolve),
             forget=base.ledger.forget_shown,
+            history=base.history,
+            closing=tuple(closing),
+            redactor=base.redactor,
+            folder=start.path.parent,
             stored=len(start.stored) if start.on_disk else 0,
         )
     )
@@ -133,7 +147,42 @@ def _base(around: Surroundings) -> _Base:
             standing.apply(envelope.event)
 
     hub.tap(fold)
-    return _Base(around, start, hub, talk, standing, ReadLedger())
+    return _Base(
+        around=around,
+        start=start,
+        hub=hub,
+        talk=talk,
+        standing=standing,
+        ledger=ReadLedger(),
+        history=_history(around, start, hub),
+        redactor=Redactor(around.env),
+    )
+
+
+def _history(around: Surroundings, start: Start, hub: Hub) -> History:
+    """Where nobody can be asked, nobody goes back either: then commands cost no snapshot."""
+    own = start.path.with_suffix("")
+    places = HistoryPlaces(own, start.path.parent, around.where.root, trees=around.interactive)
+    history = History(places, around.env, partial(_publish, hub))
+    hub.tap(lambda e: history.checkpoints.saw(e.event) if e.agent == MAIN else None)
+    return history
+
+
+def _namer(base: _Base, open_model: ModelOpener) -> Namer:
+    """Names the session with the small model of whoever answers, where there is one."""
+
+    def small() -> OpenModel:
+        around = base.around
+        provider = wanted_model(around, base.start.model).partition("/")[0]
+        tier = load_catalog().tier(provider, "small")
+        name = around.settings.small_model or (f"{provider}/{tier}" if tier else "")
+        return open_model(name, "")
+
+    namer = Namer(small, partial(_publish, base.hub))
+    for envelope in base.start.stored:
+        namer.restore(envelope.event)
+    base.hub.tap(lambda e: namer.saw(e.event) if e.agent == MAIN else None)
+    return namer
 
 
 def _live(base: _Base, env: Mapping[str, str], policy: Policy) -> LiveSettings:
@@ -158,7 +207,7 @@ async def _ask_for_trust(
 
 
 def _gate_ports(base: _Base, barrier: Callable[[], Awaitable[None]]) -> GatePorts:
-    hub, redactor = base.hub, Redactor(base.around.env)
+    hub, redactor = base.hub, base.redactor
     store = GrantStore(base.around.places, trusted=base.around.trusted)
 
     async def persist(rules: tuple[str, ...]) -> None:
@@ -171,6 +220,7 @@ def _gate_ports(base: _Base, barrier: Callable[[], Awaitable[None]]) -> GatePort
     return GatePorts(
         record=lambda record: _publish(hub, _decided(record, redactor)),
         barrier=barrier,
+        saving=lambda access, losing: base.history.checkpoints.before(access, losing=losing),
         clock=CLOCK.monotonic,
         persist=persist,
         place=store.place,

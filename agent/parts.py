@@ -13,9 +13,11 @@ from gatewright.agent.compact.compactor import CompactHooks, NoHooks
 from gatewright.agent.compact.state import forget_nothing, nothing
 from gatewright.agent.conversation import Conversation
 from gatewright.agent.errors import ProviderError
+from gatewright.agent.history.history import History
 from gatewright.agent.hub import Hub
 from gatewright.agent.loop import Limits
 from gatewright.agent.model import OpenModel
+from gatewright.agent.redact import Redactor
 from gatewright.agent.transcript.writer import TranscriptWriter
 from gatewright.tools.access import Where
 from gatewright.tools.protocol import Asker, Executor, Jobs, Progress, ToolContext
@@ -58,4 +60,8 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
     forget: Callable[[], None] = forget_nothing  # tools: the model lost what it was shown
     compact_hooks: CompactHooks = NoHooks()
     auto_compact: bool = True
+    history: History | None = None  # the files' past; None: nothing is kept
+    closing: tuple[Callable[[], Awaitable[None]], ...] = ()  # what ends with the session
+    redactor: Redactor = Redactor({})
+    folder: Path | None = None  # where this directory's sessions are
     stored: int = 0  # the last sequence number that is on disk already

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -26,8 +26,8 @@ from gatewright.agent.commands.outcome import (
     Submit,
 )
 from gatewright.agent.commands.registry import CommandContext
-from gatewright.agent.compact.compactor import Compactor, CompactPorts
-from gatewright.agent.errors import GatewrightError
+from gatewright.agent.compact.compactor import Compactor
+from gatewright.agent.errors import GatewrightError, SessionError
 from gatewright.agent.events import (
     AnyEvent,
     AssistantMessage,
@@ -49,6 +49,7 @@ from gatewright.agent.jobs import SessionJobs
 from gatewright.agent.loop import Ports, run_turn
 from gatewright.agent.model import OpenModel
 from gatewright.agent.parts import CallPorts, Parts
+from gatewright.agent.past import Entry, compact_ports, open_past
 from gatewright.agent.spending import Spending
 from gatewright.agent.stop import Stop
 from gatewright.agent.toolrun import BatchPorts
@@ -76,24 +77,18 @@ class Session:
         self._jobs = SessionJobs(
             self._tell, lambda running: self._publish(TasksChanged(running=running))
         )
-        self._turn: asyncio.Task[Stop] | None = None
+        self._turn: asyncio.Task[object] | None = None
         self._idle = asyncio.Event()
         self._idle.set()
         self._cache = CacheWatch()
         self._spending = Spending()
-        self._restore_spending()
-        self._compactor = Compactor(
-            CompactPorts(
-                talk=parts.talk,
-                emit=self._publish,
-                state=parts.remains,
-                forget=parts.forget,
-                clock=parts.clock,
-                hooks=parts.compact_hooks,
-                automatic=parts.auto_compact,
-            )
-        )
+        self._spending.restore(e.event for e in parts.hub.kept() if e.agent == MAIN)
+        self._compactor = Compactor(compact_ports(parts, self._publish))
         self._effort = ""
+        self._working = asyncio.Lock()  # held by a turn, or by work on the past
+        self.past = open_past(
+            parts, self._compactor, Entry(self._publish, self._needed, self._alone)
+        )
         self._waited: dict[str, float] = {}
         self._tasks = [asyncio.create_task(self._run(), name="session runner")]
         if parts.writer is not None:
@@ -159,6 +154,7 @@ class Session:
             model=self._model_name,
             commands=self.commands,
             spending=self._spending.table(),
+            past=self.past,
         )
         outcome = await self.commands.run(line, context)
         match outcome:
@@ -185,6 +181,9 @@ class Session:
         runner.cancel()
         await asyncio.wait([runner], timeout=CLOSE_LIMIT)
         await self._jobs.close()
+        if self._parts.closing:
+            ending = [asyncio.ensure_future(close()) for close in self._parts.closing]
+            await asyncio.wait(ending, timeout=CLOSE_LIMIT)
         self._parts.hub.close()
         if writers:
             await asyncio.wait(writers, timeout=CLOSE_LIMIT)
@@ -228,35 +227,10 @@ class Session:
         self._parts.hub.publish(event, agent=agent)
         if agent != MAIN:
             return
-        if isinstance(event, TurnEnded):
-            self._spending.ended(event)
-        elif isinstance(event, AssistantMessage | Compacted):
-            self._spent(event)
+        self._spending.apply(event)
+        if isinstance(event, AssistantMessage | Compacted):
             window = self._model.window if self._model else 0
             self._parts.hub.publish(self._spending.changed(window), agent=agent)
-
-    def _spent(self, event: AssistantMessage | Compacted) -> None:
-        if isinstance(event, Compacted):
-            self._spending.compacted(event)
-        else:
-            self._spending.answered(event)
-
-    def _restore_spending(self) -> None:
-        for envelope in self._parts.hub.kept():
-            if envelope.agent != MAIN:
-                continue
-            match envelope.event:
-                case Compacted() | Cleared() as event:
-                    self._spending.began(event.carried)
-                    if isinstance(event, Compacted):
-                        self._spending.compacted(event)
-                case AssistantMessage() as event:
-                    self._spending.answered(event)
-                case TurnEnded() as event:
-                    self._spending.ended(event)
-                case _:
-                    pass
-        self._spending.restore_done()
 
     async def _run(self) -> None:
         """The runner: takes input, runs turns, one at a time, for as long as the session lives."""
@@ -267,25 +241,49 @@ class Session:
                 self._idle.set()
             await self._inbox.wait()
             self._idle.clear()
-            for item in self._inbox.take():
-                message = UserMessage(content=item.content, input_id=item.id, hidden=item.hidden)
-                self._publish(message)
-            model = await self._opened()
-            if model is not None:
-                await self._run_turn(model)
+            async with self._working:
+                for item in self._inbox.take():
+                    said = UserMessage(content=item.content, input_id=item.id, hidden=item.hidden)
+                    self._publish(said)
+                model = await self._opened()
+                if model is not None:
+                    await self._run_turn(model)
+
+    async def _alone(self, work: Callable[[], Awaitable[object]]) -> object:
+        """Do this while no turn runs; an interrupt ends it like a turn."""
+        if self.busy:
+            raise SessionError("Interrupt the running turn first (Esc).")
+        self._idle.clear()
+        async with self._working:
+            task = self._turn = asyncio.ensure_future(work())
+            try:
+                return await task
+            except asyncio.CancelledError:
+                caller = asyncio.current_task()
+                if caller is not None and caller.cancelling():
+                    raise
+                raise SessionError("Interrupted.") from None
+            finally:
+                self._turn = None
+                if not len(self._inbox):
+                    self._idle.set()
+
+    async def _needed(self) -> OpenModel:
+        """The model for work on the past; raises GatewrightError when there is none."""
+        if self._model is None:
+            self._model = await asyncio.to_thread(
+                self._parts.open_model, self._model_name, self._effort
+            )
+        return self._model
 
     async def _opened(self) -> OpenModel | None:
         """The model, opened at its first use: a session without a key can still be looked at."""
-        if self._model is None:
-            try:
-                self._model = await asyncio.to_thread(
-                    self._parts.open_model, self._model_name, self._effort
-                )
-            except GatewrightError as error:
-                self._publish(TurnStarted())
-                self._publish(TurnEnded(stop=Stop.PROVIDER_AUTH, message=str(error)))
-                return None
-        return self._model
+        try:
+            return await self._needed()
+        except GatewrightError as error:
+            self._publish(TurnStarted())
+            self._publish(TurnEnded(stop=Stop.PROVIDER_AUTH, message=str(error)))
+            return None
 
     async def _run_turn(self, model: OpenModel) -> None:
         self._turn = asyncio.create_task(run_turn(self._ports(model), self._parts.talk))
@@ -374,4 +372,3 @@ class Session:
 
     def _move(self, cwd: Path) -> None:
         self._where = msgspec.structs.replace(self._where, cwd=cwd)
-

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from gatewright.agent.events import AssistantMessage, Carried, Compacted, TurnEnded, UsageChanged
+from gatewright.agent.events import (
+    AnyEvent,
+    AssistantMessage,
+    Cleared,
+    Compacted,
+    Rewound,
+    TurnEnded,
+    UsageChanged,
+)
 from gatewright.agent.messages import Usage
 from gatewright.tools.blocks import Block, Table, Text
 
@@ -37,14 +45,27 @@ class Spending:
     def since_start(self) -> float:
         return self.cost - self.restored
 
-    def began(self, carried: Carried) -> None:
-        """Go on from a boundary of a stored session."""
-        self.usage, self.cost, self._count = carried.usage, carried.cost, carried.turns
+    def apply(self, event: AnyEvent) -> None:
+        match event:
+            case AssistantMessage():
+                self.answered(event)
+            case Compacted():
+                self.usage = self.usage.plus(event.usage)
+                self.cost += event.cost
+                self._context = event.tokens_after
+            case TurnEnded():
+                self.ended(event)
+            case _:
+                pass
 
-    def compacted(self, event: Compacted) -> None:
-        self.usage = self.usage.plus(event.usage)
-        self.cost += event.cost
-        self._context = event.tokens_after
+    def restore(self, events: Iterable[AnyEvent]) -> None:
+        """Go on from a stored session, which may begin at a boundary or a new branch."""
+        for event in events:
+            if isinstance(event, Compacted | Cleared | Rewound):
+                carried = event.carried
+                self.usage, self.cost, self._count = carried.usage, carried.cost, carried.turns
+            self.apply(event)
+        self.restore_done()
 
     def answered(self, event: AssistantMessage) -> None:
         self.usage = self.usage.plus(event.usage)

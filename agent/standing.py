@@ -6,6 +6,7 @@ A fold over the main agent's events. A boundary carries it, so that resuming rea
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TypeAlias
 
 import msgspec
 
@@ -17,6 +18,7 @@ from gatewright.agent.events import (
     Compacted,
     ModeChanged,
     ModelChanged,
+    Rewound,
     SessionStarted,
     TitleChanged,
     ToolFinished,
@@ -27,6 +29,7 @@ from gatewright.tools.blocks import Todo
 
 FILES = 5
 PATHS = ("file_path", "notebook_path")  # how tools name the file they work on
+_Counted: TypeAlias = AssistantMessage | TurnEnded | Compacted | Cleared | Rewound
 
 
 class Standing:
@@ -48,7 +51,7 @@ class Standing:
                     self._running[call_id] = path
             case ToolFinished():
                 self._finished(event)
-            case AssistantMessage() | TurnEnded() | Compacted() | Cleared():
+            case AssistantMessage() | TurnEnded() | Compacted() | Cleared() | Rewound():
                 self._count(event)
             case _:
                 self._name(event)
@@ -67,7 +70,7 @@ class Standing:
             case _:
                 pass
 
-    def _count(self, event: AssistantMessage | TurnEnded | Compacted | Cleared) -> None:
+    def _count(self, event: _Counted) -> None:
         now: Carried = self.now
         match event:
             case AssistantMessage(usage=usage, cost=cost):
@@ -79,6 +82,8 @@ class Standing:
             case Compacted(carried=carried, usage=usage, cost=cost):
                 total = carried.usage.plus(usage)
                 self.now = msgspec.structs.replace(carried, usage=total, cost=carried.cost + cost)
+            case Rewound(carried=carried):  # going back gives no money back
+                self.now = carried
             case Cleared(carried=carried):
                 self.now = msgspec.structs.replace(carried, todo=(), files=())
 
@@ -92,7 +97,7 @@ class Standing:
                 self.now = msgspec.structs.replace(self.now, todo=block.items)
 
     def stamped(self, event: AnyEvent) -> AnyEvent:
-        """The event as it is kept: a boundary is given what holds at this moment."""
-        if isinstance(event, Compacted | Cleared):
+        """The event as it is kept: a boundary, or a new branch, is given what holds right now."""
+        if isinstance(event, Compacted | Cleared | Rewound):
             return msgspec.structs.replace(event, carried=self.now)
         return event

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gatewright.agent.commands import config, session
+from gatewright.agent.commands import config, history, session
 from gatewright.agent.commands.outcome import Outcome, Panel, Quit, Say
 from gatewright.agent.commands.registry import Command, CommandContext
 from gatewright.tools.blocks import Table
@@ -19,6 +19,7 @@ def built_in() -> tuple[Command, ...]:
         ),
         *config.commands(),
         *session.commands(),
+        *history.commands(),
         Command(
             name="exit",
             summary="Leave; the session is kept",

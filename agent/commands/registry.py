@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import msgspec
 
 from gatewright.agent.commands.outcome import Outcome, Say
 from gatewright.tools.blocks import Block
+
+if TYPE_CHECKING:
+    from gatewright.agent.past import Past
 
 
 class RuleBook(Protocol):
@@ -48,6 +51,7 @@ class CommandContext(msgspec.Struct, frozen=True, kw_only=True):
     model: str
     commands: Commands
     spending: Sequence[Block] = ()
+    past: Past | None = None
 
 
 Handler: TypeAlias = Callable[[str, CommandContext], Awaitable[Outcome]]

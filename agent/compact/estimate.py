@@ -5,10 +5,11 @@ Guesses err to the high side: too early a summary costs little, too late a one c
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Sequence
 from typing import assert_never
+
+import msgspec
 
 from gatewright.agent.messages import (
     AssistantPart,
@@ -41,7 +42,7 @@ def text_tokens(text: str) -> int:
 
 def json_tokens(value: object) -> int:
     """JSON is denser than prose: two characters for a token."""
-    return (len(json.dumps(value, ensure_ascii=False, separators=(",", ":"))) + 1) // 2
+    return (len(msgspec.json.encode(value)) + 1) // 2
 
 
 def content_tokens(content: Iterable[Content]) -> int:

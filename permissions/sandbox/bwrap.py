@@ -59,52 +59,74 @@ def hidden(machine: Machine) -> tuple[str, ...]:
     return HIDDEN if machine.var_tmp else HIDDEN[:2]
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class _Step:
+    """Shallow paths come first, then what is more special: `order`."""
+
+    depth: int
+    order: int
+    path: str
+    words: tuple[str, ...]
+
+
+def _step(order: int, path: str, *words: str) -> _Step:
+    return _Step(path.count("/"), order, path, words)
+
+
 def _tree(profile: SandboxProfile, machine: Machine, supplies: Supplies) -> Iterator[str]:
     """Writable directories, what stays as it is in them, and what cannot be read."""
-    steps: list[tuple[int, int, str, tuple[str, ...]]] = []
-    sealed: list[str] = []
-
-    def step(path: str, order: int, *words: str) -> None:
-        steps.append((path.count("/"), order, path, words))
-
-    for path in profile.writable:
-        for above in _steps_to(path, machine):
-            step(above, 0, "--perms", "0555", "--dir", above)
-        step(path, 1, "--bind", path, path)
-    for path in profile.anchors:
-        step(path, 2, "--bind", path, path)
-    for path in profile.protected:
-        step(path, 3, "--ro-bind", path, path)
-    for mask in profile.masked:
-        if _unseen(mask.path, profile, machine):
+    masked: list[str] = []
+    for step in sorted((*_opened(profile, machine), *_closed(profile, machine, supplies))):
+        above = [place for place in masked if _strictly(step.path, place)]
+        reopened = any(
+            inside(step.path, root) and any(inside(root, place) for place in above)
+            for root in profile.writable
+        )
+        if above and not reopened:
             continue
-        if mask.kind == "file":
-            step(mask.path, 4, "--ro-bind", supplies.blank, mask.path)
-            continue
-        opened = any(inside(path, mask.path) for path in (*profile.writable, profile.cwd))
-        step(mask.path, 4, "--perms", "0111" if opened else "0000", "--tmpfs", mask.path)
-        sealed.append(mask.path)
-    covered: list[str] = []
-    for _, _, path, words in sorted(steps, key=lambda each: each[:3]):
-        if any(inside(path, above) and path != above for above in covered):
-            if not any(inside(path, w) for w in profile.writable if _under(w, covered)):
-                continue
-        yield from words
-        if words[-2] == "--tmpfs":
-            covered.append(path)
-    for path in sealed:
+        yield from step.words
+        if "--tmpfs" in step.words:
+            masked.append(step.path)
+    for path in masked:
         yield from ("--remount-ro", path)
 
 
-def _under(path: str, covered: list[str]) -> bool:
-    return any(inside(path, above) for above in covered)
+def _opened(profile: SandboxProfile, machine: Machine) -> Iterator[_Step]:
+    shown = [path for path in profile.seen if any(_strictly(path, h) for h in hidden(machine))]
+    for path in (*shown, *profile.writable):
+        for above in _steps_to(path, machine):
+            yield _step(0, above, "--perms", "0555", "--dir", above)
+    for path in shown:
+        yield _step(1, path, "--ro-bind", path, path)
+    for path in profile.writable:
+        yield _step(2, path, "--bind", path, path)
+
+
+def _closed(profile: SandboxProfile, machine: Machine, supplies: Supplies) -> Iterator[_Step]:
+    for path in profile.anchors:
+        yield _step(3, path, "--bind", path, path)
+    for path in profile.protected:
+        yield _step(4, path, "--ro-bind", path, path)
+    for mask in profile.masked:
+        path = mask.path
+        if _unseen(path, profile, machine):
+            continue
+        if mask.kind == "file":
+            yield _step(5, path, "--ro-bind", supplies.blank, path)
+        else:
+            passage = any(inside(place, path) for place in (*profile.writable, profile.cwd))
+            yield _step(5, path, "--perms", "0111" if passage else "0000", "--tmpfs", path)
 
 
 def _unseen(path: str, profile: SandboxProfile, machine: Machine) -> bool:
     """Already hidden with the directory it lies in: covering it would only create its name."""
     if not any(inside(path, place) for place in ("/dev", "/proc", *hidden(machine))):
         return False
-    return not any(inside(path, root) for root in profile.writable)
+    return not any(inside(path, root) for root in (*profile.writable, *profile.seen))
+
+
+def _strictly(path: str, above: str) -> bool:
+    return path != above and inside(path, above)
 
 
 def _steps_to(path: str, machine: Machine) -> Iterator[str]:

@@ -11,7 +11,7 @@ import contextlib
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -74,8 +74,8 @@ class Sandbox:
 
     # --- one run ---
 
-    def profile(self, cwd: Path, sight: Sight | None = None) -> SandboxProfile:
-        """What a command started in `cwd` could do now."""
+    def profile(self, cwd: Path, sight: Sight | None = None, search: str = "") -> SandboxProfile:
+        """What a command started in `cwd` could do now; `search` is its PATH."""
         config = self.config
         temp = "" if config.temp is None else os.path.realpath(config.temp)
         wishes = Wishes(
@@ -88,6 +88,7 @@ class Sandbox:
                 for text in config.allow_write
                 if os.path.isdir(path := _absolute(text, str(config.cwd), self._home))
             ),
+            seen=(self._home, *_programs(search)),
             network=config.network,
             limits=config.limits,
         )
@@ -98,7 +99,7 @@ class Sandbox:
     ) -> SpawnRequest:
         """The request as bubblewrap's; `told` hears what had to be moved aside after the run."""
         sight = self._surveyor.look()
-        profile = self.profile(request.cwd, sight)
+        profile = self.profile(request.cwd, sight, request.env.get("PATH", ""))
         run = self._prepare(profile)
         active = Active(run, Before.of(sight), " ".join(request.argv)[-500:])
         self._active.append(active)
@@ -199,6 +200,14 @@ class Sandbox:
         for active in tuple(self._active):
             self._settle(active, None)
         self.janitor.close()
+
+
+def _programs(search: str) -> Iterator[str]:
+    """Where the programs of a search path lie, with the libraries beside them."""
+    for place in search.split(":"):
+        real = os.path.realpath(place) if place.startswith("/") else ""
+        if real.count("/") > 2 and os.path.isdir(real):
+            yield os.path.dirname(real) if os.path.basename(real) == "bin" else real
 
 
 def _absolute(text: str, base: str, home: str) -> str:

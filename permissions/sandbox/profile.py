@@ -37,6 +37,7 @@ class Wishes:
     roots: tuple[str, ...]  # trusted directories: writable but for what is protected
     temp: str = ""  # TMPDIR inside; empty: the private /tmp
     extra: tuple[str, ...] = ()  # writable as they are: caches
+    seen: tuple[str, ...] = ()  # stay visible where others are hidden: home, programs
     network: Network = Network()
     limits: Limits = field(default_factory=Limits)
     landlock: bool = True
@@ -67,6 +68,7 @@ class SandboxProfile:
     cwd: str
     home: str
     writable: tuple[str, ...]
+    seen: tuple[str, ...]
     temp: str
     anchors: tuple[str, ...]  # directories above protected paths: may change, may not move
     protected: tuple[str, ...]
@@ -98,6 +100,7 @@ def sandboxed(wishes: Wishes, survey: Survey) -> SandboxProfile:
         cwd=wishes.cwd,
         home=wishes.home,
         writable=writable,
+        seen=_outermost(wishes.seen),
         temp=wishes.temp,
         anchors=tuple(sorted(anchors)),
         protected=guarded,

@@ -1,0 +1,92 @@
+"""Where the tokens of the window are: the data of /context."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from gatewright.agent.compact.budget import Budget
+from gatewright.agent.compact.estimate import text_tokens, tool_tokens, turns_tokens
+from gatewright.agent.messages import AssistantTurn, ResultTurn, Turn, UserTurn
+from gatewright.agent.model import OpenModel
+from gatewright.tools.blocks import Block, Table, Text
+
+CELLS = 100
+PER_ROW = 20
+MARKS = {
+    "System prompt": "▚",
+    "Instructions": "▞",
+    "Tools": "▤",
+    "Your messages": "█",
+    "Answers": "▓",
+    "Tool results": "▒",
+    "Free": "·",
+    "Kept for the answer": "░",
+}
+
+
+class Share(msgspec.Struct, frozen=True):
+    name: str
+    tokens: int
+
+
+class Usage(msgspec.Struct, frozen=True):
+    """`total` is what the model counted, the shares are guesses that add up to it."""
+
+    window: int
+    total: int
+    budget: Budget
+    shares: tuple[Share, ...]
+
+
+def window_use(model: OpenModel, turns: Sequence[Turn], total: int, budget: Budget) -> Usage:
+    system = model.frame.system
+    guesses = {
+        "System prompt": sum(map(text_tokens, system[:1])),
+        "Instructions": sum(map(text_tokens, system[1:])),
+        "Tools": tool_tokens(model.frame.tools),
+        "Your messages": _of(turns, UserTurn),
+        "Answers": _of(turns, AssistantTurn),
+        "Tool results": _of(turns, ResultTurn),
+    }
+    guessed = max(1, sum(guesses.values()))
+    if total < guessed // 2:  # a model that does not count, or nothing was asked yet
+        total = guessed
+    shares = [Share(name, round(tokens * total / guessed)) for name, tokens in guesses.items()]
+    shares.append(Share("Free", max(0, budget.effective - total)))
+    shares.append(Share("Kept for the answer", budget.window - budget.effective))
+    return Usage(model.window, total, budget, tuple(shares))
+
+
+def blocks(usage: Usage, model: str) -> tuple[Block, ...]:
+    percent = round(100 * usage.total / usage.window)
+    head = f"{model}: {usage.total:,} of {usage.window:,} tokens ({percent} %)"
+    rows = tuple(
+        (MARKS[share.name], share.name, f"{share.tokens:,}", f"{share.tokens / usage.window:.1%}")
+        for share in usage.shares
+    )
+    foot = f"A summary is made at {usage.budget.auto:,} tokens."
+    return (
+        Text(head), Text(grid(usage)), Table(("", "", "Tokens", "Share"), rows), Text(foot, "dim"),
+    )  # fmt: skip
+
+
+def grid(usage: Usage) -> str:
+    """One hundred cells, each share at least one where it is not empty."""
+    cells: list[str] = []
+    for share in usage.shares:
+        count = round(CELLS * share.tokens / usage.window)
+        cells += [MARKS[share.name]] * max(count, share.tokens > 0)
+    free, last = MARKS["Free"], MARKS["Kept for the answer"]
+    while len(cells) > CELLS and free in cells:
+        cells.remove(free)
+    while len(cells) < CELLS:
+        cells.insert(cells.index(last) if last in cells else len(cells), free)
+    cells = cells[:CELLS]
+    lines = [" ".join(cells[start : start + PER_ROW]) for start in range(0, CELLS, PER_ROW)]
+    return "\n".join(lines)
+
+
+def _of(turns: Sequence[Turn], kind: type[Turn]) -> int:
+    return turns_tokens(turn for turn in turns if isinstance(turn, kind))

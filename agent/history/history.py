@@ -1,0 +1,73 @@
+"""The files' side of a session's past: what is kept before changes, and how it is put back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from gatewright.agent.events import AnyEvent, TreeSaved
+from gatewright.agent.history.blobs import Blobs
+from gatewright.agent.history.checkpoints import Checkpoints
+from gatewright.agent.history.plan import Sources, Step, steps, targets
+from gatewright.agent.history.restore import Restored, restore
+from gatewright.agent.history.shadow import Change, Shadow
+
+
+class HistoryPlaces(msgspec.Struct, frozen=True):
+    """`own` is the session's folder, `shared` the project's; `trees` whether to keep whole ones."""
+
+    own: Path
+    shared: Path
+    root: Path
+    trees: bool = True
+
+
+class History:
+    def __init__(
+        self, places: HistoryPlaces, env: Mapping[str, str], emit: Callable[[AnyEvent], None]
+    ) -> None:
+        own = places.own / "history"
+        self._blobs = Blobs(own)
+        self._shadow = (
+            Shadow(places.shared / "shadow", own, places.root, env)
+            if places.trees and (places.root / ".git").exists()
+            else None
+        )
+        self._root = places.root
+        self.checkpoints = Checkpoints(self._blobs, self._shadow, emit)
+
+    async def plan(self, events: Sequence[AnyEvent]) -> list[Step]:
+        """What putting files back to before these events would do right now."""
+        await self.checkpoints.settled()
+        return await asyncio.to_thread(self._plan, events)
+
+    async def restore(self, plan: Sequence[Step]) -> Restored:
+        return await asyncio.to_thread(restore, plan, self._blobs)
+
+    def _plan(self, events: Sequence[AnyEvent]) -> list[Step]:
+        shadow = self._shadow
+        trees = [event for event in events if isinstance(event, TreeSaved)]
+        if shadow is None:
+            events = [event for event in events if not isinstance(event, TreeSaved)]
+            return steps(targets(events, self._sources(None)))
+        if trees and not trees[-1].after:  # the turn did not come to its end
+            events = [*events, TreeSaved(tree=shadow.take().tree, after=True)]
+        return steps(targets(events, self._sources(shadow)))
+
+    def _sources(self, shadow: Shadow | None) -> Sources:
+        if shadow is None:
+            return Sources(self._root, self._blobs.get, _no_changes, _no_blob)
+        return Sources(self._root, self._blobs.get, shadow.changes, shadow.blob)
+
+
+def _no_changes(old: str, new: str) -> Sequence[Change]:
+    """Outside a repository there are no snapshots to compare."""
+    del old, new
+    return ()
+
+
+def _no_blob(name: str) -> bytes:
+    raise FileNotFoundError(name)

@@ -1,0 +1,108 @@
+"""Names a session after its first exchange, with a small model; nobody ever waits for it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import aclosing
+
+from gatewright.agent.errors import GatewrightError
+from gatewright.agent.events import (
+    AnyEvent,
+    Cleared,
+    Compacted,
+    TitleChanged,
+    TurnEnded,
+    UserMessage,
+)
+from gatewright.agent.messages import TextPart, UserTurn
+from gatewright.agent.model import OpenModel
+from gatewright.agent.providers.protocol import Request
+from gatewright.agent.stop import Stop
+from gatewright.agent.stream import Assembly
+from gatewright.tools.protocol import TextContent
+
+TIME = 15.0
+READ = 2_000  # characters of the first input
+LIMIT = 60
+SYSTEM = (
+    "You name conversations of a coding agent. Answer with nothing but a title of three to seven "
+    "words in the language of the message: what is to be done, without quotation marks or a "
+    "final full stop."
+)
+
+log = logging.getLogger(__name__)
+
+
+class Namer:
+    """Fed with the main agent's events, stored ones first; names a session nobody named."""
+
+    def __init__(
+        self, open_model: Callable[[], OpenModel], publish: Callable[[AnyEvent], None]
+    ) -> None:
+        self._open_model = open_model
+        self._publish = publish
+        self._said = ""
+        self._named = False
+        self._task: asyncio.Task[None] | None = None
+
+    def restore(self, event: AnyEvent) -> None:
+        if isinstance(event, TitleChanged):
+            self._named = True
+        elif isinstance(event, Compacted | Cleared):
+            self._named = bool(event.carried.title)
+        elif isinstance(event, UserMessage) and not event.hidden and not self._said:
+            texts = (part.text for part in event.content if isinstance(part, TextContent))
+            self._said = "\n".join(texts)
+
+    def saw(self, event: AnyEvent) -> None:
+        self.restore(event)
+        ready = self._said and not self._named and self._task is None
+        if ready and isinstance(event, TurnEnded) and event.stop is Stop.COMPLETED:
+            self._task = asyncio.create_task(self._name(), name="title of the session")
+
+    async def close(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+
+    async def _name(self) -> None:
+        try:
+            model = await asyncio.to_thread(self._open_model)
+        except GatewrightError as error:
+            log.info("no title: %s", error)
+            return
+        try:
+            title = await make_title(model, self._said)
+        finally:
+            await model.provider.close()
+        if title and not self._named:
+            self._publish(TitleChanged(title=title))
+
+
+async def make_title(model: OpenModel, said: str) -> str:
+    """An empty string where none is to be had."""
+    request = Request(
+        model=model.frame.model,
+        system=(SYSTEM,),
+        tools=(),
+        turns=(UserTurn((TextContent(f"<message>\n{said[:READ]}\n</message>"),)),),
+        max_output=100,
+    )
+    assembly = Assembly(frozenset())
+    try:
+        async with asyncio.timeout(TIME), aclosing(model.provider.stream(request)) as pieces:
+            async for piece in pieces:
+                assembly.add(piece)
+    except (GatewrightError, TimeoutError) as error:
+        log.info("no title: %s", error)
+        return ""
+    text = " ".join(part.text for part in assembly.parts if isinstance(part, TextPart))
+    return tidy(text)
+
+
+def tidy(text: str) -> str:
+    """One line, without what models put around titles."""
+    line = next((line for line in text.strip().splitlines() if line.strip()), "")
+    return " ".join(line.strip(" \t\"'`*#“”„.").removeprefix("Title:").split())[:LIMIT].strip()
