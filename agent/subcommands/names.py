@@ -13,6 +13,7 @@ SUBCOMMANDS: dict[str, str] = {
     "logout": "Forget a stored key",
     "schema": "Print the JSON Schema of settings, or of print mode's lines",
     "sandbox": "Run a command confined, and explain the confinement",
+    "completion": "Print completion for bash, zsh or fish",
     "debug": "Show how the program decides things",
 }
 

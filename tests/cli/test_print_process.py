@@ -214,6 +214,16 @@ def wait_gone(pid: int, within: float = 5.0) -> None:
         time.sleep(0.01)
 
 
+def test_a_budget_has_its_code(program: Program) -> None:
+    script = 'usage: in=1000000 out=5\ncall: Glob {"pattern": "*"}\n---\nsay: x\n'
+    with ServerThread(script) as server:
+        flags = ("--max-budget-usd", "0.5", "--output-format", "json")
+        code, out, _ = Shapes(program, server).run("go", *flags)
+    result = json.loads(out)
+    assert (code, result["subtype"]) == (53, "error_max_budget_usd")
+    assert result["total_cost_usd"] > 0.5
+
+
 PARENT = """
 import subprocess, sys, time
 child = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE, stdin=subprocess.PIPE)
