@@ -83,6 +83,8 @@ def failed(error: BaseException, context: Context) -> Decision:
 def inquire(call: Call, context: Context) -> Inquiry:
     paths = Paths(context.place, context.resolver)
     mode = effective(context.mode, disable_bypass=context.disable_bypass)
+    if mode == "delegate" and not context.main_agent:
+        mode = "default"  # whoever is coordinated works as usual
     previous = mode
     if mode == "plan":
         previous = effective(context.previous_mode, disable_bypass=context.disable_bypass)
@@ -252,6 +254,8 @@ def untrusted_allow(inquiry: Inquiry) -> Decision | None:
 def mode_strategy(inquiry: Inquiry) -> Decision | None:
     if inquiry.mode.id == "delegate":
         return Allow(Reason(Stage.MODE, "Coordination runs in delegate mode."))
+    if inquiry.plan and inquiry.subject.family == "agent":
+        return Allow(Reason(Stage.MODE, "The agent inherits plan mode."))
     verdict = inquiry.subject.strategy(inquiry.previous)
     if verdict.allow:
         return Allow(Reason(Stage.MODE, f"It runs in {inquiry.mode.id} mode."), verdict.note)

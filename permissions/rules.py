@@ -175,8 +175,7 @@ def _form_of(tool: str, rest: str, behavior: Behavior) -> tuple[Form | None, str
     if param is not None:
         if behavior != "allow":
             return param, ""
-        if not isinstance(own, NameForm):
-            return None, "names an input field, which only deny and ask rules may"
+        return None, "names an input field, which only deny and ask rules may"
     if isinstance(own, str):
         return None, own
     return own, ""
@@ -225,13 +224,16 @@ def _shell_form(specifier: str) -> Form | str:
 
 
 def _domain_form(specifier: str) -> Form | str:
-    from gatewright.permissions.urls import ascii_host  # noqa: PLC0415  lazy: 3 ms, idna tables
+    from gatewright.permissions.urls import ascii_host, literal_address  # noqa: PLC0415  lazy: 3 ms, idna tables
 
     if not specifier.lower().startswith("domain:"):
         return "is not of the form WebFetch(domain:host)"
     host = specifier[len("domain:") :].strip()
     if host == "*":
         return DomainForm("")
+    address = literal_address(host.removeprefix("[").removesuffix("]"))
+    if address is not None:
+        return DomainForm(str(address))
     subdomains = host.startswith("*.")
     name = ascii_host(host[2:] if subdomains else host)
     if not name or any(char in host.removeprefix("*.") for char in "*/:@?# "):

@@ -92,6 +92,7 @@ class ShellCall:
             of_part = self._reach.touched(part)
             found.extend((one, False) for one in of_part.reads)
             found.extend((one, True) for one in of_part.writes)
+            found.extend((one, True) for one in of_part.maybe)
         return tuple(found)
 
     def _safe(self, part: Part) -> bool:

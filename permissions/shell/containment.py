@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
 
+from gatewright.permissions.shell.coverage import HARMLESS_NAMES
 from gatewright.permissions.shell.danger_table import NETWORK, PRIVILEGE, RUNS_CODE
 from gatewright.permissions.shell.line import Part
 from gatewright.permissions.shell.operands import Operand, git_words, touched
 from gatewright.permissions.shell.reach import Reach
+from gatewright.permissions.shell.suggest import runs_code
 from gatewright.permissions.shell.words import Arg
 
 _REMOTE = re.compile(r"[a-z][a-z0-9+.-]*://|[\w.-]+@[\w.-]+:|//", re.IGNORECASE)
@@ -18,6 +21,13 @@ REMOTE_PROGRAMS: frozenset[str] = (NETWORK - {"openssl"}) | frozenset(
     {"kubectl", "helm", "terraform", "gcloud", "az", "heroku", "fly", "flyctl", "vercel", "netlify",
      "firebase", "ansible", "ansible-playbook", "psql", "mysql", "redis-cli", "mongosh", "glab",
      "doctl", "wrangler", "pulumi"}
+)  # fmt: skip
+SYSTEM_PROGRAMS: frozenset[str] = frozenset(
+    {"apt", "apt-get", "dnf", "yum", "zypper", "apk", "pacman", "brew", "snap", "flatpak", "port",
+     "kill", "pkill", "killall", "mount", "umount", "sysctl", "ifconfig", "ip", "iptables", "nft",
+     "useradd", "usermod", "userdel", "groupadd", "passwd", "chsh", "service", "launchctl",
+     "docker", "podman", "nerdctl", "open", "xdg-open", "osascript", "defaults", "modprobe",
+     "insmod", "swapoff", "crontab", "at", "tmux", "screen", "systemctl", "loginctl"}
 )  # fmt: skip
 REMOTE_GIT: frozenset[str] = frozenset({"push", "send-email", "request-pull", "send-pack"})
 
@@ -34,11 +44,15 @@ def _part_contained(part: Part, reach: Reach) -> bool:
     for base in part.bases:
         if base is None or not paths.in_root(paths.locate(base)):
             return False
-    if not part.argv:
-        return not part.assigns and _targets_contained(part, reach)
-    if any(arg.dynamic for arg in part.argv) or part.assigns:
+    if any(arg.dynamic for arg in (*part.argv, *(value for _, value in part.assigns))):
         return False
+    if not all(any(fnmatchcase(name, one) for one in HARMLESS_NAMES) for name, _ in part.assigns):
+        return False
+    if not part.argv:
+        return _targets_contained(part, reach)
     program = part.program
+    if program in SYSTEM_PROGRAMS or runs_code(part) or {"-g", "--global"} & set(part.texts):
+        return False
     if program in PRIVILEGE or program in REMOTE_PROGRAMS or _remote_git(part):
         return False
     if part.fed and RUNS_CODE.match(program) is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -209,11 +210,12 @@ class Coverage:
     def _harmless_assigns(self, part: Part) -> bool:
         return bool(part.assigns) and all(
             any(fnmatchcase(name, pattern) for pattern in self._harmless)
-            and not (arg.dynamic or arg.patterns)
+            and not (arg.dynamic or arg.patterns or _ODD_VALUE.search(arg.text))
             for name, arg in part.assigns
         )
 
 
+_ODD_VALUE = re.compile(r"^[/:~]|\.\.|\n")  # locale and time zone values may be file names
 _FED = Arg("$input", "$input", dynamic=True, unknown=True, leads=True)
 
 

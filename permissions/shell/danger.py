@@ -14,6 +14,7 @@ from gatewright.permissions.patterns import globs_meet
 from gatewright.permissions.shell import danger_table as table
 from gatewright.permissions.shell.danger_git import git_danger
 from gatewright.permissions.shell.line import Part
+from gatewright.permissions.shell.matching import without_globals
 from gatewright.permissions.shell.operands import Operand, find_actions, git_words, touched
 from gatewright.permissions.shell.reach import Reach
 from gatewright.permissions.shell.words import Arg
@@ -92,7 +93,7 @@ class Danger:
     def _devices(self, part: Part) -> Iterator[Hazard]:
         for operand in self._reach.touched(part).writes:
             for located in self._reach.locations(operand.arg, operand.bases):
-                if located.lexical.startswith(table.BLOCK_DEVICES):
+                if any(path.startswith(table.BLOCK_DEVICES) for path in located.readings):
                     yield Hazard(2, f"It writes to {located.lexical}.")
 
     # --- deleting and changing trees ---
@@ -118,7 +119,7 @@ class Danger:
         )
         operands = [arg for arg in words if not re.fullmatch(r"-[A-Za-z-]+(=.*)?", arg.text)]
         if recursive:
-            for arg in operands[1:]:
+            for arg in operands:
                 what = self._listed(arg, part)
                 if what:
                     yield Hazard(2, f"It would change all of {what}.")
@@ -135,7 +136,7 @@ class Danger:
         inner = [one for one in self._reach.opened_of(part) if one.argv]
         removes = "-delete" in actions or any(one.program in ("rm", "unlink") for one in inner)
         if removes:
-            narrowed = any(text in _NARROWS for text in part.texts) and "!" not in part.texts
+            narrowed = _narrowed(part.texts)
             for root in roots or [Arg(".", ".")]:
                 what = self._listed(root, part)
                 if what and (not narrowed or what not in ("the project", "its content")):
@@ -275,15 +276,27 @@ _NARROWS = frozenset(
     {"-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-mtime", "-mmin",
      "-newer", "-size", "-empty", "-ctime", "-atime", "-user", "-perm", "-inum"}
 )  # fmt: skip
-_FUNCTION = re.compile(r"(?:function\s+)?([A-Za-z_:.][\w:.-]*)\s*\(\s*\)\s*\{(.*?)\}", re.DOTALL)
+_FUNCTION = re.compile(
+    r"(?:function\s+([\w:.-]+)\s*(?:\(\s*\))?|([\w:.-]+)\s*\(\s*\))\s*[{(]([^{}]*)[})]"
+)
 _CONTENT = re.compile(
     r"(?:\*+|\.\*|\.|\.\.|\?\*|\.\?\*|\.\[!?\^?\.\]\*|\.\?\?\*|\[\^?!?[^\]]*\]\*)"
 )
 
 
+def _narrowed(texts: Sequence[str]) -> bool:
+    """Whether a find expression picks some files rather than nearly all."""
+    if "!" in texts or "-not" in texts or "-o" in texts or "-or" in texts:
+        return False
+    return any(
+        text in _NARROWS and value not in ("*", "**", ".*", "*.*", "./*")
+        for text, value in zip(texts, (*texts[1:], ""), strict=True)
+    )
+
+
 def _self_calling(text: str) -> bool:
     for found in _FUNCTION.finditer(text):
-        name, body = found.groups()
+        name, body = found.group(1) or found.group(2), found.group(3)
         calls = len(re.findall(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])", body))
         if calls >= 2 and ("&" in body or "|" in body):
             return True
@@ -292,10 +305,15 @@ def _self_calling(text: str) -> bool:
 
 def _content_of(path: str) -> str | None:
     """The directory whose whole content a glob like `d/*` stands for, else None."""
-    head, _, tail = path.rstrip("/").rpartition("/")
-    if tail and _CONTENT.fullmatch(tail):
-        return head if head else ("/" if path.startswith("/") else "")
-    return None
+    found: str | None = None
+    current = path.rstrip("/")
+    while current:
+        head, _, tail = current.rpartition("/")
+        if not tail or _CONTENT.fullmatch(tail) is None:
+            break
+        found = head if head else ("/" if path.startswith("/") else "")
+        current = head
+    return found
 
 
 def _abbreviates(text: str, option: str) -> bool:
@@ -336,13 +354,15 @@ def _subcommand(part: Part, program: str) -> Iterator[Hazard]:
     rows = table.SUBCOMMANDS.get(program)
     if rows is None:
         return
-    words = [text for text in part.texts[1:] if not text.startswith("-")]
+    words = [text for text in without_globals(part) if not text.startswith("-")]
     if program in table.SCRIPT_RUNNERS and words[:1] in (["run"], ["run-script"]):
         if words[1:2] and re.match(r"(?:deploy|publish)(?:$|[:_-])", words[1]):
             yield Hazard(1, f"{program} would {words[1]}.")
         return
     for known, why in rows.items():
-        if words[: len(known.split())] == known.split() or known in part.texts[1:]:
+        if words[: len(known.split())] == known.split() or (
+            known.startswith("--") and known in part.texts
+        ):
             yield Hazard(1, f"{program} {known} {why}.")
             return
 

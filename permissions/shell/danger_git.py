@@ -18,9 +18,7 @@ def git_danger(part: Part) -> tuple[str, bool]:
         case "push":
             return _push(rest, short), False
         case "reset":
-            return _loses(
-                "resets the work tree", _any(rest, "--hard", 4) or _any(rest, "--merge", 5)
-            )
+            return _loses("resets the work tree", _any(rest, "--hard", 4))
         case "checkout":
             return _loses("discards changes", _checkout(rest, before, short))
         case "restore":
@@ -57,7 +55,8 @@ def _any(words: list[str], option: str, least: int) -> bool:
 
 def _push(rest: list[str], short: set[str]) -> str:
     names = {word.partition("=")[0] for word in rest}
-    if "f" in short or names & {"--force", "--mirror", "--prune"}:
+    overwrites = any(name.startswith(("--mir", "--pru")) for name in names)
+    if "f" in short or overwrites or "--force" in names:
         return "overwrites or removes what is on the server"
     if "d" in short or any(name.startswith("--del") for name in names):
         return "deletes on the server"

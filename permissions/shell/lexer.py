@@ -430,7 +430,7 @@ class Lexer:
             if char == "\\":
                 following = text[index + 1 : index + 2]
                 if following == "\n":
-                    pass
+                    self._odd("a line continued within a word")
                 elif following and following in '$`"\\':
                     pieces.append(Piece("text", following, True))
                 else:
@@ -592,7 +592,8 @@ class Lexer:
             self._fail("an open bracket")
             stop = self._end
         self._rescan(self._text[index:stop])
-        pieces.append(Piece("text", "*", False))
+        last = pieces.pop()
+        pieces.append(Piece("text", last.text[:-1] + "*", False))
         return min(stop + 1, self._end)
 
 

@@ -68,6 +68,11 @@ def restricted_texts(part: Part) -> Iterator[str]:
         yield " ".join(words)
 
 
+def without_globals(part: Part) -> Sequence[str]:
+    """The words behind the program and its own options."""
+    return _without_globals(part.texts[1:], GLOBAL_OPTIONS.get(part.program, frozenset()))
+
+
 def _without_globals(words: Sequence[str], values: frozenset[str]) -> Sequence[str]:
     index = 0
     while index < len(words) and words[index].startswith(("-", "+")):

@@ -159,7 +159,7 @@ OPERANDS: Mapping[str, OperandRow] = {
     "split": OperandRow("read", "abClnt"),
     "csplit": _reader("fbn"),
     "vim": _reader("c"), "vi": _reader("c"), "emacs": _reader(), "ed": _reader(), "ex": _reader("c"),
-    "openssl": OperandRow("none"),
+    "unzip": OperandRow("read", "dPxO", writes=("-d",)),
     "git": OperandRow("none"),
 }  # fmt: skip
 

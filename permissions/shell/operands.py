@@ -29,6 +29,7 @@ class Operand:
 class Touched:
     reads: tuple[Operand, ...] = ()
     writes: tuple[Operand, ...] = ()
+    maybe: tuple[Operand, ...] = ()  # what an unknown program probably writes
 
     def __bool__(self) -> bool:
         return bool(self.reads or self.writes)
@@ -57,7 +58,27 @@ def touched(part: Part) -> Touched:
         more = _of_program(part)
         reads.extend(more.reads)
         writes.extend(more.writes)
+        return Touched(tuple(reads), tuple(writes), more.maybe)
     return Touched(tuple(reads), tuple(writes))
+
+
+_OUTPUT = re.compile(
+    r"--?(?:o|out|output|out-?file|output-?file|out-?dir|dest|target|log-?file)(=?)(.*)", re.DOTALL
+)
+
+
+def _outputs(part: Part) -> tuple[Operand, ...]:
+    """Values of options that name an output in most programs: `-o file`, `--output=file`."""
+    found: list[Operand] = []
+    for index, arg in enumerate(part.argv[1:], start=1):
+        hit = _OUTPUT.fullmatch(arg.text) if arg.text.startswith("-") else None
+        if hit is None:
+            continue
+        if hit.group(1):
+            found.append(Operand(text_arg(hit.group(2), arg), part.bases))
+        elif not hit.group(2) and index + 1 < len(part.argv):
+            found.append(Operand(part.argv[index + 1], part.bases))
+    return tuple(found)
 
 
 def _of_program(part: Part) -> Touched:
@@ -76,7 +97,7 @@ def _of_program(part: Part) -> Touched:
             return Touched((*found.reads, *_curl_uploads(part)), found.writes)
         case _:
             row = OPERANDS.get(program)
-            return _by_row(part, row) if row is not None else Touched()
+            return _by_row(part, row) if row is not None else Touched(maybe=_outputs(part))
 
 
 @lru_cache(maxsize=128)
@@ -171,7 +192,8 @@ def _copied(part: Part, row: OperandRow, operands: list[Arg], target: Arg | None
     if target is None and operands:
         target = operands[-1]
     writes: list[Operand] = []
-    whole = row.role in ("move", "link") or part.program in ("cp", "install")
+    onto = any(text in ("-T", "--no-target-directory", "-n", "-nsf", "-sfn") for text in part.texts)
+    whole = onto or any(text.endswith(("/.", "/")) for arg in sources for text in arg.readings)
     if target is not None:
         writes.append(Operand(target, bases, whole=whole))
         for source in sources:
@@ -340,7 +362,11 @@ def _git(part: Part) -> Touched:
         )
         return Touched(tuple(paths), writes)
     if sub in ("rm", "mv"):
-        return Touched(writes=tuple(replace(one, whole=True) for one in paths))
+        return Touched(writes=tuple(paths))
+    if sub == "clone" and len(paths) > 1:
+        return Touched(writes=(paths[-1],))
+    if sub == "init" or (sub == "worktree" and rest[:1] and rest[0].text == "add"):
+        return Touched(writes=tuple(paths[-2:]))
     return Touched()
 
 

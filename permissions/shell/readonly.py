@@ -33,6 +33,10 @@ class World(Protocol):
         """A path operand that is inside and under no restriction, whatever it expands to."""
         ...
 
+    def lists_inside(self, arg: Arg, bases: Bases) -> bool:
+        """A glob that only looks into directories inside."""
+        ...
+
     def enterable(self, arg: Arg, bases: Bases) -> bool:
         """A directory inside that a cd may go to."""
         ...
@@ -80,6 +84,8 @@ def is_safe(part: Part, world: World) -> bool:
     if not name.literal:
         return False
     program = name.text
+    if not all(world.lists_inside(arg, part.bases) for arg in part.argv[1:] if arg.patterns):
+        return False
     special = _SPECIAL.get(program)
     if special is not None:
         return special(part, world)

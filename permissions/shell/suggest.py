@@ -39,7 +39,7 @@ def _suggestion(part: Part, reach: Reach) -> str:
     if not part.argv or any(one.file for one in part.redirects):
         return ""
     bare = _unwrapped(part, reach)
-    if bare is None or any(arg.dynamic for arg in bare.argv) or _runs_code(bare):
+    if bare is None or any(arg.dynamic for arg in bare.argv) or runs_code(bare):
         return ""
     outside_write = _writes_outside(bare, reach)
     if outside_write:
@@ -66,7 +66,7 @@ def _unwrapped(part: Part, reach: Reach) -> Part | None:
     return last if last.argv[0].literal else None
 
 
-def _runs_code(part: Part) -> bool:
+def runs_code(part: Part) -> bool:
     """An interpreter with its program on the line, in a here-document or on a pipe."""
     program = part.program
     if not is_interpreter(program):

@@ -24,7 +24,7 @@ class Surroundings:
         """Inside in every reading, whatever it expands to, and under no Read rule."""
         if arg.dynamic or arg.unknown or None in bases:
             return False
-        if arg.patterns:
+        if any(char in pattern for pattern in arg.patterns for char in "*?["):
             return self._globs_readable(arg, bases)
         located = self._reach.locations(arg, bases)
         if not all(self._paths.is_inside(one) for one in located):
@@ -32,12 +32,19 @@ class Surroundings:
         return not self._restricted(Operand(arg, bases))
 
     def _globs_readable(self, arg: Arg, bases: Bases) -> bool:
+        return self.lists_inside(arg, bases) and not self._restricted(Operand(arg, bases))
+
+    def lists_inside(self, arg: Arg, bases: Bases) -> bool:
+        if None in bases:
+            return False
+        if not any(char in pattern for pattern in arg.patterns for char in "*?["):
+            return True  # braces alone look at nothing
         for base in bases:
             for glob in arg.patterns:
                 given = absolute(glob, base or "/", self._paths.place.home)
                 if not self._glob_inside(given):
                     return False
-        return not self._restricted(Operand(arg, bases))
+        return True
 
     def _glob_inside(self, glob: str) -> bool:
         parts = glob.split("/")

@@ -151,6 +151,10 @@ def wrapped_by(part: Part, start: Start) -> Iterator[Part]:
         yield from _unwrap(part, program, wrapper, start)
     elif program in SHELLS:
         yield from _shell(part, start)
+    elif program in ("source", "."):
+        for redirect in part.redirects:
+            if redirect.body is not None:
+                yield from _text(part, redirect.body, start)
     elif program == "eval":
         yield from _text(part, " ".join(arg.text for arg in rest), start)
     elif program == "trap" and rest:
@@ -295,10 +299,15 @@ def _git(part: Part, start: Start) -> Iterator[Part]:
             yield from _inner(part, part.argv[texts.index("run") + 1 :])
 
 
+_TAKES_TEXT = SHELLS | {"eval", "source", "."}
+
+
 def literal_feeds(parts: tuple[Part, ...], start: Start) -> Iterator[Part]:
-    """Text that a literal echo or printf pipes into a shell."""
+    """Text that a literal echo, printf or here-document hands to a shell."""
     for shell in parts:
-        if shell.program not in SHELLS or not shell.fed:
+        if shell.program not in _TAKES_TEXT:
+            continue
+        if not (shell.fed or any(arg.substitution for arg in shell.argv)):
             continue
         for source in parts:
             if source.statement != shell.statement or source is shell:
