@@ -82,7 +82,7 @@ async def search(
     """What the query finds within `seconds` and about `limit` bytes or `lines` lines."""
     program = locate(ctx.where.root, ctx.env.get("PATH"))
     if not program:
-        return await slow_search(query, seconds=seconds, limit=limit)
+        return await slow_search(query, ctx.env, seconds=seconds, limit=limit)
     return await _run((program, *query.argv()), query.root, ctx, Bounds(seconds, limit, lines))
 
 
@@ -97,7 +97,8 @@ async def _run(argv: tuple[str, ...], cwd: Path, ctx: ToolContext, bounds: Bound
 
     An incomplete last record is dropped when the search is cut.
     """
-    env = {"LC_ALL": "C.UTF-8", "PATH": ctx.env.get("PATH", os.defpath)}
+    names = ("PATH", "HOME", "XDG_CONFIG_HOME")  # where the person's own git ignore file is
+    env = {name: ctx.env[name] for name in names if name in ctx.env} | {"LC_ALL": "C.UTF-8"}
     child = await ctx.spawn(SpawnRequest(argv=argv, cwd=cwd, env=env))
     data = bytearray()
     full = late = False

@@ -7,21 +7,23 @@ import codecs
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
+
+import msgspec
 
 from gatewright.tools.file_types import TYPES
 from gatewright.tools.globs import GlobSet
 from gatewright.tools.query import COLUMNS, NOT_VCS, Found, Query
-from gatewright.tools.walk import Walk
+from gatewright.tools.walk import Walk, global_ignores
 
 _BINARY_SAMPLE = 64 * 1024
 Stop: TypeAlias = Callable[[], bool]
 _LARGEST = 256 * 1024 * 1024
 
 
-async def slow_search(query: Query, *, seconds: float, limit: int) -> Found:
+async def slow_search(query: Query, env: Mapping[str, str], *, seconds: float, limit: int) -> Found:
     """Runs in a thread that ends soon after the time limit or a cancellation."""
     cancelled = threading.Event()
     deadline = time.monotonic() + seconds
@@ -30,12 +32,15 @@ async def slow_search(query: Query, *, seconds: float, limit: int) -> Found:
         return cancelled.is_set() or time.monotonic() > deadline
 
     try:
-        return await asyncio.to_thread(_search, query, stop, seconds, limit)
+        common = await asyncio.to_thread(global_ignores, env)
+        found = await asyncio.to_thread(_search, query, common, stop, limit)
+        late = f"the search was stopped after {seconds:.0f} s" if stop() else ""
+        return msgspec.structs.replace(found, cut=late) if late else found
     finally:
         cancelled.set()
 
 
-def _search(query: Query, stop: Stop, seconds: float, limit: int) -> Found:
+def _search(query: Query, common: Sequence[str], stop: Stop, limit: int) -> Found:
     if query.type and query.type not in TYPES:
         return Found(b"", failed=f"unrecognized file type: {query.type}")
     try:
@@ -43,20 +48,19 @@ def _search(query: Query, stop: Stop, seconds: float, limit: int) -> Found:
     except re.error as error:
         return Found(b"", failed=f"regex parse error: {error}")
     output = bytearray()
-    for name in _names(query, stop):
+    for name in _names(query, common, stop):
         output += matcher.report(query.root, name)
         if len(output) > limit:
             return Found(bytes(output), full=True)
-    late = f"the search was stopped after {seconds:.0f} s" if stop() else ""
-    return Found(bytes(output), cut=late)
+    return Found(bytes(output))
 
 
-def _names(query: Query, stop: Stop) -> Iterator[str]:
+def _names(query: Query, common: Sequence[str], stop: Stop) -> Iterator[str]:
     if query.target != ".":
         yield query.target
         return
     types = GlobSet(TYPES[query.type]) if query.type else None
-    for path in Walk(query.root, (*query.globs, *NOT_VCS), stop).files():
+    for path in Walk(query.root, (*query.globs, *NOT_VCS), stop, common).files():
         if types is None or types.verdict(path, directory=False):
             yield path if query.mode == "names" else f"./{path}"
 

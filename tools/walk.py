@@ -6,7 +6,8 @@ Only for machines without ripgrep: the same files, slower.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -28,12 +29,18 @@ class _Level(msgspec.Struct, frozen=True):
 class Walk:
     """The files below `root` that ripgrep would look at, as paths relative to it."""
 
-    def __init__(self, root: Path, globs: Sequence[str], stop: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        root: Path,
+        globs: Sequence[str],
+        stop: Callable[[], bool],
+        common: Sequence[str] = (),
+    ) -> None:
         self._root = str(root)
         # In an override a plain pattern wants the path and "!" drops it.
         self._overrides = GlobSet(globs)
         self._stop = stop
-        self._global = GlobSet(_global_ignores())
+        self._global = GlobSet(common)
 
     def files(self) -> Iterator[str]:
         above = [_level(str(p)) for p in reversed(Path(self._root).parents)]
@@ -114,10 +121,26 @@ def _rules(path: str) -> GlobSet:
         return _NONE
 
 
-def _global_ignores() -> list[str]:
-    """The person's own git ignore file at its default place."""
-    base = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")  # noqa: PTH111
+_EXCLUDES = re.compile(
+    r"^\s*excludesfile\s*=\s*\"?([^\"\n]+?)\"?\s*$", re.IGNORECASE | re.MULTILINE
+)
+
+
+def global_ignores(env: Mapping[str, str]) -> list[str]:
+    """The person's own git ignore file: where their git configuration says, or its usual place."""
+    home = Path(env.get("HOME", "/"))
+    config = Path(env.get("XDG_CONFIG_HOME") or home / ".config")
+    named = None
+    for file in (home / ".gitconfig", config / "git" / "config"):
+        named = named or _EXCLUDES.search(_text(file))
+    path = config / "git" / "ignore"
+    if named:
+        path = home / named[1][2:] if named[1].startswith("~/") else Path(named[1])
+    return _text(path).splitlines()
+
+
+def _text(path: Path) -> str:
     try:
-        return Path(base, "git", "ignore").read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError):
-        return []
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""

@@ -89,7 +89,7 @@ async def test_the_search_without_ripgrep_prints_the_same(box: Toolbox, query: Q
         grown(root, seed)
         asked = msgspec.structs.replace(query, root=root)
         fast = await rg.search(asked, box.ctx, seconds=10)
-        slow = await slow_search(asked, seconds=10, limit=10_000_000)
+        slow = await slow_search(asked, box.ctx.env, seconds=10, limit=10_000_000)
         assert fast.output
         if query.mode == "content":
             one, other = (
@@ -99,6 +99,20 @@ async def test_the_search_without_ripgrep_prints_the_same(box: Toolbox, query: Q
         else:
             end = b"\n" if query.mode == "counts" else b"\0"
             assert sorted(slow.output.split(end)) == sorted(fast.output.split(end))
+
+
+@pytest.mark.parametrize("configured", [False, True])
+async def test_the_persons_own_ignore_file_counts(box: Toolbox, configured: bool) -> None:
+    home = box.ctx.where.home
+    plant(box.root, {".git/HEAD": "x", "a.mine": "needle\n", "b.txt": "needle\n"})
+    if configured:
+        plant(home, {".gitconfig": "[core]\n\texcludesFile = ~/ignored\n", "ignored": "*.mine\n"})
+    else:
+        plant(home, {".config/git/ignore": "*.mine\n"})
+    query = Query(root=box.root, mode="files", pattern="needle")
+    fast = await rg.search(query, box.ctx, seconds=10)
+    slow = await slow_search(query, box.ctx.env, seconds=10, limit=1000)
+    assert fast.output == slow.output == b"./b.txt\0"
 
 
 async def test_content_is_what_ripgrep_prints_in_path_order(box: Toolbox) -> None:
