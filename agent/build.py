@@ -41,6 +41,7 @@ from gatewright.agent.options import LaunchOptions
 from gatewright.agent.pairing import INTERRUPTED
 from gatewright.agent.parts import CallPorts, Parts
 from gatewright.agent.planning import SessionPlanning, plan_file
+from gatewright.agent.policing import policy_config, rules_of
 from gatewright.agent.providers.catalog import load_catalog
 from gatewright.agent.providers.retry import Backoff, RetryPolicy
 from gatewright.agent.redact import Redactor
@@ -57,8 +58,7 @@ from gatewright.agent.transcript.writer import TranscriptLock, TranscriptWriter
 from gatewright.agent.version import VERSION
 from gatewright.permissions.decision import DecisionRecord
 from gatewright.permissions.gated import GatePorts, gated
-from gatewright.permissions.policy import Policy, PolicyConfig
-from gatewright.permissions.rules import RuleTexts
+from gatewright.permissions.policy import Policy
 from gatewright.tools.fs import ReadLedger
 from gatewright.tools.proc import spawn
 from gatewright.tools.protocol import Asker, TextContent, ToolContext
@@ -87,7 +87,7 @@ async def open_session(
     base = _base(survey(options, env, interactive=interactive))
     around, start, hub = base.around, base.start, base.hub
     kept = start.path.with_suffix("")
-    policy = Policy(_policy_config(around, start))
+    policy = Policy(policy_config(around, _start_mode(around, start)))
     tools = BuiltinTools(BASIC if options.tools is None else options.tools)
     writer = _writer(base)
     barrier = writer.barrier if writer is not None else _nothing_to_keep
@@ -187,7 +187,7 @@ def _namer(base: _Base, open_model: ModelOpener) -> Namer:
 
 def _live(base: _Base, env: Mapping[str, str], policy: Policy) -> LiveSettings:
     live = LiveSettings(base.around, env, tell=lambda text: _warn(base.hub, text))
-    live.listen(lambda now: policy.replace_rules(_rules(now), trusted=now.trusted))
+    live.listen(lambda now: policy.replace_rules(rules_of(now), trusted=now.trusted))
     return live
 
 
@@ -296,35 +296,6 @@ def _writer(base: _Base) -> TranscriptWriter | None:
     )
 
     return TranscriptWriter(start.path, header, lock=lock, warn=partial(_warn, hub))
-
-
-def _policy_config(around: Surroundings, start: Start) -> PolicyConfig:
-    permissions = around.settings.permissions
-    skip = permissions.skip
-    return PolicyConfig(
-        root=around.where.root,
-        cwd=around.where.cwd,
-        home=around.where.home,
-        directories=around.where.added,
-        rules=_rules(around),
-        mode=_start_mode(around, start),
-        interactive=around.interactive,
-        trusted=around.trusted,
-        skip_edits=skip.edits,
-        skip_bash=skip.bash,
-        skip_skills=skip.skills,
-        skip_mcp=skip.mcp,
-        plan_enforcement=permissions.plan_enforcement,
-        disable_bypass=permissions.disable_bypass_permissions_mode == "disable",
-        harmless_env=permissions.harmless_env,
-    )
-
-
-def _rules(around: Surroundings) -> Mapping[str, RuleTexts]:
-    return {
-        str(source): RuleTexts(texts.allow, texts.ask, texts.deny)
-        for source, texts in around.loaded.rules.items()
-    }
 
 
 def _planning(base: _Base, policy: Policy) -> SessionPlanning:

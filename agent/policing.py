@@ -1,0 +1,38 @@
+"""The permission state that settings ask for: the same for a session and for `agent permissions`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gatewright.agent.surroundings import Surroundings
+from gatewright.permissions.policy import PolicyConfig
+from gatewright.permissions.rules import RuleTexts
+
+
+def policy_config(around: Surroundings, mode: str) -> PolicyConfig:
+    permissions = around.settings.permissions
+    skip = permissions.skip
+    return PolicyConfig(
+        root=around.where.root,
+        cwd=around.where.cwd,
+        home=around.where.home,
+        directories=around.where.added,
+        rules=rules_of(around),
+        mode=mode,
+        interactive=around.interactive,
+        trusted=around.trusted,
+        skip_edits=skip.edits,
+        skip_bash=skip.bash,
+        skip_skills=skip.skills,
+        skip_mcp=skip.mcp,
+        plan_enforcement=permissions.plan_enforcement,
+        disable_bypass=permissions.disable_bypass_permissions_mode == "disable",
+        harmless_env=permissions.harmless_env,
+    )
+
+
+def rules_of(around: Surroundings) -> Mapping[str, RuleTexts]:
+    return {
+        str(source): RuleTexts(texts.allow, texts.ask, texts.deny)
+        for source, texts in around.loaded.rules.items()
+    }
