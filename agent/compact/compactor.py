@@ -103,11 +103,18 @@ class Compactor:
     async def compact(self, model: OpenModel, instructions: str) -> Compacted:
         """Because the person asked. Raises GatewrightError saying why not."""
         self._failures, self._told = 0, False
-        return await self._summarised(model, "manual", instructions)
+        return await self._summarised(self._tight(model), "manual", instructions)
 
     def preview(self, model: OpenModel) -> Kept:
         talk = self._ports.talk
-        return choose(talk.view(), talk.words, budget_of(model))
+        return choose(talk.view(), talk.words, budget_of(self._tight(model)))
+
+    def _tight(self, model: OpenModel) -> OpenModel:
+        """Who asks for a summary wants less kept than what happens to fit."""
+        return msgspec.structs.replace(model, window=min(model.window, max(LEAST, self._talked())))
+
+    def _talked(self) -> int:
+        return turns_tokens(self._ports.talk.view())
 
     def _may(self) -> bool:
         if not self._ports.automatic:
@@ -145,8 +152,8 @@ class Compactor:
     async def _summarised(self, model: OpenModel, trigger: str, instructions: str) -> Compacted:
         ports, talk = self._ports, self._ports.talk
         turns = talk.view()
-        if not turns:
-            raise GatewrightError("There is nothing to summarise yet.")
+        if not turns or (trigger == "manual" and self._talked() < LEAST):
+            raise GatewrightError("There is too little to summarise yet.")
         before = self.size(model)
         instructions = await ports.hooks.before(trigger, instructions)
         ports.emit(Noticed(text="Summarising the conversation to make room.", tone="dim"))

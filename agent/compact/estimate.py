@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import assert_never
 
 import msgspec
@@ -27,16 +28,21 @@ IMAGE = 1600  # what the largest image a model takes costs
 DOCUMENT_BYTES = 12  # base64 characters of a document for one token
 MESSAGE = 4  # what each message costs besides its words
 MARGIN = 1.1
-_WIDE = re.compile(
-    "[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef\U0001f000-\U0003ffff]"
-)
+
+
+@cache
+def _wide() -> re.Pattern[str]:
+    """Scripts without spaces, and emoji."""
+    return re.compile(
+        "[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef\U0001f000-\U0003ffff]"
+    )
 
 
 def text_tokens(text: str) -> int:
     """A token is about four letters, or one Chinese, Japanese or Korean character."""
     if text.isascii():
         return (len(text) + 3) // 4
-    wide = len(_WIDE.findall(text))
+    wide = len(_wide().findall(text))
     return (len(text) - wide + 3) // 4 + wide
 
 

@@ -1,0 +1,159 @@
+"""A session goes back to an earlier input and forward again; stored and live agree on it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from gatewright.agent.conversation import Conversation
+from gatewright.agent.errors import SessionError
+from gatewright.agent.events import FilesRestored, Rewound, TurnEnded, UserMessage
+from gatewright.agent.session import Session
+from gatewright.agent.standing import Standing
+from gatewright.agent.transcript.reader import read_transcript
+from gatewright.tools.protocol import TextContent
+from tests.fakes.recorder import Recorder
+from tests.history.desk import Desk, open_desk
+
+
+@asynccontextmanager
+async def talking(folder: Path, *prompts: str) -> AsyncGenerator[tuple[Desk, Recorder]]:
+    desk = open_desk(folder)
+    try:
+        async with Recorder(desk.session) as seen:
+            for prompt in prompts:
+                await say(desk.session, seen, prompt)
+            yield desk, seen
+    finally:
+        await desk.session.close()
+
+
+async def say(session: Session, seen: Recorder, prompt: str) -> None:
+    before = len(seen.of(TurnEnded))
+    session.submit(prompt)
+    await seen.until(TurnEnded, count=before + 1, within=8)
+    await session.idle()
+
+
+def words(desk: Desk) -> list[str]:
+    return desk.talk.words
+
+
+def check_stored(desk: Desk) -> None:
+    """A resume comes to the very same history."""
+    stored = read_transcript(desk.path)
+    again = Conversation()
+    for envelope in stored.branch:
+        again.apply(envelope.event)
+    assert again.view() == desk.talk.view()
+    assert again.words == desk.talk.words
+    assert stored.skipped == 0
+    assert Standing.after(e.event for e in stored.branch).now.cost == pytest.approx(
+        desk.session.past and desk.standing.now.cost
+    )
+
+
+async def test_back_and_forward_again(tmp_path: Path) -> None:
+    async with talking(tmp_path, "write a=1", "write a=2", "write b=3") as (desk, _):
+        past = desk.session.past
+        points = past.points()
+        assert [point.text for point in points] == ["write a=1", "write a=2", "write b=3"]
+        assert [point.files for point in points] == [1, 1, 1]
+        assert desk.files() == {"a": "2", "b": "3"}
+        plan = await past.plan(points[1].id)
+        assert sorted((step.target.path.name, step.kind) for step in plan) == [
+            ("a", "change"), ("b", "delete"),
+        ]  # fmt: skip
+        gone = await past.go_back(points[1].id)
+        assert gone.text == "write a=2"
+        assert desk.files() == {"a": "1"}
+        assert words(desk) == ["write a=1"]
+        await desk.writer.barrier()
+        check_stored(desk)
+        await past.undo()
+        assert desk.files() == {"a": "2", "b": "3"}
+        assert words(desk) == ["write a=1", "write a=2", "write b=3"]
+        await desk.writer.barrier()
+        check_stored(desk)
+
+
+async def test_only_the_talk_and_then_the_files(tmp_path: Path) -> None:
+    async with talking(tmp_path, "write a=1", "write a=2", "write a=3") as (desk, seen):
+        past = desk.session.past
+        await past.go_back(past.points()[2].id, "talk")
+        assert desk.files() == {"a": "3"}
+        assert words(desk) == ["write a=1", "write a=2"]
+        await say(desk.session, seen, "write c=9")
+        await past.go_back(past.points()[1].id, "code")  # before a=2: also what the talk forgot
+        assert desk.files() == {"a": "1"}
+        assert words(desk) == ["write a=1", "write a=2", "write c=9"]
+        assert seen.of(FilesRestored)[-1].to
+        await past.undo()
+        assert desk.files() == {"a": "3", "c": "9"}
+        await desk.writer.barrier()
+        check_stored(desk)
+
+
+async def test_the_first_input_and_nothing_to_undo(tmp_path: Path) -> None:
+    async with talking(tmp_path, "write a=1") as (desk, seen):
+        with pytest.raises(SessionError, match="nothing to undo"):
+            await desk.session.past.undo()
+        with pytest.raises(SessionError, match="no such message"):
+            await desk.session.past.go_back("nonsense")
+        await desk.session.past.go_back(desk.session.past.points()[0].id)
+        assert desk.files() == {}
+        assert desk.talk.view() == ()
+        rewound = await seen.until(Rewound)
+        assert rewound.text == "write a=1"
+        await say(desk.session, seen, "write d=4")
+        await desk.writer.barrier()
+        check_stored(desk)
+        stored = [e.event for e in read_transcript(desk.path).branch]
+        said = [event.content for event in stored if isinstance(event, UserMessage)]
+        assert said == [(TextContent("write d=4"),)]
+
+
+async def test_a_summary_can_be_taken_back(tmp_path: Path) -> None:
+    async with talking(tmp_path, "write a=1", "write a=2" + " please" * 2_000) as (desk, seen):
+        before = desk.talk.view()
+        done = await desk.session.past.compact("look to the files")
+        assert "look to the files" in desk.asked_last()
+        assert done.summary == "A summary."
+        assert desk.talk.view() != before
+        await desk.writer.barrier()
+        check_stored(desk)
+        assert len(read_transcript(desk.path).branch) < len(seen.envelopes)
+        await desk.session.past.undo()
+        assert desk.talk.view() == before
+        await desk.writer.barrier()
+        check_stored(desk)
+
+
+@pytest.mark.parametrize("seed", range(25))
+async def test_stored_is_live_whatever_is_done(tmp_path: Path, seed: int) -> None:
+    rng = random.Random(seed)
+    async with talking(tmp_path, "write a=0") as (desk, seen):
+        past = desk.session.past
+        for number in range(rng.randrange(3, 12)):
+            match rng.choice(["say", "say", "back", "undo", "compact", "rename"]):
+                case "back" if points := past.points():
+                    what = rng.choice(["both", "talk", "code"])
+                    await past.go_back(rng.choice(points).id, what)  # type: ignore[arg-type]  # pyright: ignore
+                case "undo":
+                    try:
+                        await past.undo()
+                    except SessionError:
+                        continue
+                case "compact" if number % 2:
+                    await say(desk.session, seen, "long " * 2_000)
+                    await past.compact()
+                case "rename":
+                    past.rename(f"title {number}")
+                case _:
+                    await say(desk.session, seen, f"write {rng.choice('abc')}={number}")
+            await desk.writer.barrier()
+            check_stored(desk)
