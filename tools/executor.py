@@ -9,7 +9,7 @@ import asyncio
 import difflib
 import logging
 from collections.abc import Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
@@ -88,9 +88,14 @@ class RawExecutor:
         try:
             return tool, cast("BaseModel", tool.input.model_validate(call.input))
         except ValidationError as error:
-            from gatewright.tools.schema import explain  # noqa: PLC0415  lazy: only for wrong input
+            from gatewright.tools import schema  # noqa: PLC0415  lazy: only for wrong input
 
-            raise InputError(explain(error, call.name)) from None
+            wrong = InputError(schema.explain(error, call.name))
+            fixed = schema.unquoted(call.input, error)
+        if fixed is not None:
+            with suppress(ValidationError):
+                return tool, cast("BaseModel", tool.input.model_validate(fixed))
+        raise wrong
 
     async def _find(self, name: str) -> Tool[Any]:
         for source in self._sources:

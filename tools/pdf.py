@@ -57,7 +57,7 @@ _one_at_a_time = threading.Lock()  # PDFium is not thread-safe
 
 def wanted(pages: str | None, total: int) -> list[int]:
     """Page numbers from 1 of a list such as "1-5,9"."""
-    if pages is None:
+    if not pages:
         if total > PAGES:
             raise ToolFailure(
                 f'The PDF has {total} pages. Say which with pages, such as "1-{PAGES}".'

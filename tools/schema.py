@@ -76,6 +76,26 @@ def _explain_one(detail: ErrorDetails) -> str:
     return f"- `{field}`: {text[:1].lower()}{text[1:]} (got {given})"
 
 
+def unquoted(raw: Mapping[str, Any], error: ValidationError) -> JsonObject | None:
+    """The input with lists and objects that were sent as JSON text decoded, or None if none were.
+
+    Some models quote nested values; what the text says is still exactly what was asked for.
+    """
+    fixed = dict(raw)
+    found = False
+    for detail in error.errors(include_url=False):
+        field = str(detail["loc"][0]) if len(detail["loc"]) == 1 else ""
+        sent = fixed.get(field)
+        if detail["type"] not in ("list_type", "dict_type", "model_type") or type(sent) is not str:
+            continue
+        try:
+            fixed[field] = json.loads(sent)
+        except ValueError:
+            continue
+        found = True
+    return fixed if found else None
+
+
 def generate() -> str:
     """The text of `schemas.json` for the tools as they are now."""
     from gatewright.tools.registry import TOOLS, load  # noqa: PLC0415  lazy: registry reads us

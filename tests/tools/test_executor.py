@@ -178,6 +178,15 @@ async def test_what_cannot_be_judged_is_invalid(box: Toolbox, word: object, said
     assert said in await box.refused("Probe", word=word)
 
 
+async def test_a_list_sent_as_text_is_read(box: Toolbox) -> None:
+    todos = '[{"content": "Do", "status": "pending"}]'
+    assert (await box.call("TodoWrite", todos=todos)).summary == "0/1"
+    for wrong in ("[", '"text"', '[{"content": "Do"}]'):
+        assert "`todos`: input should be a valid list" in await box.refused(
+            "TodoWrite", todos=wrong
+        )
+
+
 async def test_an_unknown_tool_names_the_nearest(box: Toolbox) -> None:
     assert "Did you mean Read?" in await box.refused("raed")
     assert "There are: " in await box.refused("Frobnicate")
