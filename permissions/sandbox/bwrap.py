@@ -42,10 +42,10 @@ def _base(profile: SandboxProfile, machine: Machine) -> Iterator[str]:
     yield from ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
     # Root owns the files below /proc/sys: without capabilities they would still open for writing.
     yield from ("--ro-bind-try", "/proc/sys", "/proc/sys")
-    for place in hidden(machine):
+    for place in (*hidden(machine), "/dev/shm"):
         if profile.limits.tmp:
             yield from ("--size", str(profile.limits.tmp))
-        yield from ("--perms", "1777" if place != "/run" else "0755", "--tmpfs", place)
+        yield from ("--perms", "0755" if place == "/run" else "1777", "--tmpfs", place)
     for path in machine.kept:
         yield from ("--ro-bind-try", path, path)
     if machine.resolver and profile.network.reach == "open":

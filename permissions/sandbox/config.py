@@ -14,7 +14,8 @@ from gatewright.permissions.sandbox.profile import Network, Reach
 PRIVATE = (
     "~/.ssh", "~/.aws", "~/.gnupg", "~/.azure", "~/.kube", "~/.config/gcloud", "~/.config/gh",
     "~/.docker/config.json", "~/.netrc", "~/.git-credentials", "~/.config/git/credentials",
-    "~/.pypirc", "~/.cargo/credentials", "~/.cargo/credentials.toml", "~/.config/op", "~/.password-store",
+    "~/.pypirc", "~/.cargo/credentials", "~/.cargo/credentials.toml", "~/.config/op",
+    "~/.password-store",
     "~/.local/share/keyrings", "~/.mozilla", "~/.config/google-chrome", "~/.config/chromium",
     "~/.bash_history", "~/.zsh_history", "~/.python_history", "~/.node_repl_history",
     "/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/sudoers.d", "/etc/ssh/ssh_host_*",
@@ -37,7 +38,7 @@ class Config:
     allow_read: tuple[str, ...] = ()
     deny_write: tuple[str, ...] = ()
     allow_write: tuple[str, ...] = ()
-    network: Network = Network()
+    network: Network = field(default_factory=Network)
     limits: Limits = field(default_factory=Limits)
     keep_env: tuple[str, ...] = ()
 

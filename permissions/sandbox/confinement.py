@@ -3,8 +3,6 @@
 Single-threaded by contract: `confine` and the end of a run happen on the session's event loop.
 """
 
-# ruff: noqa: PTH  paths stay text here: thousands are compared, and the kernel takes text
-
 from __future__ import annotations
 
 import contextlib

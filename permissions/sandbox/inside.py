@@ -3,8 +3,6 @@
 Imports nothing of ours and needs no site-packages; a step that fails ends it before the command.
 """
 
-# ruff: noqa: PTH  paths stay text here: thousands are compared, and the kernel takes text
-
 from __future__ import annotations
 
 import json

@@ -4,8 +4,6 @@ It is told what exists and what is gone; when its input ends it removes what is 
 script without site-packages, so that it starts in milliseconds and imports nothing of ours.
 """
 
-# ruff: noqa: PTH  paths stay text here: thousands are compared, and the kernel takes text
-
 from __future__ import annotations
 
 import contextlib

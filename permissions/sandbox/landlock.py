@@ -94,7 +94,7 @@ def readable(profile: SandboxProfile) -> tuple[str, ...]:
 
 def _children(directory: str) -> Iterable[str]:
     try:
-        names = os.listdir(directory)  # noqa: PTH208  names are all we need
+        names = os.listdir(directory)
     except OSError:
         return ()
     base = directory.rstrip("/")
@@ -105,5 +105,5 @@ MISSING = (
     "protected files inside writable directories can be changed (.git/hooks, .vscode, ...)",
     "unreadable files inside writable directories can be read (.env)",
     "permissions, owners and times of files outside can be changed where the user may",
-    "other processes are seen, /tmp is shared, services on socket files are only shut by the filter",
+    "other processes are seen and /tmp is shared; sockets of services are shut by the filter alone",
 )

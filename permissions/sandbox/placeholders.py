@@ -4,8 +4,6 @@ A stand-in is known by its time stamp, so one that a killed run left behind is r
 one process share them by counting; processes agree by a lock on the directory they lie in.
 """
 
-# ruff: noqa: PTH  paths stay text here: thousands are compared, and the kernel takes text
-
 from __future__ import annotations
 
 import contextlib

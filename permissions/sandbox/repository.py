@@ -3,8 +3,6 @@
 A `.git` file is believed only when the directory it names points back: the file may be planted.
 """
 
-# ruff: noqa: PTH  paths stay text here: thousands are compared, and the kernel takes text
-
 from __future__ import annotations
 
 import os
@@ -16,6 +14,7 @@ from gatewright.permissions.paths import inside
 from gatewright.permissions.sandbox.guarded import GIT_BLOCKED, GIT_KEPT, LINKED_KEPT
 
 _SMALL = 4096
+_CONFIG = 256 * 1024
 _MODULES = 200
 
 
@@ -45,9 +44,30 @@ def git_parts(git: str) -> GitParts:
     return parts
 
 
+def _named(git: str) -> Iterator[str]:
+    """Hooks and further configuration that a repository's own configuration names."""
+    tree = os.path.dirname(git)
+    section = ""
+    for line in _text(f"{git}/config", _CONFIG).splitlines():
+        word = line.strip()
+        if word.startswith("["):
+            section = word[1:].split("]")[0].split()[0].lower() if len(word) > 2 else ""
+            word = word.partition("]")[2].strip()
+        key, _, value = word.partition("=")
+        value = value.strip().strip('"')
+        if not value or value.startswith("~"):
+            continue
+        if section == "core" and key.strip().lower() == "hookspath":
+            yield os.path.normpath(os.path.join(tree, value))
+        elif section in ("include", "includeif") and key.strip().lower() == "path":
+            yield os.path.normpath(os.path.join(git, value))
+
+
 def _kept(git: str) -> GitParts:
     protected = [f"{git}/{name}" for name in GIT_KEPT if os.path.lexists(f"{git}/{name}")]
     missing = [f"{git}/{name}" for name in GIT_BLOCKED if not os.path.lexists(f"{git}/{name}")]
+    for path in _named(git):
+        (protected if os.path.lexists(path) else missing).append(path)
     trees = f"{git}/worktrees"
     for name in _names(trees):
         protected.extend(
@@ -137,14 +157,14 @@ def _modules(directory: str) -> Iterator[str]:
 
 def _names(directory: str) -> list[str]:
     try:
-        return os.listdir(directory)  # noqa: PTH208  names are all we need
+        return os.listdir(directory)
     except OSError:
         return []
 
 
-def _text(path: str) -> str:
+def _text(path: str, most: int = _SMALL) -> str:
     try:
         with Path(path).open("rb") as file:
-            return os.fsdecode(file.read(_SMALL)).strip()
+            return os.fsdecode(file.read(most)).strip()
     except OSError:
         return ""

@@ -4,8 +4,6 @@ Names in new directories cannot be blocked beforehand. Nothing is deleted: it mo
 ours. A new repository stays, without what in it would run a program.
 """
 
-# ruff: noqa: PTH  paths stay text here: thousands are compared, and the kernel takes text
-
 from __future__ import annotations
 
 import contextlib
@@ -101,7 +99,7 @@ class Settlement:
         if os.path.islink(hooks):
             self._move(hooks, "hooks are not installed in the sandbox")
         elif os.path.isdir(hooks):
-            for name in sorted(os.listdir(hooks)):  # noqa: PTH208
+            for name in sorted(os.listdir(hooks)):
                 if not name.endswith(".sample") and not self.fine(f"{hooks}/{name}"):
                     self._move(f"{hooks}/{name}", "hooks are not installed in the sandbox")
         config = f"{git}/config"

@@ -4,13 +4,12 @@ Directories are remembered by inode and change time, which a command cannot set,
 costs one stat for each. Nothing is followed out of the directories.
 """
 
-# ruff: noqa: PTH  paths stay text here: thousands are compared, and the kernel takes text
-
 from __future__ import annotations
 
 import os
 import stat
 import time
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -72,10 +71,10 @@ class Surveyor:
         gits: set[str] = set()
         bare: set[str] = set()
         denied: list[str] = []
-        queue = [(root, False) for root in self.roots]
+        queue = deque((root, False) for root in self.roots)
         visited: set[str] = set()
         while queue and len(visited) < MAX_DIRECTORIES:
-            path, dependency = queue.pop()
+            path, dependency = queue.popleft()  # shallow ones first: the limit leaves deep ones out
             if path in visited:
                 continue
             visited.add(path)
