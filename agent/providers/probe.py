@@ -69,22 +69,15 @@ async def probe(
     env: Mapping[str, str],
     clock: Callable[[], float],
 ) -> AsyncIterator[Finding]:
-    """Findings in the order in which they matter; ends early when nothing answers at all."""
-    async for finding in _models(model, settings, env, clock):
-        yield finding
+    """Findings in the order in which they matter. Raises GatewrightError when nothing answers."""
+    opened = open_provider(model, settings=settings, env=env)
     try:
-        opened = open_provider(model, settings=settings, env=env)
-    except GatewrightError as error:
-        yield Finding("open", False, str(error))
-        return
-    try:
-        spoke = False
-        async for finding in _talk(opened, clock):
-            spoke = spoke or finding.ok is True
+        async for finding in _models(model, settings, env, clock):
             yield finding
-        if spoke:
-            yield await _tool(opened, clock)
-            yield await _image(opened, clock)
+        async for finding in _talk(opened, clock):
+            yield finding
+        yield await _tool(opened, clock)
+        yield await _image(opened, clock)
     finally:
         await opened.provider.close()
 
@@ -114,11 +107,7 @@ async def _models(
 
 
 async def _talk(opened: Opened, clock: Callable[[], float]) -> AsyncIterator[Finding]:
-    try:
-        heard = await _ask(opened, clock, TextContent("Reply with the one word: ready"))
-    except GatewrightError as error:
-        yield Finding("text", False, str(error))
-        return
+    heard = await _ask(opened, clock, TextContent("Reply with the one word: ready"))
     yield Finding("text", bool(heard.text), heard.text[:80] or "an empty answer", heard.ms)
     pieces = sum(isinstance(piece, TextPiece) for piece in heard.pieces)
     detail = f"{pieces} pieces, the first after {heard.first_ms} ms"

@@ -10,11 +10,11 @@ import typer
 
 from gatewright.agent.clock import SystemClock
 from gatewright.agent.doctor import Finding, Health, Machine, examine
-from gatewright.agent.probe import Probed, probe
 from gatewright.agent.providers.catalog import load_catalog
 from gatewright.agent.providers.keys import key_store
 from gatewright.agent.providers.presets import endpoint, load_presets
-from gatewright.agent.providers.registry import open_provider
+from gatewright.agent.providers.probe import Finding as Probed
+from gatewright.agent.providers.probe import probe
 from gatewright.agent.subcommands.place import here
 from gatewright.tools.rg import locate
 
@@ -25,9 +25,7 @@ MARKS = {
 }
 
 
-Provider = Annotated[
-    str, typer.Option("--provider", help="Try this provider, or provider/model, with a request.")
-]
+Provider = Annotated[str, typer.Option("--provider", help="Try this provider, or provider/model.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -64,24 +62,27 @@ def key_variables() -> list[str]:
 
 
 def _try(name: str) -> None:
-    """Send one tiny request, and say what happened; errors are said by the entry."""
+    """Send a few tiny requests, and say what works; the entry says why nothing answers."""
     place = here()
     settings = place.loaded.settings.providers
     tier = load_catalog().tier(name, "small")
-    opened = open_provider(f"{name}/{tier}" if tier else name, settings=settings, env=os.environ)
-
-    async def run() -> Probed:
-        try:
-            return await probe(opened.provider, opened.model, SystemClock())
-        finally:
-            await opened.provider.close()
-
-    found = asyncio.run(run())
-    if "/" not in name:
+    model = f"{name}/{tier}" if tier else name
+    if tier:
         server = endpoint(name, settings, os.environ)
         _show(Finding("Address", Health.GOOD, server.base_url or server.type))
-    fact = f"{opened.name} began after {found.first} ms, ended after {found.total} ms"
-    _show(Finding("Answer", Health.GOOD, fact))
+
+    async def run() -> None:
+        found = probe(model, settings=settings, env=os.environ, clock=SystemClock().monotonic)
+        async for one in found:
+            _show(_finding(one))
+
+    asyncio.run(run())
+
+
+def _finding(found: Probed) -> Finding:
+    health = Health.BAD if found.ok is False else Health.GOOD if found.ok else Health.WARN
+    fact = f"{found.detail} ({found.ms} ms)" if found.ms else found.detail
+    return Finding(found.what.capitalize(), health, fact)
 
 
 def _show(finding: Finding) -> None:

@@ -196,6 +196,67 @@ class TestPermissions:
         assert run("permissions", "check")[0] == 2
 
 
+class TestJudging:
+    def test_explain_shows_every_stage_up_to_the_decisive_one(self, run: Run) -> None:
+        code, out, _ = run("permissions", "explain", "rm -rf /")
+        lines = out.splitlines()
+        assert code == 0
+        assert lines[0].startswith("hook denies")
+        assert lines[-1].startswith("floor            ask: ")
+        assert all(line.endswith(" -") for line in lines[:-1])
+
+    def test_explain_uses_the_settings_and_mode_of_here(self, run: Run) -> None:
+        assert run("permissions", "add", "deny", "Bash(curl:*)", "-s", "user")[0] == 0
+        assert "deny rule        deny: " in run("permissions", "explain", "curl x")[1]
+        edit = ("permissions", "explain", "-t", "Edit", '{"file_path": "a.py"}')
+        assert '"always" would switch to acceptEdits' in run(*edit)[1]
+        assert "allow: " in run(*edit, "--mode", "acceptEdits")[1].splitlines()[-1]
+
+    def test_explain_says_what_would_permit_it_where_nobody_is(self, run: Run) -> None:
+        assert run("permissions", "add", "ask", "Bash(make:*)", "-s", "user")[0] == 0
+        last = run("permissions", "explain", "make x", "--print")[1].splitlines()[-1]
+        assert last.startswith("who answers      deny: ")
+
+    @pytest.mark.parametrize(
+        "arguments", [("x", "--mode", "work"), ("x", "-t", "Edit"), ("[]", "-t", "Edit")]
+    )
+    def test_explain_refuses_what_it_cannot_read(
+        self, run: Run, arguments: tuple[str, ...]
+    ) -> None:
+        code, out, err = run("permissions", "explain", *arguments)
+        assert code in (1, 2)
+        assert (out, err.startswith("agent: ")) == ("", True)
+
+    def test_rule_tests(self, run: Run, tmp_path: Path) -> None:
+        file = tmp_path / "project" / "rules.jsonl"
+        lines = [
+            "// what this project relies on",
+            '{"command": "rm -rf /", "expect": "ask"}',
+            "",
+            '{"tool": "Edit", "input": {"file_path": "a"}, "mode": "acceptEdits",'
+            ' "expect": "allow"}',
+            '{"command": "rm -rf ~", "expect": "deny"}',
+        ]
+        file.write_text("\n".join(lines), encoding="utf-8")
+        code, out, _ = run("permissions", "test", str(file))
+        assert code == 1
+        assert out.startswith(f"{file}:5: rm -rf ~: ask, not deny: ")
+        assert out.endswith("2 of 3 as expected\n")
+        file.write_text("\n".join(lines[:-1]), encoding="utf-8")
+        assert run("permissions", "test", str(file)) == (0, "2 of 2 as expected\n", "")
+
+    @pytest.mark.parametrize("line", ["{", '{"command": "x"}', '{"expect": "maybe"}'])
+    def test_a_rule_test_that_cannot_be_read(self, run: Run, tmp_path: Path, line: str) -> None:
+        file = tmp_path / "rules.jsonl"
+        file.write_text(f"\n{line}\n", encoding="utf-8")
+        code, _, err = run("permissions", "test", str(file))
+        assert code == 42
+        assert f"{file}:2: " in err
+
+    def test_nothing_to_suggest(self, run: Run) -> None:
+        assert run("permissions", "suggest")[1] == "Nothing was asked that often here.\n"
+
+
 def test_debug_redirect(run: Run) -> None:
     lines = '{"id": 1, "from": "http://a.org/x", "to": "https://a.org/x"}\n\n{}\n'
     code, out, _ = run("debug", "redirect", "--jsonl", input=lines)
@@ -314,9 +375,11 @@ class TestProbe:
             return run("doctor", "--provider", "anthropic")
 
     def test_a_provider_that_answers(self, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-        code, out, err = self.try_(run, monkeypatch, "say: ok\n")
+        script = 'say: ready now\n---\ncall: echo {"word": "ready"}\n---\nsay: Red.\n'
+        code, out, err = self.try_(run, monkeypatch, script)
         assert (code, err) == (0, "")
-        assert "began after" in out
+        assert "ok  Tool call" in out
+        assert "ok  Image" in out
 
     def test_a_key_that_is_wrong(self, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
         code, _, err = self.try_(
