@@ -13,6 +13,7 @@ from gatewright.tools.blocks import Block
 from gatewright.tools.change import change
 from gatewright.tools.counted import counted
 from gatewright.tools.diff import diff
+from gatewright.tools.finish import finish
 from gatewright.tools.near import missing
 from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
 from gatewright.tools.write import patch
@@ -39,7 +40,7 @@ class Edit:
         return "Edit", where.shown(where.resolve(input.file_path))
 
     async def run(self, input: EditInput, ctx: ToolContext) -> AsyncIterator[Progress | ToolResult]:
-        yield edit(ctx.where.resolve(input.file_path), [input], ctx)
+        yield await finish(edit, ctx.where.resolve(input.file_path), [input], ctx)
 
     def view(self, input: EditInput, result: ToolResult | None) -> Sequence[Block]:
         if result is not None:

@@ -10,6 +10,7 @@ from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block
 from gatewright.tools.diff import diff
 from gatewright.tools.edit import Replacement, edit
+from gatewright.tools.finish import finish
 from gatewright.tools.protocol import Progress, ToolContext, ToolResult
 
 
@@ -34,7 +35,7 @@ class MultiEdit:
     async def run(
         self, input: MultiEditInput, ctx: ToolContext
     ) -> AsyncIterator[Progress | ToolResult]:
-        yield edit(ctx.where.resolve(input.file_path), input.edits, ctx)
+        yield await finish(edit, ctx.where.resolve(input.file_path), input.edits, ctx)
 
     def view(self, input: MultiEditInput, result: ToolResult | None) -> Sequence[Block]:
         if result is not None:

@@ -12,6 +12,7 @@ from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block, Code
 from gatewright.tools.change import change
 from gatewright.tools.diff import diff
+from gatewright.tools.finish import finish
 from gatewright.tools.near import missing
 from gatewright.tools.notebook import Notebook, source
 from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
@@ -43,7 +44,7 @@ class NotebookEdit:
     async def run(
         self, input: NotebookEditInput, ctx: ToolContext
     ) -> AsyncIterator[Progress | ToolResult]:
-        yield _edit(input, ctx)
+        yield await finish(_edit, input, ctx)
 
     def view(self, input: NotebookEditInput, result: ToolResult | None) -> Sequence[Block]:
         if result is not None:

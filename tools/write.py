@@ -13,6 +13,7 @@ from gatewright.tools.blocks import Block, Code, Diff
 from gatewright.tools.change import change
 from gatewright.tools.counted import counted
 from gatewright.tools.diff import diff
+from gatewright.tools.finish import finish
 from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
 
 
@@ -37,7 +38,7 @@ class Write:
     async def run(
         self, input: WriteInput, ctx: ToolContext
     ) -> AsyncIterator[Progress | ToolResult]:
-        yield _write(ctx.where.resolve(input.file_path), input.content, ctx)
+        yield await finish(_write, ctx.where.resolve(input.file_path), input.content, ctx)
 
     def view(self, input: WriteInput, result: ToolResult | None) -> Sequence[Block]:
         return (Code(input.content, path=input.file_path),) if result is None else ()

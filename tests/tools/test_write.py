@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import stat
+import threading
+from typing import Any
 
+import pytest
+
+from gatewright.tools import change
 from gatewright.tools.blocks import Code, Diff
 from tests.fakes.toolbox import Toolbox
 
@@ -99,3 +105,24 @@ async def test_access_and_what_is_shown_before(box: Toolbox) -> None:
 async def test_lone_surrogates_are_refused(box: Toolbox) -> None:
     assert "utf-8" in await box.refused("Write", file_path="a", content="\ud800")
     assert not (box.root / "a").exists()
+
+
+async def test_a_cancel_waits_for_the_write(box: Toolbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, go = threading.Event(), threading.Event()
+    replace = change._replace  # pyright: ignore[reportPrivateUsage]
+
+    def slowly(*args: Any) -> None:
+        begun.set()
+        assert go.wait(5)
+        replace(*args)
+
+    monkeypatch.setattr(change, "_replace", slowly)
+    call = asyncio.create_task(box.call("Write", file_path="a", content="x"))
+    await asyncio.to_thread(begun.wait, 5)
+    call.cancel()
+    await asyncio.sleep(0)
+    assert not call.done()
+    go.set()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    assert (box.root / "a").read_text(encoding="utf-8") == "x"
