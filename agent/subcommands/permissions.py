@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
+import msgspec
 import typer
 
 from gatewright.agent.errors import GatewrightError
+from gatewright.agent.exits import UsageError
 from gatewright.agent.settings.rulefile import add_rule, remove_rule
 from gatewright.agent.settings.schema import Source
 from gatewright.agent.settings.sources import RuleTexts
 from gatewright.agent.subcommands.jsonl import Jsonl, answer_lines
 from gatewright.agent.subcommands.place import Here, here, refuse_inside_session
+from gatewright.permissions.decision import Ask
+from gatewright.permissions.explain import behavior as behavior_of
 
 group = typer.Typer(help="Permission rules.", no_args_is_help=True)
 
@@ -31,6 +37,7 @@ class Scope(StrEnum):
 
 
 Where = Annotated[Scope, typer.Option("--scope", "-s", help="Which settings file.")]
+Mode = Annotated[str, typer.Option("--mode", "-m", help="In this mode.")]
 Rule = Annotated[str, typer.Argument(help='A rule such as "Bash(npm test)".')]
 
 
@@ -44,6 +51,64 @@ def check(jsonl: Jsonl = False) -> None:
     from gatewright.permissions.check import check_line  # noqa: PLC0415  lazy: 30 ms
 
     answer_lines(jsonl, check_line)
+
+
+@group.command()
+def explain(
+    command: Annotated[str, typer.Argument(help="A shell command, or a tool's input as JSON.")],
+    tool: Annotated[str, typer.Option("--tool", "-t", help="The tool that is called.")] = "Bash",
+    mode: Mode = "",
+    nobody: Annotated[bool, typer.Option("--print", "-p", help="As in print mode.")] = False,
+) -> None:
+    """Show stage by stage what would happen to a call here, and why. Nothing is run."""
+    from gatewright.agent.subcommands.judging import Judge  # noqa: PLC0415  lazy: 60 ms
+
+    found = Judge(mode, interactive=not nobody).explain(tool, _input(tool, command))
+    for step in found.steps:
+        typer.echo(f"{step.stage.ljust(16)} {step.said or '-'}")
+    grants = found.decision.grants if isinstance(found.decision, Ask) else ()
+    for grant in grants:
+        typer.echo(
+            f'"always" would {f"store {grant.rule}" if grant.rule else f"switch to {grant.mode}"}'
+        )
+
+
+@group.command()
+def test(
+    file: Annotated[Path, typer.Argument(help='JSON lines: {"command": "...", "expect": "ask"}.')],
+) -> None:
+    """Check that calls are decided as a file says; exit code 1 when one is not."""
+    from gatewright.agent.subcommands.judging import Judge, cases  # noqa: PLC0415  lazy: 60 ms
+
+    judges: dict[str, Judge] = {}
+    wrong = total = 0
+    for number, case in cases(file):
+        judge = judges.setdefault(case.mode, Judge(case.mode))
+        decision = judge.explain(case.tool, case.given).decision
+        total += 1
+        if (got := behavior_of(decision)) != case.expect:
+            wrong += 1
+            shown = case.command or f"{case.tool} {json.dumps(case.input)}"
+            typer.echo(
+                f"{file}:{number}: {shown}: {got}, not {case.expect}: {decision.reason.text}"
+            )
+    typer.echo(f"{total - wrong} of {total} as expected")
+    if wrong:
+        raise typer.Exit(1)
+
+
+@group.command()
+def suggest(
+    least: Annotated[int, typer.Option("--least", min=1, help="Asked at least so often.")] = 2,
+) -> None:
+    """Rules for what you were asked and allowed again and again in this directory."""
+    from gatewright.agent.subcommands.judging import Judge, asked_before  # noqa: PLC0415  60 ms
+
+    found = [(rule, n) for rule, n in asked_before(Judge()).most_common() if n >= least]
+    for rule, count in found:
+        typer.echo(f"{count} times  agent permissions add allow {shlex.quote(rule)}")
+    if not found:
+        typer.echo("Nothing was asked that often here.")
 
 
 @group.command(name="list")
@@ -98,6 +163,15 @@ def _problem(text: str, behavior: Behavior, source: Source) -> str:
     from gatewright.permissions.rules import parse_rule  # noqa: PLC0415  lazy: 5 ms
 
     return parse_rule(text, behavior.value, source)[1]
+
+
+def _input(tool: str, text: str) -> dict[str, Any]:
+    if tool.lower() == "bash" and not text.lstrip().startswith("{"):
+        return {"command": text}
+    try:
+        return msgspec.json.decode(text, type=dict[str, Any])
+    except msgspec.DecodeError as error:
+        raise UsageError(f"The input of {tool} is a JSON object: {error}.") from error
 
 
 def _file(place: Here, source: Source) -> Path:

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from gatewright.agent import starting
 from gatewright.agent.options import LaunchOptions
 from gatewright.agent.starting import Manner, manner
 from tests.e2e.program import AGENT, Program
-from tests.fakes.model_server import ServerThread
+from tests.fakes.model_server import ModelServer, ServerThread
 
 pytestmark = pytest.mark.e2e
 
@@ -41,12 +42,12 @@ class Typed:
         self.process.stdin.write(text.encode())
         self.process.stdin.flush()
 
-    def until(self, words: str, within: float = 8.0) -> str:
+    def until(self, words: str, *, count: int = 1, within: float = 8.0) -> str:
         assert self.process.stdout is not None
         fd = self.process.stdout.fileno()
         os.set_blocking(fd, False)
         deadline = time.monotonic() + within
-        while words.encode() not in self._seen:
+        while self._seen.count(words.encode()) < count:
             assert time.monotonic() < deadline, self._seen.decode()
             try:
                 self._seen += os.read(fd, 65536)
@@ -67,12 +68,19 @@ class Typed:
             stream.close()
 
 
+@contextmanager
+def typing(program: Program, server: ModelServer) -> Generator[Typed]:
+    typed = Typed(program, ANTHROPIC_API_KEY="k", ANTHROPIC_BASE_URL=server.url)
+    try:
+        yield typed
+    finally:
+        typed.drop()
+
+
 @pytest.fixture
 def typed(program: Program) -> Generator[Typed]:
-    with ServerThread(RUN) as server:
-        program_ = Typed(program, ANTHROPIC_API_KEY="k", ANTHROPIC_BASE_URL=server.url)
-        yield program_
-        program_.drop()
+    with ServerThread(RUN) as server, typing(program, server) as found:
+        yield found
 
 
 def test_a_conversation_with_a_question(typed: Typed, program: Program) -> None:
@@ -85,6 +93,22 @@ def test_a_conversation_with_a_question(typed: Typed, program: Program) -> None:
     assert page.index("I will run it.") < page.index("$ echo hi > ran") < page.index("Done.")
     assert (program.project / "ran").exists()
     assert "\x1b" not in page, "no escape sequences for a screen reader"
+
+
+TWICE = 'call: Bash {"command": "make all"}\n---\n' * 2 + "say: Done."
+
+
+def test_what_was_allowed_again_and_again_is_suggested(program: Program) -> None:
+    with ServerThread(TWICE) as server, typing(program, server) as typed:
+        typed.type("go\n")
+        for count in (1, 2):
+            typed.until("  y: Yes", count=count)
+            typed.type("y\n")
+        typed.until("Done.")
+        assert typed.end() == 0
+    suggested = program.run("permissions", "suggest").stdout
+    assert suggested.startswith("2 times  agent permissions add allow ")
+    assert "make" in suggested
 
 
 def test_an_instruction_instead_of_an_answer(typed: Typed, program: Program) -> None:
