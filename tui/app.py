@@ -1,45 +1,49 @@
-"""The interactive program: a usable prompt first, then the session, then what is slow.
-
-Everything typed before the session is there is kept and sent in order.
-"""
+"""The interactive program: a usable prompt first, then the session, then what is slow."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import logging
+import os
 import signal
 import sys
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import replace
-from typing import assert_never
+from pathlib import Path
+from typing import Any
 
 from textual import events
 from textual.app import App
 from textual.driver import Driver
 from textual.screen import Screen
 
-from gatewright.agent.commands.outcome import Change, Panel, Quit, Say, Submit
-from gatewright.agent.commands.registry import Commands
+from gatewright.agent.commands.outcome import Panel
 from gatewright.agent.errors import GatewrightError
-from gatewright.agent.events import Envelope
+from gatewright.agent.events import Envelope, Rewound
 from gatewright.agent.session import Session
-from gatewright.tools.blocks import Block, Text
-from gatewright.tools.interact import Answer
-from gatewright.tui import state
+from gatewright.tui.clipboard import copy_locally
 from gatewright.tui.farewell import farewell
 from gatewright.tui.look import Look
+from gatewright.tui.notify import Attention
+from gatewright.tui.prompt.editor import edited
+from gatewright.tui.prompt.files import Files
+from gatewright.tui.prompt.menu import Choice
 from gatewright.tui.pump import pump
+from gatewright.tui.reduce import add, reduce, settle
 from gatewright.tui.screens.repl import Repl
+from gatewright.tui.state import Change, Patched, View
+from gatewright.tui.talk import Talk
 from gatewright.tui.terminal import ScreenDriver, teach_keys
 from gatewright.tui.theme import DEFAULT, PALETTES, textual_theme
-from gatewright.tui.transcript.items import Note, Said, Shown
+from gatewright.tui.transcript.items import Item, Prose
 
 log = logging.getLogger(__name__)
 
 MAX_FAILURES = 3  # a screen that keeps failing is given up
 OpenSession = Callable[[], Awaitable[Session]]
+KeepTheme = Callable[[str], None]
 
 
 class AgentApp(App[int], inherit_bindings=False):
@@ -62,22 +66,44 @@ class AgentApp(App[int], inherit_bindings=False):
     ) -> None:
         super().__init__(driver_class=driver)
         self._open = open_session
-        self.look = Look(theme)
-        self.session: Session | None = None
-        self.repl = Repl(self.look, self, monotonic=monotonic, now=now)
-        self._early: list[str] = [first] if first else []
+        self.look = Look(theme if theme in PALETTES else DEFAULT)
+        self.talk = Talk(self, first)
+        self.repl = Repl(self.look, self.talk, self, monotonic=monotonic, now=now)
+        self.attention = Attention(self.write, monotonic)
+        self.keep_theme: KeepTheme | None = None
         self._failures = 0
+        self._files: Files | None = None
         self.taken = 0  # the last event on the screen
-        self._no_commands = Commands()
         for palette in PALETTES.values():
             self.register_theme(textual_theme(palette))
-        self.theme = f"gatewright-{theme}"
+        self.theme = f"gatewright-{self.look.palette.name}"
+
+    @property
+    def session(self) -> Session | None:
+        return self.talk.session
 
     def get_default_screen(self) -> Screen[None]:
         return self.repl
 
     def on_ready(self) -> None:
-        self.run_worker(self._live(), name="session", exit_on_error=False)
+        self.spawn(self._live())
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run something in the background; a defect in it is told like one of the screen."""
+        self.run_worker(self._told(work), exit_on_error=False)
+
+    async def _told(self, work: Coroutine[Any, Any, None]) -> None:
+        try:
+            await work
+        except Exception as error:  # noqa: BLE001  the front-end task: the session goes on
+            self._handle_exception(error)
+
+    def write(self, sequence: str) -> None:
+        """To the terminal, beside the screen."""
+        if self._driver is not None and not self.is_headless:
+            self._driver.write(sequence)
+
+    # signals, focus, failures
 
     def on_mount(self) -> None:
         loop = asyncio.get_running_loop()
@@ -86,7 +112,7 @@ class AgentApp(App[int], inherit_bindings=False):
                 loop.add_signal_handler(number, self._signalled, number)
 
     def _signalled(self, number: int) -> None:
-        self.run_worker(self._leave(128 + number), name="leave", exit_on_error=False)
+        self.spawn(self.leave(128 + number))
 
     def _handle_exception(self, error: Exception) -> None:
         """A defect of the screen is told and logged; the session and the draft live on."""
@@ -95,125 +121,151 @@ class AgentApp(App[int], inherit_bindings=False):
             super()._handle_exception(error)
             return
         log.error("the screen failed", exc_info=error)
-        self.call_later(self.note, f"The screen failed: {error!r}. The session goes on.", "error")
+        told = f"The screen failed: {error!r}. The session goes on."
+        self.call_later(self.talk.note, told, "error")
 
     async def _on_app_focus(self, event: events.AppFocus) -> None:
         event.prevent_default()  # the framework would restyle everything
+        self.attention.focused = True
 
     async def _on_app_blur(self, event: events.AppBlur) -> None:
         event.prevent_default()
+        self.attention.focused = False
+
+    # the session and its events
 
     async def _live(self) -> None:
         """Open the session, then show its events until it ends."""
         try:
-            session = self.session = await self._open()
+            session = await self._open()
         except GatewrightError as error:
-            self.note(str(error), "error")
-            self.note("Ctrl+D leaves.", "dim")
+            self.talk.note(str(error), "error")
+            self.talk.note("Ctrl+D leaves.", "dim")
             return
-        view = self.repl.view
-        self._show(replace(view, mode=session.mode, model=session.model), ())
-        early, self._early = self._early, []
-        for text in early:
-            self.send(text)
-        await pump(session.subscribe(), self._guarded)
+        self._show(replace(self.repl.view, mode=session.mode, model=session.model), ())
+        self.repl.join(session.commands)
+        self.talk.begin(session)
+        await pump(session.subscribe(), self._take, self._ready)
 
-    def _guarded(self, batch: list[Envelope]) -> None:
-        """A defect in showing one batch must not end the showing of all others."""
+    async def _ready(self) -> None:
+        """Wait while the terminal has not taken what was painted: a slow line sees less, later."""
+        driver = self._driver
+        if isinstance(driver, ScreenDriver):
+            await driver.caught_up()
+
+    def _take(self, batch: list[Envelope]) -> None:
+        """Show a batch; a defect in showing it must not end the showing of all others."""
         try:
-            self._take(batch)
+            self._fold(batch)
         except Exception as error:  # noqa: BLE001  the front-end task: the session goes on
             self._handle_exception(error)
 
-    def _take(self, batch: list[Envelope]) -> None:
-        view = self.repl.view
-        changes: list[state.Change] = []
+    def _fold(self, batch: list[Envelope]) -> None:
+        before = view = self.repl.view
+        changes: list[Change] = []
         for envelope in batch:
-            view, more = state.reduce(view, envelope)
+            view, more = reduce(view, envelope)
             changes += more
         if not self.taken and self.session is not None and not self.session.busy:
-            view, more = state.settle(view)  # the stored end of a session that was killed
+            view, more = settle(view)  # the stored end of a session that was killed
             changes += more
         self._show(view, changes)
+        if self.taken:
+            self._take_back(batch)
         self.taken = batch[-1].seq
+        self.attention.name(f"agent  {view.title or Path(view.cwd).name}".strip())
+        self.attention.asked(view.asks[0].id if view.asks else None)
+        if before.busy and not view.busy:
+            last = next((c.item for c in changes if isinstance(c, Patched)), None)
+            self.attention.ended(last.text if isinstance(last, Prose) else "is done")
+        if view.asks and before.asks != view.asks:
+            self.set_timer(6.5, self._remind)
 
-    def _show(self, view: state.View, changes: Sequence[state.Change]) -> None:
+    def _take_back(self, batch: list[Envelope]) -> None:
+        """After going back, the message it went back to is there to be edited."""
+        for envelope in batch:
+            if isinstance(envelope.event, Rewound) and envelope.event.text:
+                self.repl.draft(envelope.event.text)
+
+    def _remind(self) -> None:
+        asks = self.repl.view.asks
+        if asks and self.attention.check(asks[0].ask.title):
+            self.set_timer(1.0, self._remind)
+
+    def _show(self, view: View, changes: Sequence[Change]) -> None:
         self.repl.show(view, changes)
 
-    # what the screen asks for
-
-    def commands(self) -> Commands:
-        return self.session.commands if self.session is not None else self._no_commands
-
-    def send(self, text: str) -> None:
-        """A message or a command; kept until there is a session."""
-        if self.session is None:
-            self._early.append(text)
-            view = self.repl.view
-            self._show(replace(view, queue=tuple(self._early)), ())
-        elif text.startswith("/") and not text.startswith("//"):
-            self.run_worker(self._command(text.strip()), name="command", exit_on_error=False)
-        else:
-            self.session.submit(text)
-
-    def answer(self, ask: int, answer: Answer) -> None:
-        if self.session is not None:
-            self.session.answer(ask, answer)
-
-    def stop(self) -> bool:
-        return self.session.interrupt() if self.session is not None else False
-
-    def recall(self) -> Sequence[str]:
-        if self.session is None:
-            early, self._early = self._early, []
-            self._show(replace(self.repl.view, queue=()), ())
-            return early
-        return self.session.recall()
-
-    def cycle_mode(self) -> None:
-        if self.session is not None:
-            self.session.cycle_mode()
-
-    def leave(self) -> None:
-        self.run_worker(self._leave(), name="leave", exit_on_error=False)
-
-    async def _leave(self, code: int = 0) -> None:
+    async def leave(self, code: int = 0) -> None:
         if self.session is not None:
             await self.session.close()
         self.exit(code)
 
-    async def _command(self, line: str) -> None:
-        assert self.session is not None
-        outcome = await self.session.run_command(line)
-        match outcome:
-            case Say(blocks=blocks):
-                self.say(line, blocks)
-            case Panel(fallback=fallback):
-                self.say(line, fallback.blocks)
-            case Quit():
-                await self._leave()
-            case Change() | Submit():
-                pass
-            case _:
-                assert_never(outcome)
+    # what `Talk` and the commands ask of the screen
 
-    def say(self, title: str, blocks: Sequence[Block]) -> None:
-        """Show the answer of a command."""
-        self._add(Said(0, title))
-        self._add(Shown(0, "", tuple(blocks) or (Text("Nothing to show.", "dim"),)))
-
-    def note(self, text: str, tone: str = "normal") -> None:
-        self._add(Note(0, text, tone))  # type: ignore[arg-type]
-
-    def _add(self, item: Note | Said | Shown) -> None:
-        view, changes = state.add(self.repl.view, item)
+    def add(self, item: Item) -> int:
+        view, changes = add(self.repl.view, item)
         self._show(view, changes)
+        return view.next_id - 1
+
+    def patch(self, item: Item) -> None:
+        self._show(self.repl.view, (Patched(item),))
+
+    def reveal(self, number: int) -> None:
+        self.repl.transcript.reveal(number)
+
+    def show_queue(self, texts: Sequence[str]) -> None:
+        self._show(replace(self.repl.view, queue=tuple(texts)), ())
+
+    def open_panel(self, outcome: Panel) -> bool:
+        return self.repl.open_panel(outcome)
+
+    def folder(self) -> Path:
+        cwd = self.repl.view.cwd
+        return Path(cwd) if cwd else Path.cwd()
+
+    def files(self, query: str) -> Sequence[Choice]:
+        return self._files.choices(query) if self._files is not None else ()
+
+    def refresh_files(self) -> None:
+        if self._files is None and self.session is not None:
+            self._files = Files(self.folder())
+        if self._files is not None and self._files.stale:
+            self.spawn(self._list_files(self._files))
+
+    async def _list_files(self, files: Files) -> None:
+        await files.refresh()
+        self.repl.desk.complete()
+
+    def copy(self, text: str) -> None:
+        self.copy_to_clipboard(text)
+        self.spawn(copy_locally(text))
+
+    def edit(self, text: str) -> str | None:
+        if self.is_headless:
+            return edited(text, os.environ)
+        with self.suspend():
+            return edited(text, os.environ)
+
+    def use_theme(self, name: str, *, keep: bool) -> None:
+        if name != self.look.palette.name:
+            self.look.use(name)
+            self.theme = f"gatewright-{name}"
+            self.repl.repaint()
+        if keep and self.keep_theme is not None:
+            self.keep_theme(name)
 
 
-def run(open_session: OpenSession, *, first: str = "", theme: str = DEFAULT) -> int:
+def run(
+    open_session: OpenSession,
+    *,
+    first: str = "",
+    theme: str = DEFAULT,
+    keep_theme: KeepTheme | None = None,
+) -> int:
     """Run the program in this terminal, sending `first` at once; returns the exit code."""
     teach_keys()
     app = AgentApp(open_session, first=first, theme=theme, driver=ScreenDriver)
+    app.keep_theme = keep_theme
     code = app.run()
     if app.session is not None:
         sys.stdout.write(farewell(app.repl.transcript.records.all(), app.session.id))

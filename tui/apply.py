@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
-from gatewright.tui.state import Appended, Change, Emptied, Patched, Removed
+from gatewright.tui.state import Appended, Change, Emptied, Marked, Patched, Removed, Returned
 from gatewright.tui.transcript.view import Transcript
 
 
@@ -21,6 +21,10 @@ def apply(transcript: Transcript, changes: Sequence[Change]) -> None:
                 transcript.discard(id)
             case Emptied():
                 transcript.empty()
+            case Marked(uuid=uuid):
+                transcript.records.mark(uuid)
+            case Returned(to=to):
+                transcript.rewind(to)
             case _:
                 assert_never(change)
     if changes:

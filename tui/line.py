@@ -151,3 +151,17 @@ def clip(row: Line, width: int) -> Line:
         break
     spans.append(Span("…", "faint"))
     return row._replace(spans=tuple(spans))
+
+
+def restyle(row: Line, start: int, end: int, role: str) -> Line:
+    """The row with the characters between two indexes in another role."""
+    text = row.plain
+    end = min(end, len(text))
+    if start >= end:
+        return row
+    spans = (
+        *slice_spans(row.spans, 0, start),
+        Span(text[start:end], role),
+        *slice_spans(row.spans, end, len(text)),
+    )
+    return row._replace(spans=spans)

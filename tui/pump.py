@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from gatewright.agent.events import Envelope
 from gatewright.agent.hub import Subscription, merge
@@ -29,8 +29,12 @@ def streaming(batch: Sequence[Envelope]) -> bool:
     return not any(envelope.event.durable for envelope in batch)
 
 
-async def pump(subscription: Subscription, apply: Callable[[list[Envelope]], None]) -> None:
-    """Run until the subscription ends."""
+async def pump(
+    subscription: Subscription,
+    apply: Callable[[list[Envelope]], None],
+    ready: Callable[[], Awaitable[None]],
+) -> None:
+    """Run until the subscription ends; `ready` holds back while the terminal is behind."""
     painted = 0.0
     while batch := await subscription.batch():
         while streaming(batch):
@@ -45,6 +49,8 @@ async def pump(subscription: Subscription, apply: Callable[[list[Envelope]], Non
             if not more:
                 break
             batch += more
+        await ready()
+        batch += subscription.waiting()
         apply(merged(batch))
         painted = time.monotonic()
         await asyncio.sleep(0)

@@ -6,6 +6,7 @@ the log, and the screen has a descriptor of its own.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import enum
 import logging
@@ -22,6 +23,7 @@ from textual.drivers.linux_driver import LinuxDriver
 log = logging.getLogger(__name__)
 
 MAX_LINE = 2000
+MAX_WAITS = 500  # of 20 ms each
 
 
 class MoreKeys(enum.Enum):
@@ -101,13 +103,13 @@ class ScreenDriver(LinuxDriver):
         with contextlib.suppress(OSError):
             self._own.close()
 
-    @property
-    def backlog(self) -> int:
-        """Writes the terminal has not taken yet: a slow line shows here first."""
-        thread = self._writer_thread
-        if thread is None:
-            return 0
-        return thread._queue.qsize()  # pyright: ignore[reportPrivateUsage]
+    async def caught_up(self) -> None:
+        """Wait until the terminal has taken nearly everything written so far."""
+        for _ in range(MAX_WAITS):
+            thread = self._writer_thread
+            if thread is None or thread._queue.qsize() < 2:  # pyright: ignore[reportPrivateUsage]
+                return
+            await asyncio.sleep(0.02)
 
 
 def own_terminal() -> TextIOWrapper:

@@ -10,11 +10,16 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import fcntl
 import os
+import pty
 import re
 import statistics
+import struct
 import sys
 import tempfile
+import termios
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -53,25 +58,19 @@ class Screen:
     """A program on a pty; keeps the raw output with the time each piece came."""
 
     def __init__(self, argv: list[str], *, rows: int = 40, columns: int = 120) -> None:
-        import fcntl
-        import pty
-        import struct
-        import termios
-        import threading
-
         self.pid, self.master = pty.fork()
         if not self.pid:
             os.environ.update(
                 TERM="xterm-256color", COLORTERM="truecolor", PYTHONPATH=str(ROOT), LANG="C.UTF-8"
             )
             os.execv(argv[0], argv)
-        self._ioctl = lambda r, c: fcntl.ioctl(
-            self.master, termios.TIOCSWINSZ, struct.pack("HHHH", r, c, 0, 0)
-        )
-        self._ioctl(rows, columns)
+        self._set_size(rows, columns)
         self.raw = bytearray()
         self.times: list[tuple[float, int]] = []
         threading.Thread(target=self._drain, daemon=True).start()
+
+    def _set_size(self, rows: int, columns: int) -> None:
+        fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
     def _drain(self) -> None:
         while True:
@@ -114,7 +113,7 @@ class Screen:
         return times
 
     def resize(self, rows: int, columns: int) -> None:
-        self._ioctl(rows, columns)
+        self._set_size(rows, columns)
         os.kill(self.pid, 28)
 
     def cpu(self) -> float:
@@ -186,7 +185,8 @@ def stream(figures: Figures) -> None:
         cpu, clears = screen.cpu(), screen.raw.count(b"\x1b[2J")
         screen.send("go\r")
         time.sleep(1)
-        peak, times = 0.0, []
+        peak = 0.0
+        times: list[float] = []
         while b"LASTTOKEN" not in screen.raw and len(times) < 2000:
             times += screen.keys(4, 0.08)
             peak = max(peak, screen.memory())
@@ -221,7 +221,7 @@ def long(figures: Figures) -> None:
         time.sleep(2)
         keys = p95(screen.keys(40))
         memory = screen.memory()
-        times = []
+        times: list[float] = []
         for rows, columns in ((30, 100), (40, 120), (24, 80), (40, 120)):
             since, begun = len(screen.raw), time.perf_counter()
             screen.resize(rows, columns)
@@ -280,7 +280,7 @@ def run_child(arguments: list[str]) -> None:
             ev.ToolFinished(call_id="1", ok=True, content=(), view=view, summary="done", ms=1),
         )
     if arguments[0] == "stream":
-        session.submit = _streamer(session, arguments[1])  # type: ignore[method-assign]
+        session.submit = _streamer(session, arguments[1])  # type: ignore[method-assign,assignment]
 
     async def open_session() -> object:
         return session.facade()
@@ -291,7 +291,7 @@ def run_child(arguments: list[str]) -> None:
 def _streamer(session: object, kind: str) -> Callable[[str], str]:
     tasks: list[asyncio.Task[None]] = []
 
-    def submit(text: str) -> str:
+    def submit(text: str, attachments: object = ()) -> str:
         tasks.append(asyncio.create_task(_publish(session, kind)))
         return text
 

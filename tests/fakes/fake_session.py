@@ -22,7 +22,7 @@ from gatewright.agent.hub import Hub, Subscription
 from gatewright.agent.session import Session
 from gatewright.tools.blocks import Block, Table
 from gatewright.tools.interact import Answer
-from gatewright.tools.protocol import TextContent
+from gatewright.tools.protocol import Content, TextContent
 
 MODES = ("default", "acceptEdits", "plan")
 START = 1_700_000_000.0
@@ -67,13 +67,16 @@ class Rules:
 class FakeSession:
     """Records what the screen asks for; `publish` makes things happen."""
 
-    def __init__(self, *, model: str = "scripted-1", mode: str = "default") -> None:
+    def __init__(
+        self, *, model: str = "scripted-1", mode: str = "default", cwd: str = "/home/sam/harbour"
+    ) -> None:
         self.id = "0198c0de-0000-7000-8000-000000000001"
         self.commands = Commands(built_in())
         self.model = model
         self.modes = Modes()
         self.modes.mode = mode
         self.sent: list[str] = []
+        self.attached: list[tuple[Content, ...]] = []
         self.answers: list[tuple[int, Answer]] = []
         self.interrupts = 0
         self.closed = False
@@ -83,7 +86,7 @@ class FakeSession:
         self.published = 1
         ids = itertools.count(1)
         self.hub = Hub(clock=self._time, new_id=lambda: f"id-{next(ids)}")
-        started = SessionStarted(model=model, mode=mode, cwd="/home/sam/harbour", app="test")
+        started = SessionStarted(model=model, mode=mode, cwd=cwd, app="test")
         self.hub.publish(started)
 
     def _time(self) -> float:
@@ -98,13 +101,14 @@ class FakeSession:
         for event in events:
             self.published = self.hub.publish(event, agent=agent).seq
 
-    def submit(self, text: str) -> str:
+    def submit(self, text: str, attachments: tuple[Content, ...] = ()) -> str:
         self.sent.append(text)
+        self.attached.append(attachments)
         if self.busy:
             self.queued = (*self.queued, text)
             self.publish(QueueChanged(texts=self.queued))
         else:
-            self.publish(UserMessage(content=(TextContent(text),)))
+            self.publish(UserMessage(content=(TextContent(text), *attachments)))
         return f"input-{len(self.sent)}"
 
     def recall(self) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from textual import events
 from textual.pilot import Pilot
 
 from gatewright.agent.session import Session
@@ -69,6 +70,18 @@ class Stage:
 
     async def press(self, *keys: str) -> None:
         await self.pilot.press(*keys)
+
+    async def paste(self, text: str) -> None:
+        """What a terminal sends for a bracketed paste."""
+        self.app.post_message(events.Paste(text))
+        await self.pilot.pause()
+
+    async def burst(self, text: str) -> None:
+        """Keys that arrive in one read, as an unbracketed paste does."""
+        for character in text:
+            key = {"\r": "enter", " ": "space"}.get(character, character)
+            self.app.post_message(events.Key(key, character))
+        await self.pilot.pause()
 
     async def type(self, text: str) -> None:
         """Type as a person does: no burst."""

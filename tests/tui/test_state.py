@@ -12,7 +12,17 @@ from gatewright.agent.stop import Stop
 from gatewright.tools.blocks import Output, Text
 from gatewright.tools.interact import Answer, Ask, Option
 from gatewright.tools.protocol import ImageContent, TextContent
-from gatewright.tui.state import Appended, Change, Emptied, Patched, Removed, View, reduce
+from gatewright.tui.reduce import reduce
+from gatewright.tui.state import (
+    Appended,
+    Change,
+    Emptied,
+    Marked,
+    Patched,
+    Removed,
+    Returned,
+    View,
+)
 from gatewright.tui.transcript.items import (
     Ending,
     Item,
@@ -54,6 +64,8 @@ def items(changes: Sequence[Change]) -> list[Item]:
                 del kept[id]
             case Emptied():
                 kept.clear()
+            case Marked() | Returned():
+                pass
     return list(kept.values())
 
 
@@ -189,6 +201,20 @@ def test_the_status_follows_the_session() -> None:
     assert view.doing == "Busy: trying again in 4 s (1 of 3)"
 
 
+def test_going_back_returns_to_an_event() -> None:
+    back = ev.Rewound(to="u1", left="u9", text="again")
+    _view, changes = play(back)
+    assert changes[0] == Returned("u1")
+
+
+def test_stored_events_are_marked() -> None:
+    envelope = ev.Envelope(
+        seq=1, uuid="u1", parent="", timestamp=0.0, agent="main", event=ev.Noticed(text="x")
+    )
+    _view, changes = reduce(View(), envelope)
+    assert changes[-1] == Marked("u1")
+
+
 def test_a_tool_being_written_is_named() -> None:
     view, _ = play(ev.InputDelta(call_id="c", name="Edit", json="{"))
     assert (view.doing, view.busy) == ("Preparing Edit", True)
@@ -198,7 +224,9 @@ def test_a_tool_being_written_is_named() -> None:
     "event",
     [
         ev.UnknownEvent(raw={"type": "later"}),
-        ev.FileSaved(path="a", hash=""),
+        ev.Decided(
+            call_id="c", tool="Bash", target="ls", behavior="allow", stage="rule", reason="x"
+        ),
         ev.HookRan(hook_event="Stop", command="x", outcome="ok"),
         ev.SourcesChanged(names=("s",)),
     ],

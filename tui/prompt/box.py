@@ -14,9 +14,14 @@ from textual.widgets import TextArea
 
 from gatewright.tui.prompt.history import History
 from gatewright.tui.prompt.kill import KillRing
+from gatewright.tui.prompt.paste import Chips, normal
 
 BURST = 0.012  # seconds between keys below which nobody types
 SETTLE = 0.03  # an Enter at the end of a burst counts after so long without another key
+SCREEN_KEYS = frozenset(
+    {"escape", "tab", "shift+tab", "pageup", "pagedown", "shift+up", "shift+down"}
+    | {"ctrl+r", "ctrl+s", "ctrl+g"}
+)
 NEWLINES = frozenset({"shift+enter", "ctrl+j", "alt+enter", "ctrl+enter"})
 
 
@@ -50,6 +55,7 @@ class Box(TextArea):
         self.match_cursor_bracket = False
         self.history_ = History()
         self.ring = KillRing()
+        self.chips = Chips()
         self.menu_open = False
         self._last_key = 0.0
         self._held: Timer | None = None
@@ -129,7 +135,9 @@ class Box(TextArea):
             return True
         if key in ("up", "down", "ctrl+p", "ctrl+n"):
             return self._vertical(key in ("up", "ctrl+p"))
-        if key in ("escape", "tab", "pageup", "pagedown", "shift+up", "shift+down"):
+        if key == "backspace" and self._delete_chip():
+            return True
+        if key in SCREEN_KEYS:
             self.post_message(self.Pressed(self, key))
             return True
         if key in ("ctrl+home", "ctrl+end") or (key == "end" and not self.text):
@@ -142,6 +150,21 @@ class Box(TextArea):
             self.post_message(self.Pressed(self, "question_mark"))
             return True
         return False
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        event.stop()
+        event.prevent_default()
+        self._replace_via_keyboard(self.chips.fold(normal(event.text)), *self.selection)
+
+    def _delete_chip(self) -> bool:
+        """Delete the chip before the cursor whole."""
+        row, column = self.cursor_location
+        if self.selected_text:
+            return False
+        chip = self.chips.before(self.document.get_line(row)[:column])
+        if chip:
+            self.delete((row, column - len(chip)), (row, column))
+        return bool(chip)
 
     def _vertical(self, up: bool) -> bool:
         if self.menu_open:

@@ -5,80 +5,85 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Protocol
 
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.screen import Screen
-from textual.widgets import Static, TextArea
+from textual.widgets import Static
 
+from gatewright.agent.commands.outcome import Panel
 from gatewright.agent.commands.registry import Commands
 from gatewright.tools.interact import Answer
+from gatewright.tui import commands
 from gatewright.tui.apply import apply
 from gatewright.tui.ask.panel import AskPanel
+from gatewright.tui.branch import branch_of
 from gatewright.tui.look import Look
+from gatewright.tui.picker import Picker, Picking
 from gatewright.tui.prompt.box import Box
-from gatewright.tui.prompt.complete import NOTHING, Word, command_choices, word_at
-from gatewright.tui.prompt.menu import Menu
+from gatewright.tui.prompt.desk import Desk
+from gatewright.tui.prompt.menu import Choice, Menu
 from gatewright.tui.rows import Rows
+from gatewright.tui.screens.host import Host
+from gatewright.tui.screens.reader import Reader
 from gatewright.tui.spinner import Spinner
 from gatewright.tui.state import Change, View
 from gatewright.tui.status import Status
+from gatewright.tui.talk import Talk
+from gatewright.tui.transcript.items import Prose
 from gatewright.tui.transcript.view import Transcript
 from gatewright.tui.waiting import Agents, Queue
 
 MARK = "\u276f"
 SHORT = 16  # below so many rows the prompt loses its padding
-
-
-class Actions(Protocol):
-    """What the screen asks of the program."""
-
-    def send(self, text: str) -> None: ...
-    def answer(self, ask: int, answer: Answer) -> None: ...
-    def stop(self) -> bool: ...
-    def recall(self) -> Sequence[str]: ...
-    def cycle_mode(self) -> None: ...
-    def commands(self) -> Commands: ...
-    def leave(self) -> None: ...
+TWICE = 2.0  # seconds within which a second Ctrl+C leaves
 
 
 class Repl(Screen[None]):
-    """Routes keys; what they lead to is decided by `Actions`."""
+    """Routes keys; what they lead to is decided by `Talk` and `Desk`."""
 
     AUTO_FOCUS = "#box"
     BINDINGS = [
         ("ctrl+c", "cancel", ""),
         ("ctrl+o", "open", ""),
+        ("ctrl+t", "read", ""),
         ("ctrl+l", "redraw", ""),
     ]
 
     def __init__(
         self,
         look: Look,
-        actions: Actions,
+        talk: Talk,
+        host: Host,
         *,
         monotonic: Callable[[], float] = time.monotonic,
         now: Callable[[], float] = time.time,
     ) -> None:
         super().__init__()
         self._look = look
-        self._actions = actions
-        self._word: Word = NOTHING
+        self._talk = talk
+        self._host = host
         self._leaving = False
+        self._clock = monotonic
+        self._escaped = 0.0
         self.view = View()
         self.transcript = Transcript(look, id="transcript")
         self.spinner = Spinner(look, clock=now, id="spinner")
         self.agents = Agents(look, id="agents")
         self.queue = Queue(look, id="queue")
         self.panel = AskPanel(look, clock=monotonic, id="panel")
+        self.picker = Picker(look, id="picker")
         self.menu = Menu(look, id="menu")
         self.box = Box(id="box")
         self.reply = Box(id="reply")
         self.status = Status(look, id="status")
+        self.desk = Desk(self.box, self.menu, talk, host)
+        self._keys = self._key_table()
+
+    def _key_table(self) -> dict[str, Callable[[], object]]:
         transcript = self.transcript
-        self._keys: dict[str, Callable[[], object]] = {
+        return {
             "escape": self._escape,
             "pageup": partial(transcript.page, -1),
             "pagedown": partial(transcript.page, 1),
@@ -86,8 +91,12 @@ class Repl(Screen[None]):
             "shift+down": partial(transcript.scroll_rows, 1),
             "ctrl+home": transcript.home,
             "ctrl+end": transcript.follow,
-            "ctrl+d": actions.leave,
-            "question_mark": partial(actions.send, "/keys"),
+            "ctrl+d": self._talk.leave,
+            "question_mark": partial(self._talk.send, "/keys"),
+            "shift+tab": self._talk.cycle_mode,
+            "ctrl+r": self._search_history,
+            "ctrl+s": self._stash,
+            "ctrl+g": self._edit,
         }
 
     def compose(self) -> ComposeResult:
@@ -99,6 +108,7 @@ class Repl(Screen[None]):
         with Horizontal(id="reply-line", classes="line"):
             yield Static(MARK, classes="mark", markup=False)
             yield self.reply
+        yield self.picker
         yield self.menu
         with Horizontal(id="prompt-line", classes="line"):
             yield Static(MARK, classes="mark", markup=False)
@@ -109,8 +119,9 @@ class Repl(Screen[None]):
         self.set_class(self._look.palette.flat, "flat")
 
     def on_resize(self, event: events.Resize) -> None:
-        self.set_class(event.size.height < SHORT, "short")
-        self.panel.room = event.size.height - (4 if event.size.height < SHORT else 12)
+        short = event.size.height < SHORT
+        self.set_class(short, "short")
+        self.panel.room = event.size.height - (4 if short else 12)
 
     def repaint(self) -> None:
         """The theme changed."""
@@ -119,21 +130,24 @@ class Repl(Screen[None]):
         for rows in self.query(Rows):
             rows.repaint()
 
+    def join(self, known: Commands) -> None:
+        """The session is there: its commands, and ours among them."""
+        commands.add_screen_commands(known, self)
+        self.desk.begin()
+
     def show(self, view: View, changes: Sequence[Change]) -> None:
         """Bring everything up to a new view."""
         before, self.view = self.view, view
         apply(self.transcript, changes)
-        waiting = bool(view.asks)
-        if (before.busy_since, before.doing, bool(before.asks)) != (
-            view.busy_since,
-            view.doing,
-            waiting,
-        ):
-            self.spinner.show(view.busy_since, view.doing, waiting=waiting)
+        running = (view.busy_since, view.doing, bool(view.asks))
+        if (before.busy_since, before.doing, bool(before.asks)) != running:
+            self.spinner.show(view.busy_since, view.doing, waiting=bool(view.asks))
         self.agents.show(view.agents)
         self.queue.show(view.queue)
         if before.asks != view.asks:
             self._show_asks()
+        if before.cwd != view.cwd or (before.busy and not view.busy):
+            self.status.branch = branch_of(self._host.folder())
         self.status.show(view)
 
     # questions
@@ -146,11 +160,12 @@ class Repl(Screen[None]):
             self.box.focus()
         elif fresh:
             self._close_reply()
-            self.menu.close()
+            self.desk.close_menu()
+            self.picker.close()
             self.panel.focus()
 
     def on_ask_panel_answered(self, message: AskPanel.Answered) -> None:
-        self._actions.answer(message.id, message.answer)
+        self._talk.answer(message.id, message.answer)
 
     def on_ask_panel_wants_text(self) -> None:
         self.query_one("#reply-line").display = True
@@ -166,29 +181,11 @@ class Repl(Screen[None]):
         if message.box is self.reply:
             pending = self.panel.pending
             if pending is not None:
-                self._actions.answer(pending.id, Answer(text=message.text.strip()))
+                self._talk.answer(pending.id, Answer(text=message.text.strip()))
             self._close_reply()
             return
-        self.menu.close()
-        self.box.menu_open = False
-        self.box.take()
-        self.box.history_.add(message.text)
         self.transcript.follow()
-        self._actions.send(message.text)
-
-    def on_text_area_changed(self, message: TextArea.Changed) -> None:
-        if message.text_area is self.box:
-            self._leaving = False
-            self._complete()
-
-    def _complete(self) -> None:
-        row, column = self.box.cursor_location
-        self._word = word_at(self.box.document.get_line(row), column, row)
-        if self._word.kind == "command":
-            self.menu.offer(command_choices(self._actions.commands(), self._word.text))
-        else:
-            self.menu.close()
-        self.box.menu_open = self.menu.open
+        self.desk.send(message.text)
 
     def on_box_pressed(self, message: Box.Pressed) -> None:
         if message.box is self.reply:
@@ -196,69 +193,55 @@ class Repl(Screen[None]):
                 self._close_reply()
                 self.panel.focus()
             return
-        if self.menu.open and self._menu_key(message.key):
+        if self.desk.menu_key(message.key):
             return
         action = self._keys.get(message.key)
         if action is not None:
             action()
 
-    def _menu_key(self, key: str) -> bool:
-        match key:
-            case "up" | "down":
-                self.menu.step(-1 if key == "up" else 1)
-            case "tab" | "enter":
-                self._pick(run=key == "enter")
-            case "escape":
-                self.menu.close()
-                self.box.menu_open = False
-            case _:
-                return False
-        return True
-
-    def _pick(self, *, run: bool) -> None:
-        choice = self.menu.chosen()
-        if choice is None:
-            return
-        row, column = self.box.cursor_location
-        self.menu.close()
-        self.box.menu_open = False
-        takes = " " in choice.label
-        if run and self._word.kind == "command" and (not takes or self._word.text):
-            self.box.put(choice.insert)
-            self.box.post_message(Box.Submitted(self.box, choice.insert))
-            return
-        self.box.replace(choice.insert + " ", (row, self._word.start), (row, column))
+    def on_text_area_changed(self) -> None:
+        self._leaving = False
+        self.desk.complete()
 
     # keys of the screen
 
-    def key_shift_tab(self, event: events.Key) -> None:
-        event.stop()
-        event.prevent_default()
-        self._actions.cycle_mode()
-
     def _escape(self) -> None:
-        queued = self._actions.recall()
+        if self.transcript.has_selection:
+            self.transcript.clear_selection()
+            return
+        queued = self._talk.recall()
         if queued:
             draft = [self.box.text] if self.box.text.strip() else []
             self.box.put("\n".join([*queued, *draft]))
-        self._actions.stop()
+        if self._talk.stop() or queued or self.box.text:
+            self._escaped = 0.0
+        elif self._clock() - self._escaped < TWICE:
+            self._escaped = 0.0
+            self._talk.send("/rewind")
+        else:
+            self._escaped = self._clock()
 
     def action_cancel(self) -> None:
-        """Ctrl+C: stop what runs, else empty the prompt, else leave at the second time."""
-        if self._actions.stop():
+        """Ctrl+C: copy what is selected, stop what runs, empty the prompt, at last leave."""
+        if selected := self.transcript.selected_text():
+            self._host.copy(selected)
+            self.transcript.clear_selection()
+        elif self._talk.stop():
             self._leaving = False
-            return
-        if self.box.text:
+        elif self.box.text:
             self.box.history_.add(self.box.take())
-            return
-        if self._leaving:
-            self._actions.leave()
-            return
-        self._leaving = True
-        self.status.tell("ctrl+c again to leave")
-        self.set_timer(2.0, self._stay)
+        elif self._leaving:
+            self._talk.leave()
+        else:
+            self._leaving = True
+            self.tell("ctrl+c again to leave")
 
-    def _stay(self) -> None:
+    def tell(self, hint: str) -> None:
+        """A word beside the mode, for a moment."""
+        self.status.tell(hint)
+        self.set_timer(TWICE, self._untell)
+
+    def _untell(self) -> None:
         self._leaving = False
         self.status.tell("")
 
@@ -267,3 +250,82 @@ class Repl(Screen[None]):
 
     def action_redraw(self) -> None:
         self.refresh(repaint=True, layout=True)
+
+    def action_read(self) -> None:
+        def edit(text: str) -> None:
+            self._host.edit(text)
+
+        reader = Reader(self._look, self.transcript.records.all(), edit)
+        self.app.push_screen(reader)  # pyright: ignore[reportUnknownMemberType]
+
+    def _stash(self) -> None:
+        self.tell(self.desk.stash())
+
+    def _edit(self) -> None:
+        text = self._host.edit(self.box.text)
+        if text is None:
+            self.tell("no editor: set EDITOR")
+        else:
+            self.box.put(text)
+        self.box.focus()
+
+    def _search_history(self) -> None:
+        entries = list(dict.fromkeys(reversed(self.box.history_.entries())))
+        choices = [Choice(text, " ".join(text.split())) for text in entries]
+        draft = self.box.text
+        self.pick(
+            Picking(
+                "Sent before",
+                choices,
+                pick=lambda choice: self.box.put(choice.insert),
+                preview=lambda choice: self.box.put(choice.insert),
+                cancel=lambda: self.box.put(draft),
+            )
+        )
+
+    def on_picker_closed(self) -> None:
+        if not self.view.asks:
+            self.box.focus()
+
+    def on_transcript_selected(self, message: Transcript.Selected) -> None:
+        self._host.copy(message.text)
+        lines = message.text.count("\n") + 1
+        self.tell(f"copied {lines} lines" if lines > 1 else "copied")
+
+    # what commands do to the screen
+
+    @property
+    def theme_name(self) -> str:
+        return self._look.palette.name
+
+    def use_theme(self, name: str, *, keep: bool) -> None:
+        self._host.use_theme(name, keep=keep)
+
+    def pick(self, picking: Picking) -> None:
+        self.desk.close_menu()
+        self.picker.show(picking)
+
+    def run_line(self, line: str) -> None:
+        self._talk.run_line(line)
+
+    def draft(self, text: str) -> None:
+        self.picker.close()
+        self.box.put(text)
+
+    def open_panel(self, outcome: Panel) -> bool:
+        return commands.panel(outcome, self)
+
+    def copy_answer(self, which: str) -> str:
+        """Copy the n-th last answer, or the code in the last one; says what was done."""
+        texts = [i.text for i in reversed(self.transcript.records.all()) if isinstance(i, Prose)]
+        number = int(which) if which.isdigit() else 1
+        if not texts or not 1 <= number <= len(texts):
+            return "There is no such answer."
+        text = texts[number - 1]
+        if which == "code":
+            blocks = text.split("```")[1::2]
+            if not blocks:
+                return "The last answer holds no code."
+            text = "\n".join(block.partition("\n")[2].rstrip("\n") for block in blocks)
+        self._host.copy(text)
+        return f"Copied {len(text)} characters."

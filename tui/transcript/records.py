@@ -14,6 +14,7 @@ from gatewright.tui.transcript.draw import Chunk, chunks_of, gap_between, piece_
 from gatewright.tui.transcript.items import Item, Prose
 
 MAX_ITEMS = 400  # records whose chunks are kept
+MAX_BRANCHES = 8
 MAX_ROWS = 6000  # rows of drawn chunks that are kept
 
 
@@ -32,6 +33,7 @@ class Records:
 
     def __init__(self) -> None:
         self.width = 80
+        self.open_all = False
         self._items: list[Item] = []
         self._index: dict[int, int] = {}
         self._expanded: set[int] = set()
@@ -39,6 +41,8 @@ class Records:
         self._rows: OrderedDict[Chunk, list[Line]] = OrderedDict()
         self._held = 0
         self._stream: _Stream | None = None
+        self._marks: dict[str, int] = {}  # event -> records up to it
+        self._left: list[tuple[list[Item], dict[str, int]]] = []  # branches that were left
 
     def items(self) -> int:
         return len(self._items)
@@ -88,7 +92,31 @@ class Records:
             self._index[self._items[number].id] = number
 
     def clear(self) -> None:
-        self.__init__()  # type: ignore[misc]
+        self._items.clear()
+        self._index.clear()
+        self._chunks.clear()
+        self._rows.clear()
+        self._held = 0
+        self._stream = None
+        self._marks.clear()
+
+    def mark(self, uuid: str) -> None:
+        """Everything so far belongs to this event or earlier ones."""
+        self._marks[uuid] = len(self._items)
+
+    def rewind(self, to: str) -> None:
+        """Go back to an event of this branch, or of one that was left before."""
+        self._left.append((list(self._items), dict(self._marks)))
+        del self._left[:-MAX_BRANCHES]
+        if to and to not in self._marks:
+            for items, marks in reversed(self._left):
+                if to in marks:
+                    self._items, self._marks = list(items), dict(marks)
+                    break
+        count = self._marks.get(to, 0)
+        del self._items[count:]
+        self._marks = {uuid: n for uuid, n in self._marks.items() if n <= count}
+        self._index = {item.id: n for n, item in enumerate(self._items)}
 
     def resize(self, width: int) -> None:
         if width != self.width:
@@ -103,7 +131,11 @@ class Records:
         self._drop(id)
 
     def expanded(self, item: int) -> bool:
-        return self._items[item].id in self._expanded
+        return self.open_all or self._items[item].id in self._expanded
+
+    def gap_rows(self, item: int) -> int:
+        """Blank rows above a record."""
+        return self._gap(item)
 
     def _gap(self, item: int) -> int:
         return gap_between(self._items[item - 1] if item else None, self._items[item])
@@ -129,7 +161,7 @@ class Records:
         if isinstance(item, Prose) and (not item.done or self._streams(item)):
             made = self._grown(item)
         else:
-            made = chunks_of(item, expanded=item.id in self._expanded)
+            made = chunks_of(item, expanded=self.expanded(index))
         self._chunks[item.id] = made
         while len(self._chunks) > MAX_ITEMS:
             _id, old = self._chunks.popitem(last=False)

@@ -6,17 +6,20 @@ stays at a place is explicit; new content never moves what a person is reading.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from textual import events
-from textual.geometry import Region
+from textual.geometry import Offset, Region
 from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
-from gatewright.tui.line import Line, Span
+from gatewright.tui.line import Line, Span, restyle
 from gatewright.tui.look import Look
 from gatewright.tui.transcript.items import Item, Said, Thought, ToolRun
 from gatewright.tui.transcript.records import Records
+from gatewright.tui.transcript.select import Point, copied, text_range
 from gatewright.tui.transcript.window import (
     START,
     Part,
@@ -29,7 +32,15 @@ from gatewright.tui.transcript.window import (
 )
 
 WHEEL = 3
+MAX_COPIED = 50_000  # rows
 SIDE = 1  # blank columns left and right
+
+
+class Spot(NamedTuple):
+    """A cell of the content."""
+
+    place: Place
+    column: int
 
 
 class Transcript(Widget, can_focus=False):
@@ -57,6 +68,10 @@ class Transcript(Widget, can_focus=False):
         self._lines: list[Line] = []
         self._made: dict[int, tuple[Line, Strip]] = {}
         self._opened = 0
+        self.find = ""  # text to mark, lower case
+        self._anchor: Spot | None = None
+        self._head: Spot | None = None
+        self._pressed: Offset | None = None
 
     @property
     def following(self) -> bool:
@@ -85,6 +100,11 @@ class Transcript(Widget, can_focus=False):
         self.place = None
         self.unseen = 0
 
+    def rewind(self, to: str) -> None:
+        self.records.rewind(to)
+        self.place = None
+        self.unseen = 0
+
     def sync(self) -> None:
         """Bring the screen up to date; call once after a batch of changes."""
         size = self.size
@@ -107,7 +127,10 @@ class Transcript(Widget, can_focus=False):
         before = self._strips
         made: dict[int, tuple[Line, Strip]] = {}
         strips: list[Strip] = []
-        for row in lines:
+        for y, row in enumerate(self._marked(lines)):
+            if row is not lines[y]:
+                strips.append(self._look.strip(row, width, SIDE))
+                continue
             known = self._made.get(id(row))
             if known is None or known[0] is not row or known[1].cell_length != width:
                 known = (row, self._look.strip(row, width, SIDE))
@@ -129,6 +152,40 @@ class Transcript(Widget, can_focus=False):
             elif not changed and start is not None:
                 self.refresh(Region(0, start, width, y - start))
                 start = None
+
+    def _marked(self, lines: list[Line]) -> list[Line]:
+        """The visible rows with what is selected or searched for standing out."""
+        if self.find:
+            lines = [self._found(row) for row in lines]
+        if self._anchor is None or self._head is None:
+            return lines
+        first, last = sorted((self._anchor, self._head))
+        rows = list(lines)
+        for y, row in enumerate(lines):
+            place = self._place_at(y)
+            if place is None or not first.place <= place <= last.place:
+                continue
+            start = first.column if place == first.place else 0
+            end = last.column + 1 if place == last.place else row.width
+            rows[y] = restyle(row, *text_range(row, start, end), "selected:r")
+        return rows
+
+    def _found(self, row: Line) -> Line:
+        text = row.plain.lower()
+        at = text.find(self.find)
+        while at >= 0:
+            row = restyle(row, at, at + len(self.find), "found")
+            at = text.find(self.find, at + len(self.find))
+        return row
+
+    def _place_at(self, y: int) -> Place | None:
+        """The row of the content at a row of the screen."""
+        for part in self._parts:
+            size = part.last - part.first
+            if y < size:
+                return Place(part.item, part.chunk, part.first + y)
+            y -= size
+        return None
 
     def _with_pill(self, strip: Strip, width: int) -> Strip:
         """The last row while detached: how to get back, and what is missed."""
@@ -168,6 +225,14 @@ class Transcript(Widget, can_focus=False):
         """Show the end and stay there."""
         self._go(None)
 
+    def reveal(self, id: int) -> None:
+        """Show a record from its first row when it is higher than the screen."""
+        item = self.records.find(id)
+        if item is not None and self.place is None:
+            place = Place(item, 0, 0)
+            if not at_end(self.records, place, self.size.height):
+                self._go(move(self.records, place, self.records.gap_rows(item)))
+
     def go_to(self, place: Place) -> None:
         """Show a place at the upper edge, or follow when it is within the last screen."""
         self._go(None if at_end(self.records, place, self.size.height) else place)
@@ -192,6 +257,85 @@ class Transcript(Widget, can_focus=False):
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         event.stop()
         self.scroll_rows(WHEEL)
+
+    # selecting with the mouse
+
+    class Selected(Message):
+        """The person let go of the mouse after selecting this text."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        if event.button != 1:
+            return
+        self._pressed = event.offset
+        self._anchor = self._head = None
+        self.capture_mouse()
+        self.sync()
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        if self._pressed is None:
+            return
+        if event.y < 0 or event.y >= self.size.height:
+            self.scroll_rows(-1 if event.y < 0 else 1)
+        here = self._spot(event.offset)
+        if self._anchor is None:
+            self._anchor = self._spot(self._pressed)
+        if here is not None and here != self._head:
+            self._head = here
+            self.sync()
+
+    def on_mouse_up(self, event: events.MouseUp) -> None:
+        pressed, self._pressed = self._pressed, None
+        if pressed is None:
+            return
+        self.release_mouse()
+        if self._anchor is not None and self._head is not None:
+            text = self.selected_text()
+            if text:
+                self.post_message(self.Selected(text))
+        else:
+            self._clicked(event.y)
+
+    def _clicked(self, y: int) -> None:
+        """A click on the head of a call or a thought opens or closes it."""
+        place = self._place_at(y)
+        if place is None or place.chunk:
+            return
+        if isinstance(self.records.at(place.item), ToolRun | Thought):
+            self._toggle(place.item)
+
+    def _spot(self, offset: Offset) -> Spot | None:
+        y = max(0, min(offset.y, len(self._lines) - 1))
+        place = self._place_at(y)
+        return Spot(place, max(0, offset.x - SIDE)) if place is not None else None
+
+    @property
+    def has_selection(self) -> bool:
+        return self._head is not None
+
+    def clear_selection(self) -> None:
+        if self._head is not None:
+            self._anchor = self._head = None
+            self.sync()
+
+    def selected_text(self) -> str:
+        """The source text of the selection; empty without one."""
+        if self._anchor is None or self._head is None:
+            return ""
+        first, last = sorted((self._anchor, self._head))
+        rows: list[Line] = []
+        end = 0
+        for part in parts(self.records, first.place, MAX_COPIED):
+            made = self.records.rows(part.item, part.chunk)
+            if (part.item, part.chunk) == (last.place.item, last.place.chunk):
+                end = len(rows) + last.place.row - part.first
+                rows += made[part.first : part.last]
+                break
+            rows += made[part.first : part.last]
+        return copied(rows[: end + 1], Point(0, first.column), Point(end, last.column))
 
     def toggle_last(self) -> bool:
         """Open or close what was opened last, else the last visible record with more to show."""

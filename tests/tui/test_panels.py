@@ -1,0 +1,155 @@
+"""Lists to choose from, themes, the reader, copying."""
+
+from __future__ import annotations
+
+from gatewright.agent import events as ev
+from gatewright.agent.messages import TextPart
+from gatewright.tools.blocks import Output
+from tests.tui.scenes import prose, tools
+from tests.tui.stage import Stage, stage
+
+
+async def run(s: Stage, line: str) -> None:
+    await s.type(line)
+    await s.press("enter")
+
+
+async def test_the_mode_list_switches() -> None:
+    async with stage() as s:
+        await run(s, "/mode")
+        await s.see("only reading", "enter picks")
+        await s.type("pla")
+        await s.press("enter")
+        await s.until(lambda: s.session.mode == "plan")
+
+
+async def test_the_permissions_list_has_tabs_and_removes() -> None:
+    async with stage() as s:
+        await run(s, "/permissions")
+        await s.see("Bash(pytest:*)", "project")
+        assert "Read(.env)" not in s.text()
+        await s.press("tab", "tab")
+        await s.see("Read(.env)", "user")
+        await s.press("delete")
+        await s.see("Removed Read(.env).")
+
+
+async def test_a_rule_is_added_from_the_list() -> None:
+    async with stage() as s:
+        await run(s, "/permissions")
+        await s.see("Bash(pytest:*)")
+        await s.press("insert")
+        assert s.app.repl.box.text == "/permissions allow "
+        await run(s, "Bash(ls)")
+        await s.see("allow Bash(ls), for this session")
+
+
+async def test_themes_preview_and_escape_takes_them_back() -> None:
+    async with stage() as s:
+        before = s.app.look.palette.name
+        await run(s, "/theme")
+        await s.see("Ink on paper")
+        await s.press("down")
+        await s.until(lambda: s.app.look.palette.name == "light")
+        await s.press("escape")
+        await s.until(lambda: s.app.look.palette.name == before)
+        await run(s, "/theme light")
+        await s.see("Theme: light")
+        assert s.app.theme == "gatewright-light"
+
+
+async def test_an_unknown_theme_lists_them() -> None:
+    async with stage() as s:
+        await run(s, "/theme pink")
+        await s.see("There is no theme pink", "colour-blind")
+
+
+async def test_the_reader_searches_and_closes() -> None:
+    async with stage() as s:
+        prose(s.session)
+        tools(s.session)
+        await s.settled()
+        await s.press("ctrl+t")
+        await s.see("q closes")
+        await s.press("slash", *"renew", "enter")
+        await s.see("renew", " of ")
+        first = s.text()
+        await s.press("n")
+        assert s.text() != first
+        await s.press("slash", *"nowhere", "enter")
+        await s.see("Nothing found for nowhere")
+        await s.press("q")
+        await s.see("Ask anything")
+
+
+async def test_copying_the_last_answer_and_its_code() -> None:
+    async with stage() as s:
+        parts = (TextPart("Run this:\n\n```sh\nmake test\n```\n"),)
+        s.session.publish(ev.AssistantMessage(id="m", model="x", parts=parts))
+        await s.see("make test")
+        await run(s, "/copy code")
+        await s.see("Copied 9 characters.")
+        assert s.app.clipboard == "make test"
+        await run(s, "/copy 7")
+        await s.see("There is no such answer.")
+
+
+async def test_dragging_copies_source_text() -> None:
+    text = "alpha beta " * 12 + "\n\n- item"
+    async with stage() as s:
+        s.session.publish(ev.AssistantMessage(id="m", model="x", parts=(TextPart(text),)))
+        await s.see("item")
+        await s.pilot.mouse_down("#transcript", offset=(0, 0))
+        await s.pilot.hover("#transcript", offset=(60, 4))
+        await s.pilot.mouse_up("#transcript", offset=(60, 4))
+        await s.see("copied")
+        assert s.app.clipboard == text.replace("beta \n", "beta\n").replace("- item", "• item")
+        await s.press("escape")
+        assert not s.app.repl.transcript.has_selection
+
+
+async def test_help_shows_its_beginning() -> None:
+    async with stage() as s:
+        await run(s, "/help")
+        await s.see("What you can type here")
+        await run(s, "/keys")
+        await s.see("What it does", "Enter")
+
+
+async def test_reading_above_is_not_disturbed() -> None:
+    async with stage() as s:
+        prose(s.session)
+        tools(s.session)
+        await s.settled()
+        await s.press("pageup")
+        await s.see("end to follow")
+        before = s.text().split("\n")[:15]
+        s.session.publish(ev.Noticed(text="news one"), ev.Noticed(text="news two"))
+        await s.see("2 new below")
+        assert s.text().split("\n")[:15] == before
+        await s.press("end")
+        await s.see("news two")
+
+
+async def test_opening_a_call_shows_all_of_it() -> None:
+    async with stage() as s:
+        started, finished = (
+            ev.ToolStarted(call_id="c", name="Bash", input={}, verb="Run", target="make"),
+            ev.ToolFinished(
+                call_id="c",
+                ok=True,
+                content=(),
+                view=(tools_output(),),
+                summary="done",
+            ),
+        )
+        s.session.publish(started, finished)
+        await s.see("lines above", "line 99")
+        await s.press("ctrl+o")
+        await s.see("line 0")
+        await s.press("ctrl+o")
+        await s.see("lines above", "line 99")
+
+
+def tools_output() -> Output:
+    return Output("\n".join(f"line {n}" for n in range(100)))

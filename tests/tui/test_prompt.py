@@ -1,0 +1,223 @@
+"""What helps to write a message: chips, menus, history, stash, editor, own commands."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+
+import pytest
+
+from gatewright.tools.protocol import ImageContent, TextContent
+from gatewright.tui.prompt.complete import NOTHING, Word, word_at
+from gatewright.tui.prompt.files import Files, rank
+from gatewright.tui.prompt.history import History
+from gatewright.tui.prompt.kill import KillRing
+from gatewright.tui.prompt.match import best, score
+from gatewright.tui.prompt.paste import Chips, dropped_picture, large, normal
+from tests.fakes.fake_session import FakeSession
+from tests.tui.stage import stage
+
+PIXEL = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")  # fmt: skip  # noqa: E501
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "word"),
+    [
+        ("/mo", 3, Word("command", "mo", 0)),
+        ("/mode plan", 10, NOTHING),
+        ("see @src/a", 10, Word("file", "src/a", 4)),
+        ("@", 1, Word("file", "", 0)),
+        ("a@b", 3, NOTHING),
+        ("text /mo", 8, NOTHING),
+    ],
+)
+def test_the_word_at_the_cursor(line: str, column: int, word: Word) -> None:
+    assert word_at(line, column, 0) == word
+
+
+def test_commands_complete_only_in_the_first_line() -> None:
+    assert word_at("/mo", 3, 1) == NOTHING
+
+
+def test_better_matches_come_first() -> None:
+    names = ["remove", "mode", "model", "some/mode", "m-o-d"]
+    assert best("mod", names, lambda name: (name,))[:2] == ["mode", "model"]
+    assert score("xyz", "mode") is None
+    assert best("mo", ["amo", "mo"], lambda name: (name,)) == ["mo", "amo"]
+
+
+def test_files_by_name_beat_files_by_folder() -> None:
+    paths = ["tests/state/other.py", "tui/state.py", "docs/estate.md", "x/s_t_a_t_e"]
+    assert rank("state", paths, paths)[0] == "tui/state.py"
+    assert "x/s_t_a_t_e" in rank("state", paths, paths)
+    assert rank("", paths, paths) == paths
+
+
+async def test_files_are_listed_without_what_git_ignores(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "a.py").write_text("", encoding="utf-8")
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "HEAD").write_text("", encoding="utf-8")
+    files = Files(tmp_path)
+    await files.refresh()
+    labels = [choice.label for choice in files.choices("")]
+    assert labels == ["src/", "src/a.py"]
+    assert not files.stale
+
+
+def test_history_keeps_the_draft() -> None:
+    history = History()
+    assert history.older("draft") is None
+    history.add("one")
+    history.add("one")
+    history.add("two")
+    assert len(history) == 2
+    assert [history.older("draft"), history.older("x"), history.older("x")] == ["two", "one", None]
+    assert [history.newer(), history.newer(), history.newer()] == ["two", "draft", None]
+
+
+def test_kills_in_a_row_join() -> None:
+    ring = KillRing()
+    ring.kill("b")
+    ring.kill("c")
+    ring.kill("a", before=True)
+    assert ring.yank() == "abc"
+    ring.other_key()
+    ring.kill("new")
+    assert (ring.yank(), ring.turn(), ring.turn()) == ("new", "abc", "new")
+
+
+def test_small_pastes_stay_text() -> None:
+    assert Chips().fold("two\nlines") == "two\nlines"
+    assert not large("x" * 1000)
+    assert large("x\n" * 15)
+    assert normal("a\r\nb\rc\x00") == "a\nb\nc"
+
+
+def test_a_chip_unfolds_in_its_place() -> None:
+    chips = Chips()
+    first, second = chips.fold("a\n" * 20), chips.fold("b\n" * 30)
+    assert (first, second) == ("[Pasted 21 lines #1]", "[Pasted 31 lines #2]")
+    whole = "see " + "a\n" * 20 + " and " + "b\n" * 30
+    assert chips.unfold(f"see {first} and {second}") == whole
+    assert chips.before(f"see {first}") == first
+    assert chips.before("see [Pasted 9 lines #9]") == ""
+
+
+def test_a_dropped_picture_is_attached(tmp_path: Path) -> None:
+    path = tmp_path / "a plan.png"
+    path.write_bytes(PIXEL)
+    assert dropped_picture(f"'{path}'") == path
+    assert dropped_picture(f"file://{str(path).replace(' ', '%20')}") == path
+    assert dropped_picture("notes.png") is None
+    chips = Chips()
+    chip = chips.fold(str(path))
+    assert chip == "[Picture a plan.png #1]"
+    (picture,) = chips.pictures(f"look at {chip}")
+    assert picture == ImageContent("image/png", base64.b64encode(PIXEL).decode())
+    assert chips.pictures("nothing") == ()
+
+
+async def test_a_large_paste_is_a_chip_until_it_is_sent() -> None:
+    async with stage() as s:
+        await s.paste("row\n" * 5000)
+        await s.see("[Pasted 5001 lines #1]")
+        await s.press("enter")
+        await s.until(lambda: s.session.sent == ["row\n" * 5000])
+
+
+async def test_backspace_deletes_a_whole_chip() -> None:
+    async with stage() as s:
+        await s.type("see ")
+        await s.paste("row\n" * 50)
+        await s.press("backspace")
+        assert s.app.repl.box.text == "see "
+
+
+async def test_an_enter_within_a_burst_is_a_line() -> None:
+    async with stage() as s:
+        await s.burst("one\rtwo\r")
+        await s.until(lambda: s.session.sent == ["one\ntwo"])
+
+
+async def test_history_search_picks_and_escape_returns_the_draft() -> None:
+    async with stage() as s:
+        for text in ("fix the lease", "write a test", "explain"):
+            await s.type(text)
+            await s.press("enter")
+        await s.type("draft")
+        await s.press("ctrl+r")
+        await s.see("Sent before", "fix the lease")
+        await s.type("leas")
+        await s.press("enter")
+        assert s.app.repl.box.text == "fix the lease"
+        assert s.app.focused is s.app.repl.box
+        await s.press("ctrl+r", "down", "escape")
+        assert s.app.repl.box.text == "fix the lease"
+
+
+async def test_a_draft_put_aside_comes_back() -> None:
+    async with stage() as s:
+        await s.type("later")
+        await s.press("ctrl+s")
+        assert s.app.repl.box.text == ""
+        await s.press("ctrl+s")
+        assert s.app.repl.box.text == "later"
+
+
+async def test_the_draft_in_an_editor(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VISUAL", "sed -i s/one/two/")
+    async with stage() as s:
+        await s.type("one")
+        await s.press("ctrl+g")
+        assert s.app.repl.box.text == "two"
+
+
+async def test_a_missing_editor_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VISUAL", "/nowhere/editor")
+    async with stage() as s:
+        await s.type("one")
+        await s.press("ctrl+g")
+        await s.see("set EDITOR")
+        assert s.app.repl.box.text == "one"
+
+
+async def test_own_commands_are_shown_and_told_with_the_next_message(tmp_path: Path) -> None:
+    async with stage(FakeSession(cwd=str(tmp_path))) as s:
+        await s.type("!echo out; exit 3")
+        await s.press("enter")
+        await s.see("You ran", "exit 3")
+        assert s.session.sent == []
+        await s.type("why?")
+        await s.press("enter")
+        await s.until(lambda: s.session.sent == ["why?"])
+        (told,) = s.session.attached[0]
+        assert isinstance(told, TextContent)
+        assert "$ echo out; exit 3\nout\n\n(exit 3)" in told.text
+
+
+async def test_escape_stops_an_own_command(tmp_path: Path) -> None:
+    async with stage(FakeSession(cwd=str(tmp_path))) as s:
+        await s.type("!sleep 60")
+        await s.press("enter")
+        await s.see("sleep 60")
+        await s.until(lambda: s.app.talk.busy_shell)
+        await s.press("escape")
+        await s.see("exit -15")
+
+
+async def test_an_own_command_that_cannot_start_says_so() -> None:
+    async with stage(FakeSession(cwd="/nowhere/at/all")) as s:
+        await s.type("!true")
+        await s.press("enter")
+        await s.see("Could not be started")
+
+
+async def test_the_file_menu(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "locks.py").write_text("", encoding="utf-8")
+    async with stage(FakeSession(cwd=str(tmp_path))) as s:
+        await s.type("see @lo")
+        await s.see("src/locks.py")
+        await s.press("enter")
+        assert s.app.repl.box.text == "see @src/locks.py "

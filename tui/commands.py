@@ -1,0 +1,159 @@
+"""Commands that only a screen can do, and the lists behind `/mode` and `/permissions`.
+
+They join the session's registry, so completion and `/help` know them like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from gatewright.agent.commands.outcome import Outcome, Panel, Say
+from gatewright.agent.commands.registry import Command, CommandContext, Commands, Handler
+from gatewright.tools.blocks import Block, Table, Text
+from gatewright.tui.keys import KEYS
+from gatewright.tui.picker import Key, Picking
+from gatewright.tui.prompt.menu import Choice
+from gatewright.tui.theme import PALETTES
+
+BEHAVIORS = ("allow", "ask", "deny")
+
+
+class Screen(Protocol):
+    """What the commands do to the screen."""
+
+    @property
+    def theme_name(self) -> str: ...
+    def use_theme(self, name: str, *, keep: bool) -> None: ...
+    def copy_answer(self, which: str) -> str: ...
+    def pick(self, picking: Picking) -> None: ...
+    def run_line(self, line: str) -> None: ...
+    def draft(self, text: str) -> None: ...
+
+
+def add_screen_commands(commands: Commands, screen: Screen) -> None:
+    """Register what is not there yet."""
+    for command in screen_commands(screen):
+        if commands.find(command.name) is None:
+            commands.add(command)
+
+
+def screen_commands(screen: Screen) -> tuple[Command, ...]:
+    def of(name: str, summary: str, run: Handler, args: str = "") -> Command:
+        return Command(name=name, summary=summary, run=run, args=args, screen=True)
+
+    async def theme(args: str, context: CommandContext) -> Outcome:  # noqa: ARG001
+        return _theme(args, screen)
+
+    async def copy(args: str, context: CommandContext) -> Outcome:  # noqa: ARG001
+        return Say.text(screen.copy_answer(args), "dim")
+
+    async def keys(args: str, context: CommandContext) -> Outcome:  # noqa: ARG001
+        return Say((Table(("Key", "What it does"), tuple((k.keys, k.help) for k in KEYS)),))
+
+    return (
+        of("theme", "Colours of the screen", theme, "[name|list]"),
+        of("copy", "Copy the last answer, or its code", copy, "[n|code]"),
+        of("keys", "What the keys do", keys),
+    )
+
+
+def _theme(args: str, screen: Screen) -> Outcome:
+    if args == "list":
+        rows = tuple(
+            ("*" if p.name == screen.theme_name else "", p.name, p.summary)
+            for p in PALETTES.values()
+        )
+        return Say((Table(("", "Theme", ""), rows),))
+    if args in PALETTES:
+        screen.use_theme(args, keep=True)
+        return Say.text(f"Theme: {args}", "dim")
+    if args:
+        return Say.text(f"There is no theme {args}: {', '.join(PALETTES)}.", "warning")
+    before = screen.theme_name
+    choices = [Choice(p.name, p.name, p.summary) for p in PALETTES.values()]
+    screen.pick(
+        Picking(
+            "Theme",
+            choices,
+            pick=lambda choice: screen.use_theme(choice.insert, keep=True),
+            preview=lambda choice: screen.use_theme(choice.insert, keep=False),
+            cancel=lambda: screen.use_theme(before, keep=False),
+            at=list(PALETTES).index(before),
+        )
+    )
+    return Say(())
+
+
+def panel(outcome: Panel, screen: Screen) -> bool:
+    """Open the list a command's panel stands for; False when the screen has none."""
+    opener = PANELS.get(outcome.name)
+    if opener is None:
+        return False
+    picking = opener(outcome.fallback.blocks, screen)
+    if picking is None:
+        return False
+    screen.pick(picking)
+    return True
+
+
+def _table(blocks: Sequence[Block], columns: int) -> Table | None:
+    return next((b for b in blocks if isinstance(b, Table) and len(b.headers) == columns), None)
+
+
+def _mode(blocks: Sequence[Block], screen: Screen) -> Picking | None:
+    table = _table(blocks, 3)
+    if table is None:
+        return None
+    choices = [Choice(name, name, runs) for _mark, name, runs in table.rows]
+    current = next((n for n, row in enumerate(table.rows) if row[0]), 0)
+    return Picking("Mode", choices, lambda c: screen.run_line(f"/mode {c.insert}"), at=current)
+
+
+def _permissions(blocks: Sequence[Block], screen: Screen) -> Picking | None:
+    """Tabs by behaviour; what is wrong with a rule stands in its row."""
+    table = _table(blocks, 3)
+    if table is None:
+        return None
+    problems = [block.text for block in blocks if isinstance(block, Text)]
+    choices = [
+        Choice(f"{behavior} {rule}", rule, _problem(rule, problems), source)
+        for behavior, rule, source in table.rows
+    ]
+
+    def remove(choice: Choice) -> None:
+        screen.run_line(f"/permissions remove {choice.label}")
+
+    def add(choice: Choice) -> None:
+        screen.draft(f"/permissions {choice.insert.partition(' ')[0]} ")
+
+    return Picking(
+        "Permissions",
+        choices,
+        pick=lambda choice: screen.draft(f"/permissions {choice.insert}"),
+        tabs=BEHAVIORS,
+        keys=(
+            Key("delete", "removes", remove),
+            Key("insert", "adds", add),
+        ),
+    )
+
+
+def _problem(rule: str, problems: Sequence[str]) -> str:
+    return next((text for text in problems if rule in text), "")
+
+
+def _rewind(blocks: Sequence[Block], screen: Screen) -> Picking | None:
+    """Messages to go back to; the newest is the most likely."""
+    table = _table(blocks, 4)
+    if table is None:
+        return None
+    choices = [Choice(number, text, files, at) for number, at, text, files in table.rows]
+    return Picking("Go back to", choices, lambda c: screen.run_line(f"/rewind {c.insert}"))
+
+
+PANELS: dict[str, Callable[[Sequence[Block], Screen], Picking | None]] = {
+    "mode": _mode,
+    "permissions": _permissions,
+    "rewind": _rewind,
+}

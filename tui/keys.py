@@ -1,0 +1,38 @@
+"""Every key of the screen with what it does, as people read it in `/keys`. Data only."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Key(NamedTuple):
+    keys: str
+    help: str
+
+
+KEYS: tuple[Key, ...] = (
+    Key("Enter", "Send"),
+    Key("Shift+Enter, Alt+Enter, Ctrl+J, \\ Enter", "New line"),
+    Key("Up, Down", "Earlier and later messages, at the first and last line"),
+    Key("Ctrl+R", "Search what was sent before"),
+    Key("Esc", "Close the list, else stop the turn; queued messages return to the prompt"),
+    Key("Ctrl+C", "Stop the turn, else empty the prompt; twice leaves"),
+    Key("Ctrl+D", "Leave, when the prompt is empty"),
+    Key("Shift+Tab", "Next permission mode"),
+    Key("Ctrl+O", "Open or close the last tool output"),
+    Key("Ctrl+T", "Read and search the whole conversation"),
+    Key("Page Up, Page Down", "Scroll; Shift+Up and Shift+Down by one row"),
+    Key("Ctrl+Home, Ctrl+End", "First message, and back to the end"),
+    Key("/", "Commands"),
+    Key("@", "Files"),
+    Key("!", "Run a command of your own"),
+    Key("Ctrl+S", "Put the draft aside, or take it back"),
+    Key("Ctrl+G", "Write in your editor"),
+    Key("Ctrl+A, Ctrl+E", "Start and end of the line"),
+    Key("Alt+B, Alt+F", "A word back and forth"),
+    Key("Ctrl+K, Ctrl+U, Ctrl+W, Alt+D", "Cut to the end, to the start, the word before, after"),
+    Key("Ctrl+Y, Alt+Y", "Paste what was cut, then what was cut before"),
+    Key("Ctrl+Z, Alt+Z", "Undo, redo"),
+    Key("Ctrl+L", "Paint the screen again"),
+    Key("Mouse", "Wheel scrolls; drag selects and copies"),
+)

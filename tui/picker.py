@@ -1,0 +1,187 @@
+"""A list to choose from, inline above the prompt: type to filter, arrows move, Enter picks.
+
+Whoever opens it says what moving and picking mean; Escape undoes a preview.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from textual import events
+from textual.message import Message
+
+from gatewright.tui import cells
+from gatewright.tui.line import BLANK, Line, Span, indent, line
+from gatewright.tui.look import Look
+from gatewright.tui.prompt.match import best
+from gatewright.tui.prompt.menu import Choice, choice_row
+from gatewright.tui.rows import Rows
+from gatewright.tui.sanitize import one_line
+
+SHOWN = 10
+STEPS = {"up": -1, "down": 1, "ctrl+p": -1, "ctrl+n": 1, "pageup": -SHOWN, "pagedown": SHOWN}
+TURNS = {"tab": 1, "right": 1, "left": -1, "shift+tab": -1}
+
+
+class Key(NamedTuple):
+    """A further key and what it does with the choice under the cursor."""
+
+    key: str
+    label: str
+    run: Callable[[Choice], None]
+
+
+@dataclass(frozen=True)
+class Picking:
+    """What is chosen from, and what choosing does. `tabs` part the choices by their source."""
+
+    title: str
+    choices: Sequence[Choice]
+    pick: Callable[[Choice], None]
+    preview: Callable[[Choice], None] | None = None
+    cancel: Callable[[], None] | None = None
+    at: int = 0
+    tabs: Sequence[str] = ()
+    keys: Sequence[Key] = field(default_factory=tuple[Key, ...])
+
+
+class Picker(Rows, can_focus=True):
+    """Shows one `Picking` at a time; invisible without one."""
+
+    BACK = "surface"
+
+    class Closed(Message):
+        """The list is gone: the prompt takes over again."""
+
+    def __init__(self, look: Look, *, id: str | None = None) -> None:
+        super().__init__(look, id=id)
+        self._picking: Picking | None = None
+        self._filter = ""
+        self._at = 0
+        self._tab = 0
+        self._found: list[Choice] = []
+
+    @property
+    def open(self) -> bool:
+        return self._picking is not None
+
+    def show(self, picking: Picking) -> None:
+        self._picking, self._filter, self._tab = picking, "", 0
+        self._search()
+        self._at = min(picking.at, max(0, len(self._found) - 1))
+        self.refresh_rows()
+        self.focus()
+
+    def close(self) -> None:
+        if self._picking is not None:
+            self._picking = None
+            self.refresh_rows()
+            self.post_message(self.Closed())
+
+    def on_key(self, event: events.Key) -> None:
+        if self._picking is not None and self._handled(event.key, event.character or ""):
+            event.stop()
+            event.prevent_default()
+
+    def on_paste(self, event: events.Paste) -> None:
+        event.stop()
+        self._type(event.text.partition("\n")[0])
+
+    def _handled(self, key: str, character: str) -> bool:
+        picking = self._picking
+        assert picking is not None
+        extra = next((entry for entry in picking.keys if entry.key == key), None)
+        if key in STEPS:
+            self._step(STEPS[key])
+        elif key in ("escape", "ctrl+c"):
+            self._cancel(picking)
+        elif key == "enter":
+            self._pick(picking)
+        elif key in TURNS and picking.tabs:
+            self._tab = (self._tab + TURNS[key]) % len(picking.tabs)
+            self._type("")
+        elif extra is not None:
+            if choice := self._chosen():
+                extra.run(choice)
+        elif key == "backspace":
+            self._filter = self._filter[:-1]
+            self._type("")
+        elif character and character.isprintable():
+            self._type(character)
+        else:
+            return False
+        return True
+
+    def _cancel(self, picking: Picking) -> None:
+        if picking.cancel:
+            picking.cancel()
+        self.close()
+
+    def _pick(self, picking: Picking) -> None:
+        if choice := self._chosen():
+            self.close()
+            picking.pick(choice)
+
+    def _type(self, text: str) -> None:
+        self._filter += text
+        self._at = 0
+        self._search()
+        self._step(0)
+
+    def _search(self) -> None:
+        picking = self._picking
+        assert picking is not None
+        choices = picking.choices
+        if picking.tabs:
+            tab = picking.tabs[self._tab]
+            choices = [choice for choice in choices if choice.insert.partition(" ")[0] == tab]
+        self._found = best(self._filter, choices, lambda c: (c.label, c.detail), limit=1000)
+
+    def _chosen(self) -> Choice | None:
+        return self._found[self._at] if self._found else None
+
+    def _step(self, delta: int) -> None:
+        self._at = max(0, min(self._at + delta, len(self._found) - 1))
+        choice = self._chosen()
+        if choice is not None and self._picking is not None and self._picking.preview:
+            self._picking.preview(choice)
+        self.refresh_rows()
+
+    def rows(self, width: int) -> list[Line]:
+        picking = self._picking
+        if picking is None:
+            return []
+        inner = width - 2
+        rows = [self._head(picking, inner), BLANK, *self._list(inner)]
+        hints = "".join(f"  {entry.key} {entry.label}" for entry in picking.keys)
+        tabs = "  tab next list" if picking.tabs else ""
+        rows += [BLANK, line(Span(f"enter picks  esc closes{tabs}{hints}", "faint"))]
+        bar = Span("▎ ", "accent")
+        return indent(rows, bar, bar)
+
+    def _head(self, picking: Picking, width: int) -> Line:
+        spans = [Span(one_line(picking.title), "text:b")]
+        for number, tab in enumerate(picking.tabs):
+            spans += [Span("  "), Span(tab, "accent:u" if number == self._tab else "dim")]
+        if self._filter:
+            spans += [Span("  "), Span(cells.fit(one_line(self._filter), width // 2), "accent")]
+        return Line(tuple(spans))
+
+    def _list(self, width: int) -> list[Line]:
+        if not self._found:
+            return [line(Span("Nothing here.", "dim"))]
+        shown_rows = min(SHOWN, max(3, self.screen.size.height - 14))
+        first = max(0, min(self._at - shown_rows // 2, len(self._found) - shown_rows))
+        shown = self._found[first : first + shown_rows]
+        widest = max(cells.width(one_line(choice.label)) for choice in shown)
+        label = min(widest, width * 2 // 3)
+        rows = [
+            choice_row(choice, label, width, selected=first + n == self._at)
+            for n, choice in enumerate(shown)
+        ]
+        hidden = len(self._found) - len(shown)
+        if hidden:
+            rows.append(line(Span(f"  {hidden} more", "faint")))
+        return rows

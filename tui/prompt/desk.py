@@ -1,0 +1,113 @@
+"""The draft and what helps to write it: completion, history, chips, a stash for later."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from gatewright.tools.protocol import Content
+from gatewright.tui.prompt.box import Box
+from gatewright.tui.prompt.complete import NOTHING, Word, command_choices, word_at
+from gatewright.tui.prompt.menu import Choice, Menu
+from gatewright.tui.talk import Talk
+
+
+class FileSource(Protocol):
+    """Where the `@` menu takes its paths from."""
+
+    def files(self, query: str) -> Sequence[Choice]: ...
+    def refresh_files(self) -> None:
+        """Read the list again if it is old; returns at once."""
+        ...
+
+
+class Desk:
+    """Keeps menu and prompt together; the screen forwards keys."""
+
+    def __init__(self, box: Box, menu: Menu, talk: Talk, files: FileSource) -> None:
+        self._box = box
+        self._menu = menu
+        self._talk = talk
+        self._files = files
+        self._word: Word = NOTHING
+        self._stashed = ""
+
+    def begin(self) -> None:
+        """The session is there: list the files before they are asked for."""
+        self._files.refresh_files()
+        self.complete()
+
+    def send(self, text: str) -> None:
+        """Send a draft with its chips unfolded, and remember it."""
+        chips = self._box.chips
+        try:
+            attached: tuple[Content, ...] = chips.pictures(text)
+        except OSError as error:
+            self._talk.note(f"The picture cannot be sent: {error}", "error")
+            return
+        self.close_menu()
+        whole = chips.unfold(text)
+        self._box.put("")
+        chips.clear()
+        self._box.history_.add(whole)
+        self._talk.send(whole, attached)
+
+    def stash(self) -> str:
+        """Put the draft aside or take it back; says which."""
+        if self._box.text.strip():
+            self._stashed = self._box.take()
+            return "draft put aside, ctrl+s takes it back"
+        self._box.put(self._stashed)
+        self._stashed = ""
+        return ""
+
+    # completion
+
+    def complete(self) -> None:
+        """Offer what fits the word at the cursor."""
+        row, column = self._box.cursor_location
+        self._word = word_at(self._box.document.get_line(row), column, row)
+        match self._word.kind:
+            case "command":
+                self._menu.offer(command_choices(self._talk.commands(), self._word.text))
+            case "file":
+                self._files.refresh_files()
+                self._menu.offer(self._files.files(self._word.text))
+            case _:
+                self._menu.close()
+        self._box.menu_open = self._menu.open
+
+    def close_menu(self) -> None:
+        self._menu.close()
+        self._box.menu_open = False
+
+    def menu_key(self, key: str) -> bool:
+        """Use a key for the open menu; False when it is not one of its keys."""
+        if not self._menu.open:
+            return False
+        match key:
+            case "up" | "down":
+                self._menu.step(-1 if key == "up" else 1)
+            case "tab" | "enter":
+                self._pick(run=key == "enter")
+            case "escape":
+                self.close_menu()
+            case _:
+                return False
+        return True
+
+    def _pick(self, *, run: bool) -> None:
+        choice = self._menu.chosen()
+        if choice is None:
+            return
+        row, column = self._box.cursor_location
+        self.close_menu()
+        command = self._word.kind == "command"
+        if run and command and (" " not in choice.label or self._word.text):
+            self._box.put(choice.insert)
+            self._box.post_message(Box.Submitted(self._box, choice.insert))
+            return
+        space = "" if choice.insert.endswith("/") else " "
+        self._box.replace(choice.insert + space, (row, self._word.start), (row, column))
+        if not space:
+            self.complete()  # a folder: offer what is in it

@@ -1,0 +1,341 @@
+"""The screen as a fold over events: no widget, no clock, no colour.
+
+`reduce` is pure. The view holds what is needed to place the next event; the records themselves
+go to the transcript as changes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TypeAlias, assert_never
+
+from gatewright.agent import events as ev
+from gatewright.agent.messages import AssistantPart, TextPart, ThinkingPart
+from gatewright.agent.stop import Stop
+from gatewright.tools.protocol import Content, DocumentContent, ImageContent, TextContent
+from gatewright.tui.state import (
+    MAIN,
+    Appended,
+    Change,
+    Emptied,
+    Marked,
+    Patched,
+    Pending,
+    Reduced,
+    Removed,
+    Returned,
+    View,
+)
+from gatewright.tui.transcript.items import (
+    Ending,
+    Item,
+    Note,
+    Prose,
+    Rule,
+    Said,
+    Thought,
+    ToolRun,
+)
+
+
+def reduce(view: View, envelope: ev.Envelope) -> Reduced:
+    """The view after an event, and what changed in the transcript."""
+    if envelope.agent != MAIN:
+        return _of_child(view, envelope)
+    view, changes = _of_main(view, envelope.event, envelope.timestamp)
+    return view, (*changes, Marked(envelope.uuid)) if envelope.uuid else changes
+
+
+def _of_main(view: View, event: ev.AnyEvent, at: float) -> Reduced:  # noqa: C901, PLR0911  one case each
+    match event:
+        case ev.TextDelta(text=text):
+            return _streamed(view, Prose(0, text), at)
+        case ev.ThinkingDelta(text=text):
+            return _streamed(view, Thought(0, text, started=at), at)
+        case ev.AssistantMessage():
+            return _settled(view, event, at)
+        case ev.ToolStarted() | ev.ToolProgressed() | ev.ToolFinished():
+            return _tool(view, event)
+        case ev.Asked() | ev.Answered():
+            return _asked(view, event, MAIN)
+        case ev.TurnStarted() | ev.TurnEnded() | ev.MessageDropped() | ev.InputDelta():
+            return _turn(view, event, at)
+        case (
+            ev.UserMessage()
+            | ev.Noticed()
+            | ev.Compacted()
+            | ev.Cleared()
+            | ev.HookRan()
+            | ev.Rewound()
+        ):
+            return _record(view, event)
+        case ev.AgentStarted() | ev.AgentFinished():
+            return _agent(view, event)
+        case (
+            ev.SessionStarted()
+            | ev.ModeChanged()
+            | ev.ModelChanged()
+            | ev.TitleChanged()
+            | ev.UsageChanged()
+            | ev.QueueChanged()
+            | ev.TasksChanged()
+            | ev.RetryScheduled()
+            | ev.StreamSilent()
+        ):
+            return _status(view, event), ()
+        case (
+            ev.Decided()
+            | ev.ResultsCleared()
+            | ev.FileSaved()
+            | ev.TreeSaved()
+            | ev.FilesRestored()
+            | ev.SourcesChanged()
+            | ev.UnknownEvent()
+        ):
+            return view, ()
+        case _:
+            assert_never(event)
+
+
+def add(view: View, item: Item) -> Reduced:
+    """Give the item its number and append it."""
+    numbered = replace(item, id=view.next_id)
+    return replace(view, next_id=view.next_id + 1), (Appended(numbered),)
+
+
+def _streamed(view: View, piece: Prose | Thought, at: float) -> Reduced:
+    view = replace(view, doing="", busy_since=view.busy_since or at)
+    last = view.live[-1] if view.live else None
+    if last is not None and type(last) is type(piece):
+        grown = replace(last, text=last.text + piece.text)
+        return replace(view, live=(*view.live[:-1], grown)), (Patched(grown),)
+    changes: list[Change] = []
+    live = view.live
+    if isinstance(last, Thought) and not last.done:
+        closed = replace(last, done=True, ms=round((at - last.started) * 1000))
+        live = (*live[:-1], closed)
+        changes.append(Patched(closed))
+    fresh = replace(piece, id=view.next_id)
+    changes.append(Appended(fresh))
+    return replace(view, live=(*live, fresh), next_id=view.next_id + 1), tuple(changes)
+
+
+def _settled(view: View, event: ev.AssistantMessage, at: float) -> Reduced:
+    """Put the complete message in the place of what streamed of it."""
+    changes: list[Change] = []
+    live = list(view.live)
+    next_id = view.next_id
+    for part in event.parts:
+        item = _item_of(part, at)
+        if item is None:
+            continue
+        match = next((old for old in live if type(old) is type(item)), None)
+        if match is not None:
+            live.remove(match)
+            changes.append(Patched(_completed(match, item, at)))
+        else:
+            changes.append(Appended(replace(item, id=next_id)))
+            next_id += 1
+    changes += [Removed(old.id) for old in live]
+    if event.cut:
+        changes.append(Appended(Note(next_id, "Cut off here.", "dim")))
+        next_id += 1
+    return replace(view, live=(), next_id=next_id, doing=""), tuple(changes)
+
+
+def _item_of(part: AssistantPart, at: float) -> Prose | Thought | None:
+    match part:
+        case TextPart(text=text) if text.strip():
+            return Prose(0, text, done=True)
+        case ThinkingPart(text=text, redacted=redacted) if text.strip() or redacted:
+            return Thought(0, text, started=at, done=True)
+        case _:
+            return None
+
+
+def _completed(old: Prose | Thought, new: Prose | Thought, at: float) -> Item:
+    if isinstance(old, Thought):
+        ms = old.ms or round((at - old.started) * 1000)
+        return replace(old, text=new.text, done=True, ms=ms)
+    return replace(old, text=new.text, done=True)
+
+
+def _tool(view: View, event: ev.ToolStarted | ev.ToolProgressed | ev.ToolFinished) -> Reduced:
+    tools = dict(view.tools)
+    match event:
+        case ev.ToolStarted():
+            item = ToolRun(
+                view.next_id, event.call_id, event.name, event.verb, event.target, before=event.view
+            )
+            tools[event.call_id] = item
+            doing = f"{event.verb} {event.target}".strip()
+            after = replace(view, tools=tools, next_id=view.next_id + 1, doing=doing)
+            return after, (Appended(item),)
+        case ev.ToolProgressed():
+            known = tools.get(event.call_id)
+            if known is None:
+                return view, ()
+            grown = replace(known, tail=event.tail, seconds=event.seconds)
+            tools[event.call_id] = grown
+            return replace(view, tools=tools), (Patched(grown),)
+        case ev.ToolFinished():
+            known = tools.pop(event.call_id, None)
+            if known is None:
+                return view, ()
+            done = replace(
+                known,
+                state="ok" if event.ok else "failed",
+                summary=event.summary,
+                ms=event.ms,
+                view=event.view,
+                text="" if event.view else _plain(event.content),
+                tail="",
+            )
+            rest = next(reversed(tools.values()), None)
+            doing = f"{rest.verb} {rest.target}".strip() if rest else ""
+            return replace(view, tools=tools, doing=doing), (Patched(done),)
+
+
+def _asked(view: View, event: ev.Asked | ev.Answered, agent: str) -> Reduced:
+    match event:
+        case ev.Asked(id=id, ask=ask):
+            return replace(view, asks=(*view.asks, Pending(id, ask, agent))), ()
+        case ev.Answered(id=id):
+            return replace(view, asks=tuple(p for p in view.asks if p.id != id)), ()
+
+
+def _turn(
+    view: View, event: ev.TurnStarted | ev.TurnEnded | ev.MessageDropped | ev.InputDelta, at: float
+) -> Reduced:
+    match event:
+        case ev.TurnStarted():
+            return replace(view, busy_since=at, doing=""), ()
+        case ev.InputDelta(name=name):
+            return replace(view, doing=f"Preparing {name}", busy_since=view.busy_since or at), ()
+        case ev.MessageDropped():
+            removed = tuple(Removed(item.id) for item in view.live)
+            return replace(view, live=()), removed
+        case ev.TurnEnded():
+            return _ended(view, event)
+
+
+def settle(view: View) -> Reduced:
+    """Nothing runs any more: what still looked so has stopped."""
+    changes: list[Change] = [
+        Patched(replace(item, state="stopped", tail="")) for item in view.tools.values()
+    ]
+    changes += [Patched(replace(item, done=True)) for item in view.live]
+    return replace(view, busy_since=0.0, doing="", live=(), tools={}, agents=()), tuple(changes)
+
+
+def _ended(view: View, event: ev.TurnEnded) -> Reduced:
+    view, changes = settle(view)
+    view, more = add(view, Ending(0, event.stop, event.message, event.usage, event.cost, event.ms))
+    if event.stop is Stop.USER_REFUSED and not event.message:
+        return view, changes
+    return view, (*changes, *more)
+
+
+def _record(
+    view: View,
+    event: ev.UserMessage | ev.Noticed | ev.Compacted | ev.Cleared | ev.HookRan | ev.Rewound,
+) -> Reduced:
+    match event:
+        case ev.UserMessage(hidden=True):
+            return view, ()
+        case ev.UserMessage(content=content):
+            return add(view, Said(0, _said(content)))
+        case ev.Noticed(text=text, tone=tone):
+            return add(view, Note(0, text, tone))
+        case ev.Compacted(tokens_before=tokens):
+            return add(view, Rule(0, f"earlier messages summarised, {tokens:,} tokens"))
+        case ev.Cleared():
+            fresh = replace(view, live=(), tools={}, context=0)
+            after, changes = add(fresh, Rule(0, "new conversation"))
+            return after, (Emptied(), *changes)
+        case ev.Rewound(to=to):
+            view = replace(view, live=(), tools={})
+            view, more = add(view, Rule(0, "back at an earlier message"))
+            return view, (Returned(to), *more)
+        case ev.HookRan(message=message, hook_event=name):
+            return add(view, Note(0, f"{name} hook: {message}", "dim")) if message else (view, ())
+
+
+def _agent(view: View, event: ev.AgentStarted | ev.AgentFinished) -> Reduced:
+    match event:
+        case ev.AgentStarted(child=child, kind=kind):
+            return replace(view, agents=(*view.agents, (child, kind))), ()
+        case ev.AgentFinished(child=child):
+            return replace(view, agents=tuple(a for a in view.agents if a[0] != child)), ()
+
+
+def _of_child(view: View, envelope: ev.Envelope) -> Reduced:
+    """A child agent shows in the strip and asks; its own transcript is not this one."""
+    event, name = envelope.event, envelope.agent.rpartition("/")[2]
+    match event:
+        case ev.Asked() | ev.Answered():
+            return _asked(view, event, name)
+        case ev.ToolStarted(verb=verb, target=target):
+            now = tuple((c, f"{verb} {target}" if c == name else d) for c, d in view.agents)
+            return replace(view, agents=now), ()
+        case _:
+            return view, ()
+
+
+Facts: TypeAlias = (
+    ev.SessionStarted
+    | ev.ModeChanged
+    | ev.ModelChanged
+    | ev.TitleChanged
+    | ev.UsageChanged
+    | ev.QueueChanged
+    | ev.TasksChanged
+    | ev.RetryScheduled
+    | ev.StreamSilent
+)
+
+
+def _status(view: View, event: Facts) -> View:  # noqa: PLR0911  one case each
+    match event:
+        case ev.SessionStarted():
+            return replace(view, model=event.model, mode=event.mode, cwd=event.cwd)
+        case ev.ModeChanged(mode=mode):
+            return replace(view, mode=mode)
+        case ev.ModelChanged(model=model):
+            return replace(view, model=model)
+        case ev.TitleChanged(title=title):
+            return replace(view, title=title)
+        case ev.UsageChanged():
+            view = replace(view, usage=event.usage, cost=event.cost)
+            return replace(view, context=event.context, window=event.window)
+        case ev.QueueChanged(texts=texts):
+            return replace(view, queue=texts)
+        case ev.TasksChanged(running=running):
+            return replace(view, tasks=running)
+        case ev.RetryScheduled():
+            wait = f"{event.reason}: trying again in {event.seconds:.0f} s"
+            return replace(view, doing=f"{wait} ({event.attempt} of {event.attempts})")
+        case ev.StreamSilent():
+            return replace(view, doing=f"Nothing from the model for {event.seconds:.0f} s")
+
+
+def _said(content: tuple[Content, ...]) -> str:
+    """The message as it was typed; what was attached to it in a word each."""
+    texts = [piece.text for piece in content if isinstance(piece, TextContent)]
+    others = [piece for piece in content if not isinstance(piece, TextContent)]
+    rows = [texts[0]] if texts else []
+    rows += [f"[{text.count(chr(10)) + 1} lines attached]" for text in texts[1:]]
+    return "\n".join([*rows, *([_plain(tuple(others))] if others else [])])
+
+
+def _plain(content: tuple[Content, ...]) -> str:
+    parts: list[str] = []
+    for piece in content:
+        match piece:
+            case TextContent(text=text):
+                parts.append(text)
+            case ImageContent(media_type=media_type):
+                parts.append(f"[image {media_type}]")
+            case DocumentContent(name=name, media_type=media_type):
+                parts.append(f"[{name or media_type}]")
+    return "\n".join(parts)

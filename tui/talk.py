@@ -1,0 +1,154 @@
+"""What the screen asks of the session, in one place; usable before there is a session.
+
+Whatever is sent early is kept in order and sent as soon as the session is open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Protocol, assert_never
+
+from gatewright.agent.commands.outcome import Change, Outcome, Panel, Quit, Say, Submit
+from gatewright.agent.commands.registry import Commands
+from gatewright.agent.session import Session
+from gatewright.tools.blocks import Block, Command, Output, Text, Tone
+from gatewright.tools.interact import Answer
+from gatewright.tools.protocol import Content, TextContent
+from gatewright.tui.shell import OwnShell
+from gatewright.tui.transcript.items import Item, Note, Said, Shown, ToolRun
+
+
+class Host(Protocol):
+    """The program around the screen."""
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None: ...
+    def add(self, item: Item) -> int: ...
+    def patch(self, item: Item) -> None: ...
+    def reveal(self, number: int) -> None: ...
+    def show_queue(self, texts: Sequence[str]) -> None: ...
+    def open_panel(self, outcome: Panel) -> bool: ...
+    def folder(self) -> Path: ...
+    async def leave(self, code: int = 0) -> None: ...
+
+
+class Talk:
+    """Sends, answers, interrupts; holds what has to wait."""
+
+    def __init__(self, host: Host, first: str = "") -> None:
+        self._host = host
+        self._early: list[tuple[str, tuple[Content, ...]]] = [(first, ())] if first else []
+        self._empty = Commands()
+        self._shell = OwnShell()
+        self._told: list[str] = []  # output of own commands, for the next message
+        self.session: Session | None = None
+
+    def begin(self, session: Session) -> None:
+        """There is a session: send what waited for it."""
+        self.session = session
+        early, self._early = self._early, []
+        if early:
+            self._host.show_queue(())
+        for text, attached in early:
+            self.send(text, attached)
+
+    @property
+    def busy_shell(self) -> bool:
+        """A command of the person's own runs."""
+        return self._shell.running
+
+    def commands(self) -> Commands:
+        return self.session.commands if self.session is not None else self._empty
+
+    def send(self, text: str, attached: tuple[Content, ...] = ()) -> None:
+        """A message, a `/command` or an own `!command`."""
+        if self.session is None:
+            self._early.append((text, attached))
+            self._host.show_queue([text for text, _ in self._early])
+        elif text.startswith("/") and not text.startswith("//"):
+            self.run_line(text.strip())
+        elif text.startswith("!") and text[1:].strip():
+            self._host.spawn(self._own(text[1:].strip()))
+        else:
+            told = tuple(TextContent(text) for text in self._told)
+            self._told.clear()
+            self.session.submit(text, (*told, *attached))
+
+    def run_line(self, line: str) -> None:
+        """Run a slash command and show what it says."""
+        self._host.spawn(self._command(line))
+
+    def answer(self, ask: int, answer: Answer) -> None:
+        if self.session is not None:
+            self.session.answer(ask, answer)
+
+    def stop(self) -> bool:
+        """Stop the own command, else the turn; False when nothing ran."""
+        if self._shell.stop():
+            return True
+        return self.session.interrupt() if self.session is not None else False
+
+    def recall(self) -> Sequence[str]:
+        """Take back what was not taken up yet."""
+        if self.session is not None:
+            return self.session.recall()
+        early, self._early = self._early, []
+        self._host.show_queue(())
+        return [text for text, _ in early]
+
+    def cycle_mode(self) -> None:
+        if self.session is not None:
+            self.session.cycle_mode()
+
+    def leave(self) -> None:
+        self._host.spawn(self._host.leave())
+
+    def say(self, title: str, blocks: Sequence[Block]) -> None:
+        """Show the answer of a command below it."""
+        number = self._host.add(Said(0, title))
+        self._host.add(Shown(0, "", tuple(blocks) or (Text("Nothing to show.", "dim"),)))
+        self._host.reveal(number)
+
+    def note(self, text: str, tone: Tone = "normal") -> None:
+        self._host.add(Note(0, text, tone))
+
+    async def _command(self, line: str) -> None:
+        assert self.session is not None
+        await self._show(line, await self.session.run_command(line))
+
+    async def _show(self, line: str, outcome: Outcome) -> None:
+        match outcome:
+            case Say(blocks=blocks):
+                if blocks:
+                    self.say(line, blocks)
+            case Panel(fallback=fallback):
+                if not self._host.open_panel(outcome):
+                    self.say(line, fallback.blocks)
+            case Quit():
+                await self._host.leave()
+            case Change() | Submit():
+                pass
+            case _:
+                assert_never(outcome)
+
+    async def _own(self, command: str) -> None:
+        if self._shell.running:
+            self.note("Another command of yours still runs. Esc stops it.", "warning")
+            return
+        item = ToolRun(0, "", "shell", "You ran", command)
+        item = replace(item, id=self._host.add(item))
+        try:
+            ran = await self._shell.run(command, self._host.folder())
+        except OSError as error:
+            self._host.patch(replace(item, state="failed", text=f"Could not be started: {error}"))
+            return
+        self._told.append(ran.for_model())
+        done = replace(
+            item,
+            state="failed" if ran.exit else "ok",
+            summary=f"exit {ran.exit}" if ran.exit else "done",
+            ms=ran.ms,
+            view=(Command(command), Output(ran.output, ran.exit or None)),
+        )
+        self._host.patch(done)
