@@ -1,4 +1,4 @@
-"""The permission state that settings ask for: the same for a session and for `agent permissions`."""
+"""The permission state settings ask for: the same for a session and for `agent permissions`."""
 
 from __future__ import annotations
 
