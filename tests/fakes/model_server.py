@@ -29,6 +29,7 @@ import socket
 import struct
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -138,16 +139,13 @@ class ModelServer:
         assert task is not None
         self._tasks.add(task)
         self.connections += 1
-        try:
+        with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
             while (request := await _read(reader)) is not None:
                 self.requests.append(request)
                 if not await self._respond(request, writer):
                     break
-        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
-            pass
-        finally:
-            self._tasks.discard(task)
-            writer.close()
+        self._tasks.discard(task)
+        writer.close()
 
     async def _respond(self, request: Recorded, writer: asyncio.StreamWriter) -> bool:
         """Whether the connection lives on."""
