@@ -27,6 +27,13 @@ SECONDS = 60.0
 _AGENT = "Gatewright/0.1 (+https://github.com/gatewright; a person's agent)"
 
 Resolve: TypeAlias = Callable[[str, int], Awaitable[Sequence[IpAddress]]]
+Confirm: TypeAlias = Callable[[str, IpAddress], Awaitable[bool]]
+
+
+async def nobody(host: str, address: IpAddress) -> bool:
+    """Confirms nothing: for calls without a person."""
+    del host, address
+    return False
 
 
 class Page(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,19 +59,24 @@ async def resolve(host: str, port: int) -> Sequence[IpAddress]:
 
 
 class Fetcher:
-    """Fetches pages; `private_hosts` are names that may answer with a private address."""
+    """Fetches pages; `private_hosts` are names that may answer with a private address.
+
+    For another public name that does, `confirm` asks the person.
+    """
 
     def __init__(
         self,
         *,
         resolver: Resolve = resolve,
         private_hosts: Sequence[str] = (),
+        confirm: Confirm = nobody,
         env: Mapping[str, str] | None = None,
         seconds: float = SECONDS,
         size: int = SIZE,
     ) -> None:
         self._resolve = resolver
-        self._private = frozenset(private_hosts)
+        self._private = set(private_hosts)
+        self._confirm = confirm
         self._env = os.environ if env is None else env
         self._seconds = seconds
         self._size = size
@@ -138,15 +150,17 @@ class Fetcher:
         if not found:
             raise ToolFailure(f"{target.host} has no address.")
         # A local name or address stands in the URL itself: the permission for it covered that.
-        allowed = target.local or target.host in self._private
-        for address in found:
-            kind = kind_of(address)
-            if kind == "never" or (kind != "public" and not allowed):
-                raise ToolFailure(
-                    f"{target.host} answers with {address}, which is not a public address; it was"
-                    " not contacted."
-                )
-        return found[0]
+        known = target.local or target.host in self._private
+        kinds = {kind_of(address): address for address in found}
+        odd = [kind for kind in kinds if kind != "public"]
+        if not odd or (known and "never" not in kinds):
+            return found[0]
+        if odd == ["private"] and await self._confirm(target.host, kinds["private"]):
+            return found[0]
+        raise ToolFailure(
+            f"{target.host} answers with {kinds[odd[0]]}, which is not a public address; it was"
+            " not contacted."
+        )
 
     def _proxied(self, target: Target) -> bool:
         """Whether a proxy of the environment will resolve the name and connect in our place."""

@@ -12,10 +12,11 @@ import msgspec
 from pydantic import BaseModel, Field, field_validator
 
 from gatewright.tools.access import Access, Effect, Where
-from gatewright.tools.address import Target, parse
+from gatewright.tools.address import IpAddress, Target, parse
 from gatewright.tools.blocks import Block, Markdown, Text
 from gatewright.tools.counted import counted
-from gatewright.tools.fetch import Fetcher, Page
+from gatewright.tools.fetch import SECONDS, Fetcher, Page, Resolve, resolve
+from gatewright.tools.interact import Ask, Option
 from gatewright.tools.output import spill_path
 from gatewright.tools.page import is_text, to_text
 from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
@@ -43,10 +44,15 @@ class WebFetch:
     prompt = "web_fetch.md"
 
     def __init__(
-        self, fetcher: Fetcher | None = None, clock: Callable[[], float] = time.monotonic
+        self,
+        *,
+        resolver: Resolve = resolve,
+        clock: Callable[[], float] = time.monotonic,
+        seconds: float = SECONDS,
     ) -> None:
-        self._fetcher = fetcher
+        self._resolver = resolver
         self._clock = clock
+        self._seconds = seconds
         self._kept: OrderedDict[str, tuple[float, str]] = OrderedDict()
 
     def access(self, input: WebFetchInput, where: Where) -> Access:
@@ -64,8 +70,7 @@ class WebFetch:
         target = _target(input.url)
         text = self._cached(target.url)
         if text is None:
-            fetcher = self._fetcher or Fetcher(private_hosts=ctx.private_hosts, env=ctx.env)
-            page = await fetcher.get(target)
+            page = await self._open(ctx).get(target)
             if page.elsewhere:
                 yield _elsewhere(page, target)
                 return
@@ -81,6 +86,18 @@ class WebFetch:
             return (Text(input.prompt, "dim"),) if input.prompt else ()
         return (Markdown(str(result.data.get("result", ""))[:2000]),)
 
+    def _open(self, ctx: ToolContext) -> Fetcher:
+        async def confirm(host: str, address: IpAddress) -> bool:
+            return (await ctx.ask(_private(host, address))).choice == "yes"
+
+        return Fetcher(
+            resolver=self._resolver,
+            private_hosts=ctx.private_hosts,
+            confirm=confirm,
+            env=ctx.env,
+            seconds=self._seconds,
+        )
+
     def _cached(self, url: str) -> str | None:
         when, text = self._kept.get(url, (0.0, None))
         return text if text is not None and self._clock() - when < _KEPT_SECONDS else None
@@ -90,6 +107,17 @@ class WebFetch:
         self._kept.move_to_end(url)
         if len(self._kept) > _KEPT_PAGES:
             self._kept.popitem(last=False)
+
+
+def _private(host: str, address: IpAddress) -> Ask:
+    return Ask(
+        kind="permission",
+        title=f"{host} answers with {address}. Fetch it?",
+        body=(),
+        options=(Option("yes", "Yes, this once", "y"), Option("no", "No", "n")),
+        reason="a public name leads to an address of a private network",
+        tool=WebFetch.name,
+    )
 
 
 def _absolute(url: str) -> str:

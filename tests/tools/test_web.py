@@ -13,7 +13,8 @@ import pytest
 
 from gatewright.tools.access import Effect
 from gatewright.tools.address import IpAddress, kind_of, parse
-from gatewright.tools.fetch import Fetcher
+from gatewright.tools.fetch import Fetcher, Resolve
+from gatewright.tools.interact import Answer
 from gatewright.tools.protocol import Hit
 from gatewright.tools.redirect import decide_line, follows
 from gatewright.tools.search_services import (
@@ -115,7 +116,7 @@ class TestLimits:
                 await visit.writer.drain()
                 await asyncio.sleep(0.02)
 
-        box = Toolbox(box.root, WebFetch(Fetcher(seconds=0.3, env={})))
+        box = Toolbox(box.root, WebFetch(seconds=0.3))
         async with website({"/": trickle}) as site:
             began = time.monotonic()
             assert "took more than 0.3 s" in await box.refused("WebFetch", url=site.url)
@@ -223,8 +224,8 @@ class TestRedirects:
         assert json.loads(decide_line(b"no json"))["decision"] == "stop"
 
 
-def names(**table: str) -> Fetcher:
-    """A fetcher whose name server answers from a table, the next of its answers each time."""
+def names(**table: str) -> Resolve:
+    """A name server that answers from a table, the next of its answers each time."""
     answers = {name: text.split() for name, text in table.items()}
 
     async def resolve(host: str, port: int) -> Sequence[IpAddress]:
@@ -232,7 +233,7 @@ def names(**table: str) -> Fetcher:
         first = found.pop(0) if len(found) > 1 else found[0]
         return [ipaddress.ip_address(part) for part in first.split("+")]
 
-    return Fetcher(resolver=resolve, env={})
+    return resolve
 
 
 class TestAddresses:
@@ -257,23 +258,52 @@ class TestAddresses:
     async def test_a_public_name_with_another_address_is_refused(
         self, box: Toolbox, address: str
     ) -> None:
-        box = Toolbox(box.root, WebFetch(names(site=address)))
+        box = Toolbox(box.root, WebFetch(resolver=names(site=address)))
+        box.answers = [Answer(("no",))]
         said = await box.refused("WebFetch", url="https://site.example/")
         assert "not a public address; it was not contacted" in said
+
+    @pytest.mark.parametrize("address", ["127.0.0.1", "169.254.1.1", "0.0.0.0", "10.0.0.1+::1"])
+    async def test_for_some_nobody_is_asked(self, box: Toolbox, address: str) -> None:
+        box = Toolbox(box.root, WebFetch(resolver=names(site=address)))
+        await box.refused("WebFetch", url="https://site.example/")
+        assert box.asked == []
+
+    async def test_a_private_address_is_the_persons_to_allow(self, box: Toolbox) -> None:
+        box = Toolbox(box.root, WebFetch(resolver=names(site="10.255.255.1")))
+        box.answers = [Answer(cancelled=True)]
+        assert "not contacted" in await box.refused("WebFetch", url="https://site.example/")
+        (ask,) = box.asked
+        assert (ask.kind, ask.title) == (
+            "permission",
+            "site.example answers with 10.255.255.1. Fetch it?",
+        )
+
+    @pytest.mark.parametrize("by", ["the person", "a setting"])
+    async def test_an_allowed_private_address_is_used(self, by: str) -> None:
+        async def confirm(host: str, address: IpAddress) -> bool:
+            return by == "the person"
+
+        hosts = ("site.example",) if by == "a setting" else ()
+        fetcher = Fetcher(
+            resolver=names(site="10.255.255.1"), private_hosts=hosts, confirm=confirm, env={}
+        )
+        target = parse("https://site.example/")
+        assert str(await fetcher._checked(target)) == "10.255.255.1"  # pyright: ignore
 
     async def test_the_checked_address_is_the_one_connected_to(self, box: Toolbox) -> None:
         """A name that answers differently a second time gains nothing: it is asked once a hop."""
         async with website({"/": page("inside", "text/plain")}) as site:
-            fetcher = names(local="127.0.0.1 10.9.9.9")
-            box = Toolbox(box.root, WebFetch(fetcher))
+            resolver = names(local="127.0.0.1 10.9.9.9")
+            box = Toolbox(box.root, WebFetch(resolver=resolver))
             said = await box.said("WebFetch", url=f"http://local.localhost:{site.port}/")
             assert said == "inside"
             assert site.visits[0].headers["host"] == f"local.localhost:{site.port}"
 
     async def test_a_redirect_resolves_and_checks_again(self, box: Toolbox) -> None:
         async with website({"/": moved("/next"), "/next": page("x")}) as site:
-            fetcher = names(local="127.0.0.1 169.254.169.254")
-            box = Toolbox(box.root, WebFetch(fetcher))
+            resolver = names(local="127.0.0.1 169.254.169.254")
+            box = Toolbox(box.root, WebFetch(resolver=resolver))
             said = await box.refused("WebFetch", url=f"http://local.localhost:{site.port}/")
         assert "169.254.169.254" in said and len(site.visits) == 1
 
@@ -308,7 +338,7 @@ class TestAddresses:
 class TestMemory:
     async def test_a_page_is_kept_for_fifteen_minutes(self, box: Toolbox) -> None:
         now = [0.0]
-        box = Toolbox(box.root, WebFetch(Fetcher(env={}), clock=lambda: now[0]))
+        box = Toolbox(box.root, WebFetch(clock=lambda: now[0]))
         async with website({"/": page("x", "text/plain")}) as site:
             for now[0] in (0.0, 899.0, 901.0):
                 await box.said("WebFetch", url=site.url)

@@ -1,0 +1,96 @@
+"""Process groups: read to the end, killed whole, with and without a pidfd."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from gatewright.tools.proc import spawn
+from gatewright.tools.protocol import SpawnRequest, ToolFailure
+
+
+def request(command: str, **env: str) -> SpawnRequest:
+    return SpawnRequest(
+        argv=("/bin/bash", "-c", command),
+        cwd=Path("/"),
+        env={"PATH": os.environ["PATH"], **env},
+    )
+
+
+@pytest.fixture(params=["pidfd", "polling"])
+def watching(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """How the end of a process is noticed: the second way is for systems without the first."""
+
+    def none(pid: int, flags: int = 0) -> int:
+        raise OSError("no pidfd here")
+
+    if request.param == "polling":
+        monkeypatch.setattr(os, "pidfd_open", none)
+
+
+@pytest.mark.usefixtures("watching")
+class TestChild:
+    async def test_all_output_is_read(self) -> None:
+        child = await spawn(request("seq 1 200000; exit 7"))
+        chunks: list[bytes] = []
+        while chunk := await child.read():
+            chunks.append(chunk)
+        assert b"".join(chunks) == b"".join(b"%d\n" % i for i in range(1, 200_001))
+        assert await child.wait() == 7
+        assert await child.read() == b""
+
+    async def test_a_grandchild_with_the_pipe_does_not_hold_the_end(self) -> None:
+        child = await spawn(request("echo one; (sleep 300; echo two) & exit 0"))
+        began = time.monotonic()
+        assert await child.read() == b"one\n"
+        assert await child.read() == b""
+        assert await child.wait() == 0
+        assert time.monotonic() - began < 2
+
+    async def test_output_closed_early_is_waited_for(self) -> None:
+        child = await spawn(request("exec >&- 2>&-; sleep 0.2; exit 3"))
+        assert await child.read() == b""
+        assert await child.wait() == 3
+
+    async def test_kill_takes_the_group(self) -> None:
+        child = await spawn(request("trap '' TERM; echo on; while :; do sleep 0.05; done"))
+        assert await child.read() == b"on\n"
+        began = time.monotonic()
+        await child.kill(0.2)
+        assert time.monotonic() - began < 1.5
+        assert await child.wait() == 128 + 9
+        with pytest.raises(ProcessLookupError):
+            os.killpg(child.pid, 0)
+
+    async def test_killing_twice_and_after_the_end(self) -> None:
+        child = await spawn(request("exit 0"))
+        await asyncio.gather(child.kill(), child.kill())
+        await child.kill()
+        assert await child.wait() in (0, 128 + 15)
+
+    async def test_it_leads_a_session_without_terminal_or_input(self) -> None:
+        child = await spawn(request("read x; echo $? $(ps -o sid= -p $$ | tr -d ' ') $$"))
+        code, session, pid = (await child.read()).split()
+        assert code == b"1" and session == pid == str(child.pid).encode()
+        await child.wait()
+
+
+async def test_what_cannot_start_is_told() -> None:
+    with pytest.raises(ToolFailure, match="Cannot start /nowhere/x"):
+        await spawn(SpawnRequest(argv=("/nowhere/x",), cwd=Path("/"), env={}))
+    with pytest.raises(ToolFailure, match="does not exist any more"):
+        await spawn(SpawnRequest(argv=("/bin/true",), cwd=Path("/nowhere"), env={}))
+
+
+async def test_descriptors_are_not_inherited_and_not_leaked() -> None:
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    with Path("/etc/passwd").open(encoding="utf-8") as file:  # noqa: ASYNC230  at once
+        os.set_inheritable(file.fileno(), True)
+        child = await spawn(request("ls -l /proc/self/fd"))
+        assert b"passwd" not in await child.read()
+        await child.wait()
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
