@@ -15,7 +15,7 @@ from gatewright.tui.sanitize import Stripper, one_line, stripped, visible
 OURS = re.compile(r"\x1b\[[0-9;]*m|\x1b\]8;[^\x1b\x07]*\x1b\\")
 ACTS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u200e\u200f\ufeff]")
 COMMON = ["\x1b", "[31m", "]52;c;aGk=", "\x07", "\x1b\\", "\u202e", "\u200b", "a", "\u6f22", "\n"]
-ENTITIES = [
+MORE = [
     "&#x1b;",
     "&#8238;",
     "](http://h/",
