@@ -127,6 +127,27 @@ FLAGS: tuple[Flag, ...] = (
             "none minimal low medium high xhigh max",
             "How much the model thinks.",
         ),
+        Flag(
+            names=("--thinking",),
+            field="thinking",
+            kind="text",
+            choices=("adaptive", "enabled", "disabled"),
+            help="Whether the model thinks; --effort says how much.",
+            hidden=True,
+        ),
+        _value(
+            "--thinking-display",
+            "thinking_display",
+            "HOW",
+            "How thinking is shown.",
+            hidden=True,
+        ),
+        _value(
+            "--betas", "betas", "NAMES", "Features of the API to try.", kind="list", hidden=True
+        ),
+        _value(
+            "--task-budget", "task_budget", "N", "Tokens to spend.", kind="integer", hidden=True
+        ),
         _value(
             "--max-thinking-tokens",
             "max_thinking_tokens",
@@ -252,6 +273,7 @@ FLAGS: tuple[Flag, ...] = (
         ),
         _value("--mcp-config", "mcp_config", "FILE|JSON", "More MCP servers.", kind="repeat"),
         _switch("--strict-mcp-config", "strict_mcp_config", "Only the servers of --mcp-config."),
+        _value("--plugin-dir", "plugin_dirs", "DIR", "A plugin.", kind="repeat", hidden=True),
         _value("--agents", "agents", "JSON", "More subagents, by name."),
         _switch(
             "--bare",

@@ -27,6 +27,10 @@ class LaunchOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     fallback_model: str = ""
     effort: str = ""
     max_thinking_tokens: int | None = None
+    thinking: str = ""  # adaptive, enabled, disabled
+    thinking_display: str = ""
+    betas: tuple[str, ...] = ()
+    task_budget: int | None = None
     max_turns: int | None = None
     max_budget_usd: float | None = None
     replay: str = ""  # a recording for the demo model
@@ -47,6 +51,7 @@ class LaunchOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     mcp_config: tuple[str, ...] = ()
     strict_mcp_config: bool = False
     agents: str = ""
+    plugin_dirs: tuple[str, ...] = ()
     bare: bool = False  # no memory files, hooks, skills, MCP or project settings
 
     # system prompt

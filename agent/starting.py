@@ -26,8 +26,11 @@ IDLE = {
     "mcp_config": "--mcp-config",
     "strict_mcp_config": "--strict-mcp-config",
     "max_thinking_tokens": "--max-thinking-tokens",
+    "thinking_display": "--thinking-display",
+    "betas": "--betas",
+    "task_budget": "--task-budget",
+    "plugin_dirs": "--plugin-dir",
     "allow_bypass": "--allow-dangerously-skip-permissions",
-    "replay": "--replay",
 }
 
 
@@ -70,6 +73,8 @@ def settled(options: LaunchOptions, chosen_mode: Callable[[str], str]) -> Launch
     if options.append_system_prompt_file:
         name = "--append-system-prompt-file"
         changes["append_system_prompt"] = _text(options.append_system_prompt_file, name)
+    if options.tools == ("default",):
+        changes["tools"] = None
     if options.json_schema:
         changes["json_schema"] = _schema(options.json_schema)
     return msgspec.structs.replace(options, **changes) if changes else options

@@ -220,7 +220,7 @@ def from_flags(options: LaunchOptions, env: Mapping[str, str]) -> dict[str, Any]
     values: dict[str, Any] = {
         "model": options.model or env.get("GATEWRIGHT_MODEL", ""),
         "fallbackModels": [m.strip() for m in options.fallback_model.split(",") if m.strip()],
-        "effort": options.effort,
+        "effort": options.effort or ("none" if options.thinking == "disabled" else ""),
         "maxTurns": options.max_turns,
         "maxBudgetUsd": options.max_budget_usd,
         "permissions": {key: value for key, value in permissions.items() if value},

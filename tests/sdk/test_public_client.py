@@ -302,6 +302,30 @@ async def test_limits(serve: Callable[..., Any]) -> None:
     assert raised.value.data["subtype"] == "error_max_turns"
 
 
+async def test_options_that_become_flags(serve: Callable[..., Any]) -> None:
+    """Whatever a client may be configured with, the program starts."""
+    judge: Judge = await serve(HELLO)
+    preset: Any = {"type": "preset", "preset": "claude_code"}
+    last = result(
+        await judge.query(
+            "hi",
+            tools=preset,
+            setting_sources=[],
+            settings='{"maxTurns": 5}',
+            add_dirs=[judge.program.home],
+            thinking={"type": "disabled"},
+            effort="low",
+            betas=["context-1m-2025-08-07"],
+            fallback_model="anthropic/claude-haiku-4-5",
+            max_budget_usd=5.0,
+            strict_mcp_config=True,
+            session_id="0f8fad5b-d9cb-469f-a165-70867728950e",
+        )
+    )
+    assert (last.result, last.session_id) == ("Hello.", "0f8fad5b-d9cb-469f-a165-70867728950e")
+    assert {"Read", "Bash"} <= {each["name"] for each in judge.server.bodies[0]["tools"]}
+
+
 async def test_structured_output(serve: Callable[..., Any]) -> None:
     judge: Judge = await serve('say: Forty-two.\n---\nsay: {"n": 42}\n')
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}

@@ -82,6 +82,12 @@ def test_the_environment_names_a_model_below_the_flag(files: Files) -> None:
     assert files.load(LaunchOptions(model="cli"), env=env).settings.model == "cli"
 
 
+def test_no_thinking_is_no_effort(files: Files) -> None:
+    assert files.load(LaunchOptions(thinking="disabled")).settings.effort == "none"
+    assert files.load(LaunchOptions(thinking="disabled", effort="low")).settings.effort == "low"
+    assert files.load(LaunchOptions(thinking="adaptive")).settings.effort == ""
+
+
 def test_lists_add_up_without_repeating(files: Files) -> None:
     files.write(Source.USER, '{"permissions": {"deny": ["A", "B"]}}')
     files.write(Source.PROJECT, '{"permissions": {"deny": ["B", "C"]}}')
