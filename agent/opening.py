@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import time
 
 from gatewright.agent.errors import GatewrightError
@@ -11,7 +13,8 @@ from gatewright.agent.options import LaunchOptions
 from gatewright.agent.prompt.environment import look_around
 from gatewright.agent.prompt.memory import memory_files
 from gatewright.agent.prompt.system import system_prompt
-from gatewright.agent.providers.registry import default_model, open_provider
+from gatewright.agent.providers.protocol import Provider
+from gatewright.agent.providers.registry import Opened, default_model, open_provider
 from gatewright.agent.request import RequestFrame
 from gatewright.agent.structured import Shape
 from gatewright.agent.surroundings import Surroundings
@@ -49,11 +52,19 @@ class ModelOpener:
         )
         return OpenModel(
             name=opened.name or name,
-            provider=opened.provider,
+            provider=self._provider(opened),
             frame=frame,
             window=facts.window,
             price=facts.cost,
         )
+
+    def _provider(self, opened: Opened) -> Provider:
+        recording = self._live.around.options.replay
+        if not recording:
+            return opened.provider
+        from gatewright.agent.replay import replayed  # noqa: PLC0415  lazy: 5 ms, rarely wanted
+
+        return replayed(Path(recording))
 
 
 def wanted_model(around: Surroundings, stored: str) -> str:
