@@ -6,9 +6,10 @@ request and a message a person understands.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
@@ -29,6 +30,7 @@ from gatewright.tools.protocol import ToolSpec
 from tests.fakes.house import House, house
 from tests.fakes.model_server import ModelServer
 from tests.fakes.recorder import Recorder
+from tests.fakes.rules import anthropic, chat, responses
 
 OK = "say: All is well."
 FINE = "All is well."
@@ -37,6 +39,13 @@ APIS = {
     "anthropic": "anthropic/fake",
     "chat": "openai-chat/fake",
     "responses": "openai-responses/fake",
+}
+
+
+CHECKERS: dict[str, Callable[[dict[str, Any]], list[str]]] = {
+    "anthropic": anthropic.check,
+    "chat": chat.check,
+    "responses": responses.check,
 }
 
 
@@ -143,7 +152,7 @@ CASES = (
 
 @asynccontextmanager
 async def talking(case: Case, api: str) -> AsyncGenerator[tuple[House, ModelServer]]:
-    async with ModelServer("\n---\n".join(case.answers)) as server:
+    async with ModelServer("\n---\n".join((*case.answers, OK))) as server:
         env = {
             "ANTHROPIC_API_KEY": "k",
             "ANTHROPIC_BASE_URL": server.url,
@@ -186,6 +195,9 @@ async def test_fault(case: Case, api: str) -> None:
         assert len(built.executor.started) == len(set(built.executor.started)) == case.calls
         assert len(server.bodies) == (case.requests or len(case.answers))
         assert len(seen.of(ToolFinished)) >= case.calls
+        built.session.submit("again")
+        await seen.until(TurnEnded, count=2, within=8)
+        assert [defect for body in server.bodies for defect in CHECKERS[api](body)] == []
 
 
 def shown(seen: Recorder) -> str:
