@@ -148,11 +148,7 @@ def _run(wanted: Wanted, command: list[str]) -> int:
         raise GatewrightError(f"The command was not run: {found.why}")
     if found.level == "landlock":
         sys.stderr.write(f"agent: {found.why} Landlock alone confines this command.\n")
-    box = Sandbox(config, tools)
-    try:
-        code, told = foreground.run(box, command, config.cwd, os.environ)
-    finally:
-        box.close()
+    code, told = foreground.run(config, tools, command, os.environ)
     for text in told:
         sys.stderr.write(f"agent: {text}\n")
     return code

@@ -26,15 +26,15 @@ class Supplies:
 
 
 def arguments(profile: SandboxProfile, machine: Machine, supplies: Supplies) -> list[str]:
-    """Everything up to the command itself."""
-    out = [machine.bwrap, *_base(profile, machine)]
+    """Bubblewrap's options; the command follows after `limited`."""
+    out = list(_base(profile, machine))
     out.extend(_tree(profile, machine, supplies))
     out.extend(_isolation(profile))
     if supplies.status_fd >= 0:
         out.extend(("--json-status-fd", str(supplies.status_fd)))
     if supplies.filter_fd >= 0:
         out.extend(("--seccomp", str(supplies.filter_fd)))
-    out.extend(("--chdir", profile.cwd, "--", *_limited(profile.limits, machine)))
+    out.extend(("--chdir", profile.cwd))
     return out
 
 
@@ -146,7 +146,7 @@ def _isolation(profile: SandboxProfile) -> Iterator[str]:
     yield from ("--cap-drop", "ALL", "--new-session", "--die-with-parent")
 
 
-def _limited(limits: Limits, machine: Machine) -> Iterator[str]:
+def limited(limits: Limits, machine: Machine) -> Iterator[str]:
     """Limits are set inside, where processes are counted for this sandbox alone."""
     if machine.prlimit:
         yield from (machine.prlimit, *resource_flags(limits))

@@ -86,7 +86,7 @@ class Sandbox:
                 for text in config.allow_write
                 if os.path.isdir(path := _absolute(text, str(config.cwd), self._home))
             ),
-            seen=(self._home, *_programs(search)),
+            seen=(self._home, *self.machine.seen, *_programs(search)),
             network=config.network,
             limits=config.limits,
         )
@@ -103,11 +103,14 @@ class Sandbox:
         self._active.append(active)
         extra: Mapping[str, str] = {}
         command: list[str] = []
-        if self._entry is not None:
+        if self._entry is not None and profile.network.reach == "proxy":
             command, extra = self._entry(run, profile)
         supplies = bwrap.Supplies(run.filter_fd, run.status_write, self._blank(profile))
-        argv = bwrap.arguments(profile, self.machine, supplies)
-        argv = cgroup.joined([*argv, *command, *request.argv], run.group, self.machine.shell)
+        options = bwrap.arguments(profile, self.machine, supplies)
+        run.args_fd = memory_file("args", b"".join(os.fsencode(word) + b"\0" for word in options))
+        argv = [self.machine.bwrap, "--args", str(run.args_fd), "--"]
+        argv.extend((*bwrap.limited(profile.limits, self.machine), *command, *request.argv))
+        argv = cgroup.joined(argv, run.group, self.machine.shell)
         env = environment.scrubbed(request.env, self.config.keep_env)
         env = environment.inside(env, profile.temp, extra if command else None)
         outer = request.ended

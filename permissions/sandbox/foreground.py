@@ -2,44 +2,83 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
+from gatewright.permissions.sandbox.bridge import Bridge
+from gatewright.permissions.sandbox.config import Config
 from gatewright.permissions.sandbox.confinement import Sandbox
+from gatewright.permissions.sandbox.egress import Egress
+from gatewright.permissions.sandbox.machine import Machine
+from gatewright.permissions.sandbox.proxy import Proxy
 from gatewright.tools.protocol import SpawnRequest
 
 _PASSED = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
 
 def run(
-    sandbox: Sandbox, argv: Sequence[str], cwd: Path, env: Mapping[str, str]
+    config: Config, machine: Machine, argv: Sequence[str], env: Mapping[str, str]
 ) -> tuple[int, list[str]]:
-    """The exit code, and what had to be moved aside. A signal to us ends the command."""
+    """The exit code, and what there is to tell afterwards. A signal to us ends the command."""
     told: list[str] = []
-    request = sandbox.confine(SpawnRequest(argv=tuple(argv), cwd=cwd, env=env), told.extend)
+    with _proxied(config, machine, told) as bridge:
+        box = Sandbox(config, machine, bridge)
+        try:
+            request = box.confine(
+                SpawnRequest(argv=tuple(argv), cwd=config.cwd, env=env), told.extend
+            )
+            return _wait(request), list(dict.fromkeys(told))
+        finally:
+            box.close()
+
+
+def _wait(request: SpawnRequest) -> int:
     assert request.ended is not None
+    stopped: list[int] = []
     try:
         child = subprocess.Popen(
             request.argv, cwd=request.cwd, env=request.env, pass_fds=request.fds
         )
-    except OSError:
-        request.ended()
-        raise
-    stopped: list[int] = []
 
-    def stop(number: int, _frame: object) -> None:
-        stopped.append(number)
-        child.kill()
+        def stop(number: int, _frame: object) -> None:
+            stopped.append(number)
+            child.kill()
 
-    before = {number: signal.signal(number, stop) for number in _PASSED}
-    try:
-        code = child.wait()
+        before = {number: signal.signal(number, stop) for number in _PASSED}
+        try:
+            code = child.wait()
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
         request.ended()
     if stopped:
-        return 128 + stopped[0], told
-    return (code if code >= 0 else 128 - code), told
+        return 128 + stopped[0]
+    return code if code >= 0 else 128 - code
+
+
+@contextmanager
+def _proxied(config: Config, machine: Machine, told: list[str]) -> Iterator[Bridge | None]:
+    """A proxy on a loop of its own thread, while the command runs."""
+    if config.network.reach != "proxy":
+        yield None
+        return
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name="proxy", daemon=True)
+    proxy = Proxy(Egress(config.network, refused=lambda _, why: told.append(why)))
+    thread.start()
+    try:
+        yield Bridge(proxy, machine, loop)
+    finally:
+        loop.call_soon_threadsafe(_finish, loop)
+        thread.join(5)
+
+
+def _finish(loop: asyncio.AbstractEventLoop) -> None:
+    for task in asyncio.all_tasks(loop):
+        task.cancel()
+    loop.call_later(0.05, loop.stop)

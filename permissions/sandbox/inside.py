@@ -45,7 +45,8 @@ def _bridge(fd: int) -> None:
     channel = socket.socket(fileno=fd)
     numbers = array.array("i", [listener.fileno() for listener in listeners])
     channel.sendmsg([b"L"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, numbers)])
-    channel.recv(1)  # taken over
+    if not channel.recv(1):
+        sys.exit("sandbox: the proxy did not answer")
     channel.close()
     for listener in listeners:
         listener.close()

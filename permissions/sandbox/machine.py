@@ -29,6 +29,7 @@ class Machine:
     var_tmp: bool = True
     kept: tuple[str, ...] = ()
     resolver: str = ""  # where the name servers are listed, if in a hidden directory
+    seen: tuple[str, ...] = ()  # where our own Python lies
     pids: str = ""  # a pids cgroup we may create groups in
     memory: str = ""  # the same for memory
 
@@ -46,6 +47,12 @@ def machine() -> Machine:
         var_tmp=Path("/var/tmp").is_dir() and not Path("/var/tmp").is_symlink(),
         kept=tuple(path for path in _KEPT_RUN if Path(path).exists()),
         resolver=resolver if resolver.startswith("/run/") and Path(resolver).exists() else "",
+        seen=tuple(
+            {
+                str(Path(place).resolve())
+                for place in (sys.prefix, sys.base_prefix, Path(__file__).parent)
+            }
+        ),
         pids=_cgroup("pids"),
         memory=_cgroup("memory"),
     )

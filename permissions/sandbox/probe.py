@@ -49,10 +49,11 @@ def _bwrap_fails(machine: Machine) -> str:
             place, place, (place,), (), place, (), (), (), (), Network(), Limits(tmp=1 << 20)
         )
         fd = memory_file("filter", seccomp.filter_bytes()) if machine.seccomp else -1
-        argv = bwrap.arguments(profile, machine, bwrap.Supplies(fd))
+        options = bwrap.arguments(profile, machine, bwrap.Supplies(fd))
+        argv = [machine.bwrap, *options, "--", *bwrap.limited(profile.limits, machine), "true"]
         try:
             done = subprocess.run(
-                [*argv, "true"],
+                argv,
                 pass_fds=(fd,) if fd >= 0 else (),
                 stdin=subprocess.DEVNULL,
                 capture_output=True,

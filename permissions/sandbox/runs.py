@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import select
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,25 +18,36 @@ class Run:
     """Owns the descriptors and the control group of one run."""
 
     held: tuple[str, ...] = ()
+    args_fd: int = -1
     filter_fd: int = -1
     status_read: int = -1
     status_write: int = -1
     group: tuple[str, ...] = ()
     extra_fds: list[int] = field(default_factory=list[int])
+    closers: list[Callable[[], object]] = field(default_factory=list[Callable[[], object]])
 
     def fds(self) -> tuple[int, ...]:
-        given = (self.filter_fd, self.status_write, *self.extra_fds)
+        given = (self.args_fd, self.filter_fd, self.status_write, *self.extra_fds)
         return tuple(fd for fd in given if fd >= 0)
 
     def close(self) -> bool:
         """Wait for the last process and close; False when something would not end."""
         over = self._ended()
-        for fd in (self.filter_fd, self.status_read, self.status_write, *self.extra_fds):
+        for fd in (
+            self.args_fd,
+            self.filter_fd,
+            self.status_read,
+            self.status_write,
+            *self.extra_fds,
+        ):
             if fd >= 0:
                 with contextlib.suppress(OSError):
                     os.close(fd)
-        self.filter_fd = self.status_read = self.status_write = -1
+        self.args_fd = self.filter_fd = self.status_read = self.status_write = -1
         self.extra_fds.clear()
+        for closer in self.closers:
+            closer()
+        self.closers.clear()
         for group in self.group:
             with contextlib.suppress(OSError):
                 Path(group).rmdir()
