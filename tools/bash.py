@@ -29,7 +29,9 @@ class BashInput(BaseModel):
     timeout: float | None = Field(
         default=None, gt=0, description="Milliseconds; default 120000, at most 600000"
     )
-    run_in_background: bool = Field(default=False, description="Return at once; see TaskOutput")
+    run_in_background: bool = Field(
+        default=False, description="Return at once; you are told when it ends"
+    )
     dangerouslyDisableSandbox: bool = Field(
         default=False, description="Only after the sandbox itself made the command fail"
     )

@@ -15,10 +15,16 @@ _FIXED = {
 }
 _SECRET = re.compile(
     r"(?:^|_)(?:API_?KEY|SECRET|SECRETS|SECRET_KEY|SECRET_ACCESS_KEY|TOKEN|AUTH_TOKEN|PASSWORD"
-    r"|PASSWD|PASSPHRASE|CREDENTIALS?|PRIVATE_KEY|ACCESS_KEY|SESSION_TOKEN|ENCRYPTION_KEY)$",
+    r"|PASSWD|PASSPHRASE|PAT|CREDENTIALS?|PRIVATE_KEY|ACCESS_KEY|SESSION_TOKEN|ENCRYPTION_KEY)$",
     re.IGNORECASE,
 )
-_SHELL_CODE = frozenset({"BASH_ENV", "ENV", "PROMPT_COMMAND", "SHELLOPTS", "BASHOPTS", "PS4"})
+# What a shell runs first, or what makes a judged command mean something else (cd by CDPATH).
+_SHELL_CODE = frozenset({"BASH_ENV", "ENV", "PROMPT_COMMAND", "SHELLOPTS", "BASHOPTS", "PS4"}) | {
+    "CDPATH",
+    "GLOBIGNORE",
+    "EXECIGNORE",
+    "BASH_XTRACEFD",
+}
 
 KEEP = "GATEWRIGHT_KEEP_ENV"  # names, separated by commas, of secrets that commands may have
 

@@ -161,6 +161,12 @@ class TestEnvironment:
         box.set(env={**box.ctx.env, **functions, "BASH_ENV": str(trap), "ENV": str(trap)})
         assert await box.said("Bash", command="ls") == "trap.sh"
 
+    async def test_cd_goes_where_it_was_judged_to(self, box: Toolbox, tmp_path: Path) -> None:
+        for place in (box.root, tmp_path / "elsewhere"):
+            (place / "sub").mkdir(parents=True)
+        box.set(env={**box.ctx.env, "CDPATH": str(tmp_path / "elsewhere")})
+        assert (await box.said("Bash", command="cd sub && pwd")).startswith(str(box.root / "sub"))
+
     async def test_a_planted_bare_repository_brings_no_configuration(self, box: Toolbox) -> None:
         said = await box.said(
             "Bash", command="git init -q --bare trap && cd trap && git status 2>&1 || true"
