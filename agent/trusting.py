@@ -39,7 +39,7 @@ def question(around: Surroundings) -> Ask | None:
         options=(
             Option(TRUST, "Trust it: these settings count from now on", "y"),
             Option(GO_ON, "Go on without: they are ignored", "n"),
-            Option(LEAVE, "Leave", "q"),
+            Option(LEAVE, "Leave", "q", leaves=True),
         ),
         reason="Its settings would let commands run or change how the agent works.",
     )

@@ -15,12 +15,16 @@ AskKind: TypeAlias = Literal["permission", "question", "plan", "trust"]
 
 
 class Option(msgspec.Struct, frozen=True):
-    """One way to answer; `key` is the single key that picks it."""
+    """One way to answer; `key` is the single key that picks it.
+
+    After an answer that `leaves`, the front end closes the session and itself.
+    """
 
     id: str
     label: str
     key: str = ""
     help: str = ""
+    leaves: bool = False
 
 
 class Ask(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -53,3 +57,8 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
     def choice(self) -> str:
         """The single choice, or an empty string."""
         return self.choices[0] if self.choices else ""
+
+
+def leaves(ask: Ask, answer: Answer) -> bool:
+    """Whether the person chose to leave rather than to answer."""
+    return any(option.leaves and option.id in answer.choices for option in ask.options)

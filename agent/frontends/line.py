@@ -21,6 +21,7 @@ from gatewright.agent.frontends.turn import from_start
 from gatewright.agent.options import LaunchOptions
 from gatewright.agent.session import Session
 from gatewright.tools.blocks import plain
+from gatewright.tools.interact import leaves
 
 Opener = Callable[[], Awaitable[Session]]
 DRAIN = 2.0
@@ -119,6 +120,8 @@ class Conversation:
             self._say("Please type one of the letters or numbers.\n")
         else:
             self._session.answer(asked.id, answer)
+            if leaves(asked.ask, answer):
+                self.leave(Exit.OK)
 
     async def _command(self, line: str) -> None:
         match await self._session.run_command(line):

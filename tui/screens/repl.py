@@ -14,7 +14,7 @@ from textual.widgets import Static
 
 from gatewright.agent.commands.outcome import Panel
 from gatewright.agent.commands.registry import Commands
-from gatewright.tools.interact import Answer
+from gatewright.tools.interact import Answer, leaves
 from gatewright.tui import commands
 from gatewright.tui.apply import apply
 from gatewright.tui.ask.panel import AskPanel
@@ -165,7 +165,10 @@ class Repl(Screen[None]):
             self.panel.focus()
 
     def on_ask_panel_answered(self, message: AskPanel.Answered) -> None:
+        asked = next((asked for asked in self.view.asks if asked.id == message.id), None)
         self._talk.answer(message.id, message.answer)
+        if asked is not None and leaves(asked.ask, message.answer):
+            self._talk.leave()
 
     def on_ask_panel_wants_text(self) -> None:
         self.query_one("#reply-line").display = True
@@ -284,8 +287,7 @@ class Repl(Screen[None]):
         )
 
     def on_picker_closed(self) -> None:
-        if not self.view.asks:
-            self.box.focus()
+        (self.panel if self.view.asks else self.box).focus()
 
     def on_transcript_selected(self, message: Transcript.Selected) -> None:
         self._host.copy(message.text)
