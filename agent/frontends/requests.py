@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeAlias
 
 from gatewright.agent.commands.outcome import Say
-from gatewright.agent.events import UsageChanged
+from gatewright.agent.errors import GatewrightError
 from gatewright.agent.frontends.loose import Json
 from gatewright.agent.session import Session
 from gatewright.tools.blocks import Text, plain
@@ -23,7 +23,6 @@ class Requests:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self.usage: UsageChanged | None = None
         self.interrupted = False
 
     async def handle(self, body: Json) -> Json:
@@ -74,16 +73,29 @@ class Requests:
 
     async def context(self, body: Json) -> Json:
         del body
-        usage = self.usage
-        used, window = (usage.context, usage.window) if usage else (0, 0)
+        try:
+            used, model = await self._session.past.window()
+        except GatewrightError as error:
+            raise Unanswerable(str(error)) from error
+        percentage = round(100 * used.total / used.window, 1) if used.window else 0
         return {
-            "model": self._session.model,
-            "totalTokens": used,
-            "maxTokens": window,
-            "rawMaxTokens": window,
-            "percentage": round(100 * used / window, 1) if window else 0,
-            "categories": [{"name": "Conversation", "tokens": used}],
+            "model": model,
+            "totalTokens": used.total,
+            "maxTokens": used.window,
+            "rawMaxTokens": used.window,
+            "percentage": percentage,
+            "categories": [{"name": share.name, "tokens": share.tokens} for share in used.shares],
         }
+
+    async def rewind_files(self, body: Json) -> Json:
+        """Put the files back to how they were before a message of the client."""
+        if self._session.busy:
+            raise Unanswerable("Interrupt the running turn first.")
+        try:
+            gone = await self._session.past.go_back(str(body.get("user_message_id", "")), "code")
+        except GatewrightError as error:
+            raise Unanswerable(str(error)) from error
+        return {"canRewind": True, "left": [str(step.target.path) for step in gone.left]}
 
     async def servers(self, body: Json) -> Json:
         del body
@@ -96,5 +108,6 @@ HANDLERS: Mapping[str, Handler] = {
     "set_permission_mode": Requests.set_mode,
     "set_model": Requests.set_model,
     "get_context_usage": Requests.context,
+    "rewind_files": Requests.rewind_files,
     "mcp_status": Requests.servers,
 }

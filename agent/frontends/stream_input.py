@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from gatewright.agent.events import Answered, Asked, Envelope, TurnEnded, UsageChanged
+from gatewright.agent.events import Answered, Asked, Envelope, TurnEnded
 from gatewright.agent.exits import BadInput, Exit
 from gatewright.agent.frontends.consent import Consent
 from gatewright.agent.frontends.control import Client
@@ -130,8 +130,6 @@ class Duplex:
             case Answered(id=id):
                 if (task := self._questions.pop(id, None)) is not None and not task.done():
                     task.cancel()
-            case UsageChanged() as usage:
-                self._requests.usage = usage
             case TurnEnded() if envelope.agent == MAIN:
                 self._code = Exit.OK if self._requests.interrupted else self._dialect.code
             case _:

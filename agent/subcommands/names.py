@@ -7,7 +7,7 @@ SUBCOMMANDS: dict[str, str] = {
     "trust": "Trust a project, or stop trusting it",
     "config": "Show and change settings",
     "permissions": "List, change, test and explain permission rules",
-    "sessions": "List and show stored sessions",
+    "sessions": "List, show, search, export, repair, delete and import sessions",
     "models": "List the models that are known, with their prices",
     "login": "Keep a provider's key, in the system's keyring where there is one",
     "logout": "Forget a stored key",

@@ -3,26 +3,47 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 import time
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from gatewright.agent.errors import SessionError
 from gatewright.agent.events import Envelope, UserMessage
 from gatewright.agent.frontends.spoken import Spoken
 from gatewright.agent.subcommands.place import here
-from gatewright.agent.transcript.index import Listed, find_session, list_sessions
+from gatewright.agent.transcript.index import (
+    Listed,
+    describe,
+    find_session,
+    list_everywhere,
+    list_sessions,
+)
 from gatewright.agent.transcript.place import project_folder
-from gatewright.agent.transcript.reader import read_transcript
+from gatewright.agent.transcript.reader import branch_of, read_transcript
 from gatewright.tools.blocks import Table, plain
 from gatewright.tools.protocol import TextContent
 
 group = typer.Typer(help="Stored sessions.", no_args_is_help=True)
 
+
+class Format(StrEnum):
+    MD = "md"
+    JSON = "json"
+    HTML = "html"
+
+
+Session = Annotated[str, typer.Argument(help="Its id, the start of one, a file, or title words.")]
 Everywhere = Annotated[bool, typer.Option("--all", help="Of every directory.")]
 AsJson = Annotated[bool, typer.Option("--json", help="As JSON.")]
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many.")]
+Kind = Annotated[Format, typer.Option("--format", "-f", help="What to write.")]
+Target = Annotated[str, typer.Option("--output", "-o", help="A new file, instead of the screen.")]
+Sure = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 UNITS = ((86400, "d"), (3600, "h"), (60, "min"))
 
 
@@ -33,20 +54,22 @@ def register(app: typer.Typer) -> None:
 @group.command(name="list")
 def list_(everywhere: Everywhere = False, as_json: AsJson = False, limit: Limit = 50) -> None:
     """List sessions, newest first."""
-    found = _sessions(everywhere)[:limit]
+    home = here().places.home
+    found = list_everywhere(home, limit=limit) if everywhere else list_sessions(_folder())[:limit]
     if as_json:
         typer.echo(json.dumps([_facts(listed) for listed in found], indent=2, ensure_ascii=False))
         return
     if not found:
-        typer.echo("There are no sessions here yet." if everywhere else "None here; try --all.")
+        typer.echo("There are no sessions yet." if everywhere else "None here; try --all.")
         return
-    head = ("Session", "Age", "Size", "Title", *(("Directory",) if everywhere else ()))
+    head = ("Session", "Age", "Size", "Branch", "Title", *(("Directory",) if everywhere else ()))
     now = time.time()
     rows = tuple(
         (
             listed.id,
             _age(now - listed.changed),
             f"{max(1, listed.size // 1024)} kB",
+            listed.branch,
             listed.title[:60],
             *((listed.cwd,) if everywhere else ()),
         )
@@ -56,14 +79,91 @@ def list_(everywhere: Everywhere = False, as_json: AsJson = False, limit: Limit 
 
 
 @group.command()
-def show(session: Annotated[str, typer.Argument(help="Its id, file, or words of it.")]) -> None:
+def show(session: Session) -> None:
     """Print a session as text."""
-    stored = read_transcript(find_session(_folder(), session))
+    path = find_session(_folder(), session)
     spoken = Spoken()
-    for envelope in stored.branch:
+    for envelope in branch_of(path):
         typer.echo(_said(envelope) or spoken.text(envelope), nl=False)
-    if stored.skipped:
-        typer.echo(f"{stored.skipped} unreadable records were left out.", err=True)
+
+
+@group.command()
+def search(words: list[str], limit: Limit = 20, as_json: AsJson = False) -> None:
+    """Find messages with all of these words, in the sessions of every directory."""
+    from gatewright.agent.transcript.search import search as find  # noqa: PLC0415  lazy: sqlite3
+
+    hits = find(here().places.home, " ".join(words), limit=limit)
+    if as_json:
+        facts = [
+            {"session": hit.session, "path": str(hit.path), "who": hit.who, "snippet": hit.snippet}
+            for hit in hits
+        ]
+        typer.echo(json.dumps(facts, indent=2, ensure_ascii=False))
+        return
+    for hit in hits:
+        age = _age(time.time() - hit.time)
+        typer.echo(f"{hit.session}  {age.rjust(7)}  {hit.who}: {' '.join(hit.snippet.split())}")
+    if not hits:
+        typer.echo("Nothing found.")
+        raise typer.Exit(1)
+
+
+@group.command()
+def export(session: Session, format: Kind = Format.MD, output: Target = "") -> None:
+    """Write a session as a document, without the secrets that are known."""
+    from gatewright.agent.redact import Redactor  # noqa: PLC0415  only to export
+    from gatewright.agent.transcript import export as document  # noqa: PLC0415
+
+    path = find_session(_folder(), session)
+    header = read_transcript(path).header
+    text = document.export(header, branch_of(path), format.value, Redactor(os.environ))
+    if not output:
+        sys.stdout.writelines(text)
+        return
+    try:
+        with Path(output).open("x", encoding="utf-8") as file:
+            file.writelines(text)
+    except OSError as error:
+        raise SessionError(f"{output} cannot be written: {error.strerror}.") from error
+    typer.echo(f"Written to {output}")
+
+
+@group.command()
+def repair(session: Session) -> None:
+    """Write a session's file anew without what cannot be read; the original stays beside it."""
+    from gatewright.agent.transcript import upkeep  # noqa: PLC0415  only to repair
+
+    done = upkeep.repair(find_session(_folder(), session))
+    if done.backup is None:
+        typer.echo("Nothing had to be repaired.")
+        return
+    typer.echo(f"{done.kept} records kept, {done.dropped} dropped, {done.rejoined} rejoined.")
+    typer.echo(f"As it was: {done.backup}")
+
+
+@group.command()
+def delete(session: Session, yes: Sure = False) -> None:
+    """Delete a session with everything kept beside it."""
+    from gatewright.agent.transcript import upkeep  # noqa: PLC0415  only to delete
+
+    path = find_session(_folder(), session)
+    listed = describe(path)
+    name = f"{path.stem} ({listed.title})" if listed and listed.title else path.stem
+    if not yes:
+        if not sys.stdin.isatty():
+            raise SessionError(f"Add --yes to delete {name}.")
+        typer.confirm(f"Delete {name}?", abort=True)
+    upkeep.delete(path)
+    typer.echo(f"Deleted {name}")
+
+
+@group.command(name="import")
+def import_(file: Annotated[Path, typer.Argument(help="A session file of Claude Code.")]) -> None:
+    """Copy a session of Claude Code, to go on with it here."""
+    from gatewright.agent.transcript.importers import import_claude  # noqa: PLC0415
+
+    target = import_claude(file, here().places.home)
+    typer.echo(f"Imported. In its directory: agent --resume {target.stem}")
 
 
 def _said(envelope: Envelope) -> str:
@@ -79,22 +179,18 @@ def _folder() -> Path:
     return project_folder(here().places.home, Path.cwd())
 
 
-def _sessions(everywhere: bool) -> list[Listed]:
-    folders = [_folder()]
-    if everywhere:
-        folders = [path for path in _folder().parent.glob("*") if path.is_dir()]
-    found = [listed for folder in folders for listed in list_sessions(folder)]
-    return sorted(found, key=lambda listed: listed.changed, reverse=True)
-
-
 def _facts(listed: Listed) -> dict[str, object]:
     return {
         "id": listed.id,
         "title": listed.title,
         "cwd": listed.cwd,
+        "branch": listed.branch,
+        "prompt": listed.prompt,
         "path": str(listed.path),
+        "created": listed.created,
         "changed": listed.changed,
         "size": listed.size,
+        "forkedFrom": listed.forked_from,
     }
 
 

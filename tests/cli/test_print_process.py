@@ -278,10 +278,22 @@ def test_a_turn_limit_has_its_code(program: Program) -> None:
     assert (code, json.loads(out)["subtype"]) == (53, "error_max_turns")
 
 
-def test_a_session_is_listed_and_shown(program: Program, server: ModelServer) -> None:
+def test_a_session_is_listed_shown_found_exported_and_deleted(
+    program: Program, server: ModelServer
+) -> None:
     assert Shapes(program, server).run("What is this?")[0] == 0
     (listed,) = json.loads(program.run("sessions", "list", "--json").stdout)
+    short = listed["id"][:8]
     assert listed["title"] == "What is this?"
-    shown = program.run("sessions", "show", listed["id"][:8])
-    assert shown.returncode == 0
-    assert "> What is this?\nHello there.\n" in shown.stdout
+    assert "> What is this?\nHello there.\n" in program.run("sessions", "show", short).stdout
+    (hit, *_) = json.loads(program.run("sessions", "search", "what", "--json").stdout)
+    assert hit["session"] == listed["id"]
+    assert program.run("sessions", "search", "absent").returncode == 1
+    for format, sign in (("md", "Hello there."), ("html", "<html"), ("json", '"type"')):
+        assert sign in program.run("sessions", "export", short, "-f", format).stdout
+    assert program.run("sessions", "export", short, "-o", "out.md").returncode == 0
+    assert program.run("sessions", "export", short, "-o", "out.md").returncode == 1
+    assert "Nothing had to be" in program.run("sessions", "repair", short).stdout
+    assert "--yes" in program.run("sessions", "delete", short).stderr
+    assert program.run("sessions", "delete", short, "--yes").returncode == 0
+    assert program.run("sessions", "list", "--json").stdout == "[]\n"

@@ -282,6 +282,26 @@ async def test_mode_and_model_change_in_between(serve: Callable[..., Any]) -> No
     assert models[0] != models[-1] == "claude-haiku-4-5"
 
 
+async def test_files_go_back(serve: Callable[..., Any]) -> None:
+    change = '{"file_path": "notes.txt", "content": "changed"}'
+    read = 'call: Read {"file_path": "notes.txt"}\n---\n'
+    judge: Judge = await serve(f"{read}call: Write {change}\n---\nsay: Done.\n")
+    notes = judge.program.project / "notes.txt"
+    before = notes.read_text(encoding="utf-8")
+    options = judge.options(
+        permission_mode="bypassPermissions", extra_args={"replay-user-messages": None}
+    )
+    async with ClaudeSDKClient(options) as client:
+        messages = await answered(client, "go")
+        assert notes.read_text(encoding="utf-8") == "changed"
+        sent = next(m for m in messages if isinstance(m, UserMessage) and not tool_results([m]))
+        assert sent.uuid
+        await client.rewind_files(sent.uuid)
+        assert notes.read_text(encoding="utf-8") == before
+        with pytest.raises(Exception, match="no"):
+            await client.rewind_files("nonsense")
+
+
 async def test_resume_fork_and_continue(serve: Callable[..., Any]) -> None:
     judge: Judge = await serve(HELLO, repeat=True)
     first = result(await judge.query("one"))
