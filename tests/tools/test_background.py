@@ -39,6 +39,15 @@ class Session:
         assert result.ok, text(result)
         return str(result.data["backgroundTaskId"])
 
+    async def heard(self, word: str, id: str) -> str:
+        """What the task printed once it holds `word`, within a bound."""
+        said = ""
+        async with asyncio.timeout(5):
+            while word not in said:  # noqa: ASYNC110  output has no event
+                said = await self.box.said("TaskOutput", task_id=id, block=False)
+                await asyncio.sleep(0.01)
+        return said
+
     async def told(self) -> list[str]:
         """The notices once there is one, within a bound."""
         async with asyncio.timeout(5):
@@ -228,7 +237,8 @@ async def test_a_sweep_spares_strangers(tmp_path: Path) -> None:
 
 async def test_a_sweep_at_exit_ends_own_children(box: Toolbox, tmp_path: Path) -> None:
     session = Session(box, tmp_path)
-    await session.start("setsid sleep 300 & sleep 300")
+    id = await session.start("setsid sleep 300 & echo up; sleep 300")
+    await session.heard("up", id)
     assert sweep.sweep() >= 1
     assert await gone(tmp_path)
     await session.jobs.close()
