@@ -122,6 +122,8 @@ def _permissions(blocks: Sequence[Block], screen: Screen) -> Picking | None:
     ]
 
     def remove(choice: Choice) -> None:
+        if not choice.label:
+            return
         screen.run_line(f"/permissions remove {choice.label}")
 
     def add(choice: Choice) -> None:

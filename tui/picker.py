@@ -69,6 +69,8 @@ class Picker(Rows, can_focus=True):
 
     def show(self, picking: Picking) -> None:
         self._picking, self._filter, self._tab = picking, "", 0
+        filled = (n for n in range(len(picking.tabs)) if self._of_tab(picking, n))
+        self._tab = next(filled, 0)
         self._search()
         self._at = min(picking.at, max(0, len(self._found) - 1))
         self.refresh_rows()
@@ -87,7 +89,8 @@ class Picker(Rows, can_focus=True):
 
     def on_paste(self, event: events.Paste) -> None:
         event.stop()
-        self._type(event.text.partition("\n")[0])
+        if self._picking is not None:
+            self._type(event.text.partition("\n")[0])
 
     def _handled(self, key: str, character: str) -> bool:
         picking = self._picking
@@ -103,8 +106,7 @@ class Picker(Rows, can_focus=True):
             self._tab = (self._tab + TURNS[key]) % len(picking.tabs)
             self._type("")
         elif extra is not None:
-            if choice := self._chosen():
-                extra.run(choice)
+            extra.run(self._chosen() or Choice(self._tab_name(), ""))
         elif key == "backspace":
             self._filter = self._filter[:-1]
             self._type("")
@@ -130,14 +132,21 @@ class Picker(Rows, can_focus=True):
         self._search()
         self._step(0)
 
+    def _of_tab(self, picking: Picking, tab: int) -> Sequence[Choice]:
+        if not picking.tabs:
+            return picking.choices
+        name = picking.tabs[tab]
+        return [choice for choice in picking.choices if choice.insert.partition(" ")[0] == name]
+
     def _search(self) -> None:
         picking = self._picking
         assert picking is not None
-        choices = picking.choices
-        if picking.tabs:
-            tab = picking.tabs[self._tab]
-            choices = [choice for choice in choices if choice.insert.partition(" ")[0] == tab]
+        choices = self._of_tab(picking, self._tab)
         self._found = best(self._filter, choices, lambda c: (c.label, c.detail), limit=1000)
+
+    def _tab_name(self) -> str:
+        tabs = self._picking.tabs if self._picking is not None else ()
+        return tabs[self._tab] if tabs else ""
 
     def _chosen(self) -> Choice | None:
         return self._found[self._at] if self._found else None
@@ -164,7 +173,10 @@ class Picker(Rows, can_focus=True):
     def _head(self, picking: Picking, width: int) -> Line:
         spans = [Span(one_line(picking.title), "text:b")]
         for number, tab in enumerate(picking.tabs):
-            spans += [Span("  "), Span(tab, "accent:u" if number == self._tab else "dim")]
+            here = number == self._tab
+            size = len(self._of_tab(picking, number))
+            spans += [Span("   "), Span(tab, "accent:b" if here else "dim")]
+            spans.append(Span(f" {size}", "accent" if here else "faint"))
         if self._filter:
             spans += [Span("  "), Span(cells.fit(one_line(self._filter), width // 2), "accent")]
         return Line(tuple(spans))

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from textual import events
+from textual.geometry import Size
 from textual.pilot import Pilot
 
 from gatewright.agent.session import Session
@@ -34,6 +35,26 @@ class Stage:
     session: FakeSession
     clock: Clock
 
+    @property
+    def failure(self) -> Exception | None:
+        """What the screen raised."""
+        return self.app._exception  # pyright: ignore[reportPrivateUsage]
+
+    async def recover(self) -> None:
+        """Close whatever is open, answer whatever is asked, empty the prompt."""
+        size = Size(80, 24)
+        self.app.post_message(events.Resize(size, size))
+        for _ in range(100):
+            self.clock.now += 1
+            self.session.busy = False
+            await self.pilot.press("escape")
+            app = self.app
+            if app.screen is app.repl and not app.repl.view.asks and not app.repl.picker.open:
+                break
+        self.app.repl.box.focus()
+        self.app.repl.box.put("")
+        await self.pilot.pause()
+
     def text(self) -> str:
         """What is on the screen, as plain rows."""
         width, height = self.app.size
@@ -46,8 +67,8 @@ class Stage:
         async with asyncio.timeout(LIMIT):
             while not fact():
                 await self.pilot.pause(0.01)
-                if (failure := self.app._exception) is not None:  # pyright: ignore[reportPrivateUsage]
-                    raise failure
+                if self.failure is not None:
+                    raise self.failure
 
     async def see(self, *wanted: str) -> str:
         try:

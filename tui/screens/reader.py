@@ -76,6 +76,7 @@ class Reader(Screen[None]):
         self.transcript = Transcript(look)
         self.transcript.records.open_all = True
         self.foot = Foot(look)
+        self._closed = False
         self._query = ""
         self._typed: str | None = None
         self._hits: list[Place] = []
@@ -122,7 +123,9 @@ class Reader(Screen[None]):
             move()
 
     def _close(self) -> None:
-        self.dismiss(None)
+        if self.is_current and not self._closed:  # the next key may come before it is gone
+            self._closed = True
+            self.dismiss(None)
 
     def _start(self) -> None:
         self._typed = ""
