@@ -25,6 +25,7 @@ from gatewright.tools.protocol import Child, Progress, SpawnRequest, ToolContext
 
 HEAD = 10_000
 TAIL = 18_000
+GRACE = 1.3  # with what follows KILL, all of a group is gone within two seconds
 _TICK = 0.1  # progress at most ten times a second
 _DISK_CHECK = 64 * 1024 * 1024
 # A question ends without a newline; these words leave no doubt, the marks alone might be progress.
@@ -132,7 +133,7 @@ class ShellJob:
     async def _stop(self, why: str) -> None:
         if self.running:
             self._stopped = self._stopped or why
-            await self._child.kill(1.5)
+            await self._child.kill(GRACE)
         await self._ended.wait()
 
     async def expire(self, seconds: float) -> None:

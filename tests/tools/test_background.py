@@ -43,7 +43,7 @@ class Session:
         """What the task printed once it holds `word`, within a bound."""
         said = ""
         async with asyncio.timeout(5):
-            while word not in said:  # noqa: ASYNC110  output has no event
+            while word not in said:
                 said = await self.box.said("TaskOutput", task_id=id, block=False)
                 await asyncio.sleep(0.01)
         return said
@@ -66,7 +66,7 @@ async def session(box: Toolbox, tmp_path: Path) -> AsyncIterator[Session]:
 async def test_it_returns_at_once_with_an_id_and_a_file(session: Session) -> None:
     began = time.monotonic()
     said = await session.box.said("Bash", command="echo hi; sleep 300", run_in_background=True)
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < 3
     assert "shell_1" in said and str(session.box.ctx.spill) in said
     assert list(session.jobs.running()) == ["shell_1: echo hi; sleep 300"]
 
@@ -90,7 +90,7 @@ async def test_waiting_has_a_limit(session: Session) -> None:
     id = await session.start("sleep 300")
     began = time.monotonic()
     said = await session.box.said("TaskOutput", task_id=id, timeout=100)
-    assert "[running]" in said and time.monotonic() - began < 2
+    assert "[running]" in said and time.monotonic() - began < 5
 
 
 async def test_the_end_is_told_exactly_once(session: Session) -> None:

@@ -218,7 +218,7 @@ class TestNothingSurvives:
     ) -> None:
         began = time.monotonic()
         assert await marked.said("Bash", command=command) == "started"
-        assert time.monotonic() - began < 2
+        assert time.monotonic() - began < 5
         assert await gone(tmp_path)
 
     @pytest.mark.parametrize(

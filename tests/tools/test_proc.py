@@ -50,7 +50,7 @@ class TestChild:
         assert await child.read() == b"one\n"
         assert await child.read() == b""
         assert await child.wait() == 0
-        assert time.monotonic() - began < 2
+        assert time.monotonic() - began < 5
 
     async def test_output_closed_early_is_waited_for(self) -> None:
         child = await spawn(request("exec >&- 2>&-; sleep 0.2; exit 3"))
@@ -62,7 +62,7 @@ class TestChild:
         assert await child.read() == b"on\n"
         began = time.monotonic()
         await child.kill(0.2)
-        assert time.monotonic() - began < 1.5
+        assert time.monotonic() - began < 4
         assert await child.wait() == 128 + 9
         assert not group_lives(child.pid)
 

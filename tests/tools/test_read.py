@@ -182,7 +182,7 @@ class TestSize:
         said = await box.said("Read", file_path="huge.txt", offset=20_000, limit=3)
         assert said.startswith(" 20000\tline 20000\n")
         assert "2,147,483,648 bytes in all" in said
-        assert time.monotonic() - began < 1
+        assert time.monotonic() - began < 3
         assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50_000  # kB
 
     async def test_one_line_of_100_mb_needs_no_memory(self, box: Toolbox) -> None:
@@ -228,7 +228,7 @@ class TestPictures:
         Image.new("1", (20_000, 20_000)).save(box.root / "bomb.png")
         began = time.monotonic()
         assert "too large to decode" in await box.refused("Read", file_path="bomb.png")
-        assert time.monotonic() - began < 1
+        assert time.monotonic() - began < 3
 
     async def test_a_damaged_one_is_refused(self, box: Toolbox) -> None:
         (box.root / "p.png").write_bytes(b"\x89PNG\r\n\x1a\n" + b"junk" * 50)
