@@ -13,6 +13,7 @@ from gatewright.agent.providers.errors import failure, failure_in_stream
 from gatewright.agent.providers.foreign import count, rows, table, text
 from gatewright.agent.providers.lanes import Lanes
 from gatewright.agent.providers.protocol import (
+    BlockEnded,
     Finished,
     MessageStarted,
     Piece,
@@ -20,6 +21,7 @@ from gatewright.agent.providers.protocol import (
     ThinkingPiece,
     UsageReported,
 )
+from gatewright.agent.providers.returned import signatures
 from gatewright.agent.providers.sse import Sse
 from gatewright.tools.protocol import JsonObject
 
@@ -50,6 +52,7 @@ class ChatReader:
         self._reason = ""
         self._refusal: list[str] = []
         self._details: list[JsonObject] = []
+        self._extras: dict[int, JsonObject] = {}  # by the number of the call
 
     def feed(self, event: Sse) -> Iterable[Piece]:
         if self._finished:
@@ -145,6 +148,8 @@ class ChatReader:
             yield from pieces
         else:
             self._lanes.rename(self._handles[key], id, name)
+        if extra := table(call.get("extra_content")):
+            self._extras[self._handles[key]] = extra
         yield from self._lanes.arguments(self._handles[key], _arguments(function.get("arguments")))
 
     def _guess(self, id: str, name: str, position: int) -> int:
@@ -164,6 +169,9 @@ class ChatReader:
             opaque = msgspec.json.encode(self._details).decode("utf-8")
             yield from self._lanes.thinking(ThinkingPiece(opaque=opaque))
         yield from self._lanes.end()
+        if self._extras:
+            yield ThinkingPiece(opaque=signatures(self._extras))
+            yield BlockEnded()
         yield UsageReported(self._usage)
         if self._refusal:
             yield Finished(StopReason.REFUSAL, "".join(self._refusal))

@@ -9,8 +9,8 @@ from typing import assert_never
 import msgspec
 
 from gatewright.agent.messages import CallPart, TextPart, ThinkingPart
+from gatewright.agent.providers import returned
 from gatewright.agent.providers.catalog import ModelFacts
-from gatewright.agent.providers.foreign import rows, table
 from gatewright.agent.providers.history import NOTHING, Gathering, Heard, Message, Result, Said
 from gatewright.agent.providers.kept import Kept
 from gatewright.agent.providers.media import sendable
@@ -161,6 +161,7 @@ def _said(message: Said, quirks: Quirks) -> JsonObject:
     texts = [part.text for part in message.parts if isinstance(part, TextPart)]
     calls = [part for part in message.parts if isinstance(part, CallPart)]
     said: JsonObject = {"role": "assistant", "content": "".join(texts) or None}
+    thinking = [part for part in message.parts if isinstance(part, ThinkingPart)]
     if calls:
         said["tool_calls"] = [
             {
@@ -170,22 +171,12 @@ def _said(message: Said, quirks: Quirks) -> JsonObject:
             }
             for call in calls
         ]
-    if quirks.reasoning_back:
-        thinking = [part for part in message.parts if isinstance(part, ThinkingPart)]
-        said |= _reasoning(thinking, quirks)
-    return said
+        returned.sign(said["tool_calls"], thinking, quirks)
+    return said | returned.reasoning(thinking, quirks)
 
 
 def arguments_of(call: CallPart) -> str:
     return msgspec.json.encode(call.input).decode("utf-8")
-
-
-def _reasoning(thinking: Sequence[ThinkingPart], quirks: Quirks) -> JsonObject:
-    if quirks.reasoning_back != "reasoning_details":
-        text = "".join(part.text for part in thinking)
-        return {quirks.reasoning_back: text} if text else {}
-    details = [detail for part in thinking if part.opaque for detail in _details(part.opaque)]
-    return {"reasoning_details": details} if details else {}
 
 
 def _shorten_ids(messages: Sequence[JsonObject]) -> None:
@@ -216,11 +207,3 @@ def _mark(messages: list[JsonObject]) -> None:
         )
         marked = [*parts[:-1], {**parts[-1], "cache_control": _EPHEMERAL}]
         messages[index] = {**message, "content": marked}
-
-
-def _details(opaque: str) -> list[JsonObject]:
-    """What this server gave us; another API's signature is none of it."""
-    try:
-        return [detail for detail in map(table, rows(msgspec.json.decode(opaque))) if detail]
-    except msgspec.DecodeError:
-        return []

@@ -11,7 +11,8 @@ class Quirks(msgspec.Struct, frozen=True, rename="camel", kw_only=True, forbid_u
     """The defaults describe the API's own documentation.
 
     `omit` removes fields of the body, `extra` adds them. `reasoning_back` is the field in which
-    the model's reasoning is returned to it, `call_ids` how short its call ids must be, `bridge`
+    the model's reasoning is returned to it, `call_extra` what the first call of a message carries
+    if it came without, `call_ids` how short its call ids must be, `bridge`
     what the model must have said between the results of its calls and the person's words,
     `phases` whether the model's texts are marked as comments or answers.
     """
@@ -22,7 +23,10 @@ class Quirks(msgspec.Struct, frozen=True, rename="camel", kw_only=True, forbid_u
     system_role: Literal["system", "developer"] = "system"
     stream_usage: bool = True
     effort: Literal["", "reasoning_effort", "reasoning"] = "reasoning_effort"
-    reasoning_back: Literal["", "reasoning_content", "reasoning", "reasoning_details"] = ""
+    reasoning_back: Literal[
+        "", "reasoning_content", "reasoning", "reasoning_details", "extra_content"
+    ] = ""
+    call_extra: dict[str, Any] = {}
     call_ids: Literal["", "nine"] = ""
     bridge: str = ""
     images: bool = True

@@ -111,7 +111,7 @@ def _first_party(
 
     key, token = env.get(server.api_key_env), env.get(server.token_env)
     if not (key or token):
-        key = stored_key(server.name, env)
+        key = _stored(server, env)
     if not (key or token) and server.quirks.key_required:
         raise missing_key(server)
     return anthropic.AsyncAnthropic(
@@ -141,7 +141,7 @@ def _openai_client(server: Endpoint, env: Mapping[str, str]) -> openai.AsyncOpen
             timeout=_TIMEOUT,
             default_headers=headers,
         )
-    known = env.get(server.api_key_env, "") or stored_key(server.name, env)
+    known = env.get(server.api_key_env, "") or _stored(server, env)
     if not known and server.quirks.key_required:
         raise missing_key(server)
     return openai.AsyncOpenAI(
@@ -151,6 +151,16 @@ def _openai_client(server: Endpoint, env: Mapping[str, str]) -> openai.AsyncOpen
         timeout=_TIMEOUT,
         default_headers=headers,
     )
+
+
+def _stored(server: Endpoint, env: Mapping[str, str]) -> str:
+    if server.api_key_helper:
+        raise ProviderError(
+            FailureKind.AUTH,
+            f"The apiKeyHelper of {server.name} works with the transport http only; take "
+            f"providers.{server.name}.transport away, or set {server.api_key_env or 'apiKeyEnv'}.",
+        )
+    return stored_key(server.name, env)
 
 
 def _azure_address(server: Endpoint, env: Mapping[str, str]) -> str:

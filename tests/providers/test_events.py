@@ -7,10 +7,19 @@ from typing import Any
 
 import pytest
 
-from gatewright.agent.messages import AssistantPart, CallPart, TextPart, ThinkingPart, Usage
+from gatewright.agent.messages import (
+    AssistantPart,
+    AssistantTurn,
+    CallPart,
+    TextPart,
+    ThinkingPart,
+    Usage,
+)
 from gatewright.agent.providers.anthropic_events import MessagesReader
 from gatewright.agent.providers.api import Reader
+from gatewright.agent.providers.catalog import ModelFacts
 from gatewright.agent.providers.echo import Echo
+from gatewright.agent.providers.openai_chat import ChatApi
 from gatewright.agent.providers.openai_chat_events import ChatReader
 from gatewright.agent.providers.openai_responses_events import ResponsesReader
 from gatewright.agent.providers.protocol import (
@@ -19,8 +28,10 @@ from gatewright.agent.providers.protocol import (
     Finished,
     InputPiece,
     Piece,
+    Request,
     StopReason,
 )
+from gatewright.agent.providers.quirks import Quirks
 from gatewright.agent.providers.sse import Sse
 from gatewright.agent.stream import Assembly
 
@@ -156,6 +167,23 @@ def test_reasoning_details_are_put_together_and_kept_as_they_came() -> None:
             {"type": "reasoning.text", "index": 0, "text": "Let me.", "signature": "sig"},
             {"type": "reasoning.encrypted", "data": "xyz", "index": 1},
         ]
+    ]
+
+
+def test_what_a_call_was_signed_with_goes_back_with_it() -> None:
+    signed = {"google": {"thought_signature": "abc"}}
+    first = {**call(0, '{"x":1}', id="a", name="Read"), "extra_content": signed}
+    answer = chat(calls(first), calls(call(1, '{"y":2}', id="b", name="Grep")))
+    assert answer.parts[:2] == (A, B)
+    quirks = Quirks(reasoning_back="extra_content", call_extra={"google": "none"})
+    turn = AssistantTurn(answer.parts, "m")
+    foreign = AssistantTurn((A, B), "n")
+    request = Request(model="m", system=(), tools=(), turns=(turn, foreign), max_output=9)
+    body = ChatApi("x", lambda _: ModelFacts(), quirks).body(request)
+    sent = [m["tool_calls"] for m in body["messages"] if "tool_calls" in m]
+    assert [[made.get("extra_content") for made in message] for message in sent] == [
+        [signed, None],
+        [{"google": "none"}, None],
     ]
 
 

@@ -118,6 +118,12 @@ async def test_a_hanging_helper_is_ended(monkeypatch: pytest.MonkeyPatch) -> Non
         await helper("sleep 60", [0.0]).key()
 
 
+def test_a_helper_and_a_package_do_not_go_together() -> None:
+    settings = {"anthropic": ProviderSettings(transport="sdk", api_key_helper="echo k")}
+    with pytest.raises(ProviderError, match="transport http only"):
+        open_provider("anthropic/m", settings=settings, env={})
+
+
 async def test_a_refused_key_is_asked_for_anew(tmp_path: Path) -> None:
     asked = tmp_path / "asked"
     command = f"echo x >> {asked}; echo key-$(wc -l < {asked})"

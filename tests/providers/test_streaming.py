@@ -212,6 +212,17 @@ async def test_a_connection_the_server_closed_is_replaced(open_fake: Open) -> No
     await again.stop()
 
 
+async def test_a_connection_that_rested_long_is_not_trusted(
+    open_fake: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with ModelServer("say: again", repeat=True) as server:
+        provider = open_fake(server, "anthropic").provider
+        await collect(provider)
+        monkeypatch.setattr("gatewright.agent.providers.transport.http._IDLE_SECONDS", 0.0)
+        await collect(provider)
+        assert server.connections == 2
+
+
 async def test_nobody_there(open_fake: Open) -> None:
     async with ModelServer() as server:
         opened = open_fake(server, "anthropic")

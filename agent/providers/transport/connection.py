@@ -23,6 +23,16 @@ class Connection:
         self._reader = reader
         self._writer = writer
         self.fresh = True
+        self._since = 0.0
+
+    def rest(self) -> None:
+        """It is kept for a later request."""
+        self.fresh = False
+        self._since = asyncio.get_running_loop().time()
+
+    @property
+    def idle_seconds(self) -> float:
+        return asyncio.get_running_loop().time() - self._since
 
     @property
     def alive(self) -> bool:

@@ -24,6 +24,7 @@ from gatewright.agent.providers.transport.response import BadResponse, ResponseR
 from gatewright.agent.providers.transport.tls import Trust
 
 _IDLE_LIMIT = 4
+_IDLE_SECONDS = 90.0  # a router may have forgotten an older one, and nobody would tell
 
 
 class Exchange(msgspec.Struct, frozen=True):
@@ -122,7 +123,7 @@ class DirectTransport:
     async def _take(self, exchange: Exchange) -> Connection:
         kept = self._idle.pop(_key(exchange), None)
         if kept is not None:
-            if kept.alive:
+            if kept.alive and kept.idle_seconds < _IDLE_SECONDS:
                 return kept
             kept.close()
         async with asyncio.timeout(self._timeouts.connect):
@@ -137,7 +138,7 @@ class DirectTransport:
         key = _key(exchange)
         keep = reader.complete and reader.reusable and connection.alive
         if keep and key not in self._idle and len(self._idle) < _IDLE_LIMIT:
-            connection.fresh = False
+            connection.rest()
             self._idle[key] = connection
         else:
             connection.close()
