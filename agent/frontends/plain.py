@@ -13,6 +13,7 @@ from gatewright.agent.events import (
     ToolFinished,
     ToolStarted,
     TurnEnded,
+    TurnStarted,
 )
 from gatewright.agent.exits import Exit, code_of
 from gatewright.agent.frontends.turn import (
@@ -35,10 +36,12 @@ async def run(
 ) -> int:
     """Ask `options.prompt` and print the answer; returns the exit code.
 
-    Errors always go to `err`, progress only when `chatty`.
+    Errors, and what was wrong before the first turn, always go to `err`; progress only when
+    `chatty`.
     """
     shape = shape_of(options)
     follower = Follower(session, shape)
+    early = EarlyWarnings()
     answer = ""
     ended: TurnEnded | None = None
     async for envelope in follower.turn(options.prompt):
@@ -51,7 +54,7 @@ async def run(
                 session.answer(ask, Answer(cancelled=True))
             case _:
                 pass
-        if chatty and (line := progress(envelope)):
+        if line := early.line(envelope) or (progress(envelope) if chatty else ""):
             err.write(f"{line}\n")
     return _finish(answer, ended, shape, (out, err))
 
@@ -75,6 +78,23 @@ def _finish(
     if ended.message:
         err.write(f"agent: {ended.message}\n")
     return code
+
+
+class EarlyWarnings:
+    """What is wrong with settings, trust or storage: said also where nobody wants progress."""
+
+    def __init__(self) -> None:
+        self._begun = False
+
+    def line(self, envelope: Envelope) -> str:
+        match envelope.event:
+            case TurnStarted():
+                self._begun = True
+            case Noticed(text=text, tone="warning" | "error") if not self._begun:
+                return f"agent: {text}"
+            case _:
+                pass
+        return ""
 
 
 def progress(envelope: Envelope) -> str:

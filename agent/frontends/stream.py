@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gatewright.agent.events import Asked, Envelope
 from gatewright.agent.exits import Exit
+from gatewright.agent.frontends.plain import EarlyWarnings
 from gatewright.agent.frontends.said import command
 from gatewright.agent.frontends.shapes import Line
 from gatewright.agent.frontends.stream_json import Dialect
@@ -37,6 +38,7 @@ async def run(session: Session, options: LaunchOptions, out: Sink, err: Sink) ->
     if (said := await command(session, options.prompt)) is not None:
         out.write(encode(dialect.command_result(said)))
         return Exit.OK
+    early = EarlyWarnings()
     kept: list[Line] = []
     async for envelope in follower.turn(options.prompt):
         _decline(session, envelope)
@@ -45,6 +47,8 @@ async def run(session: Session, options: LaunchOptions, out: Sink, err: Sink) ->
                 out.write(encode(line))
             else:
                 kept.append(line)
+        if not streaming and (warning := early.line(envelope)):
+            err.write(f"{warning}\n")
     if not streaming and kept:
         out.write(encode(kept if options.verbose else kept[-1]))
     if dialect.code is None:
