@@ -62,6 +62,9 @@ class Box(TextArea):
         self._yanked: tuple[tuple[int, int], tuple[int, int]] | None = None
         self._actions = self._key_actions()
 
+    def _watch_show_vertical_scrollbar(self) -> None:
+        """Ours has no width: nothing wraps differently, and the cursor may be out of date."""
+
     def _key_actions(self) -> Mapping[str, Callable[[], object]]:
         return {
             "ctrl+a": self.action_cursor_line_start,

@@ -1,0 +1,50 @@
+"""The real app in a process of its own: `python -m tests.tui.child WHAT`."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+
+from gatewright.agent.events import AssistantMessage, TextDelta, TurnStarted
+from gatewright.agent.messages import TextPart
+from gatewright.agent.session import Session
+from gatewright.tui import app
+from tests.fakes.fake_session import FakeSession
+from tests.tui.scenes import SCENES
+
+
+def main() -> int:
+    what = sys.argv[1]
+    session = FakeSession()
+
+    async def stream() -> None:
+        """Much faster than any terminal reads."""
+        session.publish(TurnStarted())
+        text = ""
+        for number in range(3000):
+            piece = f"word{number} "
+            text += piece
+            session.publish(TextDelta(text=piece))
+            await asyncio.sleep(0.001)
+        text += "THE-END"
+        session.publish(AssistantMessage(id="m", model="x", parts=(TextPart(text),)))
+
+    tasks: list[asyncio.Task[None]] = []
+
+    async def open_session() -> Session:
+        if what == "noise":
+            os.write(2, b"NOISE from a library\n")
+        elif what == "crash":
+            raise RuntimeError("a defect")
+        elif what == "stream":
+            tasks.append(asyncio.create_task(stream()))
+        elif what in SCENES:
+            SCENES[what](session)
+        return session.facade()
+
+    return app.run(open_session)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,190 @@
+"""The terminal in a real pty: what is written to it, and that it is given back by every exit."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.fakes.terminal import Terminal
+
+ROOT = Path(__file__).resolve().parents[2]
+ENV = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "PYTHONPATH": str(ROOT)}
+READY = "scripted-1"
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(40)]
+
+
+@contextmanager
+def child(what: str, *, rows: int = 24, columns: int = 80, **env: str) -> Generator[Terminal]:
+    argv = [sys.executable, "-m", "tests.tui.child", what]
+    terminal = Terminal(argv, cwd=ROOT, env={**ENV, **env}, rows=rows, columns=columns)
+    with terminal:
+        yield terminal
+
+
+def restored(raw: bytes) -> None:
+    """Every mode that was switched on is off at the end, and the cursor is visible."""
+    for on, off in (
+        (b"\x1b[?1049h", b"\x1b[?1049l"),
+        (b"\x1b[?25l", b"\x1b[?25h"),
+        (b"\x1b[?1000h", b"\x1b[?1000l"),
+        (b"\x1b[?1003h", b"\x1b[?1003l"),
+        (b"\x1b[?2004h", b"\x1b[?2004l"),
+        (b"\x1b[?1004h", b"\x1b[?1004l"),
+        (b"\x1b[?7l", b"\x1b[?7h"),
+        (b"\x1b[>", b"\x1b[<u"),
+    ):
+        assert on in raw, on
+        assert raw.rindex(off) > raw.rindex(on), off
+
+
+def test_leaving_gives_the_terminal_back_and_says_how_to_go_on() -> None:
+    with child("prose") as terminal:
+        terminal.wait_for(READY, "the notes")
+        terminal.press("ctrl+d")
+        assert terminal.wait_exit() == 0
+        shown = terminal.wait_for("agent --resume 0198c0de")
+        assert "> the lease test is flaky" in shown
+        restored(bytes(terminal.raw))
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_signals_give_the_terminal_back(number: signal.Signals) -> None:
+    with child("prose") as terminal:
+        terminal.wait_for(READY)
+        terminal.kill(number)
+        assert terminal.wait_exit() == 128 + number
+        terminal.wait_for("agent --resume")
+        restored(bytes(terminal.raw))
+
+
+def test_a_defect_is_told_and_the_prompt_lives_on() -> None:
+    with child("crash") as terminal:
+        terminal.wait_for("The screen failed: RuntimeError('a defect')")
+        terminal.send("hi")
+        terminal.wait_for("\u276f hi")
+        terminal.press("ctrl+c", "ctrl+d")
+        terminal.wait_exit()
+        restored(bytes(terminal.raw))
+
+
+def test_what_libraries_write_to_the_error_stream_never_shows() -> None:
+    with child("noise") as terminal:
+        terminal.wait_for(READY)
+        terminal.press("ctrl+d")
+        terminal.wait_exit()
+        assert b"NOISE" not in terminal.raw
+
+
+def test_the_screen_works_without_an_error_stream() -> None:
+    """The screen is written to the terminal, whatever descriptor 2 is."""
+    master, slave = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.tui.child", "empty"],
+        stdin=slave,
+        stdout=slave,
+        stderr=subprocess.DEVNULL,
+        cwd=ROOT,
+        env={**ENV, "TERM": "xterm-256color"},
+        start_new_session=True,
+    ) as process:
+        seen, end = b"", time.monotonic() + 10
+        while READY.encode() not in seen and time.monotonic() < end:
+            if select.select([master], [], [], 0.1)[0]:
+                seen += os.read(master, 65536)
+        os.write(master, b"\x04")
+        while process.poll() is None and time.monotonic() < end:
+            if select.select([master], [], [], 0.1)[0]:
+                seen += os.read(master, 65536)
+        assert READY.encode() in seen
+        assert process.wait(5) == 0
+    os.close(master)
+    os.close(slave)
+
+
+def test_nothing_is_written_while_nothing_happens() -> None:
+    with child("tools") as terminal:
+        terminal.wait_for(READY)
+        quiet = _settle(terminal)
+        time.sleep(2)
+        assert len(terminal.raw) == quiet
+
+
+def _settle(terminal: Terminal) -> int:
+    """The size of the output once it stopped growing."""
+    size, end = -1, time.monotonic() + 10
+    while size != len(terminal.raw) and time.monotonic() < end:
+        size = len(terminal.raw)
+        time.sleep(0.5)
+    return size
+
+
+def test_echo_and_line_mode_are_as_before() -> None:
+    master, slave = pty.openpty()
+    before = termios.tcgetattr(slave)
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.tui.child", "empty"],
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        cwd=ROOT,
+        env={**ENV, "TERM": "xterm-256color"},
+        start_new_session=True,
+    ) as process:
+        seen, end = b"", time.monotonic() + 10
+        while READY.encode() not in seen and time.monotonic() < end:
+            if select.select([master], [], [], 0.1)[0]:
+                seen += os.read(master, 65536)
+        assert termios.tcgetattr(slave) != before
+        process.send_signal(signal.SIGTERM)
+        while process.poll() is None and time.monotonic() < end:
+            if select.select([master], [], [], 0.1)[0]:
+                os.read(master, 65536)
+        process.wait(5)
+    assert termios.tcgetattr(slave) == before
+    os.close(master)
+    os.close(slave)
+
+
+def test_a_slow_line_sees_less_but_not_later() -> None:
+    """A terminal that reads 40 kB/s: the end of a fast stream comes soon after it happened."""
+    master, slave = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.tui.child", "stream"],
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        cwd=ROOT,
+        env={**ENV, "TERM": "xterm-256color", "LINES": "24", "COLUMNS": "80"},
+        start_new_session=True,
+    ) as process:
+        os.close(slave)
+        seen, begun = b"", time.monotonic()
+        while b"THE-END" not in seen and time.monotonic() < begun + 25:
+            if select.select([master], [], [], 0.1)[0]:
+                seen += os.read(master, 800)
+            time.sleep(0.02)
+        took = time.monotonic() - begun
+        process.kill()
+    os.close(master)
+    assert b"THE-END" in seen
+    assert took < 15, f"{took:.1f} s"
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(10, 40), (60, 300)])
+def test_extreme_sizes(rows: int, columns: int) -> None:
+    with child("permission", rows=rows, columns=columns) as terminal:
+        terminal.wait_for("Yes, once", "npm test")
+        terminal.resize(30, 100)
+        terminal.wait_for("Run this command?", READY)
