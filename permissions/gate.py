@@ -26,6 +26,7 @@ from gatewright.permissions.decision import (
 )
 from gatewright.permissions.grants import options_for, question, refusal, repeated
 from gatewright.permissions.policy import Policy
+from gatewright.permissions.sandbox.port import Commands
 from gatewright.permissions.world import (
     Dirty,
     Lookup,
@@ -85,6 +86,7 @@ class GatePorts:
     mode_changed: Callable[[str], None] = _ignore
     lookup: Lookup = lookup_host
     dirty: Dirty = git_dirty
+    sandbox: Commands | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +174,8 @@ class Gate:
         policy.resolver.trees.clear()
         for _ in range(MAX_ROUNDS):
             context = policy.context(request.where, agent=request.agent, hook=request.hook.word)
+            if ports.sandbox is not None:
+                context = ports.sandbox.judged(context, request.facts.access)
             decision = decide(call, context)
             if not await fetch_missing(policy.resolver, ports.lookup, ports.dirty):
                 return decision

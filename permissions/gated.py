@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from gatewright.permissions.gate import Gate, GatePorts, Passed, Request
 from gatewright.permissions.policy import Policy
-from gatewright.tools.access import Where
+from gatewright.tools.access import Access, Where
 from gatewright.tools.executor import RawExecutor
 from gatewright.tools.protocol import (
     Executor,
@@ -34,20 +34,20 @@ class GatedExecutor:
         return await self._raw.facts(call, where)
 
     async def execute(self, call: ToolCall, ctx: ToolContext) -> ToolResult:
-        facts = await self._raw.facts(call, ctx.where)
+        facts = await self._known(call, ctx.where)
         if facts.error:
             return ToolResult.failed(facts.error)
         hook = await self._gate.hook(call, ctx.where)
         if hook.input is not None:
             call = call.with_input(dict(hook.input))
-            facts = await self._raw.facts(call, ctx.where)
+            facts = await self._known(call, ctx.where)
             if facts.error:
                 return ToolResult.failed(f"A hook rewrote the input: {facts.error}")
         request = Request(call, facts, ctx.where, ctx.ask, ctx.agent, hook)
         outcome = await self._gate.authorize(request)
         if isinstance(outcome, Passed) and outcome.call.input != call.input:
             call = outcome.call
-            facts = await self._raw.facts(call, ctx.where)
+            facts = await self._known(call, ctx.where)
             if facts.error:
                 return ToolResult.failed(f"The input was changed by who allowed it: {facts.error}")
             outcome = await self._gate.changed(replace(request, call=call, facts=facts))
@@ -58,10 +58,37 @@ class GatedExecutor:
         await self._ports.saving(facts.access, any(self._policy.resolver.trees.values()))
         await self._ports.barrier()
         try:
-            return await self._raw.execute(outcome.call, ctx)
+            return await self._run(outcome.call, facts.access, ctx)
         finally:
             if facts.access.runs is not None or facts.access.writes:
                 self._policy.touched()
+
+    async def _known(self, call: ToolCall, where: Where) -> Facts:
+        """The facts as they count with what the sandbox can do here."""
+        facts = await self._raw.facts(call, where)
+        sandbox = self._ports.sandbox
+        if sandbox is None or facts.error:
+            return facts
+        access = await sandbox.ready(facts.access)
+        return Facts(
+            access=access,
+            verb=facts.verb,
+            target=facts.target,
+            view=facts.view,
+            error=sandbox.refusal(access),
+        )
+
+    async def _run(self, call: ToolCall, access: Access, ctx: ToolContext) -> ToolResult:
+        """Run it, in the sandbox if it is a command that belongs there."""
+        sandbox = self._ports.sandbox
+        if sandbox is None:
+            return await self._raw.execute(call, ctx)
+        confined = sandbox.enter(access, ctx.ask)
+        try:
+            result = await self._raw.execute(call, ctx.confined(confined))
+        finally:
+            sandbox.left(access, confined)
+        return result if confined is None else confined.explained(result)
 
 
 def gated(sources: Sequence[ToolSource], policy: Policy, ports: GatePorts) -> Executor:

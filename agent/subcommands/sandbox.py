@@ -148,7 +148,7 @@ def _run(wanted: Wanted, command: list[str]) -> int:
         raise GatewrightError(f"The command was not run: {found.why}")
     if found.level == "landlock":
         sys.stderr.write(f"agent: {found.why} Landlock alone confines this command.\n")
-    code, told = foreground.run(config, tools, command, os.environ)
+    code, told = foreground.run(config, tools, found.level, command, os.environ)
     for text in told:
         sys.stderr.write(f"agent: {text}\n")
     return code

@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gatewright.permissions.paths import inside
-from gatewright.permissions.sandbox import bwrap, cgroup, environment, seccomp
+from gatewright.permissions.sandbox import bwrap, cgroup, environment, landlock, seccomp
 from gatewright.permissions.sandbox.config import ENV_EXAMPLES, Config
 from gatewright.permissions.sandbox.globs import Glob, globs
 from gatewright.permissions.sandbox.janitor import Janitor
 from gatewright.permissions.sandbox.machine import Machine
 from gatewright.permissions.sandbox.placeholders import Placeholders
+from gatewright.permissions.sandbox.probe import Level
 from gatewright.permissions.sandbox.profile import SandboxProfile, Wishes, sandboxed
 from gatewright.permissions.sandbox.runs import Run, memory_file, status_pipe
 from gatewright.permissions.sandbox.settle import Before, Settlement
@@ -42,8 +43,16 @@ class Active:
 class Sandbox:
     """Holds what runs share: knowledge of the disk, stand-ins, the unreadable file."""
 
-    def __init__(self, config: Config, machine: Machine, entry: Entry | None = None) -> None:
+    def __init__(
+        self,
+        config: Config,
+        machine: Machine,
+        entry: Entry | None = None,
+        *,
+        level: Level = "bwrap",
+    ) -> None:
         self.config = config
+        self._level = level
         self.machine = machine
         self.violations = Violations()
         self.janitor = Janitor(machine.python)
@@ -61,13 +70,15 @@ class Sandbox:
             return tuple(glob for text in texts for glob in globs(text, base, home))
 
         own = () if config.own_home is None else (os.path.realpath(config.own_home),)
+        kept = read(config.deny_write)
         self._home = home
         self._surveyor = Surveyor(
             roots=self.roots,
             home=home,
             denies=read(config.deny_read),
             allows=read((*(f"**/{name}" for name in ENV_EXAMPLES), *config.allow_read)),
-            deny_writes=(*own, *(_absolute(text, base, home) for text in config.deny_write)),
+            deny_writes=(*own, *(glob.literal for glob in kept if glob.pattern is None)),
+            keeps=tuple(glob for glob in kept if glob.pattern is not None),
         )
 
     # --- one run ---
@@ -103,12 +114,9 @@ class Sandbox:
         self._active.append(active)
         extra: Mapping[str, str] = {}
         command: list[str] = []
-        if self._entry is not None and profile.network.reach == "proxy":
+        if self._entry is not None and profile.network.reach == "proxy" and self._level == "bwrap":
             command, extra = self._entry(run, profile)
-        supplies = bwrap.Supplies(run.filter_fd, run.status_write, self._blank(profile))
-        options = bwrap.arguments(profile, self.machine, supplies)
-        run.args_fd = memory_file("args", b"".join(os.fsencode(word) + b"\0" for word in options))
-        argv = [self.machine.bwrap, "--args", str(run.args_fd), "--"]
+        argv = self._launcher(run, profile)
         argv.extend((*bwrap.limited(profile.limits, self.machine), *command, *request.argv))
         argv = cgroup.joined(argv, run.group, self.machine.shell)
         env = environment.scrubbed(request.env, self.config.keep_env)
@@ -124,6 +132,14 @@ class Sandbox:
             argv=tuple(argv), cwd=Path("/"), env=env, fds=(*request.fds, *run.fds()), ended=ended
         )
 
+    def _launcher(self, run: Run, profile: SandboxProfile) -> list[str]:
+        if self._level == "landlock":
+            return landlock.alone(profile, self.machine, run.filter_fd)
+        supplies = bwrap.Supplies(run.filter_fd, run.status_write, self._blank(profile))
+        options = bwrap.arguments(profile, self.machine, supplies)
+        run.args_fd = memory_file("args", b"".join(os.fsencode(word) + b"\0" for word in options))
+        return [self.machine.bwrap, "--args", str(run.args_fd), "--"]
+
     def _prepare(self, profile: SandboxProfile) -> Run:
         run = Run(held=self._placeholders.put(profile.missing))
         self.janitor.watch(run.held)
@@ -132,9 +148,11 @@ class Sandbox:
         if self.machine.seccomp:
             if not self._filter:
                 open_unix = bool(profile.network.unix_sockets)
-                self._filter = seccomp.filter_bytes(unix_sockets=open_unix)
+                shut = self._level == "landlock" and profile.network.reach != "open"
+                self._filter = seccomp.filter_bytes(unix_sockets=open_unix, internet=not shut)
             run.filter_fd = memory_file("filter", self._filter)
-        run.status_read, run.status_write = status_pipe()
+        if self._level == "bwrap":
+            run.status_read, run.status_write = status_pipe()
         return run
 
     def _blank(self, profile: SandboxProfile) -> str:

@@ -14,6 +14,7 @@ from gatewright.permissions.sandbox.config import Config
 from gatewright.permissions.sandbox.confinement import Sandbox
 from gatewright.permissions.sandbox.egress import Egress
 from gatewright.permissions.sandbox.machine import Machine
+from gatewright.permissions.sandbox.probe import Level
 from gatewright.permissions.sandbox.proxy import Proxy
 from gatewright.tools.protocol import SpawnRequest
 
@@ -21,12 +22,12 @@ _PASSED = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
 
 def run(
-    config: Config, machine: Machine, argv: Sequence[str], env: Mapping[str, str]
+    config: Config, machine: Machine, level: Level, argv: Sequence[str], env: Mapping[str, str]
 ) -> tuple[int, list[str]]:
     """The exit code, and what there is to tell afterwards. A signal to us ends the command."""
     told: list[str] = []
     with _proxied(config, machine, told) as bridge:
-        box = Sandbox(config, machine, bridge)
+        box = Sandbox(config, machine, bridge, level=level)
         try:
             request = box.confine(
                 SpawnRequest(argv=tuple(argv), cwd=config.cwd, env=env), told.extend

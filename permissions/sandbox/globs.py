@@ -32,6 +32,8 @@ def globs(text: str, base: str, home: str) -> tuple[Glob, ...]:
         text = text[1:]
     elif text == "~" or text.startswith("~/"):
         text = home + text[1:]
+    elif text.startswith("**/"):
+        text = f"/{text}"
     elif not text.startswith("/"):
         while text.startswith("./"):
             text = text[2:]

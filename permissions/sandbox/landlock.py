@@ -60,12 +60,12 @@ def entry(machine: Machine, spec: Spec) -> list[str]:
     return [machine.python, "-I", "-S", str(ENTRY), spec.text()]
 
 
-def alone(profile: SandboxProfile, machine: Machine, filter_fd: int, temp: str) -> list[str]:
+def alone(profile: SandboxProfile, machine: Machine, filter_fd: int) -> list[str]:
     """Everything up to the command itself, where there is nothing but Landlock."""
     network = profile.network
     spec = Spec(
         read=readable(profile),
-        write=(*profile.writable, *((temp,) if temp else ()), *_WRITABLE_DEVICES),
+        write=(*profile.writable, *_WRITABLE_DEVICES),
         network="open" if network.reach == "open" else "none",
         filter_fd=filter_fd,
         drop=machine.root,

@@ -43,7 +43,9 @@ def supported(machine: str | None = None) -> bool:
     return (machine or platform.machine()) in _ARCH
 
 
-def filter_bytes(machine: str | None = None, *, unix_sockets: bool = False) -> bytes:
+def filter_bytes(
+    machine: str | None = None, *, unix_sockets: bool = False, internet: bool = True
+) -> bytes:
     """The filter for this machine. Raises KeyError where `supported` says no."""
     arch, column = _ARCH[machine or platform.machine()]
     ops = [
@@ -56,7 +58,7 @@ def filter_bytes(machine: str | None = None, *, unix_sockets: bool = False) -> b
         ops.append(_Op(_JGE, _X32, "unknown"))
     ops.extend(_Op(_JEQ, NUMBERS[name][column], "refuse") for name in _have(REFUSED, column))
     ops.extend(_Op(_JEQ, NUMBERS[name][column], "unknown") for name in _have(UNKNOWN, column))
-    tests = _argument_tests(unix_sockets=unix_sockets)
+    tests = _argument_tests(unix_sockets=unix_sockets, internet=internet)
     ops.extend(_Op(_JEQ, NUMBERS[name][column], name) for name in _have(tuple(tests), column))
     ops.append(_Op(_RET, _ALLOW))
     for name in _have(tuple(tests), column):
@@ -96,14 +98,14 @@ def _creates(flags: int, mode: int, name: str) -> list[_Op]:
     ]
 
 
-def _argument_tests(*, unix_sockets: bool) -> dict[str, list[_Op]]:
+def _argument_tests(*, unix_sockets: bool, internet: bool) -> dict[str, list[_Op]]:
     return {
         "clone": [_load(0), _Op(_JSET, _NAMESPACES, "refuse")],
         "ioctl": [
             _load(1),
             *(_Op(_JEQ, value, "refuse") for value in (_TIOCSTI, _TIOCLINUX, _TIOCSETD)),
         ],
-        "socket": _socket(unix_sockets=unix_sockets),
+        "socket": _socket(unix_sockets=unix_sockets, internet=internet),
         "socketpair": [
             _load(1),
             _Op(_AND, _TYPE_MASK),
@@ -121,12 +123,12 @@ def _argument_tests(*, unix_sockets: bool) -> dict[str, list[_Op]]:
     }
 
 
-def _socket(*, unix_sockets: bool) -> list[_Op]:
+def _socket(*, unix_sockets: bool, internet: bool) -> list[_Op]:
     return [
         _load(0),
         *([_Op(_JEQ, _UNIX, "socket-fine")] if unix_sockets else [_Op(_JEQ, _UNIX, "refuse")]),
-        _Op(_JEQ, _INET, "socket-type"),
-        _Op(_JEQ, _INET6, "socket-type"),
+        _Op(_JEQ, _INET, "socket-type" if internet else "refuse"),
+        _Op(_JEQ, _INET6, "socket-type" if internet else "refuse"),
         _Op(_JEQ, _NETLINK, "socket-netlink"),
         _Op(_RET, _error(EAFNOSUPPORT)),
         _Op(_LD, 16 + 8 * 2, label="socket-netlink"),

@@ -64,6 +64,7 @@ class Surveyor:
     denies: tuple[Glob, ...] = ()
     allows: tuple[Glob, ...] = ()  # exceptions from them
     deny_writes: tuple[str, ...] = ()
+    keeps: tuple[Glob, ...] = ()  # patterns of what must not change
     _seen: dict[str, _Listing] = field(default_factory=dict[str, _Listing])
 
     def look(self) -> Sight:
@@ -130,7 +131,7 @@ class Surveyor:
                 continue
             venv = venv or name == VENV_MARK
             marks += name in _BARE
-            hit = guarded(name, parent)
+            hit = guarded(name, parent) or self._kept(f"{path}/{name}")
             if hit:
                 found.append(name)
             if self.denies and self._denied(f"{path}/{name}"):
@@ -140,6 +141,9 @@ class Surveyor:
         return _Listing(
             key, tuple(below), tuple(found), tuple(denied), git, marks == len(_BARE), venv
         )
+
+    def _kept(self, path: str) -> bool:
+        return any(glob.matches(path) for glob in self.keeps)
 
     def _denied(self, path: str) -> bool:
         if not any(glob.matches(path) for glob in self.denies):

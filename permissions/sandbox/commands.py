@@ -1,0 +1,299 @@
+"""The sandbox as the gate uses it: which commands run in it, and what their results mean.
+
+Everything heavy is loaded when the first command is about to be judged, off the event loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from gatewright.permissions.context import Context
+from gatewright.permissions.sandbox.port import ConfinedCall
+from gatewright.permissions.sandbox.violations import likely, note
+from gatewright.tools.access import Access, ShellText
+from gatewright.tools.blocks import Block, Code, Table, Text
+from gatewright.tools.interact import Ask, Option
+from gatewright.tools.protocol import Asker, SpawnRequest, TextContent, ToolResult
+
+if TYPE_CHECKING:
+    from gatewright.permissions.sandbox.config import Config, SandboxSettings
+    from gatewright.permissions.sandbox.confinement import Sandbox
+    from gatewright.permissions.sandbox.probe import Found
+
+Enabled: TypeAlias = Literal["auto"] | bool
+
+_COMPOUND = re.compile(r"[;&|<>()`\n\\$]")
+OFF = "Commands are not confined: the sandbox is switched off."
+
+
+@dataclass(frozen=True, slots=True)
+class Restrictions:
+    """What permission rules add, read anew for each session."""
+
+    deny_read: tuple[str, ...] = ()
+    deny_write: tuple[str, ...] = ()
+    denied_domains: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """Where the session is."""
+
+    cwd: Path
+    home: Path
+    roots: tuple[Path, ...]
+    own_home: Path
+    aside: Path
+
+
+class Call:
+    """One confined call; implements the port's ConfinedCall."""
+
+    def __init__(self, box: Sandbox, *, may_leave: bool) -> None:
+        self._box = box
+        self._may_leave = may_leave
+        self._told: list[str] = []
+
+    def confine(self, request: SpawnRequest) -> SpawnRequest:
+        return self._box.confine(request, self._told.extend)
+
+    def hear(self, text: str) -> None:
+        """The proxy refused something while this call ran."""
+        if text not in self._told and len(self._told) < 8:
+            self._told.append(text)
+
+    def explained(self, result: ToolResult) -> ToolResult:
+        code = result.data.get("exitCode")
+        notes = list(self._told)
+        causes = likely(str(result.data.get("stdout", "")), code if isinstance(code, int) else None)
+        if causes:
+            notes.append(note(causes, may_leave=self._may_leave))
+        if not notes:
+            return result
+        text = "\n".join(f"[sandbox: {each}]" for each in notes)
+        return ToolResult(
+            ok=result.ok,
+            content=(*result.content, TextContent(text)),
+            view=result.view,
+            data=result.data,
+            summary=result.summary,
+            ends_turn=result.ends_turn,
+            cap=result.cap,
+        )
+
+
+def _confined(access: Access, runs: ShellText) -> Access:
+    """The same access without the wish to leave the sandbox."""
+    return Access(
+        reads=access.reads,
+        writes=access.writes,
+        runs=ShellText(runs.command, runs.cwd),
+        urls=access.urls,
+        effects=access.effects,
+        remote=access.remote,
+        subject=access.subject,
+    )
+
+
+@dataclass(slots=True)
+class CommandSandbox:
+    """Implements the port's Commands for one session."""
+
+    base: Base
+    settings: SandboxSettings
+    restrictions: Callable[[], Restrictions] = Restrictions
+    warn: Callable[[str], None] = lambda _: None
+    env: Mapping[str, str] = field(default_factory=dict[str, str])
+    _box: Sandbox | None = None
+    _found: Found | None = None
+    _temp: Path | None = None
+    _trying: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _asker: Asker | None = None
+    _running: list[Call] = field(default_factory=list[Call])
+    _off: str = ""
+
+    # --- the port ---
+
+    async def ready(self, access: Access) -> Access:
+        if access.runs is None:
+            return access
+        async with self._trying:
+            if self._box is None and not self._off:
+                await self._start()
+        if access.runs.unsandboxed and not self.settings.allow_unsandboxed_commands:
+            return _confined(access, access.runs)
+        return access
+
+    def refusal(self, access: Access) -> str:
+        if access.runs is None or self._box is not None or not self.settings.fail_if_unavailable:
+            return ""
+        if self.settings.enabled is False:
+            return ""
+        return f"Commands run only in the sandbox (sandbox.failIfUnavailable). {self._off}"
+
+    def judged(self, context: Context, access: Access) -> Context:
+        if access.runs is None:
+            return context
+        inside = self._box is not None and not self._excluded(access)
+        whole = self._found is not None and self._found.level == "bwrap"
+        allows = inside and whole and self.settings.auto_allow_bash_if_sandboxed
+        return replace(context, sandbox=inside, sandbox_allows=allows)
+
+    def enter(self, access: Access, ask: Asker) -> ConfinedCall | None:
+        if access.runs is None or self._box is None:
+            return None
+        if access.runs.unsandboxed or self._excluded(access):
+            return None
+        self._asker = ask
+        call = Call(self._box, may_leave=self.settings.allow_unsandboxed_commands)
+        self._running.append(call)
+        del self._running[:-8]
+        return call
+
+    def left(self, access: Access, confined: ConfinedCall | None) -> None:
+        if self._box is None:
+            return
+        if isinstance(confined, Call):
+            with contextlib.suppress(ValueError):
+                self._running.remove(confined)
+        elif access.runs is not None:
+            self._box.outside()
+        elif access.writes:
+            self._box.approved(str(path) for path in access.writes)
+
+    # --- the rest ---
+
+    @property
+    def status(self) -> str:
+        """Why commands are not confined; empty when they are, or when nothing ran yet."""
+        return self._off
+
+    def _excluded(self, access: Access) -> bool:
+        """A plain command that the settings name; anything compound stays inside."""
+        if access.runs is None or _COMPOUND.search(access.runs.command):
+            return False
+        words = access.runs.command.split()
+        for text in self.settings.excluded_commands:
+            wanted = text.removesuffix("*").rstrip(" :").split()
+            if wanted and words[: len(wanted)] == wanted:
+                return True
+        return False
+
+    async def _start(self) -> None:
+        if self.settings.enabled is False:
+            self._off = OFF
+            return
+        try:
+            self._found = await asyncio.to_thread(self._prepare)
+            if self._found.level in ("bwrap", "landlock"):
+                self._box = self._open(self._found)
+        except (OSError, ValueError) as error:
+            self._off = f"Commands are not confined: {error}."
+        else:
+            if self._box is None:
+                self._off = f"Commands are not confined. {self._found.why}"
+        if self._off or self._found is None or self._found.level != "bwrap":
+            self.warn(self._off or f"Landlock alone confines commands. {self._found_why()}")
+
+    def _found_why(self) -> str:
+        return self._found.why if self._found is not None else ""
+
+    def _prepare(self) -> Found:
+        """In a thread: the imports and the probe take some milliseconds."""
+        from gatewright.permissions.sandbox import confinement  # noqa: PLC0415  lazy: 15 ms
+        from gatewright.permissions.sandbox.machine import machine  # noqa: PLC0415  lazy
+        from gatewright.permissions.sandbox.probe import probe  # noqa: PLC0415  lazy
+
+        del confinement
+        return probe(machine())
+
+    def _open(self, found: Found) -> Sandbox:
+        from gatewright.permissions.sandbox.bridge import Bridge  # noqa: PLC0415  lazy: 8 ms
+        from gatewright.permissions.sandbox.confinement import Sandbox  # noqa: PLC0415  lazy
+        from gatewright.permissions.sandbox.egress import Egress  # noqa: PLC0415  lazy
+        from gatewright.permissions.sandbox.machine import machine  # noqa: PLC0415  lazy
+        from gatewright.permissions.sandbox.proxy import Proxy  # noqa: PLC0415  lazy
+
+        config, tools = self._config(), machine()
+        bridge = None
+        if config.network.reach == "proxy":
+            egress = Egress(config.network, ask=self._ask_domain, refused=self._heard)
+            bridge = Bridge(Proxy(egress), tools, asyncio.get_running_loop())
+        box = Sandbox(config, tools, bridge, level=found.level)
+        if self._temp is not None:
+            box.janitor.watch((f"{self._temp}/",))
+        return box
+
+    def _config(self) -> Config:
+        from gatewright.permissions.sandbox.config import Config, configured  # noqa: PLC0415  lazy
+
+        self._temp = Path(tempfile.mkdtemp(prefix="gatewright-"))
+        base, more = self.base, self.restrictions()
+        config = configured(
+            Config(
+                cwd=base.cwd,
+                home=base.home,
+                roots=base.roots,
+                temp=self._temp,
+                aside=base.aside,
+                own_home=base.own_home,
+            ),
+            self.settings,
+        )
+        network = config.network
+        return replace(
+            config,
+            deny_read=(*config.deny_read, *more.deny_read),
+            deny_write=(*config.deny_write, *more.deny_write),
+            network=replace(network, denied=(*network.denied, *more.denied_domains)),
+        )
+
+    def _heard(self, host: str, why: str) -> None:
+        for call in self._running:
+            call.hear(why)
+        if self._box is not None:
+            self._box.violations.add(host, (why,))
+
+    async def _ask_domain(self, host: str, port: int) -> bool:
+        if self._asker is None:
+            return False
+        question = Ask(
+            kind="permission",
+            title="Let sandboxed commands reach this host?",
+            body=(Code(f"{host}:{port}", "text"),),
+            options=(Option("yes", "Yes, in this session", "y"), Option("no", "No", "n")),
+            reason="It is not among sandbox.network.allowedDomains.",
+            tool="Bash",
+        )
+        return (await self._asker(question)).choice == "yes"
+
+    def panel(self) -> tuple[Block, ...]:
+        """What `/sandbox` shows."""
+        if self._box is None:
+            return (Text(self._off or "No command ran yet; the sandbox starts with the first."),)
+        from gatewright.permissions.sandbox.explain import lines  # noqa: PLC0415  lazy: 1 ms
+
+        assert self._found is not None
+        text = "\n".join(lines(self._box.profile(self.base.cwd), self._found))
+        blocks: list[Block] = [Code(text, "text")]
+        recent = self._box.violations.recent()[-20:]
+        if recent:
+            rows = tuple((each.command[-60:], each.text) for each in recent)
+            blocks.append(Table(("command", "what was stopped"), rows))
+        return tuple(blocks)
+
+    async def close(self) -> None:
+        """End with the session: nothing is left on disk."""
+        if self._temp is not None:
+            await asyncio.to_thread(shutil.rmtree, self._temp, ignore_errors=True)
+        if self._box is not None:
+            self._box.close()
+            self._box = None
