@@ -7,12 +7,18 @@ import os
 import threading
 from collections.abc import Callable
 
+from gatewright.agent.exits import BadInput
+
 CHUNK = 65536
+MAX_LINE = 64 * 1024 * 1024
 WAITING = 256  # lines held before the reader pauses
 
 
 class LineReader:
-    """`next` gives one line without its end; None once the input has ended."""
+    """`next` gives one line without its end; None once the input has ended.
+
+    Raises BadInput for a line without end.
+    """
 
     def __init__(self, fd: int) -> None:
         self._fd = fd
@@ -20,6 +26,7 @@ class LineReader:
         self._lines: asyncio.Queue[str | None] = asyncio.Queue()
         self._room = threading.Semaphore(WAITING)
         self._ended = False
+        self._endless = False
         threading.Thread(target=self._run, name="input", daemon=True).start()
 
     async def next(self) -> str | None:
@@ -28,6 +35,8 @@ class LineReader:
         line = await self._lines.get()
         self._room.release()
         self._ended = line is None
+        if self._endless:
+            raise BadInput(f"A line of standard input has more than {MAX_LINE // 1024**2} MiB.")
         return line
 
     def _run(self) -> None:
@@ -35,9 +44,12 @@ class LineReader:
             pending = b""
             while chunk := os.read(self._fd, CHUNK):
                 *lines, pending = (pending + chunk).split(b"\n")
+                if len(pending) > MAX_LINE:
+                    self._endless = True
+                    break
                 for line in lines:
                     self._put(line.decode("utf-8", "replace").removesuffix("\r"))
-            if pending:
+            if pending and not self._endless:
                 self._put(pending.decode("utf-8", "replace"))
         except OSError:
             pending = b""  # a terminal that went away ends the input like any other end

@@ -14,6 +14,7 @@ import pytest
 
 from gatewright.agent.commands.core import built_in
 from gatewright.agent.exits import BadInput
+from gatewright.agent.frontends import reader
 from gatewright.agent.frontends.reader import LineReader
 from gatewright.agent.frontends.stream_input import Duplex, message_of, parse
 from gatewright.agent.frontends.stream_json import Dialect
@@ -51,11 +52,12 @@ class Wire:
         self.built = built
         self.lines: list[dict[str, Any]] = []
         self._news = asyncio.Event()
-        reader, self._writer = os.pipe()
+        keyboard, self._writer = os.pipe()
+        self.stdin = self._writer
         session = built.session
         dialect = Dialect(session.id, new_id=new_id)
         self.duplex = Duplex(
-            session, Follower(session), dialect, self, LineReader(reader), asks=asks
+            session, Follower(session), dialect, self, LineReader(keyboard), asks=asks
         )
         self.task = asyncio.create_task(self.duplex.run())
 
@@ -268,6 +270,14 @@ async def test_a_late_or_foreign_answer_is_dropped() -> None:
 async def test_a_line_that_is_no_message_ends_it(line: str) -> None:
     async with wired("say: Hi.") as wire:
         wire.send(line)
+        with pytest.raises(BadInput):
+            await wire.code()
+
+
+async def test_a_line_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "MAX_LINE", 1000)
+    async with wired("say: Hi.") as wire:
+        os.write(wire.stdin, b"x" * 5000)
         with pytest.raises(BadInput):
             await wire.code()
 
