@@ -18,7 +18,7 @@ from gatewright.agent.providers.demo_words import (
     Tour,
     Wish,
 )
-from gatewright.agent.providers.demo_work import Done, Reply, Step, plain_lines, shown
+from gatewright.agent.providers.demo_work import Done, Reply, Step, counted, plain_lines, shown
 from gatewright.tools.protocol import JsonObject
 
 _SHOWN = 12
@@ -71,8 +71,8 @@ def _find(what: str, done: Sequence[Done]) -> Reply:
     lines = plain_lines(result.text)
     if not result.ok or not lines or lines[0].lower().startswith("no "):
         return Reply(f"Nothing found for `{what}`. {lines[0] if lines else ''}".strip())
-    kind = "files" if names else "lines"
-    return Reply(f"Found for `{what}`, {len(lines)} {kind}:\n\n{shown(lines, _SHOWN)}")
+    found = counted(len(lines), "file" if names else "line")
+    return Reply(f"Found {found} for `{what}`:\n\n{shown(lines, _SHOWN)}")
 
 
 def _read(path: str, done: Sequence[Done]) -> Reply:
@@ -81,7 +81,8 @@ def _read(path: str, done: Sequence[Done]) -> Reply:
     if not done[0].ok:
         return Reply(f"That did not work: {done[0].text.strip()}")
     lines = plain_lines(done[0].text)
-    return Reply(f"{path} has {len(lines)} lines; it begins\n\n{shown(lines, _SHOWN)}")
+    size = counted(len(lines), "line")
+    return Reply(f"{path} has {size}; it begins\n\n{shown(lines, _SHOWN)}")
 
 
 def _run(command: str, done: Sequence[Done]) -> Reply:

@@ -34,6 +34,10 @@ class Reply(msgspec.Struct, frozen=True):
     steps: tuple[Step, ...] = ()
 
 
+def counted(number: int, thing: str) -> str:
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
 def plain_lines(text: str) -> list[str]:
     """The lines of a result without line numbers, notices and the empty lines around them."""
     lines = [_NUMBER.sub("", line).rstrip() for line in text.splitlines()]

@@ -234,7 +234,7 @@ async def test_notes_in_the_middle_of_a_turn_do_not_confuse_it() -> None:
     talk.turns.append(ResultTurn(talk.calls[0].id, True, (TextContent("     1\tone"),)))
     talk.turns.append(UserTurn((TextContent("The same call has given the same result."),)))
     await talk.answer()
-    assert "1 lines" in talk.text
+    assert "has 1 line;" in talk.text
 
 
 async def test_the_same_conversation_gets_the_sameanswer() -> None:
