@@ -9,6 +9,7 @@ import codecs
 import hashlib
 import os
 import stat
+import threading
 from collections import OrderedDict
 from pathlib import Path
 from typing import BinaryIO
@@ -159,24 +160,27 @@ def kind_of(mode: int) -> str:
 class ReadLedger:
     """Implements tools.protocol.Ledger for one conversation; capped, oldest files forgotten first.
 
-    `forget_shown` is for whoever takes earlier results away from the model (compaction, clearing).
+    Tools call it from threads. `forget_shown` is for whoever takes earlier results away from the
+    model (compaction, clearing).
     """
 
     CAP = 2000
 
     def __init__(self) -> None:
+        self._lock = threading.Lock()
         self._noted: OrderedDict[str, bytes] = OrderedDict()
         self._shown: OrderedDict[tuple[str, str], bytes] = OrderedDict()
 
     def note(self, path: Path, content: bytes) -> None:
-        key = os.path.realpath(path)
-        digest = _digest(content)
-        if self._noted.get(key) not in (None, digest):
-            self._drop_shown(key)
-        self._noted[key] = digest
-        self._noted.move_to_end(key)
-        if len(self._noted) > self.CAP:
-            self._noted.popitem(last=False)
+        key, digest = os.path.realpath(path), _digest(content)
+        with self._lock:
+            if self._noted.get(key) not in (None, digest):
+                for shown in [shown for shown in self._shown if shown[0] == key]:
+                    del self._shown[shown]
+            self._noted[key] = digest
+            self._noted.move_to_end(key)
+            if len(self._noted) > self.CAP:
+                self._noted.popitem(last=False)
 
     def stale(self, path: Path, content: bytes) -> str:
         known = self._noted.get(os.path.realpath(path))
@@ -187,21 +191,18 @@ class ReadLedger:
         return ""
 
     def shown(self, path: Path, content: bytes, part: str) -> bool:
-        key = (os.path.realpath(path), part)
-        digest = _digest(content)
-        before = self._shown.get(key)
-        self._shown[key] = digest
-        self._shown.move_to_end(key)
-        if len(self._shown) > self.CAP:
-            self._shown.popitem(last=False)
+        key, digest = (os.path.realpath(path), part), _digest(content)
+        with self._lock:
+            before = self._shown.get(key)
+            self._shown[key] = digest
+            self._shown.move_to_end(key)
+            if len(self._shown) > self.CAP:
+                self._shown.popitem(last=False)
         return before == digest
 
     def forget_shown(self) -> None:
-        self._shown.clear()
-
-    def _drop_shown(self, path: str) -> None:
-        for key in [key for key in self._shown if key[0] == path]:
-            del self._shown[key]
+        with self._lock:
+            self._shown.clear()
 
 
 def _digest(content: bytes) -> bytes:

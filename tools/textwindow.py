@@ -39,12 +39,12 @@ class _Lines:
         self._seen_any = False
 
     def feed(self, text: str) -> None:
-        pieces = text.split("\n")
-        before = self.first - self.number
-        if before >= len(pieces):  # all of it lies before the window
-            self.number += len(pieces) - 1
-            self._seen_any = bool(pieces[-1])
+        ends = text.count("\n")
+        if self.number + ends < self.first:  # all of it lies before the window
+            self.number += ends
+            self._seen_any = not text.endswith("\n") if text else self._seen_any
             return
+        pieces = text.split("\n")
         for piece in pieces[:-1]:
             self._add(piece)
             self.end_line()
