@@ -12,7 +12,7 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from textual import events
 from textual.app import App
@@ -22,7 +22,6 @@ from textual.screen import Screen
 from gatewright.agent.commands.outcome import Panel
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.events import Envelope, Rewound
-from gatewright.agent.session import Session
 from gatewright.tui.clipboard import copy_locally
 from gatewright.tui.farewell import farewell
 from gatewright.tui.look import Look
@@ -39,11 +38,14 @@ from gatewright.tui.terminal import ScreenDriver, teach_keys
 from gatewright.tui.theme import DEFAULT, PALETTES, textual_theme
 from gatewright.tui.transcript.items import Item, Prose
 
+if TYPE_CHECKING:
+    from gatewright.agent.session import Session  # 25 ms: the screen is there before the core
+
 log = logging.getLogger(__name__)
 
 MAX_FAILURES = 3  # a screen that keeps failing is given up
-OpenSession = Callable[[], Awaitable[Session]]
-KeepTheme = Callable[[str], None]
+OpenSession: TypeAlias = "Callable[[], Awaitable[Session]]"
+KeepTheme: TypeAlias = Callable[[str], None]
 
 
 class AgentApp(App[int], inherit_bindings=False):

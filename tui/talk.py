@@ -8,16 +8,18 @@ from __future__ import annotations
 from collections.abc import Coroutine, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol, assert_never
+from typing import TYPE_CHECKING, Any, Protocol, assert_never
 
 from gatewright.agent.commands.outcome import Change, Outcome, Panel, Quit, Say, Submit
 from gatewright.agent.commands.registry import Commands
-from gatewright.agent.session import Session
 from gatewright.tools.blocks import Block, Command, Output, Text, Tone
 from gatewright.tools.interact import Answer
 from gatewright.tools.protocol import Content, TextContent
 from gatewright.tui.shell import OwnShell
 from gatewright.tui.transcript.items import Item, Note, Said, Shown, ToolRun
+
+if TYPE_CHECKING:
+    from gatewright.agent.session import Session  # 25 ms: the screen is there before the core
 
 
 class Host(Protocol):

@@ -85,17 +85,17 @@ def find_rg(root: Path) -> str | None:
 
 
 async def _with_rg(program: str, root: Path) -> list[str] | None:
-    process = await asyncio.create_subprocess_exec(
-        program,
-        "--files",
-        "--hidden",
-        "--no-config",
-        "--glob=!.git",
-        cwd=root,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-    )
+    try:
+        process = await asyncio.create_subprocess_exec(
+            program,
+            *("--files", "--hidden", "--no-config", "--glob=!.git"),
+            cwd=root,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+        )
+    except OSError:  # the folder is gone, or the program cannot run here
+        return None
     try:
         async with asyncio.timeout(LIMIT):
             output, _ = await process.communicate()
