@@ -28,10 +28,11 @@ from gatewright.tools.protocol import Content, ImageContent
 
 
 class Message(msgspec.Struct, frozen=True):
-    """What one user message says."""
+    """What one user message says; a `verbatim` text is never taken for a command."""
 
     text: str
     attachments: tuple[Content, ...] = ()
+    verbatim: bool = False
 
 
 class Duplex:
@@ -74,7 +75,8 @@ class Duplex:
 
     async def _turns(self) -> None:
         while (message := await self._next()) is not None:
-            said = None if message.attachments else await command(self._session, message.text)
+            plain = message.verbatim or message.attachments
+            said = None if plain else await command(self._session, message.text)
             if said is not None:
                 self._out.write(encode(self._dialect.command_result(said)))
                 continue
@@ -157,13 +159,14 @@ def parse(line: str) -> Json:
 def message_of(line: Json) -> Message:
     """The text and pictures of a user message. Raises BadInput."""
     content = obj(line.get("message")).get("content")
+    verbatim = line.get("client_composed") is True
     if isinstance(content, str):
-        return Message(content)
+        return Message(content, verbatim=verbatim)
     blocks = [obj(block) for block in items(content)]
     if not blocks:
         raise BadInput("A user message needs message.content: text, or a list of blocks.")
     texts = [str(block.get("text", "")) for block in blocks if block.get("type") == "text"]
-    return Message("\n\n".join(texts), tuple(_pictures(blocks)))
+    return Message("\n\n".join(texts), tuple(_pictures(blocks)), verbatim)
 
 
 def _pictures(blocks: Sequence[Json]) -> Iterator[Content]:

@@ -224,6 +224,28 @@ def test_a_budget_has_its_code(program: Program) -> None:
     assert result["total_cost_usd"] > 0.5
 
 
+STUBBORN = """
+call: Bash {"command": "trap '' TERM HUP INT; echo $$ > pid; sleep 60", "run_in_background": true}
+---
+call: Bash {"command": "until [ -s pid ]; do sleep 0.01; done"}
+---
+say: Done.
+"""
+
+
+def test_a_stubborn_background_command_does_not_outlive_it(program: Program) -> None:
+    with ServerThread(STUBBORN) as server:
+        process = Shapes(program, server).start("go", "-y")
+        assert process.stdout is not None
+        with process:
+            answer = process.stdout.read(5)
+            answered = time.monotonic()
+            assert process.wait(timeout=10) == 0
+    assert answer == b"Done."
+    assert time.monotonic() - answered < 9
+    wait_gone(int(until(program.project / "pid")))
+
+
 PARENT = """
 import subprocess, sys, time
 child = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE, stdin=subprocess.PIPE)

@@ -140,6 +140,15 @@ async def test_what_wakes_the_session_by_itself_is_told_at_once() -> None:
         assert await wire.code() == 0
 
 
+async def test_a_command_is_run_unless_the_client_means_the_text() -> None:
+    async with wired("say: To the model.") as wire:
+        wire.say("/status")
+        assert "Mode" in (await wire.until("result"))["result"]
+        message = {"role": "user", "content": "/status"}
+        wire.send({"type": "user", "message": message, "client_composed": True})
+        assert (await wire.until("result", 2))["result"] == "To the model."
+
+
 async def test_no_message_is_no_turn() -> None:
     async with wired("") as wire:
         assert await wire.code() == 0
