@@ -29,7 +29,10 @@ def launch(arguments: Sequence[str]) -> int:
     from gatewright.agent.argv import Conflict, parse  # noqa: PLC0415  lazy: 20 ms, msgspec
     from gatewright.agent.errors import GatewrightError  # noqa: PLC0415  lazy: 1 ms
     from gatewright.agent.exits import Exit, code_for  # noqa: PLC0415  lazy: 1 ms
-    from gatewright.agent.subcommands.names import is_subcommand  # noqa: PLC0415  lazy: 1 ms
+    from gatewright.agent.subcommands.names import (  # noqa: PLC0415  lazy: 1 ms
+        is_subcommand,
+        mistyped,
+    )
 
     if asks_for_help(arguments):
         import shutil  # noqa: PLC0415  lazy: 6 ms
@@ -43,6 +46,9 @@ def launch(arguments: Sequence[str]) -> int:
             from gatewright.agent.cli import run_subcommand  # noqa: PLC0415  lazy: 44 ms, typer
 
             return run_subcommand(arguments)
+        if arguments and (near := mistyped(arguments[0])):
+            word = arguments[0]
+            raise Conflict(f"Did you mean agent {near}? As a prompt it is: agent -- {word}")
         options: LaunchOptions | int | None = parse(arguments)
         if options is None:
             from gatewright.agent.cli import explain  # noqa: PLC0415  lazy: 44 ms, typer
@@ -147,7 +153,7 @@ def chosen_mode(name: str) -> str:
 
 def asks_for_help(arguments: Sequence[str]) -> bool:
     """Whether help is asked for before any prompt or value could be meant by it."""
-    return bool(arguments) and arguments[0] in ("--help", "-h")
+    return bool(arguments) and (arguments[0] in ("--help", "-h") or list(arguments) == ["help"])
 
 
 def complain(text: str, code: int) -> int:

@@ -24,3 +24,13 @@ def is_subcommand(word: str) -> bool:
 
 def module_of(name: str) -> str:
     return f"gatewright.agent.subcommands.{name}"
+
+
+def mistyped(word: str) -> str:
+    """The sub-command a lone first word was probably meant to be, or an empty string."""
+    if not word.isalpha():
+        return ""
+    from difflib import get_close_matches  # noqa: PLC0415  lazy: 3 ms, for a word that is none
+
+    near = get_close_matches(word.lower(), SUBCOMMANDS, n=1, cutoff=0.75)
+    return near[0] if near else ""

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from gatewright.agent.main import launch
-from gatewright.agent.subcommands.names import SUBCOMMANDS
+from gatewright.agent.subcommands.names import SUBCOMMANDS, mistyped
 from tests.fakes.model_server import ServerThread
 
 Run = Callable[..., tuple[int, str, str]]
@@ -403,3 +403,19 @@ def test_a_directory_that_is_gone_is_said(run: Run, tmp_path: Path) -> None:
         code, _, err = run(*arguments)
         assert (code, err.count("\n")) == (1, 1)
         assert "no longer there" in err
+
+
+@pytest.mark.parametrize("arguments", [("doctr",), ("sesions", "list"), ("Config", "get", "x")])
+def test_a_mistyped_subcommand_is_no_prompt(run: Run, arguments: tuple[str, ...]) -> None:
+    code, _, err = run(*arguments)
+    assert code == 2
+    assert err.startswith("agent: Did you mean agent ")
+
+
+@pytest.mark.parametrize("word", ["hello", "fix", "explain", "tests", "fix the doctor", "./doctor"])
+def test_other_words_are_prompts(word: str) -> None:
+    assert mistyped(word) == ""
+
+
+def test_help_as_a_word(run: Run) -> None:
+    assert run("help")[:2] == run("--help")[:2]
