@@ -128,7 +128,9 @@ class MessagesReader:
 
     def _delta(self, delta: JsonObject) -> tuple[Piece, ...]:
         match delta.get("type"):
-            case "text_delta" if self._block in ("text", ""):
+            case "text_delta" if self._block == "":
+                return (*self._open({"type": "text"}), *self._delta(delta))  # nobody opened it
+            case "text_delta" if self._block == "text":
                 new = self._echo.delta(text(delta.get("text")))
                 return (TextPiece(new),) if new else ()
             case "input_json_delta" if self._block == "tool_use":

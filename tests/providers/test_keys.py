@@ -118,6 +118,7 @@ async def test_a_hanging_helper_is_ended(monkeypatch: pytest.MonkeyPatch) -> Non
         await helper("sleep 60", [0.0]).key()
 
 
+@pytest.mark.timeout(30)
 def test_a_helper_and_a_package_do_not_go_together() -> None:
     settings = {"anthropic": ProviderSettings(transport="sdk", api_key_helper="echo k")}
     with pytest.raises(ProviderError, match="transport http only"):
