@@ -40,6 +40,7 @@ class ShellLimits(msgspec.Struct, frozen=True, kw_only=True):
     """When a command is ended for what it writes, and when its silence is looked at."""
 
     output: int = 5_000_000_000
+    file: int = 256_000_000  # of the output kept in the work file
     disk_free: int = 500_000_000
     quiet: float = 15.0
 
@@ -199,11 +200,10 @@ class ShellJob:
         self._write(self._kept.so_far())
 
     def _write(self, data: bytes) -> None:
-        if self._file is None:
+        if self._file is None or self._written >= self._limits.file:
             return
         try:
-            self._file.write(data)
-            self._written += len(data)
+            self._written += self._file.write(data[: self._limits.file - self._written])
         except OSError:
             self._stopped = self._stopped or "stopped: the disk is full"
 
@@ -222,7 +222,11 @@ class ShellJob:
 
     def _marker(self, hidden: int) -> str:
         lines = self._kept.hidden_lines
-        where = f"; the whole is in {self._path}" if self._file is not None else ""
+        where = ""
+        if self._file is not None:
+            whole = self._written == self._kept.size
+            what = "the whole is" if whole else f"its first {self._written:,} bytes are"
+            where = f"; {what} in {self._path}"
         return f"[{counted(lines, 'line')} ({hidden:,} bytes) left out{where}]"
 
     @property

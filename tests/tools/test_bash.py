@@ -335,6 +335,13 @@ class TestOutput:
         (file,) = box.ctx.spill.iterdir()
         assert file.stat().st_size < 60_000_000
 
+    async def test_the_file_does_not_grow_for_ever(self, box: Toolbox) -> None:
+        box = Toolbox(box.root, Bash(ShellLimits(file=1_000_000)))
+        said = await box.said("Bash", command="head -c 5000000 /dev/zero | tr '\\0' x; echo end")
+        assert "its first 1,000,000 bytes are in" in said and said.endswith("end")
+        (file,) = box.ctx.spill.iterdir()
+        assert file.stat().st_size == 1_000_000
+
     async def test_a_full_disk_is_told(self, box: Toolbox) -> None:
         box = Toolbox(box.root, Bash(ShellLimits(disk_free=10**18)))
         result = await box.call("Bash", command="yes")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -9,10 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from gatewright.tools import registry
 from gatewright.tools.access import Access, Where
-from gatewright.tools.protocol import ToolSpec
+from gatewright.tools.executor import RawExecutor
+from gatewright.tools.protocol import ToolCall, ToolSpec
 from gatewright.tools.registry import BASIC, TOOLS, BuiltinTools, canonical
 from gatewright.tools.schema import SCHEMAS, generate
 
@@ -76,7 +80,8 @@ def test_only_enabled_tools_are_found() -> None:
 
 START = """
 import sys
-from gatewright.tools.protocol import ToolSpec
+from gatewright.tools.executor import RawExecutor
+from gatewright.tools.protocol import ToolCall, ToolSpec
 from gatewright.tools.registry import BuiltinTools
 import gatewright.tools.executor, gatewright.tools.proc, gatewright.tools.fs
 assert len(BuiltinTools().specs()) == 7
@@ -125,3 +130,30 @@ def test_every_tool_says_what_it_touches() -> None:
         assert access != Access(), name
         if access.writes or access.runs:
             assert not access.concurrent(), name
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=6,
+)
+HINTS = st.sampled_from(
+    ("../..", "/", "~", "~/x", "\0", "**/*", "{a", "[", "http://[", "http://1.1", "-1", "1-5", "")
+)
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_no_input_breaks_the_facts(name: str, tmp_path: Path) -> None:
+    spec = next(spec for spec in BuiltinTools(TOOLS).specs() if spec.name == name)
+    fields = sorted(spec.schema.get("properties", {})) or ["none"]
+    executor = RawExecutor([BuiltinTools(TOOLS)])
+    where = Where(tmp_path, tmp_path, tmp_path)
+
+    @settings(max_examples=60, deadline=None)
+    @given(st.dictionaries(st.sampled_from(fields), HINTS | JSON))
+    def judge(input: dict[str, Any]) -> None:
+        facts = asyncio.run(executor.facts(ToolCall("1", name, input), where))
+        assert facts.error or facts.access != Access()
+        assert "internal error" not in facts.error
+
+    judge()
