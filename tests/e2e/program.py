@@ -30,6 +30,10 @@ class Program:
         home, project = folder / "home", folder / "project"
         home.mkdir()
         project.mkdir()
+        settings = home / ".gatewright" / "settings.json"
+        settings.parent.mkdir()
+        # Titles come from the model that needs no server: a script answers the conversation alone.
+        settings.write_text('{"smallModel": "demo"}', encoding="utf-8")
         (project / "notes.txt").write_text("alpha\nbeta\n", encoding="utf-8")
         return cls(home, project)
 
