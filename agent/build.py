@@ -15,6 +15,10 @@ from pathlib import Path
 import msgspec
 
 from gatewright.agent import trusting, wire
+from gatewright.agent.attachments import AttachPorts
+from gatewright.agent.attending import Attending
+from gatewright.agent.beside import Beside, open_history, open_namer
+from gatewright.agent.briefing import Briefing, places_of
 from gatewright.agent.clock import SystemClock
 from gatewright.agent.commands.core import built_in
 from gatewright.agent.commands.registry import Commands
@@ -23,6 +27,7 @@ from gatewright.agent.conversation import Conversation
 from gatewright.agent.errors import SettingsError
 from gatewright.agent.events import (
     AnyEvent,
+    Cleared,
     Decided,
     Envelope,
     ModeChanged,
@@ -30,19 +35,19 @@ from gatewright.agent.events import (
     SessionStarted,
     ToolFinished,
 )
-from gatewright.agent.history.history import History, HistoryPlaces
+from gatewright.agent.history.history import History
 from gatewright.agent.hub import Hub
 from gatewright.agent.ids import new_id
 from gatewright.agent.live import LiveSettings
 from gatewright.agent.loop import Limits
-from gatewright.agent.model import OpenModel
+from gatewright.agent.memory_book import MemoryBook
+from gatewright.agent.noticing import Noticing
 from gatewright.agent.opening import ModelOpener, wanted_model
 from gatewright.agent.options import LaunchOptions
 from gatewright.agent.pairing import INTERRUPTED
 from gatewright.agent.parts import CallPorts, Parts
 from gatewright.agent.planning import SessionPlanning, plan_file
 from gatewright.agent.policing import policy_config, rules_of
-from gatewright.agent.providers.catalog import load_catalog
 from gatewright.agent.providers.retry import Backoff, RetryPolicy
 from gatewright.agent.redact import Redactor
 from gatewright.agent.resume import Start, find_start
@@ -52,16 +57,18 @@ from gatewright.agent.settings.schema import Settings
 from gatewright.agent.settings.trust import TrustStore
 from gatewright.agent.standing import Standing
 from gatewright.agent.surroundings import Surroundings, survey
-from gatewright.agent.titles import Namer
 from gatewright.agent.transcript.place import project_folder
 from gatewright.agent.transcript.writer import TranscriptLock, TranscriptWriter
 from gatewright.agent.version import VERSION
-from gatewright.permissions.decision import DecisionRecord
+from gatewright.permissions.context import Call
+from gatewright.permissions.decide import decide
+from gatewright.permissions.decision import DecisionRecord, Deny
 from gatewright.permissions.gated import GatePorts, gated
 from gatewright.permissions.policy import Policy
+from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.fs import ReadLedger
 from gatewright.tools.proc import spawn
-from gatewright.tools.protocol import Asker, TextContent, ToolContext
+from gatewright.tools.protocol import Asker, Content, TextContent, ToolContext, ToolFailure
 from gatewright.tools.registry import BASIC, BuiltinTools
 
 CLOCK = SystemClock()
@@ -93,10 +100,10 @@ async def open_session(
     barrier = writer.barrier if writer is not None else _nothing_to_keep
     live = _live(base, env, policy)
     planning = _planning(base, policy)
-    opener = ModelOpener(live, tools, start.id)
-    closing = [base.history.checkpoints.settled]
-    if interactive:
-        closing.append(_namer(base, opener).close)
+    briefing = Briefing(lambda: live.around)
+    if not interactive:
+        briefing.begin()
+    opener = ModelOpener(live, tools, start.id, briefing)
     _announce(base, policy, tools)
     return Session(
         Parts(
@@ -120,12 +127,7 @@ async def open_session(
             fallback_names=around.settings.fallback_models,
             opening=partial(_ask_for_trust, base, env, live),
             writer=writer,
-            remains=Remains(lambda: base.standing.now, planning.path, around.where.resolve),
-            forget=base.ledger.forget_shown,
-            history=base.history,
-            closing=tuple(closing),
-            redactor=base.redactor,
-            folder=start.path.parent,
+            beside=_beside(base, live, policy, opener),
             stored=len(start.stored) if start.on_disk else 0,
         )
     )
@@ -154,35 +156,59 @@ def _base(around: Surroundings) -> _Base:
         talk=talk,
         standing=standing,
         ledger=ReadLedger(),
-        history=_history(around, start, hub),
+        history=open_history(around, start, hub),
         redactor=Redactor(around.env),
     )
 
 
-def _history(around: Surroundings, start: Start, hub: Hub) -> History:
-    """Where nobody can be asked, nobody goes back either: then commands cost no snapshot."""
-    own = start.path.with_suffix("")
-    places = HistoryPlaces(own, start.path.parent, around.where.root, trees=around.interactive)
-    history = History(places, around.env, partial(_publish, hub))
-    hub.tap(lambda e: history.checkpoints.saw(e.event) if e.agent == MAIN else None)
-    return history
+def _beside(base: _Base, live: LiveSettings, policy: Policy, opener: ModelOpener) -> Beside:
+    """What the session has beside its turns."""
+    around, settings, briefing = base.around, base.around.settings, opener.briefing
+    noticing = Noticing(
+        places_of(around), lambda: briefing.memory().files, bare=around.options.bare
+    )
+    base.hub.tap(lambda e: briefing.renew() if isinstance(e.event, Cleared) else None)
+    attaching = AttachPorts(_picture, base.ledger.note, _readable(policy, around.where))
+    closing = [base.history.checkpoints.settled]
+    if around.interactive:
+        closing.append(open_namer(around, base.start, base.hub, opener).close)
+    return Beside(
+        remains=Remains(lambda: base.standing.now, _plan_path(base), around.where.resolve),
+        forget=base.ledger.forget_shown,
+        auto_compact=settings.auto_compact,
+        attending=Attending(noticing, attaching),
+        noticing=noticing.saw,
+        memory=MemoryBook(lambda: live.around, briefing),
+        history=base.history if settings.checkpoints else None,
+        redactor=base.redactor,
+        folder=base.start.path.parent,
+        closing=tuple(closing),
+    )
 
 
-def _namer(base: _Base, open_model: ModelOpener) -> Namer:
-    """Names the session with the small model of whoever answers, where there is one."""
+def _picture(data: bytes, path: Path) -> Content | None:
+    from gatewright.tools.picture import image_content, image_type  # noqa: PLC0415  lazy: 2 ms
 
-    def small() -> OpenModel:
-        around = base.around
-        provider = wanted_model(around, base.start.model).partition("/")[0]
-        tier = load_catalog().tier(provider, "small")
-        name = around.settings.small_model or (f"{provider}/{tier}" if tier else "")
-        return open_model(name, "")
+    try:
+        return image_content(data, path)[0] if image_type(data[:16]) else None
+    except ToolFailure:  # a damaged image is attached as any other file
+        return None
 
-    namer = Namer(small, partial(_publish, base.hub))
-    for envelope in base.start.stored:
-        namer.restore(envelope.event)
-    base.hub.tap(lambda e: namer.saw(e.event) if e.agent == MAIN else None)
-    return namer
+
+def _readable(policy: Policy, where: Where) -> Callable[[Path], bool]:
+    """Whether no rule denies reading the path, for what a person points at."""
+
+    def readable(path: Path) -> bool:
+        access = Access(reads=(path,), effects=Effect.READ_ONLY)
+        call = Call("Read", {"file_path": str(path)}, access)
+        return not isinstance(decide(call, policy.context(where)), Deny)
+
+    return readable
+
+
+async def _keep_before(base: _Base, access: Access, losing: bool) -> None:
+    if base.around.settings.checkpoints:
+        await base.history.checkpoints.before(access, losing=losing)
 
 
 def _live(base: _Base, env: Mapping[str, str], policy: Policy) -> LiveSettings:
@@ -203,6 +229,8 @@ async def _ask_for_trust(
         await asyncio.to_thread(store.add, base.around.where.root)
     except SettingsError as error:
         _warn(base.hub, f"Trusted for this session only. {error}")
+    else:
+        _publish(base.hub, Noticed(text="Trusted. `agent trust remove` takes it back."))
     live.trust()
 
 
@@ -220,7 +248,7 @@ def _gate_ports(base: _Base, barrier: Callable[[], Awaitable[None]]) -> GatePort
     return GatePorts(
         record=lambda record: _publish(hub, _decided(record, redactor)),
         barrier=barrier,
-        saving=lambda access, losing: base.history.checkpoints.before(access, losing=losing),
+        saving=partial(_keep_before, base),
         clock=CLOCK.monotonic,
         persist=persist,
         place=store.place,
@@ -298,11 +326,15 @@ def _writer(base: _Base) -> TranscriptWriter | None:
     return TranscriptWriter(start.path, header, lock=lock, warn=partial(_warn, hub))
 
 
-def _planning(base: _Base, policy: Policy) -> SessionPlanning:
+def _plan_path(base: _Base) -> Path:
     around = base.around
-    path = plan_file(
+    return plan_file(
         around.where.root, around.places.home, base.start.id, in_project=around.trusted
     )
+
+
+def _planning(base: _Base, policy: Policy) -> SessionPlanning:
+    path = _plan_path(base)
     policy.plan_at(path)
     return SessionPlanning(policy, path, lambda event: _publish(base.hub, event))
 

@@ -10,6 +10,7 @@ import enum
 
 import msgspec
 
+from gatewright.agent.events import UserMessage
 from gatewright.tools.protocol import Content, TextContent
 
 
@@ -28,6 +29,9 @@ class Input(msgspec.Struct, frozen=True):
     @property
     def text(self) -> str:
         return "\n".join(part.text for part in self.content if isinstance(part, TextContent))
+
+    def message(self) -> UserMessage:
+        return UserMessage(content=self.content, input_id=self.id, hidden=self.hidden)
 
 
 class Inbox:

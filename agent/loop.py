@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import enum
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 import msgspec
 
@@ -16,7 +16,6 @@ from gatewright.agent.conversation import Conversation
 from gatewright.agent.errors import FailureKind, ProviderError
 from gatewright.agent.events import Noticed, TurnEnded, TurnStarted, UserMessage
 from gatewright.agent.guard import LoopGuard, Verdict
-from gatewright.agent.inbox import Inbox
 from gatewright.agent.messages import CallPart
 from gatewright.agent.providers.protocol import StopReason
 from gatewright.agent.stop import Stop
@@ -49,7 +48,7 @@ class Limits(msgspec.Struct, frozen=True):
 class Ports(msgspec.Struct, frozen=True, kw_only=True):
     answers: AnswerPorts
     tools: BatchPorts
-    inbox: Inbox
+    inputs: Callable[[], Awaitable[bool]]  # takes up what was typed; whether there was any
     limits: Limits
     ask: Asker | None  # None: nobody is there to be asked
     spent: float  # dollars this session cost before this turn
@@ -120,7 +119,9 @@ class _Turn:
             message = await self._answers.next()
             calls = [part for part in message.parts if isinstance(part, CallPart)]
             step = (
-                await self._run_calls(step, calls) if calls else self._without_calls(step, message)
+                await self._run_calls(step, calls)
+                if calls
+                else await self._without_calls(step, message)
             )
         return step
 
@@ -139,13 +140,13 @@ class _Turn:
             )
         )
 
-    def _without_calls(self, before: Round, message: Assembly) -> Round | End:
+    async def _without_calls(self, before: Round, message: Assembly) -> Round | End:
         if message.reason is StopReason.LENGTH:
             if before.resumes >= RESUMES:
                 return End(Stop.MODEL_ERROR, "The answer kept reaching the model's output limit.")
             self._tell_model(RESUME_NOTE)
             return Round(Continue.OUTPUT_LIMIT_RESUME, resumes=before.resumes + 1)
-        if self._take_inputs():  # typed while the model was answering: go on with it
+        if await self._ports.inputs():  # typed while the model was answering: go on with it
             return Round(Continue.QUEUED_INPUT)
         if message.reason is StopReason.REFUSAL:
             return End(Stop.MODEL_ERROR, message.detail or "The model declined to answer.")
@@ -161,7 +162,7 @@ class _Turn:
         end = self._over_a_limit(malformed) or await self._going_in_circles(finished)
         if end is not None:
             return end
-        reason = Continue.QUEUED_INPUT if self._take_inputs() else Continue.NEXT_TURN
+        reason = Continue.QUEUED_INPUT if await self._ports.inputs() else Continue.NEXT_TURN
         return Round(reason, malformed, before.resumes)
 
     def _over_a_limit(self, malformed: int) -> End | None:
@@ -209,9 +210,3 @@ class _Turn:
 
     def _tell_model(self, text: str) -> None:
         self.emit(UserMessage(content=(TextContent(text),), hidden=True))
-
-    def _take_inputs(self) -> bool:
-        taken = self._ports.inbox.take()
-        for item in taken:
-            self.emit(UserMessage(content=item.content, input_id=item.id, hidden=item.hidden))
-        return bool(taken)

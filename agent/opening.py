@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import time
-
+from gatewright.agent.briefing import Briefing
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.live import LiveSettings
 from gatewright.agent.model import OpenModel
 from gatewright.agent.options import LaunchOptions
-from gatewright.agent.prompt.environment import look_around
-from gatewright.agent.prompt.memory import memory_files
-from gatewright.agent.prompt.system import system_prompt
 from gatewright.agent.providers.protocol import Provider
 from gatewright.agent.providers.registry import Opened, default_model, open_provider
 from gatewright.agent.request import RequestFrame
@@ -28,8 +24,11 @@ USUAL_OUTPUT = 32_000  # more is asked for only by an answer that needs it
 
 
 class ModelOpener:
-    def __init__(self, live: LiveSettings, tools: ToolSource, session: str) -> None:
+    def __init__(
+        self, live: LiveSettings, tools: ToolSource, session: str, briefing: Briefing
+    ) -> None:
         self._live = live
+        self.briefing = briefing
         self._tools = tools
         self._session = session
 
@@ -42,7 +41,7 @@ class ModelOpener:
         facts = opened.facts
         frame = RequestFrame(
             model=opened.model,
-            system=system_blocks(around),
+            system=self.briefing.blocks(),
             tools=tuple(sorted(self._tools.specs(), key=lambda spec: spec.name)),
             max_output=min(facts.max_output, USUAL_OUTPUT),
             raised_output=facts.max_output,
@@ -78,13 +77,7 @@ def wanted_model(around: Surroundings, stored: str) -> str:
 
 def system_blocks(around: Surroundings) -> tuple[str, ...]:
     """The system prompt of a session in these surroundings."""
-    options, where = around.options, around.where
-    files = () if options.bare else memory_files(around.places.home, where.root, where.cwd)
-    environment = look_around(where.cwd, where.root, around.env, time.strftime("%Y-%m-%d"))
-    appended = options.append_system_prompt
-    if options.json_schema:
-        appended = f"{appended}\n\n{Shape(options.json_schema).prompt}".strip()
-    return system_prompt(environment, files, replaced=options.system_prompt, appended=appended)
+    return Briefing(lambda: around).blocks()
 
 
 def _enforced(options: LaunchOptions) -> JsonObject | None:

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import msgspec
 
+from gatewright.agent.beside import Beside
 from gatewright.agent.clock import Clock
 from gatewright.agent.commands.registry import Commands, Modes, RuleBook
-from gatewright.agent.compact.compactor import CompactHooks, NoHooks
-from gatewright.agent.compact.state import forget_nothing, nothing
 from gatewright.agent.conversation import Conversation
 from gatewright.agent.errors import ProviderError
-from gatewright.agent.history.history import History
 from gatewright.agent.hub import Hub
 from gatewright.agent.loop import Limits
 from gatewright.agent.model import OpenModel
-from gatewright.agent.redact import Redactor
 from gatewright.agent.transcript.writer import TranscriptWriter
 from gatewright.tools.access import Where
 from gatewright.tools.protocol import Asker, Executor, Jobs, Progress, ToolContext
@@ -56,12 +53,5 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
     fallback_names: tuple[str, ...] = ()
     opening: Callable[[Asker], Awaitable[None]] | None = None  # awaited before the first turn
     writer: TranscriptWriter | None = None
-    remains: Callable[[int], Awaitable[Sequence[str]]] = nothing  # what a summary is joined by
-    forget: Callable[[], None] = forget_nothing  # tools: the model lost what it was shown
-    compact_hooks: CompactHooks = NoHooks()
-    auto_compact: bool = True
-    history: History | None = None  # the files' past; None: nothing is kept
-    closing: tuple[Callable[[], Awaitable[None]], ...] = ()  # what ends with the session
-    redactor: Redactor = Redactor({})
-    folder: Path | None = None  # where this directory's sessions are
+    beside: Beside = Beside()
     stored: int = 0  # the last sequence number that is on disk already

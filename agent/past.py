@@ -135,20 +135,21 @@ class Past:
 
 
 def compact_ports(parts: Parts, publish: Callable[[AnyEvent], None]) -> CompactPorts:
+    beside = parts.beside
     return CompactPorts(
         talk=parts.talk,
         emit=publish,
-        state=parts.remains,
-        forget=parts.forget,
+        state=beside.remains,
+        forget=beside.forget,
         clock=parts.clock,
-        hooks=parts.compact_hooks,
-        automatic=parts.auto_compact,
+        hooks=beside.compact_hooks,
+        automatic=beside.auto_compact,
     )
 
 
 def open_past(parts: Parts, compactor: Compactor, entry: Entry) -> Past:
     """The past of a session put together from these parts."""
-    writer = parts.writer
+    writer, beside = parts.writer, parts.beside
 
     def stored() -> Path | None:
         return writer.path if writer is not None else None
@@ -158,9 +159,9 @@ def open_past(parts: Parts, compactor: Compactor, entry: Entry) -> Past:
             hub=parts.hub,
             talk=parts.talk,
             publish=entry.publish,
-            forget=parts.forget,
+            forget=beside.forget,
             stored=stored,
-            history=parts.history,
+            history=beside.history,
         )
     )
     door = Door(
@@ -171,9 +172,9 @@ def open_past(parts: Parts, compactor: Compactor, entry: Entry) -> Past:
         alone=entry.alone,
         barrier=parts.barrier,
         stored=stored,
-        redactor=parts.redactor,
+        redactor=beside.redactor,
         cwd=parts.where.cwd,
-        folder=parts.folder,
+        folder=beside.folder,
     )
     return Past(door, compactor, rewinder)
 

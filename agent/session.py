@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -85,6 +85,7 @@ class Session:
         self._spending.restore(e.event for e in parts.hub.kept() if e.agent == MAIN)
         self._compactor = Compactor(compact_ports(parts, self._publish))
         self._effort = ""
+        self._cleared = False  # what the model is told at the beginning is read anew
         self._working = asyncio.Lock()  # held by a turn, or by work on the past
         self.past = open_past(
             parts, self._compactor, Entry(self._publish, self._needed, self._alone)
@@ -155,6 +156,7 @@ class Session:
             commands=self.commands,
             spending=self._spending.table(),
             past=self.past,
+            memory=self._parts.beside.memory,
         )
         outcome = await self.commands.run(line, context)
         match outcome:
@@ -181,8 +183,8 @@ class Session:
         runner.cancel()
         await asyncio.wait([runner], timeout=CLOSE_LIMIT)
         await self._jobs.close()
-        if self._parts.closing:
-            ending = [asyncio.ensure_future(close()) for close in self._parts.closing]
+        if self._parts.beside.closing:
+            ending = [asyncio.ensure_future(close()) for close in self._parts.beside.closing]
             await asyncio.wait(ending, timeout=CLOSE_LIMIT)
         self._parts.hub.close()
         if writers:
@@ -208,6 +210,7 @@ class Session:
                 if self.busy:
                     return Say.text("Interrupt the running turn first (Esc).", "warning")
                 self._publish(Cleared())
+                self._cleared = True
                 return change
             case _:
                 assert_never(change.operation)
@@ -227,6 +230,8 @@ class Session:
         self._parts.hub.publish(event, agent=agent)
         if agent != MAIN:
             return
+        for text in self._parts.beside.noticing(event):
+            self._inbox.put(Input(new_id(), (TextContent(text),), Priority.LATER, hidden=True))
         self._spending.apply(event)
         if isinstance(event, AssistantMessage | Compacted):
             window = self._model.window if self._model else 0
@@ -242,12 +247,28 @@ class Session:
             await self._inbox.wait()
             self._idle.clear()
             async with self._working:
-                for item in self._inbox.take():
-                    said = UserMessage(content=item.content, input_id=item.id, hidden=item.hidden)
-                    self._publish(said)
+                await self._take_inputs()
                 model = await self._opened()
                 if model is not None:
                     await self._run_turn(model)
+
+    async def _take_inputs(self) -> bool:
+        """Publish everything that waits, each with what it brings along, even when cancelled."""
+        waiting = list(self._inbox.take())
+        taken = bool(waiting)
+        try:
+            while waiting:
+                brought = await self._brought(waiting[0])
+                for content in brought:
+                    self._publish(UserMessage(content=content, hidden=True))
+                self._publish(waiting.pop(0).message())
+        finally:
+            for item in waiting:
+                self._publish(item.message())
+        return taken
+
+    async def _brought(self, item: Input) -> Sequence[tuple[Content, ...]]:
+        return () if item.hidden else await self._parts.beside.attending(item.text, self._where)
 
     async def _alone(self, work: Callable[[], Awaitable[object]]) -> object:
         """Do this while no turn runs; an interrupt ends it like a turn."""
@@ -270,10 +291,13 @@ class Session:
 
     async def _needed(self) -> OpenModel:
         """The model for work on the past; raises GatewrightError when there is none."""
-        if self._model is None:
+        if self._model is None or self._cleared:
+            before, self._cleared = self._model, False
             self._model = await asyncio.to_thread(
                 self._parts.open_model, self._model_name, self._effort
             )
+            if before is not None:
+                await before.provider.close()
         return self._model
 
     async def _opened(self) -> OpenModel | None:
@@ -318,7 +342,7 @@ class Session:
             tools=BatchPorts(
                 parts.executor, self._context, self._publish, parts.clock, self._waited_for
             ),
-            inbox=self._inbox,
+            inputs=self._take_inputs,
             limits=parts.limits,
             ask=partial(self._broker.ask, MAIN) if parts.interactive else None,
             spent=self._spending.since_start,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gatewright.agent.commands import config, history, session
+from gatewright.agent.commands import config, history, memory, session
 from gatewright.agent.commands.outcome import Outcome, Panel, Quit, Say
 from gatewright.agent.commands.registry import Command, CommandContext
 from gatewright.tools.blocks import Table
@@ -20,6 +20,7 @@ def built_in() -> tuple[Command, ...]:
         *config.commands(),
         *session.commands(),
         *history.commands(),
+        *memory.commands(),
         Command(
             name="exit",
             summary="Leave; the session is kept",

@@ -12,6 +12,7 @@ from gatewright.agent.commands.outcome import Outcome, Say
 from gatewright.tools.blocks import Block
 
 if TYPE_CHECKING:
+    from gatewright.agent.memory_book import MemoryBook
     from gatewright.agent.past import Past
 
 
@@ -52,6 +53,7 @@ class CommandContext(msgspec.Struct, frozen=True, kw_only=True):
     commands: Commands
     spending: Sequence[Block] = ()
     past: Past | None = None
+    memory: MemoryBook | None = None
 
 
 Handler: TypeAlias = Callable[[str, CommandContext], Awaitable[Outcome]]

@@ -3,12 +3,35 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import msgspec
 
+from gatewright.agent.history.gitrun import git_env, run_git
+
 HEAD_LIMIT = 4096
+STATUS_LIMIT = 2_000
+GIT_TIME = 1.0  # seconds: a huge repository is described without its status
+QUESTIONS: Mapping[str, Sequence[str]] = {
+    "status": ("status", "--porcelain=v1", "--branch", "--untracked-files=normal"),
+    "log": ("log", "-n", "5", "--no-show-signature", "--format=%h %s"),
+    "default": ("symbolic-ref", "--short", "refs/remotes/origin/HEAD"),
+    "user": ("config", "--get", "user.name"),
+    "stash": ("rev-list", "--count", "--walk-reflogs", "refs/stash"),
+}
+
+
+class Repository(msgspec.Struct, frozen=True):
+    """What git says, each empty where it did not."""
+
+    status: str = ""
+    log: str = ""
+    default: str = ""
+    user: str = ""
+    stash: str = ""
 
 
 class Environment(msgspec.Struct, frozen=True):
@@ -18,6 +41,7 @@ class Environment(msgspec.Struct, frozen=True):
     shell: str
     system: str
     branch: str
+    repository: Repository = Repository()
 
     def section(self) -> str:
         lines = [
@@ -31,7 +55,24 @@ class Environment(msgspec.Struct, frozen=True):
             lines.append(f"- Project root: {self.root}")
         if self.branch:
             lines.append(f"- Git branch: {self.branch}")
-        return "\n".join(lines) + "\n"
+        return "\n".join(lines) + "\n" + self._git()
+
+    def _git(self) -> str:
+        found = self.repository
+        lines: list[str] = []
+        if found.default:
+            lines.append(f"- Default branch: {found.default.removeprefix('origin/')}")
+        if found.user:
+            lines.append(f"- Commits are made as: {found.user}")
+        if found.stash:
+            lines.append(f"- Stashed changes: {found.stash}")
+        text = "".join(f"{line}\n" for line in lines)
+        changes = "\n".join(found.status.splitlines()[1:])
+        if found.status:
+            text += f"\nGit status when this conversation began:\n{_cut(changes) or '(clean)'}\n"
+        if found.log:
+            text += f"\nNewest commits:\n{found.log}\n"
+        return text
 
 
 def look_around(cwd: Path, root: Path, env: Mapping[str, str], date: str) -> Environment:
@@ -42,11 +83,44 @@ def look_around(cwd: Path, root: Path, env: Mapping[str, str], date: str) -> Env
         shell=Path(env.get("SHELL", "/bin/bash")).name,
         system=f"{platform.system()} {platform.release()}".strip(),
         branch=git_branch(root),
+        repository=ask_git(root, env),
     )
 
 
+def ask_git(root: Path, env: Mapping[str, str]) -> Repository:
+    """All questions at once; together they take as long as the slowest."""
+    if not (root / ".git").exists():
+        return Repository()
+    questions = dict(QUESTIONS)
+    deadline = time.monotonic() + GIT_TIME
+    own = git_env(env, {"GIT_CEILING_DIRECTORIES": str(root.parent)})
+
+    def ask(arguments: Sequence[str]) -> str:
+        left = deadline - time.monotonic()
+        try:
+            out = run_git(arguments, cwd=root, env=own, limit=max(0.05, left))
+        except OSError:  # no such ref, no commit yet, git is missing, or it takes too long
+            return ""
+        return out.decode("utf-8", errors="replace").strip("\n")
+
+    if _has_filters(root, own):  # `git status` would run them
+        del questions["status"]
+    with ThreadPoolExecutor(len(QUESTIONS)) as pool:
+        answers = dict(zip(questions, pool.map(ask, questions.values()), strict=True))
+    return Repository(**answers)
+
+
+def _has_filters(root: Path, env: Mapping[str, str]) -> bool:
+    """Whether the repository itself names programs that git would run on its files."""
+    asked = ("config", "--local", "--includes", "--name-only", "--get-regexp", r"^filter\.")
+    try:
+        return bool(run_git(asked, cwd=root, env=env, limit=GIT_TIME).strip())
+    except OSError:  # exit code 1: there is none
+        return False
+
+
 def git_branch(root: Path) -> str:
-    """The checked-out branch, read from the files: starting git would let its config run things."""
+    """The checked-out branch, read from the files: it costs no process."""
     try:
         folder = root / ".git"
         if folder.is_file():
@@ -56,3 +130,15 @@ def git_branch(root: Path) -> str:
     except (OSError, ValueError):
         return ""
     return head.removeprefix("ref: refs/heads/") if head.startswith("ref:") else head[:12]
+
+
+def _cut(text: str) -> str:
+    if len(text) <= STATUS_LIMIT:
+        return text
+    kept = text[:STATUS_LIMIT].rsplit("\n", 1)[0]
+    left = text.count("\n") - kept.count("\n")
+    return f"{kept}\n({left} more; run git status to see them)"
+
+
+def today() -> str:
+    return time.strftime("%Y-%m-%d")

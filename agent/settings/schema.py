@@ -202,6 +202,19 @@ class Settings(Section, frozen=True):
         tuple[str, ...], setting("Models to try in order when one is overloaded.", nearest=True)
     ] = ()
     effort: Annotated[Effort | Literal[""], setting("How much the model thinks.")] = ""
+    output_style: Annotated[
+        Literal["default", "concise", "explanatory"], setting("How answers are written.")
+    ] = "default"
+    auto_compact: Annotated[
+        bool, setting("Summarise the conversation when the model's window is nearly full.")
+    ] = True
+    checkpoints: Annotated[
+        bool, setting("Keep what is changed, so that /rewind can put it back.")
+    ] = True
+    cleanup_period_days: Annotated[
+        Annotated[int, msgspec.Meta(ge=0)],
+        setting("Delete sessions unused for so many days; 0 keeps them.", scopes=OWN_FILES),
+    ] = 30
     max_turns: Annotated[
         Annotated[int, msgspec.Meta(ge=1)] | None,
         setting("Requests to the model a turn may take."),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from gatewright.agent.beside import Beside
 from gatewright.agent.clock import Clock, SystemClock
 from gatewright.agent.commands.registry import Commands
 from gatewright.agent.compact.state import nothing
@@ -142,7 +143,7 @@ def build(
         limits=limits,
         interactive=interactive,
         fallback_names=fallback_names,
-        remains=remains,
+        beside=Beside(remains=remains),
     )
     return House(Session(parts), provider, executor, talk, modes)
 

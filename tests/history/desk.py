@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from gatewright.agent import wire
+from gatewright.agent.beside import Beside
 from gatewright.agent.clock import SystemClock
 from gatewright.agent.commands.registry import Commands
 from gatewright.agent.conversation import Conversation
@@ -155,9 +156,7 @@ def open_desk(folder: Path) -> Desk:
         attempts=3,
         barrier=writer.barrier if path else no_barrier,
         writer=writer,
-        history=history,
-        closing=(history.checkpoints.settled,),
-        folder=path.parent,
+        beside=Beside(history=history, closing=(history.checkpoints.settled,), folder=path.parent),
     )
     return Desk(Session(parts), talk, standing, writer, path, root, provider)
 

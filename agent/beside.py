@@ -1,0 +1,85 @@
+"""What a session has beside its turns: its past, its instruction files, what it is told unasked."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from gatewright.agent.compact.compactor import CompactHooks, NoHooks
+from gatewright.agent.compact.state import forget_nothing, nothing
+from gatewright.agent.events import AnyEvent
+from gatewright.agent.history.history import History, HistoryPlaces
+from gatewright.agent.hub import Hub
+from gatewright.agent.memory_book import MemoryBook
+from gatewright.agent.model import OpenModel
+from gatewright.agent.opening import ModelOpener, wanted_model
+from gatewright.agent.providers.catalog import load_catalog
+from gatewright.agent.redact import Redactor
+from gatewright.agent.resume import Start
+from gatewright.agent.surroundings import Surroundings
+from gatewright.agent.titles import Namer
+from gatewright.tools.access import Where
+from gatewright.tools.protocol import Content
+
+MAIN = "main"
+
+
+async def _nothing_more(text: str, where: Where) -> Sequence[tuple[Content, ...]]:
+    """Nothing is attached to inputs."""
+    del text, where
+    return ()
+
+
+def _nothing_noticed(event: AnyEvent) -> Sequence[str]:
+    del event
+    return ()
+
+
+class Beside(msgspec.Struct, frozen=True, kw_only=True):
+    """A session works without any of it."""
+
+    remains: Callable[[int], Awaitable[Sequence[str]]] = nothing  # what a summary is joined by
+    forget: Callable[[], None] = forget_nothing  # tools: the model lost what it was shown
+    compact_hooks: CompactHooks = NoHooks()
+    auto_compact: bool = True
+    attending: Callable[[str, Where], Awaitable[Sequence[tuple[Content, ...]]]] = _nothing_more
+    noticing: Callable[[AnyEvent], Sequence[str]] = _nothing_noticed  # texts for the model
+    memory: MemoryBook | None = None
+    history: History | None = None  # the files' past; None: nothing is kept
+    redactor: Redactor = Redactor({})
+    folder: Path | None = None  # where this directory's sessions are
+    closing: tuple[Callable[[], Awaitable[None]], ...] = ()  # what ends with the session
+
+
+def open_history(around: Surroundings, start: Start, hub: Hub) -> History:
+    """Where nobody can be asked, nobody goes back either: then commands cost no snapshot."""
+    own = start.path.with_suffix("")
+    places = HistoryPlaces(own, start.path.parent, around.where.root, trees=around.interactive)
+
+    def publish(event: AnyEvent) -> None:
+        hub.publish(event)
+
+    history = History(places, around.env, publish)
+    hub.tap(lambda e: history.checkpoints.saw(e.event) if e.agent == MAIN else None)
+    return history
+
+
+def open_namer(around: Surroundings, start: Start, hub: Hub, open_model: ModelOpener) -> Namer:
+    """Names the session with the small model of whoever answers, where there is one."""
+
+    def small() -> OpenModel:
+        provider = wanted_model(around, start.model).partition("/")[0]
+        tier = load_catalog().tier(provider, "small")
+        name = around.settings.small_model or (f"{provider}/{tier}" if tier else "")
+        return open_model(name, "")
+
+    def publish(event: AnyEvent) -> None:
+        hub.publish(event)
+
+    namer = Namer(small, publish)
+    for envelope in start.stored:
+        namer.restore(envelope.event)
+    hub.tap(lambda e: namer.saw(e.event) if e.agent == MAIN else None)
+    return namer

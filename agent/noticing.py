@@ -1,0 +1,94 @@
+"""What the model is told without being asked: files that changed, instructions further down.
+
+Fed with the main agent's events; looks at the disk only when the person speaks or a call ended.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from gatewright.agent.events import AnyEvent, Cleared, ToolFinished, ToolStarted
+from gatewright.agent.prompt.memory import MemoryFile, MemoryPlaces, nested_files, section
+from gatewright.agent.standing import PATHS
+
+WATCHED = 200
+NAMED = 20
+
+
+class Noticing:
+    """`known` gives the instruction files that are in the system prompt."""
+
+    def __init__(
+        self, places: MemoryPlaces, known: Callable[[], Sequence[MemoryFile]], *, bare: bool
+    ) -> None:
+        self._places = places
+        self._known = known
+        self._bare = bare
+        self._nested: list[Path] = []
+        self._running: dict[str, Path] = {}
+        self._stamps: OrderedDict[Path, tuple[int, int]] = OrderedDict()
+
+    def saw(self, event: AnyEvent) -> Sequence[str]:
+        """What to tell the model because of this event."""
+        match event:
+            case ToolStarted(call_id=call_id, input=input):
+                name = next((str(input[key]) for key in PATHS if key in input), "")
+                if name:
+                    self._running[call_id] = Path(os.path.realpath(self._places.cwd / name))
+            case ToolFinished(call_id=call_id, ok=ok):
+                path = self._running.pop(call_id, None)
+                if path is not None and ok:
+                    self._watch(path)
+                    return self._further_down(path)
+            case Cleared():
+                self._nested.clear()
+                self._stamps.clear()
+            case _:
+                pass
+        return ()
+
+    def changed(self) -> str:
+        """Which files are no longer as the model last saw them; told once."""
+        names: list[str] = []
+        for path, stamp in list(self._stamps.items()):
+            now = _stamp(path)
+            if now != stamp:
+                gone = "" if now else " (deleted)"
+                names.append(f"{path}{gone}")
+                del self._stamps[path]
+        if not names:
+            return ""
+        shown = "\n".join(f"- {name}" for name in names[:NAMED])
+        more = f"\n- and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        return (
+            "Notice of this program: these files changed on disk since you last saw them, by the "
+            f"person or by a command. Read them again before you rely on them.\n{shown}{more}"
+        )
+
+    def _watch(self, path: Path) -> None:
+        if stamp := _stamp(path):
+            self._stamps[path] = stamp
+            self._stamps.move_to_end(path)
+            if len(self._stamps) > WATCHED:
+                self._stamps.popitem(last=False)
+
+    def _further_down(self, path: Path) -> Sequence[str]:
+        if self._bare or path.parent == self._places.cwd:
+            return ()
+        known = [file.path for file in self._known()] + self._nested
+        found = nested_files(self._places, path, known).files
+        self._nested += [file.path for file in found]
+        if not found:
+            return ()
+        return (f"Notice of this program: these hold for {path.parent}.\n\n{section(found)}",)
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size

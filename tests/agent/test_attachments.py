@@ -1,0 +1,137 @@
+"""What a person points at comes along; what is no file stays a word."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gatewright.agent.attachments import CHARACTERS, AttachPorts, Mention, attach, mentions
+from gatewright.agent.events import Cleared, ToolFinished, ToolStarted
+from gatewright.agent.noticing import Noticing
+from gatewright.agent.prompt.memory import MemoryPlaces
+from gatewright.tools.access import Where
+from gatewright.tools.protocol import Content, ImageContent, TextContent
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("see @a.py", [Mention("a.py")]),
+        ("@a.py, @src/b.py.", [Mention("a.py"), Mention("src/b.py")]),
+        ("(@a.py#L10-20)", [Mention("a.py", 10, 20)]),
+        ("@a.py#L5 and @a.py#L5", [Mention("a.py", 5, 5)]),
+        ('@"with space.md"', [Mention("with space.md")]),
+        ("@~/x @/abs/y @../z", [Mention("~/x"), Mention("/abs/y"), Mention("../z")]),
+        ("me@example.org and a@b", []),
+        ("@ alone", []),
+        ("@decorator\ndef f(): ...", [Mention("decorator")]),
+        ("@größe.txt", [Mention("größe.txt")]),
+    ],
+)
+def test_mentions(text: str, found: list[Mention]) -> None:
+    assert mentions(text) == found
+
+
+class Place:
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.noted: list[str] = []
+        self.where = Where(root, root, root)
+
+    def attach(self, text: str) -> list[str]:
+        ports = AttachPorts(
+            picture=self.picture,
+            note=lambda path, data: self.noted.append(path.name),
+            readable=lambda path: path.name != "denied.txt",
+        )
+        return [
+            part.text if isinstance(part, TextContent) else "image"
+            for part in attach(text, self.where, ports)
+        ]
+
+    def picture(self, data: bytes, path: Path) -> Content | None:
+        return ImageContent("image/png", "A") if data.startswith(b"\x89PNG") else None
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    (tmp_path / "a.py").write_text("one\ntwo\nthree\n", encoding="utf-8")
+    (tmp_path / "denied.txt").write_text("secret", encoding="utf-8")
+    (tmp_path / "b.bin").write_bytes(b"\0\1")
+    (tmp_path / "i.png").write_bytes(b"\x89PNG...")
+    (tmp_path / "dir" / "sub").mkdir(parents=True)
+    (tmp_path / "dir" / "f.txt").write_text("x", encoding="utf-8")
+    (tmp_path / "big.txt").write_text("line of text\n" * 30_000, encoding="utf-8")
+    return Place(tmp_path)
+
+
+def test_files_ranges_directories_and_images(place: Place) -> None:
+    (whole,) = place.attach("@a.py")
+    assert whole.endswith("     1\tone\n     2\ttwo\n     3\tthree")
+    assert place.noted == ["a.py"]
+    (part,) = place.attach("@a.py#L2-9")
+    assert "lines 2 to 3 of 3" in part
+    assert "one" not in part
+    assert place.noted == ["a.py"]
+    assert place.attach("@dir")[0].endswith("sub/\nf.txt")
+    assert place.attach("look @i.png") == ["@i.png:", "image"]
+
+
+def test_what_is_not_attached_says_so_or_stays_a_word(place: Place) -> None:
+    assert place.attach("@nothing.txt @decorator") == []
+    assert "a rule denies" in place.attach("@denied.txt")[0]
+    assert "secret" not in "".join(place.attach("@denied.txt"))
+    assert "binary" in place.attach("@b.bin")[0]
+    (big,) = place.attach("@big.txt")
+    assert len(big) < CHARACTERS + 200
+    assert "lines 1 to 2000 of 30000" in big
+    assert place.noted == []
+
+
+def touched(path: Path, call: str = "c") -> tuple[ToolStarted, ToolFinished]:
+    started = ToolStarted(
+        call_id=call, name="Read", input={"file_path": str(path)}, verb="Read", target=""
+    )
+    return started, ToolFinished(call_id=call, ok=True, content=())
+
+
+def test_files_that_changed_are_told_once(tmp_path: Path) -> None:
+    places = MemoryPlaces(tmp_path / "h", tmp_path, tmp_path, tmp_path, lambda path: False)
+    noticing = Noticing(places, lambda: (), bare=False)
+    paths = [tmp_path / name for name in ("a", "b", "c", "d")]
+    for path in paths:
+        path.write_text("1", encoding="utf-8")
+    for number, path in enumerate(paths):
+        for event in touched(path, str(number)):
+            assert noticing.saw(event) == ()
+    assert noticing.changed() == ""
+    paths[0].write_text("changed", encoding="utf-8")
+    paths[1].unlink()
+    paths[2].write_text("ours", encoding="utf-8")
+    for event in touched(paths[2]):
+        noticing.saw(event)
+    text = noticing.changed()
+    assert text.endswith(f"- {paths[0]}\n- {paths[1]} (deleted)")
+    assert noticing.changed() == ""
+    paths[3].write_text("forgotten", encoding="utf-8")
+    noticing.saw(Cleared())
+    assert noticing.changed() == ""
+
+
+def test_instructions_further_down_are_told_once(tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "AGENTS.md").write_text("Use tabs.", encoding="utf-8")
+    file = tmp_path / "deep" / "x.py"
+    file.write_text("", encoding="utf-8")
+    places = MemoryPlaces(tmp_path / "h", tmp_path, tmp_path, tmp_path, lambda path: False)
+    noticing = Noticing(places, lambda: (), bare=False)
+    started, finished = touched(file)
+    assert noticing.saw(started) == ()
+    (told,) = noticing.saw(finished)
+    assert "Use tabs." in told
+    noticing.saw(started)
+    assert noticing.saw(finished) == ()
+    bare = Noticing(places, lambda: (), bare=True)
+    bare.saw(started)
+    assert bare.saw(finished) == ()

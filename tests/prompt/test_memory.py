@@ -1,0 +1,163 @@
+"""Instruction files: which are read, in which order, and what never gets in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gatewright.agent.errors import GatewrightError
+from gatewright.agent.prompt.approvals import Approvals
+from gatewright.agent.prompt.memory import (
+    SIZE_LIMIT,
+    Memory,
+    MemoryPlaces,
+    memory_files,
+    nested_files,
+    section,
+)
+
+
+class Place:
+    def __init__(self, folder: Path) -> None:
+        self.home = folder / "home"
+        self.own = self.home / ".gatewright"
+        self.root = self.home / "project"
+        self.cwd = self.root / "a" / "b"
+        for directory in (self.own, self.cwd):
+            directory.mkdir(parents=True)
+        self.approved = Approvals(folder / "state", self.root)
+
+    def write(self, name: str, text: str) -> Path:
+        path = self.home / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    @property
+    def places(self) -> MemoryPlaces:
+        return MemoryPlaces(self.own, self.root, self.cwd, self.home, self.approved)
+
+    def read(self) -> Memory:
+        return memory_files(self.places)
+
+    def texts(self) -> list[str]:
+        return [file.text.strip() for file in self.read().files]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+def test_from_the_person_down_to_the_working_directory(place: Place) -> None:
+    for name in ("project/a/b/AGENTS.md", "project/a/CLAUDE.md", "project/AGENTS.local.md",
+                 "project/AGENTS.md", ".gatewright/AGENTS.md"):  # fmt: skip
+        place.write(name, name)
+    place.write("project/a/x/AGENTS.md", "beside the way")
+    place.write("AGENTS.md", "above the project")
+    assert place.texts() == [
+        ".gatewright/AGENTS.md", "project/AGENTS.md", "project/AGENTS.local.md",
+        "project/a/CLAUDE.md", "project/a/b/AGENTS.md",
+    ]  # fmt: skip
+    assert [file.kind for file in place.read().files] == [
+        "user", "shared", "local", "shared", "shared",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("agents", "claude", "expected"),
+    [
+        ("A", "C", ["A", "C"]),
+        ("same", "same", ["same"]),
+        ("A", "@AGENTS.md", ["A", "@AGENTS.md"]),
+        ("A", "See @AGENTS.md first.\nmore", ["A", "See @AGENTS.md first.\nmore"]),
+        ("@CLAUDE.md", "C", ["C", "@CLAUDE.md"]),
+        ("@CLAUDE.md A", "@AGENTS.md C", ["@AGENTS.md C", "@CLAUDE.md A"]),
+        ("", "C", ["C"]),
+    ],
+)
+def test_what_says_the_same_is_read_once(
+    place: Place, agents: str, claude: str, expected: list[str]
+) -> None:
+    place.write("project/AGENTS.md", agents)
+    place.write("project/CLAUDE.md", claude)
+    assert place.texts() == expected
+
+
+def test_a_link_to_the_other_name_is_the_same_file(place: Place) -> None:
+    place.write("project/AGENTS.md", "A")
+    (place.root / "CLAUDE.md").symlink_to("AGENTS.md")
+    assert place.texts() == ["A"]
+
+
+def test_imports_four_deep_and_never_in_circles(place: Place) -> None:
+    place.write("project/AGENTS.md", "0 @docs/1.md")
+    for number in range(1, 7):
+        place.write(f"project/docs/{number}.md", f"{number} @{number + 1}.md and @1.md")
+    numbers = [text.split()[0] for text in place.texts()]
+    assert numbers == ["4", "3", "2", "1", "0"]
+
+
+def test_code_and_comments_import_nothing(place: Place) -> None:
+    for name in "abc":
+        place.write(f"project/{name}.md", name)
+    text = "x <!-- @a.md\n --> `@b.md`\n```\n@c.md\n<!-- kept -->\n```\nme@a.md\n<!-- open @a.md"
+    place.write("project/AGENTS.md", text)
+    assert place.texts() == ["x  `@b.md`\n```\n@c.md\n<!-- kept -->\n```\nme@a.md"]
+
+
+def test_outside_the_project_only_with_approval(place: Place) -> None:
+    secret = place.write("private/notes.md", "private")
+    place.write("project/AGENTS.md", "A @../private/notes.md @~/private/notes.md @missing.md")
+    (place.root / "link.md").symlink_to(secret)
+    place.write("project/CLAUDE.md", "C @link.md")
+    found = place.read()
+    assert [file.text[0] for file in found.files] == ["A", "C"]
+    assert found.waiting == (secret,)
+    place.approved.add(found.waiting)
+    again = Approvals(place.home.parent / "state", place.root)
+    assert again(secret)
+    assert place.texts()[0] == "private"
+    assert place.read().waiting == ()
+
+
+def test_the_persons_own_file_may_import_anything(place: Place) -> None:
+    place.write("private/notes.md", "private")
+    place.write(".gatewright/AGENTS.md", "mine @~/private/notes.md")
+    assert place.texts() == ["private", "mine @~/private/notes.md"]
+
+
+def test_broken_approvals_approve_nothing(place: Place) -> None:
+    state = place.home.parent / "state"
+    state.mkdir()
+    (state / "imports.json").write_text("{broken", encoding="utf-8")
+    assert not place.approved(place.home / "x")
+    assert [path.name.startswith("imports.bad-") for path in state.iterdir()] == [True]
+    (state / "imports.json").mkdir()
+    with pytest.raises(GatewrightError, match="cannot be kept"):
+        place.approved.add([place.home])
+
+
+def test_large_and_odd_files(place: Place) -> None:
+    place.write("project/AGENTS.md", "x" * (SIZE_LIMIT + 5))
+    (place.root / "CLAUDE.md").mkdir()
+    (place.cwd / "AGENTS.md").write_bytes(b"\xef\xbb\xbf\xff ok")
+    first, second = place.read().files
+    assert (len(first.text), first.cut) == (SIZE_LIMIT, True)
+    assert second.text.endswith(" ok")
+    assert "cut after" in section((first,))
+    assert first.tokens == SIZE_LIMIT // 4
+
+
+def test_further_down_when_a_file_there_is_touched(place: Place) -> None:
+    place.write("project/a/b/AGENTS.md", "here")
+    place.write("project/a/b/c/AGENTS.md", "below")
+    place.write("project/a/b/c/d/CLAUDE.md", "further below")
+    known = [file.path for file in place.read().files]
+    found = nested_files(place.places, place.cwd / "c" / "d" / "x.py", known).files
+    assert [file.text for file in found] == ["below", "further below"]
+    assert nested_files(place.places, place.cwd / "x.py", known).files == ()
+    assert nested_files(place.places, place.root / "x.py", known).files == ()
+    known += [file.path for file in found]
+    assert nested_files(place.places, place.cwd / "c" / "d" / "x.py", known).files == ()

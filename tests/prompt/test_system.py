@@ -1,0 +1,111 @@
+"""The system prompt is lean, stable, and says what it must."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from gatewright.agent.compact.estimate import text_tokens
+from gatewright.agent.prompt.environment import STATUS_LIMIT, Environment, ask_git, look_around
+from gatewright.agent.prompt.system import (
+    SECTIONS,
+    STYLES,
+    PromptParts,
+    standard,
+    style,
+    system_prompt,
+)
+
+ENV = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "SHELL": "/bin/zsh"}
+
+
+def git(folder: Path, *arguments: str) -> None:
+    identity = ("-c", "user.name=Somebody", "-c", "user.email=s@example.org")
+    subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    git(tmp_path, "init", "-q", "-b", "trunk")
+    git(tmp_path, "config", "user.name", "Somebody Else")
+    (tmp_path / "a.txt").write_text("a", encoding="utf-8")
+    git(tmp_path, "add", "a.txt")
+    git(tmp_path, "commit", "-q", "-m", "First words")
+    return tmp_path
+
+
+def test_it_is_lean() -> None:
+    sizes = {
+        name: text_tokens(text)
+        for name, text in zip(SECTIONS, standard().split("\n# "), strict=False)
+    }
+    assert sum(sizes.values()) < 2_500
+    assert all(text_tokens(style(name)) < 150 for name in STYLES)
+    assert "  \n" not in standard()
+
+
+def test_two_blocks_and_what_replaces_them() -> None:
+    both = system_prompt(
+        PromptParts(own=("# Environment\n", ""), style="concise", appended="Also.")
+    )
+    assert both[0] == standard()
+    assert both[1].startswith("# Style: concise")
+    assert both[1].endswith("# Environment\n\nAlso.")
+    assert system_prompt(PromptParts(replaced="Mine.")) == ("Mine.",)
+    assert system_prompt(PromptParts(replaced="")) == ()
+    assert style("default") == style("nonsense") == ""
+
+
+def test_what_git_says(repository: Path) -> None:
+    (repository / "new.txt").write_text("n", encoding="utf-8")
+    text = look_around(repository, repository, ENV, "2026-01-02").section()
+    assert "- Git branch: trunk" in text
+    assert "- Commits are made as: Somebody Else" in text
+    assert "?? new.txt" in text
+    assert "First words" in text
+    assert "commands run in zsh" in text
+    (repository / "new.txt").unlink()
+    assert "(clean)" in look_around(repository, repository, ENV, "d").section()
+
+
+def test_a_long_status_is_cut_at_a_line(repository: Path) -> None:
+    for number in range(300):
+        (repository / f"file-{number:03}.txt").write_text("", encoding="utf-8")
+    text = look_around(repository, repository, ENV, "d").section()
+    assert len(text) < STATUS_LIMIT + 700
+    assert "more; run git status to see them)" in text
+
+
+def test_no_repository_and_no_git(tmp_path: Path) -> None:
+    text = look_around(tmp_path, tmp_path, ENV, "d").section()
+    assert "Git" not in text
+    (tmp_path / ".git").mkdir()
+    assert ask_git(tmp_path, {"PATH": "/nonexistent"}).status == ""
+
+
+def test_looking_at_a_repository_runs_nothing_of_its_own(repository: Path, tmp_path: Path) -> None:
+    trap = tmp_path / "trap"
+    bait = f"touch {trap}; cat"
+    for key in ("core.fsmonitor", "filter.x.clean", "core.pager", "diff.external", "gpg.program"):
+        git(repository, "config", key, bait)
+    git(repository, "config", "log.showSignature", "true")
+    hook = repository / ".git" / "hooks" / "post-index-change"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(f"#!/bin/sh\n{bait}\n", encoding="utf-8")
+    hook.chmod(0o755)
+    (repository / ".gitattributes").write_text("* filter=x\n", encoding="utf-8")
+    (repository / "a.txt").write_text("b", encoding="utf-8")
+    found = ask_git(repository, ENV)
+    assert not trap.exists()
+    assert found.log.endswith("First words")
+    assert found.status == ""  # it would have run the filter
+
+
+def test_the_same_twice(repository: Path) -> None:
+    def look() -> Environment:
+        return look_around(repository, repository, ENV, "d")
+
+    assert look() == look()
