@@ -68,12 +68,15 @@ class Gathering:
         self._model = ""
         self._turns: Sequence[Turn] = ()
         self._gathered: list[Message] = []
+        self._results: dict[str, list[ResultTurn]] = {}
+        self._settled = True  # every call has its result
         self._names = _Names()
 
     def messages(self, turns: Sequence[Turn], model: str) -> tuple[Message, ...]:
         known = len(self._turns)
-        if model != self._model or unchanged(self._turns, turns) < known:
-            self._model, self._gathered, self._names = model, [], _Names()
+        same = self._settled and model == self._model and unchanged(self._turns, turns) == known
+        if not same:
+            self._begin(model)
             known = 0
         self._add(turns[known:])
         self._turns = turns
@@ -82,8 +85,14 @@ class Gathering:
             return (*gathered, Heard((), (TextContent(GO_ON),)))
         return tuple(gathered)
 
+    def _begin(self, model: str) -> None:
+        self._model, self._gathered, self._names = model, [], _Names()
+        self._results, self._settled = {}, True
+
     def _add(self, turns: Sequence[Turn]) -> None:
-        results = _by_call(turns)
+        for turn in turns:
+            if isinstance(turn, ResultTurn):
+                self._results.setdefault(turn.call_id, []).append(turn)
         for turn in turns:
             match turn:
                 case AssistantTurn():
@@ -93,12 +102,20 @@ class Gathering:
                     if said.parts:
                         _say(self._gathered, said)
                     if calls:
-                        answers = tuple(_result(results, old, new) for old, new in calls)
+                        answers = tuple(self._result(old, new) for old, new in calls)
                         self._gathered.append(Heard(answers, ()))
                 case UserTurn(content=content):
                     _hear(self._gathered, _kept(content))
                 case ResultTurn():
                     pass  # taken up with its call; without one it belongs to nothing
+
+    def _result(self, old: str, new: str) -> Result:
+        waiting = self._results.get(old)
+        if not waiting:
+            self._settled = False  # it may come yet
+            return Result(new, False, (TextContent(INTERRUPTED),))
+        found = waiting.pop(0)  # a second call of the same id gets the second result
+        return Result(new, found.ok, _kept(found.content) or (TextContent(NOTHING),))
 
 
 def messages_of(
@@ -106,14 +123,6 @@ def messages_of(
 ) -> tuple[Message, ...]:
     """A whole history at once."""
     return Gathering(keep_last_thoughts=keep_last_thoughts).messages(turns, model)
-
-
-def _by_call(turns: Sequence[Turn]) -> dict[str, list[ResultTurn]]:
-    results: dict[str, list[ResultTurn]] = {}
-    for turn in turns:
-        if isinstance(turn, ResultTurn):
-            results.setdefault(turn.call_id, []).append(turn)
-    return results
 
 
 class _Names:
@@ -157,14 +166,6 @@ def _without_last_thoughts(said: Said) -> Said:
     while parts and isinstance(parts[-1], ThinkingPart):
         parts = parts[:-1]
     return Said(parts)
-
-
-def _result(results: dict[str, list[ResultTurn]], old: str, new: str) -> Result:
-    waiting = results.get(old)
-    if not waiting:
-        return Result(new, False, (TextContent(INTERRUPTED),))
-    found = waiting.pop(0)  # a second call of the same id gets the second result
-    return Result(new, found.ok, _kept(found.content) or (TextContent(NOTHING),))
 
 
 def _kept(content: Sequence[Content]) -> tuple[Content, ...]:

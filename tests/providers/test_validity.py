@@ -128,6 +128,30 @@ def test_random_histories_convert_to_valid_requests(
     assert CHECKERS[kind](body) == []
 
 
+@pytest.mark.timeout(40)
+@pytest.mark.parametrize("kind", CHECKERS)
+@settings(max_examples=100, deadline=None)
+@given(
+    steps=st.lists(
+        st.tuples(st.lists(turns, max_size=4), st.integers(0, 6), st.sampled_from(MODELS)),
+        min_size=1,
+        max_size=6,
+    ),
+    quirks=st.sampled_from(QUIRKS),
+)
+def test_what_was_asked_before_never_shows(
+    kind: str, steps: list[tuple[list[Turn], int, str]], quirks: dict[str, Any]
+) -> None:
+    """One provider asked again and again, the history growing, cut and switched, or a new one."""
+    kept = api_for(kind, FACTS["adaptive"], quirks)
+    history: list[Turn] = []
+    for added, cut, model in steps:
+        history = [*history[: max(0, len(history) - cut)], *added]
+        fresh = api_for(kind, FACTS["adaptive"], quirks)
+        asked = request(history, model)
+        assert kept.body(asked) == fresh.body(asked)
+
+
 REAL: tuple[Turn, ...] = (
     UserTurn((TextContent("look"), ImageContent("image/png", "aGk="))),
     AssistantTurn(
