@@ -11,10 +11,7 @@ import socket
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from gatewright.permissions.sandbox import landlock
 from gatewright.permissions.sandbox.inside import LISTEN, PORTS
-from gatewright.permissions.sandbox.machine import Machine
-from gatewright.permissions.sandbox.profile import SandboxProfile
 from gatewright.permissions.sandbox.proxy import Proxy
 from gatewright.permissions.sandbox.runs import Run
 
@@ -38,23 +35,23 @@ ENV: Mapping[str, str] = {
 
 @dataclass(slots=True)
 class Bridge:
-    """Called for each run that has a proxy; needs the event loop that the proxy runs on."""
+    """Called for each run that has a proxy; `loop` is the one the proxy runs on."""
 
     proxy: Proxy
-    machine: Machine
     loop: asyncio.AbstractEventLoop
     _tasks: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
 
-    def __call__(self, run: Run, profile: SandboxProfile) -> tuple[list[str], Mapping[str, str]]:
-        """The command that makes the sockets inside, and the environment that points there."""
+    env: Mapping[str, str] = field(default_factory=lambda: ENV)
+
+    def __call__(self, run: Run) -> int:
+        """A descriptor for the inside: what listens there is sent over it and served here."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         ours.setblocking(False)
         run.extra_fds.append(theirs.detach())
         stop = asyncio.Event()
         run.closers.append(lambda: self.loop.call_soon_threadsafe(stop.set))
         self.loop.call_soon_threadsafe(self._start, ours, stop)
-        spec = landlock.Spec(confine=False, bridge_fd=run.extra_fds[-1], cwd=profile.cwd)
-        return landlock.entry(self.machine, spec), ENV
+        return run.extra_fds[-1]
 
     def _start(self, ours: socket.socket, stop: asyncio.Event) -> None:
         task = self.loop.create_task(self._serve(ours, stop))

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from gatewright.permissions.context import Context
 from gatewright.permissions.sandbox.port import ConfinedCall
+from gatewright.permissions.sandbox.restrictions import Restrictions
 from gatewright.permissions.sandbox.violations import likely, note
 from gatewright.tools.access import Access, ShellText
 from gatewright.tools.blocks import Block, Code, Table, Text
@@ -32,15 +33,6 @@ Enabled: TypeAlias = Literal["auto"] | bool
 
 _COMPOUND = re.compile(r"[;&|<>()`\n\\$]")
 OFF = "Commands are not confined: the sandbox is switched off."
-
-
-@dataclass(frozen=True, slots=True)
-class Restrictions:
-    """What permission rules add, read anew for each session."""
-
-    deny_read: tuple[str, ...] = ()
-    deny_write: tuple[str, ...] = ()
-    denied_domains: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +218,7 @@ class CommandSandbox:
         bridge = None
         if config.network.reach == "proxy":
             egress = Egress(config.network, ask=self._ask_domain, refused=self._heard)
-            bridge = Bridge(Proxy(egress), tools, asyncio.get_running_loop())
+            bridge = Bridge(Proxy(egress), asyncio.get_running_loop())
         box = Sandbox(config, tools, bridge, level=found.level)
         if self._temp is not None:
             box.janitor.watch((f"{self._temp}/",))

@@ -12,9 +12,10 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from gatewright.permissions.paths import inside
-from gatewright.permissions.sandbox import bwrap, cgroup, environment, landlock, seccomp
+from gatewright.permissions.sandbox import bwrap, cgroup, environment, landlock, mounts, seccomp
 from gatewright.permissions.sandbox.config import ENV_EXAMPLES, Config
 from gatewright.permissions.sandbox.globs import Glob, globs
 from gatewright.permissions.sandbox.janitor import Janitor
@@ -28,7 +29,13 @@ from gatewright.permissions.sandbox.survey import Sight, Surveyor
 from gatewright.permissions.sandbox.violations import Violations
 from gatewright.tools.protocol import SpawnRequest
 
-Entry = Callable[[Run, SandboxProfile], tuple[list[str], Mapping[str, str]]]
+
+class Bridge(Protocol):
+    """Serves what a run lets listen for the proxy."""
+
+    @property
+    def env(self) -> Mapping[str, str]: ...
+    def __call__(self, run: Run) -> int: ...
 
 
 @dataclass(slots=True)
@@ -47,7 +54,7 @@ class Sandbox:
         self,
         config: Config,
         machine: Machine,
-        entry: Entry | None = None,
+        bridge: Bridge | None = None,
         *,
         level: Level = "bwrap",
     ) -> None:
@@ -56,7 +63,7 @@ class Sandbox:
         self.machine = machine
         self.violations = Violations()
         self.janitor = Janitor(machine.python)
-        self._entry = entry
+        self._bridge = bridge
         self._placeholders = Placeholders()
         self._active: list[Active] = []
         self._approved: set[str] = set()
@@ -112,15 +119,12 @@ class Sandbox:
         run = self._prepare(profile)
         active = Active(run, Before.of(sight), " ".join(request.argv)[-500:])
         self._active.append(active)
-        extra: Mapping[str, str] = {}
-        command: list[str] = []
-        if self._entry is not None and profile.network.reach == "proxy" and self._level == "bwrap":
-            command, extra = self._entry(run, profile)
+        command, extra = self._entry(run, profile)
         argv = self._launcher(run, profile)
         argv.extend((*bwrap.limited(profile.limits, self.machine), *command, *request.argv))
         argv = cgroup.joined(argv, run.group, self.machine.shell)
         env = environment.scrubbed(request.env, self.config.keep_env)
-        env = environment.inside(env, profile.temp, extra if command else None)
+        env = environment.inside(env, profile.temp, extra)
         outer = request.ended
 
         def ended() -> None:
@@ -132,6 +136,25 @@ class Sandbox:
             argv=tuple(argv), cwd=Path("/"), env=env, fds=(*request.fds, *run.fds()), ended=ended
         )
 
+    def _entry(
+        self, run: Run, profile: SandboxProfile
+    ) -> tuple[list[str], Mapping[str, str] | None]:
+        """What stands between the launcher and the command: usually nothing."""
+        if self._level != "bwrap":
+            return [], None
+        proxied = self._bridge is not None and profile.network.reach == "proxy"
+        crowded = len(self._active) > 1 or not self._placeholders.alone(self.roots)
+        if not proxied and not crowded:
+            return [], None
+        spec = landlock.Spec(
+            confine=False,
+            bridge_fd=self._bridge(run) if proxied and self._bridge is not None else -1,
+            mounts=mounts.expected(profile) if crowded else {},
+            cwd=profile.cwd,
+        )
+        extra = self._bridge.env if proxied and self._bridge is not None else None
+        return landlock.entry(self.machine, spec), extra
+
     def _launcher(self, run: Run, profile: SandboxProfile) -> list[str]:
         if self._level == "landlock":
             return landlock.alone(profile, self.machine, run.filter_fd)
@@ -141,7 +164,7 @@ class Sandbox:
         return [self.machine.bwrap, "--args", str(run.args_fd), "--"]
 
     def _prepare(self, profile: SandboxProfile) -> Run:
-        run = Run(held=self._placeholders.put(profile.missing))
+        run = Run(held=self._placeholders.put(profile.missing, self.roots))
         self.janitor.watch(run.held)
         run.group = cgroup.make_groups(profile.limits, self.machine)
         self.janitor.watch(run.group)
@@ -182,7 +205,7 @@ class Sandbox:
         if not over:
             settlement.told.append("Something that this command started would not end.")
         self._active.remove(active)
-        self._placeholders.take(active.run.held)
+        self._placeholders.take(active.run.held, self.roots)
         self.janitor.forget((*active.run.held, *active.run.group))
         self.violations.add(active.command, settlement.told)
         if told is not None and settlement.told:

@@ -26,7 +26,7 @@ def run(
 ) -> tuple[int, list[str]]:
     """The exit code, and what there is to tell afterwards. A signal to us ends the command."""
     told: list[str] = []
-    with _proxied(config, machine, told) as bridge:
+    with _proxied(config, told) as bridge:
         box = Sandbox(config, machine, bridge, level=level)
         try:
             request = box.confine(
@@ -63,7 +63,7 @@ def _wait(request: SpawnRequest) -> int:
 
 
 @contextmanager
-def _proxied(config: Config, machine: Machine, told: list[str]) -> Iterator[Bridge | None]:
+def _proxied(config: Config, told: list[str]) -> Iterator[Bridge | None]:
     """A proxy on a loop of its own thread, while the command runs."""
     if config.network.reach != "proxy":
         yield None
@@ -73,7 +73,7 @@ def _proxied(config: Config, machine: Machine, told: list[str]) -> Iterator[Brid
     proxy = Proxy(Egress(config.network, refused=lambda _, why: told.append(why)))
     thread.start()
     try:
-        yield Bridge(proxy, machine, loop)
+        yield Bridge(proxy, loop)
     finally:
         loop.call_soon_threadsafe(_finish, loop)
         thread.join(5)

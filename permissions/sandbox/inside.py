@@ -12,6 +12,7 @@ import sys
 
 LISTEN = ("127.0.0.1", "127.0.0.1")  # the HTTP and the SOCKS side of the proxy
 PORTS = (3128, 1080)
+FREE = ("/dev", "/proc", "/run", "/tmp", "/var/tmp")  # made anew inside, nobody else's
 
 _FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}  # how many bits each version knows
 _READ = 0b1101  # execute, read a file, list a directory
@@ -22,12 +23,36 @@ _CONNECT, _BIND = 2, 1
 def main() -> None:
     spec = json.loads(sys.argv[1])
     command = sys.argv[2:]
+    if spec["mounts"]:
+        _verify(spec["mounts"])
     if spec["bridge_fd"] >= 0:
         _bridge(spec["bridge_fd"])
     if spec["confine"] or spec["drop"]:
         _confine(spec)
     os.chdir(spec["cwd"])
     os.execvp(command[0], command)
+
+
+def _verify(wanted: dict[str, str]) -> None:
+    """Every mount is where it must be, and nothing else can be written."""
+    found: dict[str, tuple[str, str]] = {}
+    with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as table:
+        for line in table:
+            words = line.split(" ")
+            found[_plain(words[4])] = (f"{words[2]} {_plain(words[3])}", words[5])
+    for point, origin in wanted.items():
+        if found.get(point, ("", ""))[0] != origin:
+            sys.exit(f"sandbox: {point} was changed while the sandbox was made; try again")
+    for point, (_, options) in found.items():
+        free = any(point == place or point.startswith(place + "/") for place in FREE)
+        if "rw" in options.split(",") and point not in wanted and not free:
+            sys.exit(f"sandbox: {point} can be written and must not be; try again")
+
+
+def _plain(text: str) -> str:
+    for code in ("040", "011", "012", "134"):
+        text = text.replace(f"\\{code}", chr(int(code, 8)))
+    return text
 
 
 def _bridge(fd: int) -> None:

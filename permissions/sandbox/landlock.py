@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from gatewright.permissions.paths import ancestors, inside
@@ -38,6 +38,7 @@ class Spec:
     filter_fd: int = -1
     drop: bool = False  # privileges: root has some without a namespace
     bridge_fd: int = -1  # listen for the proxy and hand the sockets over
+    mounts: Mapping[str, str] = field(default_factory=dict[str, str])  # to be found inside
     cwd: str = "/"
 
     def text(self) -> str:
@@ -50,6 +51,7 @@ class Spec:
                 "filter_fd": self.filter_fd,
                 "drop": self.drop,
                 "bridge_fd": self.bridge_fd,
+                "mounts": dict(self.mounts),
                 "cwd": self.cwd,
             }
         )

@@ -21,11 +21,15 @@ class Placeholders:
     """Counts who needs which stand-in."""
 
     _needed: Counter[str] = field(default_factory=Counter[str])
+    _users: Counter[str] = field(default_factory=Counter[str])
     _locks: dict[str, int] = field(default_factory=dict[str, int])
 
-    def put(self, paths: Iterable[str]) -> tuple[str, ...]:
+    def put(self, paths: Iterable[str], roots: tuple[str, ...]) -> tuple[str, ...]:
         """Make the stand-ins; returns what was made or shared, for `take`."""
         held: list[str] = []
+        for root in roots:
+            self._lock(root)
+            self._users[root] += 1
         for path in paths:
             parent = os.path.dirname(path)
             if self._needed[parent] or not os.path.lexists(parent):
@@ -39,8 +43,9 @@ class Placeholders:
             self._needed[path] += 1
             held.append(path)
 
-    def take(self, held: Iterable[str]) -> None:
+    def take(self, held: Iterable[str], roots: tuple[str, ...]) -> None:
         """Remove the stand-ins that nobody needs any more."""
+        self._users.subtract(roots)
         free: dict[str, list[str]] = {}
         for path in reversed(tuple(held)):
             self._needed[path] -= 1
@@ -48,7 +53,7 @@ class Placeholders:
                 del self._needed[path]
                 free.setdefault(os.path.dirname(path), []).append(path)
         for directory, paths in free.items():
-            if self._alone(directory):
+            if self.alone((directory,)):
                 for path in paths:
                     with contextlib.suppress(OSError):
                         os.rmdir(path)
@@ -56,6 +61,8 @@ class Placeholders:
             os.close(self._locks.pop(directory))
 
     def _used(self, directory: str) -> bool:
+        if self._users[directory] > 0:
+            return True
         return any(os.path.dirname(path) == directory for path in self._needed)
 
     def _lock(self, directory: str) -> None:
@@ -66,9 +73,11 @@ class Placeholders:
             self._locks[directory] = lock
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
 
-    def _alone(self, directory: str) -> bool:
-        """Whether no other process runs something here; it would remove them itself."""
-        lock = self._locks.get(directory, -1)
+    def alone(self, directories: tuple[str, ...]) -> bool:
+        """Whether no other process runs something in these; it would clean up itself."""
+        return all(self._alone(self._locks.get(directory, -1)) for directory in directories)
+
+    def _alone(self, lock: int) -> bool:
         if lock < 0:
             return True
         try:

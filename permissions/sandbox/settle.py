@@ -7,12 +7,14 @@ ours. A new repository stays, without what in it would run a program.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from gatewright.permissions.sandbox import beneath
 from gatewright.permissions.sandbox.gitconfig import harmless
 from gatewright.permissions.sandbox.guarded import GIT_UNWANTED
 from gatewright.permissions.sandbox.placeholders import is_placeholder
@@ -74,14 +76,18 @@ class Settlement:
         if self.fine(path) or not os.path.lexists(path) or is_placeholder(path):
             return
         target = _free(self.aside(), path)
+        above, name = os.path.split(path)
         try:
-            os.rename(path, target)
-        except OSError:
-            try:
-                shutil.move(path, target)
-            except (OSError, shutil.Error) as error:
-                self.told.append(f"{path} could not be moved away ({error}): look at it yourself.")
-                return
+            with beneath.directory(above, self.roots) as fd:
+                try:
+                    os.rename(name, target, src_dir_fd=fd)
+                except OSError as error:
+                    if error.errno != errno.EXDEV:
+                        raise
+                    shutil.move(f"/proc/self/fd/{fd}/{name}", target)
+        except (OSError, shutil.Error) as error:
+            self.told.append(f"{path} could not be moved away ({error}): look at it yourself.")
+            return
         self.told.append(f"{path} was moved to {target}: {why}.")
 
     def _relink(self, path: str, target: str) -> None:
@@ -90,31 +96,27 @@ class Settlement:
             if os.readlink(path) == target:
                 return
         self._move(path, f"it was a link to {target}")
-        if not os.path.lexists(path):
-            with contextlib.suppress(OSError):
-                os.symlink(target, path)
+        above, name = os.path.split(path)
+        with contextlib.suppress(OSError), beneath.directory(above, self.roots) as fd:
+            os.symlink(target, name, dir_fd=fd)
 
     def _disarm(self, git: str) -> None:
         hooks = f"{git}/hooks"
         if os.path.islink(hooks):
             self._move(hooks, "hooks are not installed in the sandbox")
-        elif os.path.isdir(hooks):
-            for name in sorted(os.listdir(hooks)):
-                if not name.endswith(".sample") and not self.fine(f"{hooks}/{name}"):
+        with contextlib.suppress(OSError), beneath.directory(hooks, self.roots) as fd:
+            for name in sorted(os.listdir(fd)):
+                if not name.endswith(".sample"):
                     self._move(f"{hooks}/{name}", "hooks are not installed in the sandbox")
         config = f"{git}/config"
         if os.path.islink(config):
             self._move(config, "it was a link")
-            return
-        try:
-            text = Path(config).read_bytes()[:_CONFIG].decode("utf-8", "surrogateescape")
-        except OSError:
-            return
-        kept, dropped = harmless(text)
-        if dropped and not self.fine(config):
-            self._move(config, f"{', '.join(dropped[:4])} may run programs")
-            with contextlib.suppress(OSError):
-                Path(config).write_text(kept, encoding="utf-8", errors="surrogateescape")
+        with contextlib.suppress(OSError), beneath.directory(git, self.roots) as fd:
+            text = beneath.read("config", fd, _CONFIG).decode("utf-8", "surrogateescape")
+            kept, dropped = harmless(text)
+            if dropped and not self.fine(config):
+                self._move(config, f"{', '.join(dropped[:4])} may run programs")
+                beneath.write_new("config", fd, kept.encode("utf-8", "surrogateescape"))
 
 
 def _directories(sight: Sight) -> Iterator[str]:

@@ -1,0 +1,125 @@
+"""Runs beside each other: stand-ins are shared, and a swapped directory is noticed."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gatewright.permissions.sandbox.config import Config
+from gatewright.permissions.sandbox.confinement import Sandbox
+from gatewright.permissions.sandbox.machine import machine
+from gatewright.permissions.sandbox.probe import probe
+from gatewright.tools.protocol import SpawnRequest
+
+pytestmark = pytest.mark.skipif(probe(machine()).level != "bwrap", reason="no bubblewrap here")
+ENV = {"PATH": "/usr/bin:/bin"}
+
+
+@pytest.fixture
+def box(tmp_path: Path) -> Iterator[Sandbox]:
+    project = tmp_path / "proj"
+    for directory in (project, tmp_path / "out", tmp_path / "home", tmp_path / "tmp"):
+        directory.mkdir()
+    made = Sandbox(
+        Config(
+            cwd=project,
+            home=tmp_path / "home",
+            roots=(project,),
+            temp=tmp_path / "tmp",
+            aside=tmp_path / "aside",
+        ),
+        machine(),
+    )
+    yield made
+    made.close()
+
+
+def start(box: Sandbox, command: str) -> tuple[subprocess.Popen[bytes], SpawnRequest]:
+    return launch(request(box, command))
+
+
+def request(box: Sandbox, command: str) -> SpawnRequest:
+    argv = ("bash", "-c", command)
+    return box.confine(SpawnRequest(argv=argv, cwd=box.config.cwd, env=ENV))
+
+
+def launch(request: SpawnRequest) -> tuple[subprocess.Popen[bytes], SpawnRequest]:
+    child = subprocess.Popen(
+        request.argv,
+        cwd=request.cwd,
+        env=request.env,
+        pass_fds=request.fds,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    return child, request
+
+
+def finish(started: tuple[subprocess.Popen[bytes], SpawnRequest]) -> tuple[int, str]:
+    child, request = started
+    output = child.communicate(timeout=8)[0].decode()
+    assert request.ended is not None
+    request.ended()
+    return child.returncode, output
+
+
+def test_a_stand_in_stays_while_anybody_needs_it(box: Sandbox) -> None:
+    project = box.config.cwd
+    first = start(box, "read line; echo x > .mcp.json || echo kept")
+    assert finish(start(box, "echo x > .mcp.json || echo kept"))[1].endswith("kept\n")
+    assert (project / ".mcp.json").is_dir()
+    code, output = finish(first)
+    assert (code, output.endswith("kept\n")) == (0, True)
+    assert sorted(path.name for path in project.iterdir()) == []
+
+
+def test_another_process_keeps_its_stand_ins(box: Sandbox, tmp_path: Path) -> None:
+    other = Sandbox(replace(box.config, aside=tmp_path / "aside2"), machine())
+    first = start(other, "read line; echo x > .mcp.json || echo kept")
+    finish(start(box, "true"))
+    assert finish(first)[1].endswith("kept\n")
+    other.close()
+    assert sorted(path.name for path in box.config.cwd.iterdir()) == []
+
+
+def test_a_directory_swapped_for_a_link_is_not_mounted(box: Sandbox, tmp_path: Path) -> None:
+    """What a running command can do between our look at the disk and bubblewrap's."""
+    project, out = box.config.cwd, tmp_path / "out"
+    (project / "sub" / ".git" / "hooks").mkdir(parents=True)
+    (out / ".git" / "hooks").mkdir(parents=True)
+    beside = start(box, "read line")
+    prepared = request(box, "echo x > sub/planted; echo x > ../out/planted")
+    (project / "sub").rename(project / "away")
+    (project / "sub").symlink_to("../out")
+    code, output = finish(launch(prepared))
+    assert code != 0
+    assert not (out / "planted").exists(), output
+    (project / "sub").unlink()
+    finish(beside)
+
+
+def test_settling_follows_no_link(box: Sandbox, tmp_path: Path) -> None:
+    """A name that has to be moved aside is not looked up through a link put there meanwhile."""
+    project, home = box.config.cwd, tmp_path / "home"
+    (home / ".vscode").mkdir()
+    run = start(box, "mkdir -p sub/.vscode")
+    child, prepared = run
+    child.communicate(timeout=8)
+    look = box._surveyor.look  # pyright: ignore[reportPrivateUsage]
+
+    def look_then_swap() -> object:
+        sight = look()
+        (project / "sub").rename(project / "away")
+        (project / "sub").symlink_to(home)
+        return sight
+
+    box._surveyor = type("Swapped", (), {"look": staticmethod(look_then_swap)})()  # type: ignore[assignment]
+    assert prepared.ended is not None
+    prepared.ended()
+    assert (home / ".vscode").is_dir()
+    assert "look at it yourself." in box.violations.recent()[0].text
