@@ -259,9 +259,15 @@ class Paths:
         return "A" if "A" in hit else "B" if "B" in hit else ""
 
 
+MAX_NAME = 255  # of one component; no file has a longer one
+MAX_PATH = 4096
+
+
 @lru_cache(maxsize=4096)
 def components_meet(one: str, two: str) -> bool:
     """Whether some name fits both wildcards; classes count as any single character."""
+    if len(one) > MAX_NAME or len(two) > MAX_NAME:
+        return True
     a, b = _tokens(one.casefold()), _tokens(two.casefold())
     if b and b[0] in ("*", "?") and a[:1] == ["."]:
         return False  # the shell's wildcards leave dotfiles out

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from gatewright.permissions.paths import Place, Resolver, components_meet, lexical
+from gatewright.permissions.paths import MAX_PATH, Place, Resolver, components_meet, lexical
 from gatewright.permissions.rules import PathForm, Rank, Rule
 
 _MAGIC = re.compile(r"[*?\[{]")
@@ -34,7 +34,7 @@ class PathPattern:
 
     def matches(self, path: str) -> bool:
         """Whether an absolute lexical path, or a directory above it, fits the pattern."""
-        if self._match.match(path) is None:
+        if len(path) > MAX_PATH or self._match.match(path) is None:
             return False
         return self._except is None or self._except.match(path) is None
 
@@ -90,7 +90,7 @@ class PatternGroup:
 
     def maybe(self, path: str) -> bool:
         """False when no rule of the group is about this one path."""
-        if self._any is None:
+        if self._any is None or len(path) > MAX_PATH:
             return False
         return self._any.match(path) is not None or path.casefold() in self._holds
 

@@ -326,8 +326,8 @@ class ShellCall:
             return ""
         if any(rule.tool in _DENYING for rule in self._context.rules.deny):
             return f"The line cannot be checked against your deny rules: {self.line.why}."
-        if len(self._text) > 100_000:
-            return "The line is too long to be looked through."
+        if not self.line.complete:
+            return "The line is longer or has more commands than can be looked through."
         return ""
 
     def plan_kind(self) -> PlanKind:

@@ -14,7 +14,7 @@ from gatewright.permissions.shell.line import Line, Part
 from gatewright.permissions.shell.matching import (
     canonical,
     canonical_rule,
-    glob_regex,
+    glob_matches,
     granted_text,
     same_line,
 )
@@ -229,7 +229,7 @@ def _matches(rule: Rule, text: str) -> bool:
         return False
     if form.kind == "prefix":
         return text == form.text or text.startswith(form.text + " ")
-    return form.kind == "glob" and glob_regex(form.text).fullmatch(text) is not None
+    return form.kind == "glob" and glob_matches(form.text, text)
 
 
 def _peel(argv: tuple[Arg, ...]) -> tuple[Arg, ...] | None:

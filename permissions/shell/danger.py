@@ -40,7 +40,7 @@ class Danger:
         self._is_safe = is_safe
 
     def hazards(self, parts: Sequence[Part], text: str) -> Iterator[Hazard]:
-        if _FORK_BOMB.search(re.sub(r"\s+", "", text)) or _self_calling(text):
+        if _endless(text):
             yield Hazard(2, "It starts copies of itself without end.", text)
         for part in parts:
             for hazard in self._of_part(part):
@@ -270,14 +270,16 @@ class Danger:
         return part.program in ("env", "printenv") and len(part.argv) == 1 and part.pipe_out
 
 
-_FORK_BOMB = re.compile(r"([^\s(){};|&]+)\(\)\{[^}]*\1\|[^}]*\1[^}]*&")
+# Bounded everywhere: a line of ten thousand characters must not cost more than milliseconds.
+_FORK_BOMB = re.compile(r"([^\s(){};|&]{1,40})\(\)\{[^}]{0,200}\1\|[^}]{0,200}\1[^}]{0,200}&")
 _MODES = re.compile(r"[0-7]*777|0?[2467][0-7]{3}|.*[ugoa]*[+=][rwxXt]*s.*|(?:o|a)?[+=].*w.*")
 _NARROWS = frozenset(
     {"-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-mtime", "-mmin",
      "-newer", "-size", "-empty", "-ctime", "-atime", "-user", "-perm", "-inum"}
 )  # fmt: skip
 _FUNCTION = re.compile(
-    r"(?:function\s+([\w:.-]+)\s*(?:\(\s*\))?|([\w:.-]+)\s*\(\s*\))\s*[{(]([^{}]*)[})]"
+    r"(?:function\s+([\w:.-]{1,40})\s{0,9}(?:\(\s*\))?|([\w:.-]{1,40})\s{0,9}\(\s*\))"
+    r"\s{0,9}[{(]([^{}]{0,400})[})]"
 )
 _CONTENT = re.compile(
     r"(?:\*+|\.\*|\.|\.\.|\?\*|\.\?\*|\.\[!?\^?\.\]\*|\.\?\?\*|\[\^?!?[^\]]*\]\*)"
@@ -292,6 +294,13 @@ def _narrowed(texts: Sequence[str]) -> bool:
         text in _NARROWS and value not in ("*", "**", ".*", "*.*", "./*")
         for text, value in zip(texts, (*texts[1:], ""), strict=True)
     )
+
+
+def _endless(text: str) -> bool:
+    """A function that starts itself more than once."""
+    if "{" not in text and "function" not in text:
+        return False
+    return _FORK_BOMB.search(re.sub(r"\s+", "", text)) is not None or _self_calling(text)
 
 
 def _self_calling(text: str) -> bool:

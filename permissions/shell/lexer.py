@@ -13,6 +13,8 @@ from typing import Literal, TypeAlias
 from gatewright.permissions.shell.words import Piece, Word, ansi_decode
 
 MAX_DEPTH = 30
+MAX_COMMANDS = 200
+MAX_WORDS = 1500
 FUEL_PER_CHAR = 40
 
 Joined: TypeAlias = Literal["", ";", "&&", "||", "|"]
@@ -115,6 +117,9 @@ _OPENERS = frozenset({"if", "while", "until", "for", "select", "case"})
 _CLOSERS = frozenset({"fi", "done", "esac"})
 
 
+TOO_MUCH = "more commands and words than can be looked through"
+
+
 class Lexer:
     """Reads one text; nested substitutions are read by the same object, backticks by another."""
 
@@ -122,7 +127,10 @@ class Lexer:
         self._text = text
         self._end = len(text)
         self._depth = depth
-        self._fuel = fuel if fuel is not None else [200 + FUEL_PER_CHAR * len(text)]
+        # steps, commands and words left; shared with everything read inside
+        self._fuel = (
+            fuel if fuel is not None else [200 + FUEL_PER_CHAR * len(text), MAX_COMMANDS, MAX_WORDS]
+        )
         self._statement = 0
         self._heredocs: list[Redirect] = []
         self._groups: list[bool] = []  # for every open group whether something is piped into it
@@ -132,7 +140,7 @@ class Lexer:
         end = self._list(0, "")
         if end < self._end:
             self._fail("unbalanced )")
-            while end < self._end:
+            while end < self._end and self._fuel[0] >= 0:
                 end = self._list(end + 1, "")
         if self._heredocs:
             self._fail("a here-document without an end")
@@ -147,7 +155,7 @@ class Lexer:
     def _burn(self) -> bool:
         self._fuel[0] -= 1
         if self._fuel[0] < 0:
-            self._fail("too complex")
+            self._fail(TOO_MUCH)
             return False
         return True
 
@@ -256,6 +264,10 @@ class Lexer:
                 command.statement = self._statement
             return command
         self.reading.events.append(command)
+        self._fuel[1] -= 1
+        if self._fuel[1] < 0:
+            self._fail(TOO_MUCH)
+            self._fuel[0] = -1
         if joined != "|" and not self._fed():
             self._statement += 1
         return Command(joined=joined, fed=self._fed(), depth=self._depth, statement=self._statement)
@@ -280,6 +292,9 @@ class Lexer:
             return
         command.words.append(word)
         command.spans.append(span)
+        self._fuel[2] -= 1
+        if self._fuel[2] < 0:
+            self._fuel[0] = -1
 
     def _keyword(self, plain: str, command: Command) -> bool:
         if plain == "!":

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from gatewright.permissions.paths import absolute, lexical
-from gatewright.permissions.shell.lexer import Command, Lexer, Reading, Scope
-from gatewright.permissions.shell.syntax import Syntax, syntax_of
+from gatewright.permissions.shell.lexer import TOO_MUCH, Command, Lexer, Reading, Scope
+from gatewright.permissions.shell.syntax import Syntax, has_error, syntax_of
 from gatewright.permissions.shell.words import Arg, Piece, Word, expand
 
 MAX_CHARS = 10_000
@@ -75,17 +75,22 @@ class Line:
     parsable: bool
     why: str
     background: bool
+    complete: bool  # False: some of it was not even looked at
 
 
 @lru_cache(maxsize=512)
-def _read(text: str) -> tuple[Reading, Syntax, str]:
+def _read(text: str) -> tuple[Reading, Syntax | None, str]:
     """Both readings, and why the line cannot be parsed ('' if it can)."""
     trouble = _trouble(text)
     reading = Lexer(text[:MAX_READ]).read()
-    syntax = syntax_of(text if len(text) <= MAX_READ else text[:MAX_READ])
     if not trouble and reading.errors:
         trouble = f"it has {min(reading.errors)}"
-    if not trouble and syntax.error:
+    if trouble or reading.oddities:
+        # nothing is granted in parts; the grammar is only asked whether it is shell at all
+        error = bool(trouble) or has_error(text)
+        return reading, None, trouble or ("its syntax cannot be parsed" if error else "")
+    syntax = syntax_of(text)
+    if syntax.error:
         trouble = "its syntax cannot be parsed"
     return reading, syntax, trouble
 
@@ -116,13 +121,14 @@ def read_line(text: str, start: Start) -> Line:
         parsable=not trouble,
         why=trouble or oddity,
         background=any(part.background for part in parts),
+        complete=TOO_MUCH not in reading.errors and len(text) <= MAX_READ,
     )
 
 
-def _oddity(reading: Reading, syntax: Syntax) -> str:
+def _oddity(reading: Reading, syntax: Syntax | None) -> str:
     if reading.oddities:
         return f"it uses {min(reading.oddities)}"
-    if not syntax.known:
+    if syntax is None or not syntax.known:
         return "it uses syntax that is not understood"
     mine = sorted(_raw(command) for command in reading.commands if command.words)
     if tuple(mine) != syntax.commands:

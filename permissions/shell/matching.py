@@ -81,13 +81,35 @@ def _without_globals(words: Sequence[str], values: frozenset[str]) -> Sequence[s
 
 
 @lru_cache(maxsize=4096)
-def glob_regex(pattern: str) -> re.Pattern[str]:
-    """`*` crosses everything; a trailing ` *` also matches the bare command."""
+def _glob(pattern: str) -> tuple[tuple[str, ...], str]:
+    """The literal pieces between the stars, and the bare command of a trailing ` *`."""
     text = " ".join(pattern.split())
-    bare = text.removesuffix(" *")
-    parts = [re.escape(one) for one in bare.split("*")]
-    tail = r"(?: .*)?" if bare != text else ""
-    return re.compile(".*".join(parts) + tail, re.DOTALL)
+    return tuple(text.split("*")), text.removesuffix(" *") if text.endswith(" *") else ""
+
+
+def glob_matches(pattern: str, text: str) -> bool:
+    """`*` crosses everything; a trailing ` *` also matches the bare command. Linear time."""
+    pieces, bare = _glob(pattern)
+    if _in_order(pieces, text):
+        return True
+    return bool(bare) and _in_order(tuple(bare.split("*")), text)
+
+
+def _in_order(pieces: tuple[str, ...], text: str) -> bool:
+    if len(pieces) == 1:
+        return text == pieces[0]
+    first, *middle, last = pieces
+    if not text.startswith(first) or len(text) < len(first) + len(last):
+        return False
+    if not text.endswith(last):
+        return False
+    index, end = len(first), len(text) - len(last)
+    for piece in middle:
+        found = text.find(piece, index, end)
+        if found < 0:
+            return False
+        index = found + len(piece)
+    return True
 
 
 def fires(rule: Rule, texts: Iterable[str], programs: Iterable[Arg]) -> bool:
@@ -98,8 +120,9 @@ def fires(rule: Rule, texts: Iterable[str], programs: Iterable[Arg]) -> bool:
     if not isinstance(form, ShellForm):
         return False
     if form.kind == "glob":
-        matches = glob_regex(form.text).fullmatch
-        return any(matches(text) for text in texts) or _program_meets(form.head, programs)
+        return any(glob_matches(form.text, text) for text in texts) or _program_meets(
+            form.head, programs
+        )
     if form.kind == "prefix":
         prefix = form.text
         spaced = prefix + " "

@@ -48,7 +48,7 @@ def syntax_of(text: str) -> Syntax:
     source = text.encode("utf-8", "surrogatepass")
     root = _parser().parse(source).root_node
     if root.has_error:
-        return Syntax(True, False, _raw_commands(root, source), 0)
+        return Syntax(True, False, (), 0)
     known = True
     commands: list[tuple[str, ...]] = []
     assignments = 0
@@ -78,6 +78,10 @@ def syntax_of(text: str) -> Syntax:
     return Syntax(False, known, tuple(sorted(commands)), assignments)
 
 
+def has_error(text: str) -> bool:
+    return _parser().parse(text.encode("utf-8", "surrogatepass")).root_node.has_error
+
+
 _NO_ARGUMENT = frozenset(
     {"variable_assignment", "file_redirect", "heredoc_redirect", "herestring_redirect"}
 )
@@ -89,17 +93,3 @@ def _argv(children: list[Node], source: bytes) -> tuple[str, ...]:
         for child in children
         if child.type not in _NO_ARGUMENT
     )
-
-
-def _raw_commands(root: Node, source: bytes) -> tuple[tuple[str, ...], ...]:
-    """The commands of a broken tree: good enough to restrict by."""
-    found: list[tuple[str, ...]] = []
-    stack = [root]
-    seen = 0
-    while stack and seen < MAX_NODES:
-        node = stack.pop()
-        seen += 1
-        if node.type == "command":
-            found.append(_argv(node.children, source))
-        stack.extend(node.children)
-    return tuple(found)

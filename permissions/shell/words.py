@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias
 
 PieceKind: TypeAlias = Literal["text", "var", "unknown", "substitution"]
 MAX_BRACES = 64
+MAX_BRACED = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +134,10 @@ def expand(word: Word, env: Mapping[str, tuple[str, ...]], sure: Mapping[str, st
     shape = "".join(shapes)
     patterns: tuple[str, ...] = ()
     variants: tuple[str, ...] = ()
-    if braces and _BRACE.search(shape):
+    if braces and len(shape) > MAX_BRACED:
+        patterns = ("*",)
+        unknown = dynamic = True
+    elif braces and _BRACE.search(shape):
         expanded = brace_expand(shape)
         variants = tuple(_ESCAPED.sub(r"\1", one) for one in expanded)
         patterns = tuple(expanded)
