@@ -266,6 +266,7 @@ def _announce(base: _Base, policy: Policy, tools: BuiltinTools) -> None:
             mode=policy.current(),
             cwd=str(around.where.cwd),
             app=VERSION,
+            trusted=around.trusted,
             tools=tuple(spec.name for spec in tools.specs()),
             resumed=bool(start.stored),
         ),

@@ -29,6 +29,7 @@ class SessionStarted(Event, frozen=True, tag="session_started"):
     mode: str
     cwd: str
     app: str
+    trusted: bool = True  # the project's own configuration counts
     tools: tuple[str, ...] = ()
     resumed: bool = False
     branch: str = ""

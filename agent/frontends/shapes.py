@@ -36,6 +36,7 @@ def init(started: SessionStarted, commands: Sequence[str]) -> Line:
         "apiKeySource": "none",
         "output_style": "default",
         "app": started.app,
+        "trusted": started.trusted,
     }
 
 

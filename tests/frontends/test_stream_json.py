@@ -93,6 +93,7 @@ def test_the_first_object_says_what_there_is() -> None:
             "apiKeySource": "none",
             "output_style": "default",
             "app": "0.1.0",
+            "trusted": True,
             "session_id": "s",
             "uuid": "e0",
         }
