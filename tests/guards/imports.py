@@ -83,8 +83,12 @@ TABLE = (
         ("permissions.check", "permissions.rules", "permissions.sandbox"),
         frozenset({"typer"}),
     ),
-    Row("agent/policing.py", "from settings to the gate's own types", ANYTHING),
     Row("agent/api.py", "composition root for programs that embed us", ANYTHING),
+    Row(
+        "agent/policing.py",
+        "part of the composition: settings in, the gate's configuration out",
+        ("permissions.policy", "permissions.rules"),
+    ),
     Row("agent/main.py", "composition root", ANYTHING, frozenset(ANYTHING)),
     Row("agent/build.py", "composition root", ANYTHING, frozenset(ANYTHING)),
     Row(

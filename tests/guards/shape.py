@@ -23,7 +23,7 @@ NAMES: dict[str, str] = {"KeyHelper": "settings call a program that prints a key
 # Where any exception must be caught because a stranger's code runs inside: file -> function.
 BROAD_EXCEPTS: dict[str, set[str]] = {
     "tools/executor.py": {"facts", "execute"},
-    "tui/app.py": {"_guarded"},
+    "tui/app.py": {"_told", "_take"},
 }
 
 # Names that arrive as data, where an attribute can only be looked up dynamically: file -> why.
