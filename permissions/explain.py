@@ -1,49 +1,55 @@
-"""A decision with its trace: every stage in order, and what it said."""
+"""The decision, stage by stage, for people: what each stage saw and which one settled it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
+from gatewright.permissions.check import Unreadable, call_and_context, shown
 from gatewright.permissions.context import Call, Context
-from gatewright.permissions.decide import STAGES, decide, inquire
+from gatewright.permissions.decide import FAILURES, STAGES, failed, finish, inquire
 from gatewright.permissions.decision import Allow, Ask, Decision, Deny
 
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """`said` is empty where the stage had nothing to say and the next one was asked."""
-
-    stage: str
-    said: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """`decision` is what `decide` returns: who answers an ask is settled after the stages."""
-
-    decision: Decision
-    steps: tuple[Step, ...]
-
-
-def explain(call: Call, context: Context) -> Explanation:
-    """Judge the call once for the decision and once more, stage by stage, for the trace."""
-    decision = decide(call, context)
-    inquiry = inquire(call, context)
-    steps: list[Step] = []
-    for stage in STAGES:
-        name = stage.__name__.replace("_", " ")
-        said = stage(inquiry)
-        if said is not None:
-            steps.append(Step(name, f"{behavior(said)}: {said.reason.text}"))
-            break
-        steps.append(Step(name))
-    last = f"{behavior(decision)}: {decision.reason.text}"
-    if steps[-1].said != last:
-        steps.append(Step("who answers", last))
-    return Explanation(decision, tuple(steps))
+TITLES: Mapping[str, str] = {
+    "hook_denies": "hooks",
+    "impossible": "paths and addresses",
+    "deny_rule": "deny rules",
+    "human_tool": "questions to you",
+    "mode_gate": "mode gate",
+    "floor": "hard floor",
+    "trusted_allow": "trusted allow rules",
+    "skip_switch": "skip switches",
+    "safety": "safety",
+    "ask_rule": "ask rules",
+    "bypass": "bypass",
+    "untrusted_allow": "untrusted allow rules",
+    "mode_strategy": "mode",
+}
 
 
-def behavior(decision: Decision) -> str:
+def trace(call: Call, context: Context) -> tuple[list[str], Decision]:
+    """One line per stage that was reached, and the decision. Never raises."""
+    lines: list[str] = []
+    try:
+        inquiry = inquire(call, context)
+        for stage in STAGES:
+            title = TITLES[stage.__name__]
+            decision = stage(inquiry)
+            if decision is None:
+                lines.append(f"  {title}: nothing to say")
+                continue
+            lines.append(f"> {title}: {_word(decision)}. {decision.reason.text}")
+            ended = finish(inquiry, decision)
+            if ended.reason.stage is not decision.reason.stage:
+                lines.append(f"> nobody to ask: {_word(ended)}. {ended.reason.text}")
+            return [*lines, *_offers(ended)], ended
+    except FAILURES as error:
+        decision = failed(error, context)
+        return [*lines, f"> {decision.reason.text}"], decision
+    raise AssertionError("the mode stage always decides")
+
+
+def _word(decision: Decision) -> str:
     match decision:
         case Allow():
             return "allow"
@@ -51,3 +57,45 @@ def behavior(decision: Decision) -> str:
             return "deny"
         case Ask():
             return "ask"
+
+
+def _offers(decision: Decision) -> Iterator[str]:
+    if isinstance(decision, Ask):
+        if decision.lacking:
+            yield "  without a rule: " + " · ".join(decision.lacking)
+        stored = [grant.rule or f"mode {grant.mode}" for grant in decision.grants]
+        yield f'  "always" would store: {", ".join(stored)}' if stored else '  no "always"'
+
+
+def compare(case: Mapping[str, Any]) -> tuple[bool, str]:
+    """One test of a project's own: whether it holds, and a line to print about it."""
+    identity = case.get("id") or "?"
+    expected: object = case.get("expect")
+    if not isinstance(expected, dict) or not expected:
+        raise Unreadable(f"{identity}: 'expect' is missing")
+    call, context = call_and_context(case)
+    lines, decision = trace(call, context)
+    got = shown(identity, decision)
+    wrong = [
+        f"{key}: expected {value!r}, got {got.get(key)!r}"
+        for key, value in case["expect"].items()
+        if not _same(key, value, got.get(key))
+    ]
+    if not wrong:
+        return True, f"ok    {identity}"
+    return False, "\n".join([f"WRONG {identity}: {'; '.join(wrong)}", *lines])
+
+
+def _same(key: str, expected: object, got: object) -> bool:
+    if key == "stored" and isinstance(expected, list) and isinstance(got, list):
+        return sorted(map(str, expected)) == sorted(map(str, got))
+    return expected == got
+
+
+def mined(asked: Sequence[tuple[str, int]], *, least: int = 2) -> list[tuple[str, int]]:
+    """Rules that past answers suggest: those that "always" would have stored, by how often."""
+    counts: dict[str, int] = {}
+    for rule, times in asked:
+        counts[rule] = counts.get(rule, 0) + times
+    chosen = [(rule, times) for rule, times in counts.items() if times >= least]
+    return sorted(chosen, key=lambda row: (-row[1], row[0]))

@@ -14,7 +14,7 @@ from gatewright.permissions.shell.words import Piece, Word, ansi_decode
 
 MAX_DEPTH = 30
 MAX_COMMANDS = 200
-MAX_WORDS = 1500
+MAX_WORDS = 1000
 FUEL_PER_CHAR = 40
 
 Joined: TypeAlias = Literal["", ";", "&&", "||", "|"]
@@ -159,6 +159,11 @@ class Lexer:
             return False
         return True
 
+    def _count_word(self) -> None:
+        self._fuel[2] -= 1
+        if self._fuel[2] < 0:
+            self._fuel[0] = -1
+
     # --- lists of commands ---
 
     def _list(self, index: int, closer: str) -> int:
@@ -274,6 +279,7 @@ class Lexer:
 
     def _take(self, word: Word, command: Command, span: tuple[int, int]) -> None:
         """Put a word where it belongs: keyword, assignment or argument."""
+        self._count_word()
         plain = word.plain
         if not command.words:
             if plain is not None and not command.assigns and self._keyword(plain, command):
@@ -292,9 +298,6 @@ class Lexer:
             return
         command.words.append(word)
         command.spans.append(span)
-        self._fuel[2] -= 1
-        if self._fuel[2] < 0:
-            self._fuel[0] = -1
 
     def _keyword(self, plain: str, command: Command) -> bool:
         if plain == "!":
@@ -338,6 +341,7 @@ class Lexer:
             self._fail("a redirection without a target")
             return max(index, found.end())
         redirect = Redirect(operator, word)
+        self._count_word()
         if operator in ("<<", "<<-"):
             redirect.expands = not word.quoted
             if redirect.expands:

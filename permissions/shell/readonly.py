@@ -279,9 +279,9 @@ def _date(part: Part, world: World) -> bool:
             continue
         if re.fullmatch(r"-I\w*|--iso-8601(=\w+)?|--rfc-3339=\w+|--date=.*|-d.+", text):
             continue
-        if text in ("-d", "--date") and rest and rest[0].literal:
-            rest.pop(0)
-        elif text in ("-r", "--reference") and rest and world.readable(rest[0], part.bases):
+        if (text in ("-d", "--date") and rest and rest[0].literal) or (
+            text in ("-r", "--reference") and rest and world.readable(rest[0], part.bases)
+        ):
             rest.pop(0)
         else:
             return False

@@ -11,7 +11,7 @@ from gatewright.permissions.shell.options import Grammar, parse_arguments
 from gatewright.permissions.shell.words import Arg
 
 MAX_OPENED = 400
-MAX_DEPTH = 12
+MAX_DEPTH = 8
 
 SHELLS = frozenset(
     {"sh", "bash", "zsh", "dash", "ksh", "ash", "fish", "rbash", "mksh", "yash", "csh", "tcsh"}

@@ -118,7 +118,7 @@ def test_settling_follows_no_link(box: Sandbox, tmp_path: Path) -> None:
         (project / "sub").symlink_to(home)
         return sight
 
-    box._surveyor = type("Swapped", (), {"look": staticmethod(look_then_swap)})()  # type: ignore[assignment]
+    box._surveyor = type("Swapped", (), {"look": staticmethod(look_then_swap)})()
     assert prepared.ended is not None
     prepared.ended()
     assert (home / ".vscode").is_dir()
