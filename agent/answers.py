@@ -19,6 +19,7 @@ from gatewright.agent.errors import FailureKind, ProviderError
 from gatewright.agent.events import (
     AnyEvent,
     AssistantMessage,
+    ImagesDropped,
     MessageDropped,
     Noticed,
     RetryScheduled,
@@ -136,6 +137,11 @@ class Answers:
         if error.kind is FailureKind.TOO_LONG and not self._compacted:
             self._compacted = True
             return await self._ports.compact(self._model)
+        if error.kind is FailureKind.REFUSED and "image" in str(error).lower():
+            if not self._talk.has_images():
+                return False
+            self._ports.emit(ImagesDropped(reason=str(error)))
+            return True
         if error.kind is not FailureKind.OVERLOADED:
             return False
         self._overloads += 1

@@ -36,11 +36,13 @@ from gatewright.agent.events import (
     ToolFinished,
 )
 from gatewright.agent.history.history import History
+from gatewright.agent.housekeeping import Housekeeping
 from gatewright.agent.hub import Hub
 from gatewright.agent.ids import new_id
 from gatewright.agent.live import LiveSettings
 from gatewright.agent.loop import Limits
 from gatewright.agent.memory_book import MemoryBook
+from gatewright.agent.messages import Usage
 from gatewright.agent.noticing import Noticing
 from gatewright.agent.opening import ModelOpener, wanted_model
 from gatewright.agent.options import LaunchOptions
@@ -48,9 +50,11 @@ from gatewright.agent.pairing import INTERRUPTED
 from gatewright.agent.parts import CallPorts, Parts
 from gatewright.agent.planning import SessionPlanning, plan_file
 from gatewright.agent.policing import policy_config, rules_of
+from gatewright.agent.prompt.environment import git_branch
+from gatewright.agent.providers.catalog import load_catalog
 from gatewright.agent.providers.retry import Backoff, RetryPolicy
 from gatewright.agent.redact import Redactor
-from gatewright.agent.resume import Start, find_start
+from gatewright.agent.resume import Start, cold_notice, find_start
 from gatewright.agent.session import MAIN, Session
 from gatewright.agent.settings.grants import GrantStore
 from gatewright.agent.settings.schema import Settings
@@ -65,6 +69,9 @@ from gatewright.permissions.decide import decide
 from gatewright.permissions.decision import DecisionRecord, Deny
 from gatewright.permissions.gated import GatePorts, gated
 from gatewright.permissions.policy import Policy
+from gatewright.permissions.sandbox.commands import Base as SandboxBase
+from gatewright.permissions.sandbox.commands import CommandSandbox
+from gatewright.permissions.sandbox.restrictions import restrictions
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.fs import ReadLedger
 from gatewright.tools.proc import spawn
@@ -86,6 +93,11 @@ class _Base(msgspec.Struct, frozen=True):
     history: History
     redactor: Redactor
 
+    @property
+    def checkpointing(self) -> bool:
+        """A session that leaves nothing behind keeps no files either."""
+        return self.around.settings.checkpoints and not self.around.options.no_session
+
 
 async def open_session(
     options: LaunchOptions, env: Mapping[str, str], *, interactive: bool
@@ -100,6 +112,7 @@ async def open_session(
     barrier = writer.barrier if writer is not None else _nothing_to_keep
     live = _live(base, env, policy)
     planning = _planning(base, policy)
+    sandbox = _sandbox(base, policy)
     briefing = Briefing(lambda: live.around)
     if not interactive:
         briefing.begin()
@@ -115,7 +128,7 @@ async def open_session(
             modes=policy,
             rules=policy,
             commands=Commands(built_in()),
-            executor=gated([tools], policy, _gate_ports(base, barrier)),
+            executor=gated([tools], policy, _gate_ports(base, barrier, sandbox)),
             context=_context_factory(live, kept, planning, base.ledger),
             open_model=opener,
             model_name=wanted_model(around, start.model),
@@ -127,7 +140,7 @@ async def open_session(
             fallback_names=around.settings.fallback_models,
             opening=partial(_ask_for_trust, base, env, live),
             writer=writer,
-            beside=_beside(base, live, policy, opener),
+            beside=_beside(base, live, policy, opener, sandbox.close),
             stored=len(start.stored) if start.on_disk else 0,
         )
     )
@@ -161,7 +174,13 @@ def _base(around: Surroundings) -> _Base:
     )
 
 
-def _beside(base: _Base, live: LiveSettings, policy: Policy, opener: ModelOpener) -> Beside:
+def _beside(
+    base: _Base,
+    live: LiveSettings,
+    policy: Policy,
+    opener: ModelOpener,
+    end: Callable[[], Awaitable[None]],
+) -> Beside:
     """What the session has beside its turns."""
     around, settings, briefing = base.around, base.around.settings, opener.briefing
     noticing = Noticing(
@@ -169,8 +188,11 @@ def _beside(base: _Base, live: LiveSettings, policy: Policy, opener: ModelOpener
     )
     base.hub.tap(lambda e: briefing.renew() if isinstance(e.event, Cleared) else None)
     attaching = AttachPorts(_picture, base.ledger.note, _readable(policy, around.where))
-    closing = [base.history.checkpoints.settled]
+    closing = [base.history.checkpoints.settled, end]
     if around.interactive:
+        keeping = Housekeeping(around.places.home, days=settings.cleanup_period_days)
+        base.hub.tap(lambda e: keeping.saw(e.event))
+        closing.append(keeping.close)
         closing.append(open_namer(around, base.start, base.hub, opener).close)
     return Beside(
         remains=Remains(lambda: base.standing.now, _plan_path(base), around.where.resolve),
@@ -179,7 +201,7 @@ def _beside(base: _Base, live: LiveSettings, policy: Policy, opener: ModelOpener
         attending=Attending(noticing, attaching),
         noticing=noticing.saw,
         memory=MemoryBook(lambda: live.around, briefing),
-        history=base.history if settings.checkpoints else None,
+        history=base.history if base.checkpointing else None,
         redactor=base.redactor,
         folder=base.start.path.parent,
         closing=tuple(closing),
@@ -207,7 +229,7 @@ def _readable(policy: Policy, where: Where) -> Callable[[Path], bool]:
 
 
 async def _keep_before(base: _Base, access: Access, losing: bool) -> None:
-    if base.around.settings.checkpoints:
+    if base.checkpointing:
         await base.history.checkpoints.before(access, losing=losing)
 
 
@@ -234,7 +256,9 @@ async def _ask_for_trust(
     live.trust()
 
 
-def _gate_ports(base: _Base, barrier: Callable[[], Awaitable[None]]) -> GatePorts:
+def _gate_ports(
+    base: _Base, barrier: Callable[[], Awaitable[None]], sandbox: CommandSandbox
+) -> GatePorts:
     hub, redactor = base.hub, base.redactor
     store = GrantStore(base.around.places, trusted=base.around.trusted)
 
@@ -253,6 +277,23 @@ def _gate_ports(base: _Base, barrier: Callable[[], Awaitable[None]]) -> GatePort
         persist=persist,
         place=store.place,
         mode_changed=lambda mode: _publish(hub, ModeChanged(mode=mode, by="answer")),
+        sandbox=sandbox,
+    )
+
+
+def _sandbox(base: _Base, policy: Policy) -> CommandSandbox:
+    where, places = base.around.where, base.around.places
+    return CommandSandbox(
+        SandboxBase(
+            cwd=where.cwd,
+            home=where.home,
+            roots=(where.root, *where.added),
+            own_home=places.home,
+            aside=places.state / "set-aside",
+        ),
+        base.around.settings.sandbox,
+        restrictions=lambda: restrictions(policy.rules(), str(where.root), str(where.cwd)),
+        warn=partial(_warn, base.hub),
     )
 
 
@@ -269,6 +310,7 @@ def _announce(base: _Base, policy: Policy, tools: BuiltinTools) -> None:
             trusted=around.trusted,
             tools=tuple(spec.name for spec in tools.specs()),
             resumed=bool(start.stored),
+            branch=git_branch(around.where.root),
         ),
     )
     for call in base.talk.dangling():
@@ -276,7 +318,11 @@ def _announce(base: _Base, policy: Policy, tools: BuiltinTools) -> None:
         _publish(hub, ToolFinished(call_id=call.id, ok=False, content=lost, summary="interrupted"))
     problems = [item.text() for item in around.loaded.problems if item.level != "untrusted"]
     untrusted = trusting.notice(around)
-    for text in (start.notice, untrusted, *problems, *policy.problems):
+    tokens = base.talk.tokens
+    provider, _, model = wanted_model(around, start.model).partition("/")
+    price = load_catalog().facts(provider, model).cost(Usage(input=tokens)) if tokens else 0.0
+    cold = cold_notice(start, tokens, price, CLOCK.time())
+    for text in (start.notice, cold, untrusted, *problems, *policy.problems):
         if text:
             _warn(hub, text)
 

@@ -13,6 +13,7 @@ from gatewright.agent.events import (
     AssistantMessage,
     Cleared,
     Compacted,
+    ImagesDropped,
     ResultsCleared,
     ToolFinished,
     UserMessage,
@@ -27,7 +28,7 @@ from gatewright.agent.messages import (
     UserTurn,
 )
 from gatewright.agent.pairing import Pairing
-from gatewright.tools.protocol import Content, TextContent
+from gatewright.tools.protocol import Content, ImageContent, TextContent
 
 WORDS = 200  # inputs of the person that are remembered word for word
 
@@ -67,6 +68,8 @@ class Conversation:
             case Cleared():
                 self._restart()
                 self.words = []
+            case ImagesDropped():
+                self._history.drop_images()
             case ResultsCleared(call_ids=call_ids, tokens=tokens):
                 self._history.clear(call_ids)
                 self._added -= tokens
@@ -96,6 +99,10 @@ class Conversation:
 
     def view(self) -> tuple[Turn, ...]:
         return self._history.view()
+
+    def has_images(self) -> bool:
+        turns = (turn for turn in self._history.view() if not isinstance(turn, AssistantTurn))
+        return any(isinstance(part, ImageContent) for turn in turns for part in turn.content)
 
     def dangling(self) -> tuple[CallPart, ...]:
         """Calls without a result: what a crash left behind."""

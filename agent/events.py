@@ -141,6 +141,12 @@ class ResultsCleared(Event, frozen=True, tag="results_cleared"):
     tokens: int = 0
 
 
+class ImagesDropped(Event, frozen=True, tag="images_dropped"):
+    """A provider refused an image: from now on the model reads a note in place of each so far."""
+
+    reason: str = ""
+
+
 class Rewound(Event, frozen=True, tag="rewound"):
     """The conversation went back to the event `to`, empty for the beginning: this is a new branch.
 
@@ -337,6 +343,7 @@ AnyEvent: TypeAlias = (
     | Compacted
     | Cleared
     | ResultsCleared
+    | ImagesDropped
     | Rewound
     | ModeChanged
     | ModelChanged

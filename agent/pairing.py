@@ -21,11 +21,12 @@ from gatewright.agent.messages import (
     Turn,
     UserTurn,
 )
-from gatewright.tools.protocol import Content, TextContent
+from gatewright.tools.protocol import Content, ImageContent, TextContent
 
 INTERRUPTED = "Interrupted before it finished. Whether it had any effect is not known."
 NO_OUTPUT = TextContent("(no output)")
 CLEARED_RESULT = TextContent("(an old result, cleared to make room; make the call again if needed)")
+NO_IMAGE = TextContent("(an image that the model's server refused)")
 
 
 class Pairing:
@@ -55,6 +56,13 @@ class Pairing:
             if place is not None and call_id not in self._open:
                 old = self._out[place]
                 self._out[place] = msgspec.structs.replace(old, content=(CLEARED_RESULT,))
+
+    def drop_images(self) -> None:
+        """Put a note where each image stands."""
+        for place, turn in enumerate(self._out):
+            if not isinstance(turn, AssistantTurn) and any(map(_is_image, turn.content)):
+                texts = tuple(NO_IMAGE if _is_image(part) else part for part in turn.content)
+                self._out[place] = msgspec.structs.replace(turn, content=texts)
 
     def view(self) -> tuple[Turn, ...]:
         return tuple(self._out)
@@ -99,6 +107,10 @@ def paired(turns: Iterable[Turn]) -> tuple[Turn, ...]:
     for turn in turns:
         pairing.add(turn)
     return pairing.view()
+
+
+def _is_image(part: Content) -> bool:
+    return isinstance(part, ImageContent)
 
 
 def _stand_in(call_id: str) -> ResultTurn:

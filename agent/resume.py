@@ -18,6 +18,8 @@ from gatewright.agent.transcript.reader import Stored, read_transcript
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,63}")
 LISTED = 10
+LARGE = 50_000  # tokens
+COLD = 3_600.0  # seconds: no prompt cache lasts longer
 
 
 class Start(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,7 +57,7 @@ def find_start(options: LaunchOptions, folder: Path) -> Start:
             raise SessionError(f"Session {id} exists. `agent --resume {id}` goes on with it.")
         return Start(id=id, path=new)
     stored = read_transcript(path)
-    notice = _notice(stored)
+    notice = _notice(stored, elsewhere=path.parent != folder)
     if not options.fork_session:
         return Start(
             id=stored.header.id, path=path, stored=stored.branch, on_disk=True, notice=notice
@@ -84,7 +86,25 @@ def _asked_for(options: LaunchOptions, folder: Path) -> Path | None:
     raise SessionError("Which session? Give `--resume` one of these:\n" + "\n".join(lines))
 
 
-def _notice(stored: Stored) -> str:
+def _notice(stored: Stored, *, elsewhere: bool) -> str:
+    texts: list[str] = []
     if stored.skipped:
-        return f"{stored.skipped} unreadable records of this session were left out."
-    return ""
+        texts.append(f"{stored.skipped} unreadable records of this session were left out.")
+    if elsewhere and stored.header.cwd:
+        cwd, id = stored.header.cwd, stored.header.id
+        texts.append(
+            f"This session worked in {cwd} and goes on here now. "
+            f"`cd {cwd} && agent --resume {id}` goes on there."
+        )
+    return " ".join(texts)
+
+
+def cold_notice(start: Start, tokens: int, price: float, now: float) -> str:
+    """What going on with a large session costs when no provider remembers it any more."""
+    if not start.stored or tokens < LARGE or now - start.stored[-1].timestamp < COLD:
+        return ""
+    cost = f", about ${price:.2f}" if price else ""
+    return (
+        f"The next message sends about {tokens:,} tokens of this session anew{cost}. "
+        "/compact summarises them first."
+    )

@@ -62,10 +62,15 @@ class Namer:
         if ready and isinstance(event, TurnEnded) and event.stop is Stop.COMPLETED:
             self._task = asyncio.create_task(self._name(), name="title of the session")
 
+    async def settled(self) -> None:
+        """Wait until what was begun is done."""
+        if self._task is not None:
+            await asyncio.wait([self._task])
+
     async def close(self) -> None:
         if self._task is not None:
             self._task.cancel()
-            await asyncio.wait([self._task])
+            await self.settled()
 
     async def _name(self) -> None:
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -131,7 +132,10 @@ def delete(path: Path) -> None:
 
 
 def let_go(home: Path, *, days: int, now: float) -> Sequence[Path]:
-    """Delete sessions nobody touched for `days`; returns them. Zero keeps everything."""
+    """Delete sessions nobody touched for `days`, and bytes kept for them only; returns them.
+
+    Zero keeps everything.
+    """
     gone: list[Path] = []
     if days <= 0:
         return gone
@@ -142,4 +146,8 @@ def let_go(home: Path, *, days: int, now: float) -> Sequence[Path]:
                 gone.append(path)
         except (OSError, SessionError):  # in use, or gone already: the next time will do
             continue
+    for kept in (home / "projects").glob("*/shadow/git/objects/??/*"):
+        with suppress(OSError):
+            if now - kept.stat().st_mtime > days * DAY:
+                kept.unlink()
     return gone

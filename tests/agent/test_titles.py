@@ -1,0 +1,125 @@
+"""A session gets a name once, from the first thing said, and nobody waits for it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+
+import pytest
+
+from gatewright.agent.errors import GatewrightError
+from gatewright.agent.events import (
+    AnyEvent,
+    Carried,
+    Cleared,
+    TitleChanged,
+    TurnEnded,
+    UserMessage,
+)
+from gatewright.agent.housekeeping import DAY, Housekeeping
+from gatewright.agent.model import OpenModel
+from gatewright.agent.providers.script import ScriptedProvider
+from gatewright.agent.stop import Stop
+from gatewright.agent.titles import LIMIT, Namer, tidy
+from gatewright.tools.protocol import TextContent
+from tests.fakes.house import open_scripted
+from tests.transcript.stored import chained, started, turn, write
+
+SAID = UserMessage(content=(TextContent("please repair the parser"),))
+HIDDEN = UserMessage(content=(TextContent("a notice"),), hidden=True)
+DONE = TurnEnded(stop=Stop.COMPLETED)
+
+
+async def titles(script: str, *events: AnyEvent) -> tuple[list[str], ScriptedProvider]:
+    provider = ScriptedProvider.parse(script)
+    published: list[AnyEvent] = []
+    namer = Namer(lambda: open_scripted(provider, "small", ""), published.append)
+    for event in events:
+        namer.saw(event)
+    await asyncio.wait_for(namer.settled(), 2)
+    await namer.close()
+    return [event.title for event in published if isinstance(event, TitleChanged)], provider
+
+
+async def test_named_after_the_first_exchange() -> None:
+    found, provider = await titles('say: "Repair the parser."', HIDDEN, SAID, DONE, SAID, DONE)
+    assert found == ["Repair the parser"]
+    assert len(provider.requests) == 1
+    assert "please repair" in str(provider.requests[0].turns)
+    assert "notice" not in str(provider.requests[0].turns)
+    assert provider.closed
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        (DONE,),
+        (HIDDEN, DONE),
+        (SAID, TurnEnded(stop=Stop.MODEL_ERROR)),
+        (TitleChanged(title="Mine"), SAID, DONE),
+        (Cleared(carried=Carried(title="Mine")), SAID, DONE),
+    ],
+)
+async def test_not_named(events: tuple[AnyEvent, ...]) -> None:
+    found, provider = await titles("say: x", *events)
+    assert (found, provider.requests) == ([], [])
+
+
+@pytest.mark.parametrize("script", ["error: overloaded", "say:  ", "cut:"])
+async def test_a_failure_is_nobodys_problem(script: str) -> None:
+    assert (await titles(script, SAID, DONE))[0] == []
+
+
+async def test_no_model_and_an_end_in_between() -> None:
+    def none() -> OpenModel:
+        raise GatewrightError("no key")
+
+    namer = Namer(none, lambda event: None)
+    namer.saw(SAID)
+    namer.saw(DONE)
+    await namer.close()
+    provider = ScriptedProvider.parse("wait: gate\nsay: x")
+    namer = Namer(lambda: open_scripted(provider, "small", ""), lambda event: None)
+    namer.saw(SAID)
+    namer.saw(DONE)
+    await provider.reached("gate")
+    await namer.close()
+    assert provider.closed
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("Fix it", "Fix it"),
+        ('\n "Fix it."\nmore', "Fix it"),
+        ("**Title: Fix** the thing", "Fix** the thing"),
+        ("", ""),
+        ("x" * 200, "x" * LIMIT),
+    ],
+)
+def test_titles_are_tidied(text: str, title: str) -> None:
+    assert tidy(text) == title
+
+
+async def test_old_sessions_go_once_a_day(tmp_path: Path) -> None:
+    folder = tmp_path / "projects" / "-w"
+    now = 1e9
+
+    async def clean(days: int) -> set[str]:
+        for name, age in (("old", 40), ("new", 1)):
+            path = write(folder / f"{name}.jsonl", chained([started(), *turn(1)]))
+            os.utime(path, (now - age * DAY, now - age * DAY))
+        keeping = Housekeeping(tmp_path, days=days, now=lambda: now)
+        keeping.saw(SAID)
+        await keeping.settled()
+        assert (folder / "old.jsonl").exists()  # not before a turn has ended
+        keeping.saw(DONE)
+        await asyncio.wait_for(keeping.settled(), 5)
+        await keeping.close()
+        return {path.stem for path in folder.glob("*.jsonl")}
+
+    assert await clean(0) == {"old", "new"}
+    assert await clean(30) == {"new"}
+    os.utime(tmp_path / "state" / "cleaned", (now, now))
+    assert await clean(30) == {"old", "new"}  # it was done today
