@@ -224,6 +224,34 @@ def test_a_budget_has_its_code(program: Program) -> None:
     assert result["total_cost_usd"] > 0.5
 
 
+def test_without_any_key_it_says_what_to_do(program: Program) -> None:
+    done = program.run("-p", "hi")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "ANTHROPIC_API_KEY" in done.stderr
+    assert "--model demo" in done.stderr
+    named = program.run("-p", "hi", "--model", "openai/gpt-5")
+    assert "OPENAI_API_KEY" in named.stderr
+
+
+def test_a_wrong_key_is_said_and_not_tried_again(program: Program) -> None:
+    with ServerThread("error: auth status=401 message=invalid x-api-key\n") as server:
+        code, out, err = Shapes(program, server).run("hi")
+        assert len(server.requests) == 1
+    assert (code, out) == (1, "")
+    assert "did not accept the key" in err
+    assert "agent login" in err
+
+
+def test_a_passing_overload_is_waited_out(program: Program) -> None:
+    busy = "error: overloaded status=529 retry_after=0\n---\n"
+    with ServerThread(f"{busy}{busy}say: Hello there.\n") as server:
+        code, out, _ = Shapes(program, server).run("hi", "--output-format", "stream-json")
+    lines = [json.loads(line) for line in out.splitlines()]
+    assert code == 0
+    assert [line["attempt"] for line in lines if line.get("subtype") == "api_retry"] == [1, 2]
+    assert lines[-1]["result"] == "Hello there."
+
+
 STUBBORN = """
 call: Bash {"command": "trap '' TERM HUP INT; echo $$ > pid; sleep 60", "run_in_background": true}
 ---
