@@ -25,6 +25,7 @@ from gatewright.tools.interact import Answer
 from gatewright.tools.protocol import Content, TextContent
 
 MODES = ("default", "acceptEdits", "plan")
+COMMANDS = ("help", "mode", "model", "permissions", "clear", "cost", "status", "exit")
 START = 1_700_000_000.0
 
 
@@ -71,7 +72,7 @@ class FakeSession:
         self, *, model: str = "scripted-1", mode: str = "default", cwd: str = "/home/sam/harbour"
     ) -> None:
         self.id = "0198c0de-0000-7000-8000-000000000001"
-        self.commands = Commands(built_in())
+        self.commands = Commands([c for c in built_in() if c.name in COMMANDS])
         self.model = model
         self.modes = Modes()
         self.modes.mode = mode

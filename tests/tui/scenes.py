@@ -189,6 +189,35 @@ def question(session: FakeSession) -> None:
     session.publish(said("add sessions"), ev.Asked(id=1, ask=ask))
 
 
+def plan(session: FakeSession) -> None:
+    ask = Ask(
+        kind="plan",
+        title="Is this the plan?",
+        body=(b.Markdown("1. Renew in `hold`\n2. Let the timeout through\n\n**Risk:** none."),),
+        options=(
+            Option("yes", "Yes, and accept edits", "y"),
+            Option("ask", "Yes, and ask before each edit", "a"),
+            Option("no", "No, keep planning", "n"),
+        ),
+        free_text=True,
+    )
+    session.publish(said("plan the fix"), ev.Asked(id=1, ask=ask))
+
+
+def busy(session: FakeSession) -> None:
+    session.publish(said("run everything"), ev.TurnStarted())
+    session.publish(ev.TextDelta(text="I will run the tests, then the linter.\n\n```sh\npytest -q"))
+    started, _ = tool("bash", "1")
+    session.publish(started)
+    tail = "\n".join(f"test {n} passed" for n in range(12))
+    session.publish(ev.ToolProgressed(call_id="1", tail=tail, size=900, seconds=12.0))
+    session.publish(ev.AgentStarted(child="a1", kind="explore", prompt="look"))
+    session.publish(started, agent="main/a1")
+    session.publish(ev.QueueChanged(texts=("and then commit", "with a short message")))
+    session.publish(ev.TasksChanged(running=("dev server",)))
+    session.now += 12
+
+
 def hostile(session: FakeSession) -> None:
     text = (
         "[bold]not markup[/bold] \x1b[31mred\x1b]52;c;aGk=\x07 "
@@ -206,5 +235,5 @@ def hostile(session: FakeSession) -> None:
 
 SCENES: dict[str, Callable[[FakeSession], None]] = {
     scene.__name__: scene
-    for scene in (empty, prose, tools, errors, permission, edit, question, hostile)
+    for scene in (empty, prose, tools, errors, permission, edit, question, plan, busy, hostile)
 }

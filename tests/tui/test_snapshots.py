@@ -21,6 +21,30 @@ async def test_scene(scene: str, theme: str, size: str) -> None:
         check(f"{scene}-{theme}-{size}", s.app.export_screenshot())
 
 
+PANELS: dict[str, tuple[str, ...]] = {
+    "menu": ("slash", "m"),
+    "modes": (*"/mode", "space", "enter"),
+    "permissions": (*"/permissions", "space", "enter", "tab"),
+    "themes": (*"/theme", "space", "enter"),
+    "history": (*"one", "enter", *"two", "enter", "ctrl+r"),
+    "reader": ("ctrl+t", "slash", *"lease", "enter"),
+    "help": (*"/help", "space", "enter"),
+    "draft": (*"two", "ctrl+j", *"lines"),
+}
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("theme", ["dark", "light", "ansi"])
+@pytest.mark.parametrize("panel", PANELS)
+async def test_panel(panel: str, theme: str, size: str) -> None:
+    async with stage(size=SIZES[size], theme=theme) as s:
+        SCENES["prose"](s.session)
+        await s.settled()
+        await s.press(*PANELS[panel])
+        await s.settled()
+        check(f"panel-{panel}-{theme}-{size}", s.app.export_screenshot())
+
+
 @pytest.mark.parametrize("theme", ["minimal", "high-contrast", "colour-blind"])
 async def test_other_themes(theme: str) -> None:
     async with stage(size=SIZES["wide"], theme=theme) as s:

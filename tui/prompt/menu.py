@@ -58,7 +58,8 @@ class Menu(Rows):
             return []
         first = max(0, min(self.at - SHOWN // 2, len(self.choices) - SHOWN))
         shown = self.choices[first : first + SHOWN]
-        label_width = min(max(cells.width(c.label) for c in shown), width // 2)
+        share = width // 3 if shown[0].label.startswith("/") else width // 2
+        label_width = min(max(cells.width(c.label) for c in shown), share)
         rows = [
             choice_row(choice, label_width, width, selected=first + n == self.at)
             for n, choice in enumerate(shown)
@@ -73,7 +74,9 @@ def choice_row(choice: Choice, label_width: int, width: int, *, selected: bool) 
     """One line of the menu: label, what it is, where it comes from."""
     prefix = "selected." if selected else ""
     mark = "▸ " if selected else "  "
-    label = cells.pad(cells.fit_middle(one_line(choice.label), label_width), label_width)
+    text = one_line(choice.label)
+    fit = cells.fit if text.startswith("/") else cells.fit_middle  # the end of a path says most
+    label = cells.pad(fit(text, label_width), label_width)
     room = width - 2 - label_width - 2
     source = one_line(choice.source) if choice.source else ""
     detail = cells.fit(one_line(choice.detail), room - cells.width(source) - 2)
