@@ -69,22 +69,31 @@ def _since(ancestor: int) -> Iterator[int]:
     return (pid for pid in _pids() if wrapped or pid > ancestor)
 
 
-def sweep() -> int:
-    """Kill all children of this process and of runs that ended without a sweep of their own."""
+def sweep_abandoned() -> int:
+    """Kill the children of runs that are over: for the start of a process. Returns how many."""
     mine = _run(os.getpid())
-    alive: dict[str, bool] = {mine: False}
+    over: dict[str, bool] = {"": False, mine: False}
     count = 0
     for pid in _pids():
         marker = _marker(pid)
         run = marker.rpartition("-")[0]
-        if not run or pid == os.getpid():
-            continue
-        if run not in alive:
+        if run not in over:
             owner, _, started = run.partition("-")
-            alive[run] = owner.isdecimal() and _started(int(owner)) == started
-        if not alive[run]:
+            over[run] = owner.isdecimal() and _started(int(owner)) != started
+        if over[run]:
             count += _kill(pid, marker)
     return count
+
+
+def sweep_own() -> int:
+    """Kill all children of this process, of every session in it: for its exit alone."""
+    mine = _run(os.getpid())
+    found = [(pid, marker) for pid in _pids() if (marker := _marker(pid))]
+    return sum(
+        _kill(pid, marker)
+        for pid, marker in found
+        if marker.rpartition("-")[0] == mine and pid != os.getpid()
+    )
 
 
 def _pids() -> Iterator[int]:

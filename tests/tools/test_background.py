@@ -211,13 +211,13 @@ async def test_the_next_start_sweeps_what_a_killed_one_left(tmp_path: Path) -> N
     assert agent.stdout is not None
     assert agent.stdout.readline() == b"ready\n"
     assert len(survivors(tmp_path)) >= 3
-    sweep.sweep()
+    sweep.sweep_abandoned()
     assert len(survivors(tmp_path)) >= 3, "a living agent keeps its children"
     agent.kill()
     agent.wait()
     agent.stdout.close()
     assert len(survivors(tmp_path)) >= 3
-    assert sweep.sweep() >= 3
+    assert sweep.sweep_abandoned() >= 3
     assert await gone(tmp_path)
 
 
@@ -227,7 +227,8 @@ async def test_a_sweep_spares_strangers(tmp_path: Path) -> None:
     bystander = started("sleep", "300", env={sweep.MARKER: other})
     unmarked = started("sleep", "300", env={})
     try:
-        sweep.sweep()
+        sweep.sweep_abandoned()
+        sweep.sweep_own()
         assert bystander.poll() is None and unmarked.poll() is None
     finally:
         for process in (bystander, unmarked):
@@ -239,6 +240,8 @@ async def test_a_sweep_at_exit_ends_own_children(box: Toolbox, tmp_path: Path) -
     session = Session(box, tmp_path)
     id = await session.start("setsid sleep 300 & echo up; sleep 300")
     await session.heard("up", id)
-    assert sweep.sweep() >= 1
+    sweep.sweep_abandoned()
+    assert session.jobs.running(), "at a start our own children are spared"
+    assert sweep.sweep_own() >= 1
     assert await gone(tmp_path)
     await session.jobs.close()
