@@ -12,56 +12,42 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-import msgspec
-
 from gatewright.agent import trusting, wire
 from gatewright.agent.attachments import AttachPorts
 from gatewright.agent.attending import Attending
-from gatewright.agent.beside import Beside, open_history, open_namer
+from gatewright.agent.base import CLOCK, Base, announce, open_base
+from gatewright.agent.beside import Beside, open_namer
 from gatewright.agent.briefing import Briefing, places_of
-from gatewright.agent.clock import SystemClock
 from gatewright.agent.commands.core import built_in
 from gatewright.agent.commands.registry import Commands
 from gatewright.agent.compact.state import Remains
-from gatewright.agent.conversation import Conversation
 from gatewright.agent.errors import SettingsError
 from gatewright.agent.events import (
     AnyEvent,
     Cleared,
     Decided,
-    Envelope,
     ModeChanged,
     Noticed,
-    SessionStarted,
-    ToolFinished,
 )
-from gatewright.agent.history.history import History
 from gatewright.agent.housekeeping import Housekeeping
 from gatewright.agent.hub import Hub
-from gatewright.agent.ids import new_id
 from gatewright.agent.live import LiveSettings
 from gatewright.agent.loop import Limits
 from gatewright.agent.memory_book import MemoryBook
-from gatewright.agent.messages import Usage
 from gatewright.agent.noticing import Noticing
-from gatewright.agent.opening import ModelOpener, wanted_model
+from gatewright.agent.opening import ModelOpener
 from gatewright.agent.options import LaunchOptions
-from gatewright.agent.pairing import INTERRUPTED
 from gatewright.agent.parts import CallPorts, Parts
 from gatewright.agent.planning import SessionPlanning, plan_file
 from gatewright.agent.policing import policy_config, rules_of
-from gatewright.agent.prompt.environment import git_branch
-from gatewright.agent.providers.catalog import load_catalog
 from gatewright.agent.providers.retry import Backoff, RetryPolicy
 from gatewright.agent.redact import Redactor
-from gatewright.agent.resume import Start, cold_notice, find_start
-from gatewright.agent.session import MAIN, Session
+from gatewright.agent.resume import Start
+from gatewright.agent.session import Session
 from gatewright.agent.settings.grants import GrantStore
 from gatewright.agent.settings.schema import Settings
 from gatewright.agent.settings.trust import TrustStore
-from gatewright.agent.standing import Standing
 from gatewright.agent.surroundings import Surroundings, survey
-from gatewright.agent.transcript.place import project_folder
 from gatewright.agent.transcript.writer import TranscriptLock, TranscriptWriter
 from gatewright.agent.version import VERSION
 from gatewright.permissions.context import Call
@@ -75,35 +61,18 @@ from gatewright.permissions.sandbox.restrictions import restrictions
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.fs import ReadLedger
 from gatewright.tools.proc import spawn
-from gatewright.tools.protocol import Asker, Content, TextContent, ToolContext, ToolFailure
+from gatewright.tools.protocol import Asker, Content, ToolContext, ToolFailure
 from gatewright.tools.registry import BASIC, BuiltinTools
 
-CLOCK = SystemClock()
 RETRY = RetryPolicy()
 LOOSE_MODES = frozenset({"bypassPermissions", "fullAccess", "auto"})
-
-
-class _Base(msgspec.Struct, frozen=True):
-    around: Surroundings
-    start: Start
-    hub: Hub
-    talk: Conversation
-    standing: Standing
-    ledger: ReadLedger
-    history: History
-    redactor: Redactor
-
-    @property
-    def checkpointing(self) -> bool:
-        """A session that leaves nothing behind keeps no files either."""
-        return self.around.settings.checkpoints and not self.around.options.no_session
 
 
 async def open_session(
     options: LaunchOptions, env: Mapping[str, str], *, interactive: bool
 ) -> Session:
     """Raises GatewrightError, whose text is for the person."""
-    base = _base(survey(options, env, interactive=interactive))
+    base = open_base(survey(options, env, interactive=interactive))
     around, start, hub = base.around, base.start, base.hub
     kept = start.path.with_suffix("")
     policy = Policy(policy_config(around, _start_mode(around, start)))
@@ -111,13 +80,14 @@ async def open_session(
     writer = _writer(base)
     barrier = writer.barrier if writer is not None else _nothing_to_keep
     live = _live(base, env, policy)
-    planning = _planning(base, policy)
+    planning, ledger = _planning(base, policy), ReadLedger()
     sandbox = _sandbox(base, policy)
     briefing = Briefing(lambda: live.around)
     if not interactive:
         briefing.begin()
     opener = ModelOpener(live, tools, start.id, briefing)
-    _announce(base, policy, tools)
+    names = [spec.name for spec in tools.specs()]
+    announce(base, policy.current(), names, policy.problems)
     return Session(
         Parts(
             id=start.id,
@@ -129,9 +99,9 @@ async def open_session(
             rules=policy,
             commands=Commands(built_in()),
             executor=gated([tools], policy, _gate_ports(base, barrier, sandbox)),
-            context=_context_factory(live, kept, planning, base.ledger),
+            context=_context_factory(live, kept, planning, ledger),
             open_model=opener,
-            model_name=wanted_model(around, start.model),
+            model_name=base.model_name,
             retry_in=Backoff(RETRY, random=random.random),
             attempts=RETRY.attempts,
             barrier=barrier,
@@ -140,46 +110,19 @@ async def open_session(
             fallback_names=around.settings.fallback_models,
             opening=partial(_ask_for_trust, base, env, live),
             writer=writer,
-            beside=_beside(base, live, policy, opener, sandbox.close),
+            beside=_beside(base, live, policy, opener, ledger, (sandbox.close,)),
             stored=len(start.stored) if start.on_disk else 0,
         )
     )
 
 
-def _base(around: Surroundings) -> _Base:
-    """The history so far, and the hub that goes on from there."""
-    folder = project_folder(around.places.home, around.where.cwd)
-    start = find_start(around.options, folder)
-    standing, talk = start.standing(), Conversation()
-    hub = Hub(clock=CLOCK.time, new_id=new_id, stamp=standing.stamped)
-    for envelope in start.stored:
-        talk.apply(envelope.event)
-    hub.restore(start.stored)
-
-    def fold(envelope: Envelope) -> None:
-        if envelope.agent == MAIN:
-            talk.apply(envelope.event)
-            standing.apply(envelope.event)
-
-    hub.tap(fold)
-    return _Base(
-        around=around,
-        start=start,
-        hub=hub,
-        talk=talk,
-        standing=standing,
-        ledger=ReadLedger(),
-        history=open_history(around, start, hub),
-        redactor=Redactor(around.env),
-    )
-
-
 def _beside(
-    base: _Base,
+    base: Base,
     live: LiveSettings,
     policy: Policy,
     opener: ModelOpener,
-    end: Callable[[], Awaitable[None]],
+    ledger: ReadLedger,
+    closing: tuple[Callable[[], Awaitable[None]], ...],
 ) -> Beside:
     """What the session has beside its turns."""
     around, settings, briefing = base.around, base.around.settings, opener.briefing
@@ -187,16 +130,16 @@ def _beside(
         places_of(around), lambda: briefing.memory().files, bare=around.options.bare
     )
     base.hub.tap(lambda e: briefing.renew() if isinstance(e.event, Cleared) else None)
-    attaching = AttachPorts(_picture, base.ledger.note, _readable(policy, around.where))
-    closing = [base.history.checkpoints.settled, end]
+    attaching = AttachPorts(_picture, ledger.note, _readable(policy, around.where))
+    closing = (*closing, base.history.checkpoints.settled)
     if around.interactive:
         keeping = Housekeeping(around.places.home, days=settings.cleanup_period_days)
         base.hub.tap(lambda e: keeping.saw(e.event))
-        closing.append(keeping.close)
-        closing.append(open_namer(around, base.start, base.hub, opener).close)
+        namer = open_namer(around, base.start, base.hub, opener)
+        closing = (*closing, keeping.close, namer.close)
     return Beside(
         remains=Remains(lambda: base.standing.now, _plan_path(base), around.where.resolve),
-        forget=base.ledger.forget_shown,
+        forget=ledger.forget_shown,
         auto_compact=settings.auto_compact,
         attending=Attending(noticing, attaching),
         noticing=noticing.saw,
@@ -204,7 +147,7 @@ def _beside(
         history=base.history if base.checkpointing else None,
         redactor=base.redactor,
         folder=base.start.path.parent,
-        closing=tuple(closing),
+        closing=closing,
     )
 
 
@@ -228,19 +171,14 @@ def _readable(policy: Policy, where: Where) -> Callable[[Path], bool]:
     return readable
 
 
-async def _keep_before(base: _Base, access: Access, losing: bool) -> None:
-    if base.checkpointing:
-        await base.history.checkpoints.before(access, losing=losing)
-
-
-def _live(base: _Base, env: Mapping[str, str], policy: Policy) -> LiveSettings:
+def _live(base: Base, env: Mapping[str, str], policy: Policy) -> LiveSettings:
     live = LiveSettings(base.around, env, tell=lambda text: _warn(base.hub, text))
     live.listen(lambda now: policy.replace_rules(rules_of(now), trusted=now.trusted))
     return live
 
 
 async def _ask_for_trust(
-    base: _Base, env: Mapping[str, str], live: LiveSettings, ask: Asker
+    base: Base, env: Mapping[str, str], live: LiveSettings, ask: Asker
 ) -> None:
     """Before the first turn; who chooses to leave is let out by the front end that asked."""
     about = trusting.question(base.around)
@@ -257,7 +195,7 @@ async def _ask_for_trust(
 
 
 def _gate_ports(
-    base: _Base, barrier: Callable[[], Awaitable[None]], sandbox: CommandSandbox
+    base: Base, barrier: Callable[[], Awaitable[None]], sandbox: CommandSandbox
 ) -> GatePorts:
     hub, redactor = base.hub, base.redactor
     store = GrantStore(base.around.places, trusted=base.around.trusted)
@@ -272,7 +210,7 @@ def _gate_ports(
     return GatePorts(
         record=lambda record: _publish(hub, _decided(record, redactor)),
         barrier=barrier,
-        saving=partial(_keep_before, base),
+        saving=base.keep,
         clock=CLOCK.monotonic,
         persist=persist,
         place=store.place,
@@ -281,7 +219,7 @@ def _gate_ports(
     )
 
 
-def _sandbox(base: _Base, policy: Policy) -> CommandSandbox:
+def _sandbox(base: Base, policy: Policy) -> CommandSandbox:
     where, places = base.around.where, base.around.places
     return CommandSandbox(
         SandboxBase(
@@ -295,36 +233,6 @@ def _sandbox(base: _Base, policy: Policy) -> CommandSandbox:
         restrictions=lambda: restrictions(policy.rules(), str(where.root), str(where.cwd)),
         warn=partial(_warn, base.hub),
     )
-
-
-def _announce(base: _Base, policy: Policy, tools: BuiltinTools) -> None:
-    """What a session begins with: the start itself, and whatever is wrong with what was loaded."""
-    hub, around, start = base.hub, base.around, base.start
-    _publish(
-        hub,
-        SessionStarted(
-            model=wanted_model(around, start.model),
-            mode=policy.current(),
-            cwd=str(around.where.cwd),
-            app=VERSION,
-            trusted=around.trusted,
-            tools=tuple(spec.name for spec in tools.specs()),
-            resumed=bool(start.stored),
-            branch=git_branch(around.where.root),
-        ),
-    )
-    for call in base.talk.dangling():
-        lost = (TextContent(INTERRUPTED),)
-        _publish(hub, ToolFinished(call_id=call.id, ok=False, content=lost, summary="interrupted"))
-    problems = [item.text() for item in around.loaded.problems if item.level != "untrusted"]
-    untrusted = trusting.notice(around)
-    tokens = base.talk.tokens
-    provider, _, model = wanted_model(around, start.model).partition("/")
-    price = load_catalog().facts(provider, model).cost(Usage(input=tokens)) if tokens else 0.0
-    cold = cold_notice(start, tokens, price, CLOCK.time())
-    for text in (start.notice, cold, untrusted, *problems, *policy.problems):
-        if text:
-            _warn(hub, text)
 
 
 def _publish(hub: Hub, event: AnyEvent) -> None:
@@ -354,7 +262,7 @@ def _decided(record: DecisionRecord, redactor: Redactor) -> Decided:
     )
 
 
-def _writer(base: _Base) -> TranscriptWriter | None:
+def _writer(base: Base) -> TranscriptWriter | None:
     around, start, hub = base.around, base.start, base.hub
     if around.options.no_session:
         return None
@@ -373,14 +281,14 @@ def _writer(base: _Base) -> TranscriptWriter | None:
     return TranscriptWriter(start.path, header, lock=lock, warn=partial(_warn, hub))
 
 
-def _plan_path(base: _Base) -> Path:
+def _plan_path(base: Base) -> Path:
     around = base.around
     return plan_file(
         around.where.root, around.places.home, base.start.id, in_project=around.trusted
     )
 
 
-def _planning(base: _Base, policy: Policy) -> SessionPlanning:
+def _planning(base: Base, policy: Policy) -> SessionPlanning:
     path = _plan_path(base)
     policy.plan_at(path)
     return SessionPlanning(policy, path, lambda event: _publish(base.hub, event))

@@ -1,0 +1,115 @@
+"""What a session stands on before anything is composed: surroundings, stored history, the hub."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from gatewright.agent import trusting
+from gatewright.agent.beside import open_history
+from gatewright.agent.clock import SystemClock
+from gatewright.agent.conversation import Conversation
+from gatewright.agent.events import AnyEvent, Envelope, Noticed, SessionStarted, ToolFinished
+from gatewright.agent.history.history import History
+from gatewright.agent.hub import Hub
+from gatewright.agent.ids import new_id
+from gatewright.agent.messages import Usage
+from gatewright.agent.opening import wanted_model
+from gatewright.agent.pairing import INTERRUPTED
+from gatewright.agent.prompt.environment import git_branch
+from gatewright.agent.providers.catalog import load_catalog
+from gatewright.agent.redact import Redactor
+from gatewright.agent.resume import Start, cold_notice, find_start
+from gatewright.agent.standing import Standing
+from gatewright.agent.surroundings import Surroundings
+from gatewright.agent.transcript.place import project_folder
+from gatewright.agent.version import VERSION
+from gatewright.tools.access import Access
+from gatewright.tools.protocol import TextContent
+
+MAIN = "main"
+CLOCK = SystemClock()
+
+
+class Base(msgspec.Struct, frozen=True):
+    around: Surroundings
+    start: Start
+    hub: Hub
+    talk: Conversation
+    standing: Standing
+    history: History
+    redactor: Redactor
+
+    @property
+    def checkpointing(self) -> bool:
+        """A session that leaves nothing behind keeps no files either."""
+        return self.around.settings.checkpoints and not self.around.options.no_session
+
+    @property
+    def model_name(self) -> str:
+        return wanted_model(self.around, self.start.model)
+
+    def publish(self, event: AnyEvent) -> None:
+        self.hub.publish(event)
+
+    def warn(self, text: str) -> None:
+        self.hub.publish(Noticed(text=text, tone="warning"))
+
+    async def keep(self, access: Access, losing: bool) -> None:
+        """Before a call runs: what it is about to change."""
+        if self.checkpointing:
+            await self.history.checkpoints.before(access, losing=losing)
+
+
+def open_base(around: Surroundings) -> Base:
+    """The history so far, and the hub that goes on from there. Raises SessionError."""
+    start = find_start(around.options, project_folder(around.places.home, around.where.cwd))
+    standing, talk = start.standing(), Conversation()
+    hub = Hub(clock=CLOCK.time, new_id=new_id, stamp=standing.stamped)
+    for envelope in start.stored:
+        talk.apply(envelope.event)
+    hub.restore(start.stored)
+
+    def fold(envelope: Envelope) -> None:
+        if envelope.agent == MAIN:
+            talk.apply(envelope.event)
+            standing.apply(envelope.event)
+
+    hub.tap(fold)
+    history = open_history(around, start, hub)
+    return Base(around, start, hub, talk, standing, history, Redactor(around.env))
+
+
+def announce(base: Base, mode: str, tools: Sequence[str], problems: Iterable[str]) -> None:
+    """What a session begins with: the start itself, and whatever is wrong with what was loaded."""
+    around, start = base.around, base.start
+    base.publish(
+        SessionStarted(
+            model=base.model_name,
+            mode=mode,
+            cwd=str(around.where.cwd),
+            app=VERSION,
+            trusted=around.trusted,
+            tools=tuple(tools),
+            resumed=bool(start.stored),
+            branch=git_branch(around.where.root),
+        )
+    )
+    lost = (TextContent(INTERRUPTED),)
+    for call in base.talk.dangling():
+        ended = ToolFinished(call_id=call.id, ok=False, content=lost, summary="interrupted")
+        base.publish(ended)
+    settings = [item.text() for item in around.loaded.problems if item.level != "untrusted"]
+    for text in (start.notice, _cold(base), trusting.notice(around), *settings, *problems):
+        if text:
+            base.warn(text)
+
+
+def _cold(base: Base) -> str:
+    """What going on with a large session costs that no prompt cache remembers."""
+    if not (tokens := base.talk.tokens):
+        return ""
+    provider, _, model = base.model_name.partition("/")
+    price = load_catalog().facts(provider, model).cost(Usage(input=tokens))
+    return cold_notice(base.start, tokens, price, CLOCK.time())
