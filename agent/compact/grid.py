@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import msgspec
@@ -10,6 +11,7 @@ from gatewright.agent.compact.budget import Budget
 from gatewright.agent.compact.estimate import text_tokens, tool_tokens, turns_tokens
 from gatewright.agent.messages import AssistantTurn, ResultTurn, Turn, UserTurn
 from gatewright.agent.model import OpenModel
+from gatewright.agent.prompt.memory import INSTRUCTIONS
 from gatewright.tools.blocks import Block, Table, Text
 
 CELLS = 100
@@ -32,12 +34,16 @@ class Share(msgspec.Struct, frozen=True):
 
 
 class Usage(msgspec.Struct, frozen=True):
-    """`total` is what the model counted, the shares are guesses that add up to it."""
+    """`total` is what the model counted, the shares are guesses that add up to it.
+
+    `sections` are the parts of the system prompt.
+    """
 
     window: int
     total: int
     budget: Budget
     shares: tuple[Share, ...]
+    sections: tuple[Share, ...] = ()
 
 
 def window_use(model: OpenModel, turns: Sequence[Turn], total: int, budget: Budget) -> Usage:
@@ -56,7 +62,7 @@ def window_use(model: OpenModel, turns: Sequence[Turn], total: int, budget: Budg
     shares = [Share(name, round(tokens * total / guessed)) for name, tokens in guesses.items()]
     shares.append(Share("Free", max(0, budget.effective - total)))
     shares.append(Share("Kept for the answer", budget.window - budget.effective))
-    return Usage(model.window, total, budget, tuple(shares))
+    return Usage(model.window, total, budget, tuple(shares), prompt_sections(system))
 
 
 def blocks(usage: Usage, model: str) -> tuple[Block, ...]:
@@ -67,9 +73,28 @@ def blocks(usage: Usage, model: str) -> tuple[Block, ...]:
         for share in usage.shares
     )
     foot = f"A summary is made at {usage.budget.auto:,} tokens."
+    parts = tuple((share.name, f"{share.tokens:,}") for share in usage.sections)
     return (
-        Text(head), Text(grid(usage)), Table(("", "", "Tokens", "Share"), rows), Text(foot, "dim"),
-    )  # fmt: skip
+        Text(head),
+        Text(grid(usage)),
+        Table(("", "", "Tokens", "Share"), rows),
+        Table(("System prompt", "Tokens"), parts),
+        Text(foot, "dim"),
+    )
+
+
+def prompt_sections(system: Sequence[str]) -> tuple[Share, ...]:
+    """The prompt by its headings; what instruction files say counts as one part."""
+    found: list[Share] = []
+    for block in system:
+        head, files, rest = block.partition(f"\n{INSTRUCTIONS}\n")
+        for part in re.split(r"^(?=# )", head, flags=re.MULTILINE):
+            if part.strip():
+                name = part.partition("\n")[0].removeprefix("# ") if part[0] == "#" else "Beginning"
+                found.append(Share(name, text_tokens(part)))
+        if files:
+            found.append(Share(INSTRUCTIONS.removeprefix("# "), text_tokens(files + rest)))
+    return tuple(found)
 
 
 def grid(usage: Usage) -> str:

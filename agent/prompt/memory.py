@@ -14,6 +14,7 @@ import msgspec
 
 from gatewright.agent.compact.estimate import text_tokens
 
+INSTRUCTIONS = "# Instructions from files"
 NAMES = ("AGENTS.md", "CLAUDE.md")
 LOCAL_NAMES = ("AGENTS.local.md", "CLAUDE.local.md")
 SIZE_LIMIT = 40_000
@@ -81,7 +82,7 @@ def section(files: Sequence[MemoryFile]) -> str:
     """The files for the system prompt; an empty string where there are none."""
     if not files:
         return ""
-    parts = ["# Instructions from files", ""]
+    parts = [INSTRUCTIONS, ""]
     for file in files:
         note = f" (cut after {SIZE_LIMIT} characters)" if file.cut else ""
         by = f", imported by {file.by}" if file.by else ""

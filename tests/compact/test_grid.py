@@ -1,0 +1,43 @@
+"""The picture of the window adds up, whatever the model counted."""
+
+from __future__ import annotations
+
+import pytest
+
+from gatewright.agent.compact.budget import Budget
+from gatewright.agent.compact.grid import CELLS, MARKS, blocks, grid, prompt_sections, window_use
+from gatewright.agent.messages import AssistantTurn, ResultTurn, TextPart, UserTurn
+from gatewright.agent.prompt.system import PromptParts, system_prompt
+from gatewright.tools.blocks import plain
+from gatewright.tools.protocol import TextContent
+from tests.compact.windowed import Windowed
+
+TURNS = (
+    UserTurn((TextContent("u" * 4_000),)),
+    AssistantTurn((TextPart("a" * 8_000),)),
+    ResultTurn("c", True, (TextContent("r" * 40_000),)),
+)
+
+
+@pytest.mark.parametrize("total", [0, 5, 13_000, 90_000, 300_000])
+def test_it_adds_up(total: int) -> None:
+    model = Windowed(100_000).open("m", "")
+    usage = window_use(model, TURNS, total, Budget.of(100_000, 1_000))
+    used = sum(share.tokens for share in usage.shares[:-2])
+    assert abs(used - usage.total) <= len(usage.shares)
+    cells = grid(usage).split()
+    assert len(cells) == CELLS
+    assert set(cells) <= set(MARKS.values())
+    assert MARKS["Tool results"] in cells
+    text = "\n".join(plain(block) for block in blocks(usage, "m"))
+    assert "Tool results" in text
+
+
+def test_the_prompt_by_its_sections() -> None:
+    own = ("# Environment\n\nx\n", "# Instructions from files\n\n## a\n\n# Not a section\n")
+    found = prompt_sections(system_prompt(PromptParts(own=own, style="concise")))
+    assert [share.name for share in found] == [
+        "Beginning", "How to work", "Care", "Tools", "How to answer",
+        "Style: concise", "Environment", "Instructions from files",
+    ]  # fmt: skip
+    assert all(share.tokens > 0 for share in found)
