@@ -12,12 +12,14 @@ from pathlib import Path
 
 import msgspec
 
+from gatewright.agent.providers.listing import LocalServer
 from gatewright.agent.settings.paths import Places
 from gatewright.agent.settings.sources import Loaded
 
 MIN_COLUMNS = 40
 MIN_PYTHON = (3, 11)
 TIMEOUT = 5.0
+MODELS_SHOWN = 5
 
 
 class Health(enum.StrEnum):
@@ -44,6 +46,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     loaded: Loaded
     key_variables: Sequence[str]  # environment variables that hold a key of a known provider
     stored_keys: Sequence[str]  # providers somebody logged in to
+    local: Sequence[LocalServer]  # model servers that answer here
     ripgrep: str  # the program's path, or empty
 
 
@@ -52,6 +55,7 @@ def examine(machine: Machine) -> Iterator[Finding]:
     yield _terminal(machine.env)
     yield _encoding(machine.env)
     yield _keys(machine)
+    yield from _local(machine.local)
     yield _ripgrep(machine)
     yield _git()
     yield _sandbox()
@@ -99,6 +103,14 @@ def _keys(machine: Machine) -> Finding:
         return Finding("Keys", Health.GOOD, f"none in the environment; providers: {names}")
     advice = "Set ANTHROPIC_API_KEY or OPENAI_API_KEY, run agent login, or try --model demo."
     return Finding("Keys", Health.WARN, "none found", advice)
+
+
+def _local(servers: Sequence[LocalServer]) -> Iterator[Finding]:
+    for server in servers:
+        models = ", ".join(server.models[:MODELS_SHOWN]) or "no models"
+        more = len(server.models) - MODELS_SHOWN
+        fact = f"{server.provider} at {server.base_url}: {models}"
+        yield Finding("Local", Health.GOOD, f"{fact} and {more} more" if more > 0 else fact)
 
 
 def _ripgrep(machine: Machine) -> Finding:

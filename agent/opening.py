@@ -35,7 +35,7 @@ class ModelOpener:
     def __call__(self, name: str, effort: str) -> OpenModel:
         """Raises GatewrightError: no key, no such provider."""
         if not name:
-            raise GatewrightError(NO_MODEL)
+            raise GatewrightError(self._no_model())
         around = self._live.around
         opened = open_provider(name, settings=around.providers, env=around.env)
         facts = opened.facts
@@ -56,6 +56,16 @@ class ModelOpener:
             window=facts.window,
             price=facts.cost,
         )
+
+    def _no_model(self) -> str:
+        """What to do about it; a model server on this machine is offered, never chosen."""
+        from gatewright.agent.providers.listing import listening  # noqa: PLC0415  lazy: only here
+
+        around = self._live.around
+        local = [f"--model {name}/..." for name in listening(around.providers, around.env)]
+        if not local:
+            return NO_MODEL
+        return f"{NO_MODEL} A server on this machine answers too: {' or '.join(local)}"
 
     def _provider(self, opened: Opened) -> Provider:
         recording = self._live.around.options.replay

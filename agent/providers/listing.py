@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import Mapping
 
 import msgspec
@@ -13,6 +14,7 @@ from gatewright.agent.providers.errors import failure, failure_of
 from gatewright.agent.providers.foreign import rows, table, text
 from gatewright.agent.providers.presets import Endpoint, endpoint, load_presets
 from gatewright.agent.providers.settings import ProviderSettings
+from gatewright.agent.providers.transport.address import parse_url
 from gatewright.agent.providers.transport.http import DirectTransport
 from gatewright.agent.providers.transport.port import Timeouts
 from gatewright.agent.providers.wire import read_all
@@ -64,6 +66,24 @@ async def local_servers(
     names = [name for name, preset in load_presets().items() if preset.local]
     found = await asyncio.gather(*(_look(name, settings, env) for name in names))
     return tuple(server for server in found if server is not None)
+
+
+def listening(settings: Mapping[str, ProviderSettings], env: Mapping[str, str]) -> tuple[str, ...]:
+    """The local providers at whose address something answers; a matter of milliseconds."""
+    return tuple(
+        name
+        for name, preset in load_presets().items()
+        if preset.local and _answers(endpoint(name, settings, env).base_url)
+    )
+
+
+def _answers(base_url: str) -> bool:
+    try:
+        address = parse_url(base_url)
+        with socket.create_connection((address.host, address.port), timeout=0.1):
+            return True
+    except (OSError, GatewrightError):
+        return False
 
 
 async def _look(

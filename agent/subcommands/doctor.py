@@ -12,6 +12,7 @@ from gatewright.agent.clock import SystemClock
 from gatewright.agent.doctor import Finding, Health, Machine, examine
 from gatewright.agent.providers.catalog import load_catalog
 from gatewright.agent.providers.keys import key_store
+from gatewright.agent.providers.listing import local_servers
 from gatewright.agent.providers.presets import endpoint, load_presets
 from gatewright.agent.providers.probe import Finding as Probed
 from gatewright.agent.providers.probe import probe
@@ -44,6 +45,7 @@ def doctor(provider: Provider = "") -> None:
         loaded=place.loaded,
         key_variables=key_variables(),
         stored_keys=key_store(os.environ).names(),
+        local=asyncio.run(local_servers(place.loaded.settings.providers, os.environ)),
         ripgrep=locate(place.places.root),
     )
     broken = False

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from gatewright.agent.errors import ProviderError
-from gatewright.agent.providers.listing import LocalServer, local_servers
+from gatewright.agent.providers.listing import LocalServer, listening, local_servers
 from gatewright.agent.providers.probe import Finding, probe
 from gatewright.agent.providers.settings import ProviderSettings
 from tests.fakes.model_server import ModelServer
@@ -70,3 +70,4 @@ async def test_local_servers_that_answer_are_found() -> None:
         assert await local_servers(settings, {}) == (
             LocalServer("ollama", server.openai_url, ("gemma", "qwen")),
         )
+        assert listening(settings, {}) == ("ollama",)
