@@ -18,14 +18,14 @@ from gatewright.permissions.modes import MODES, Mode, effective
 from gatewright.permissions.named_call import NamedCall
 from gatewright.permissions.path_call import PathCall, is_plan_file
 from gatewright.permissions.paths import Paths
-from gatewright.permissions.rules import Rule
+from gatewright.permissions.rules import Rule, ShellForm, parse_rule
 from gatewright.permissions.shell_call import ShellCall
 from gatewright.permissions.subject import Permit, Subject
 from gatewright.permissions.web_call import WebCall
 from gatewright.tools.access import Effect
 
 FAILURES: Final = (
-    ArithmeticError, AssertionError, AttributeError, ImportError, LookupError, MemoryError,
+    ArithmeticError, AssertionError, AttributeError, ImportError, LookupError, MemoryError, NameError,
     OSError, RuntimeError, TypeError, ValueError, re.error,
 )  # fmt: skip
 
@@ -238,9 +238,9 @@ def bypass(inquiry: Inquiry) -> Decision | None:
     mode = inquiry.previous
     if not mode.bypass or inquiry.strict_shell:
         return None
-    if inquiry.plan and inquiry.context.plan_enforcement != "delegate":
-        if inquiry.subject.family not in ("read", "shell"):
-            return None
+    keeps_reads = inquiry.plan and inquiry.context.plan_enforcement != "delegate"
+    if keeps_reads and inquiry.subject.family not in ("read", "shell"):
+        return None
     return Allow(Reason(Stage.BYPASS, f"The mode is {mode.id}."))
 
 
@@ -284,15 +284,17 @@ STAGES: Final[tuple[StageFunction, ...]] = (
 
 def finish(inquiry: Inquiry, decision: Decision) -> Decision:
     """An ask finds somebody to answer it, or is a denial."""
-    if not isinstance(decision, Ask):
+    if isinstance(decision, Allow):
+        return _narrowed(inquiry, decision)
+    if isinstance(decision, Deny):
         return decision
     if inquiry.context.mode == "dontAsk":
         return Deny(_turned(decision, Stage.DONT_ASK, "In dontAsk mode nothing is asked."))
     grants = _offered(inquiry, decision)
     answerer = "human"
-    if _may_classify(inquiry) and not decision.explicit:
-        if decision.reason.stage in (Stage.SAFETY, Stage.MODE):
-            answerer = "classifier"
+    open_stage = decision.reason.stage in (Stage.SAFETY, Stage.MODE)
+    if _may_classify(inquiry) and not decision.explicit and open_stage:
+        answerer = "classifier"
     if answerer == "human" and not inquiry.context.interactive:
         return Deny(_turned(decision, Stage.NON_INTERACTIVE, _way_out(inquiry, decision)))
     return replace(
@@ -303,17 +305,48 @@ def finish(inquiry: Inquiry, decision: Decision) -> Decision:
     )
 
 
+def _narrowed(inquiry: Inquiry, allow: Allow) -> Allow:
+    """Searches that run without anybody having looked leave restricted files out."""
+    subject = inquiry.subject
+    if not isinstance(subject, ShellCall):
+        return allow
+    text = subject.rewritten(exact=_is_exact(allow.reason))
+    return allow if text == subject.target else replace(allow, command=text)
+
+
+def _is_exact(reason: Reason) -> bool:
+    rule, _ = parse_rule(reason.rule, "allow", reason.source) if reason.rule else (None, "")
+    return rule is not None and isinstance(rule.form, ShellForm) and rule.form.kind == "exact"
+
+
 def _may_classify(inquiry: Inquiry) -> bool:
     return inquiry.mode.classifier or (inquiry.plan and inquiry.context.plan_classifier)
 
 
 def _offered(inquiry: Inquiry, ask: Ask) -> tuple[Grant, ...]:
     """The grants of "always": only where the stored rule would settle the next call."""
+    if ask.reason.stage is Stage.ASK_RULE and ask.reason.rule:
+        return _beating(inquiry)
     if ask.explicit or ask.reason.stage is not Stage.MODE:
         return ()
     if inquiry.plan and inquiry.subject.family in ("shell", "edit"):
         return ()
     return inquiry.subject.grants()
+
+
+def _beating(inquiry: Inquiry) -> tuple[Grant, ...]:
+    """After an ask rule "always" makes sense only if the stored rule outranks it."""
+    asked = inquiry.subject.asked()
+    grants = inquiry.subject.grants()
+    if inquiry.plan or asked is None or any(grant.mode for grant in grants):
+        return ()
+    if inquiry.subject.family == "shell":
+        return grants  # checked against every ask already
+    for grant in grants:
+        rule, _ = parse_rule(grant.rule, "allow", "session")
+        if rule is None or asked.rank > rule.rank:
+            return ()
+    return grants
 
 
 def _turned(ask: Ask, stage: Stage, text: str) -> Reason:

@@ -55,10 +55,14 @@ class Grant:
 
 @dataclass(frozen=True, slots=True)
 class Allow:
-    """`note` is set when the call runs although something about it deserves a log line."""
+    """`note` is set when the call runs although something about it deserves a log line.
+
+    `command` replaces a shell call's command when what runs is narrower than what was asked.
+    """
 
     reason: Reason
     note: str = ""
+    command: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from gatewright.permissions import tools_table
 from gatewright.permissions.paths import Place, absolute
+from gatewright.permissions.shell.words import brace_expand
 from gatewright.tools.access import Access, Effect, RemoteTool, ShellText
 
 _MAGIC = re.compile(r"[*?\[{]")
@@ -20,7 +21,7 @@ def declared_access(tool: str, given: Mapping[str, object], place: Place) -> Acc
     text = value if isinstance(value, str) else ""
     match row.family:
         case "read":
-            return Access(reads=(_read_path(tool, text, given, place),), effects=Effect.READ_ONLY)
+            return Access(reads=(_read_path(text, place),), effects=Effect.READ_ONLY)
         case "edit":
             return Access(writes=(Path(_raw(text, place)),))
         case "shell":
@@ -32,26 +33,34 @@ def declared_access(tool: str, given: Mapping[str, object], place: Place) -> Acc
             parts = tools_table.mcp_parts(tool)
             remote = RemoteTool(*parts) if parts is not None else None
             return Access(remote=remote, effects=Effect.OPEN_WORLD)
-        case "agent":
-            return Access(subject=text, effects=Effect.AGENT)
-        case "human":
-            return Access(effects=Effect.HUMAN)
-        case "free":
-            return Access(effects=Effect.FREE)
         case _:
-            return Access(subject=text)
+            return Access(subject=text, effects=_EFFECTS.get(row.family, Effect.NONE))
+
+
+_EFFECTS: Mapping[str, Effect] = {
+    "agent": Effect.AGENT,
+    "human": Effect.HUMAN,
+    "free": Effect.FREE,
+}
 
 
 def _raw(text: str, place: Place) -> str:
     return absolute(text, place.cwd, place.home)
 
 
-def _read_path(tool: str, text: str, given: Mapping[str, object], place: Place) -> Path:
+def _read_path(text: str, place: Place) -> Path:
     path = _raw(text, place) if text else place.cwd
-    pattern = given.get("pattern")
-    if tool == "Glob" and isinstance(pattern, str):
-        path = glob_root(pattern, path, place)
     return Path(path)
+
+
+def glob_roots(given: Mapping[str, object], base: str, place: Place) -> tuple[Path, ...]:
+    """Every directory a file pattern may start in, braces expanded."""
+    pattern = given.get("pattern")
+    if not isinstance(pattern, str):
+        return ()
+    path = given.get("path")
+    start = absolute(path, base, place.home) if isinstance(path, str) and path else base
+    return tuple(Path(glob_root(one, start, place)) for one in brace_expand(pattern))
 
 
 def glob_root(pattern: str, base: str, place: Place) -> str:
@@ -60,4 +69,6 @@ def glob_root(pattern: str, base: str, place: Place) -> str:
     head = pattern if found is None else pattern[: found.start()].rpartition("/")[0]
     if found is not None and not head and pattern.startswith("/"):
         return "/"
+    if found is not None and ".." in pattern[found.start() :].split("/"):
+        return "/"  # it climbs out of wherever its wildcards lead
     return absolute(head, base, place.home) if head else base

@@ -185,6 +185,9 @@ class Gate:
         key = f"{request.call.name} {request.facts.target}"
         if isinstance(decision, Allow):
             self._denials.pop(key, None)
+            if decision.command:
+                narrowed = {**request.call.input, "command": decision.command}
+                return Passed(request.call.with_input(narrowed))
             return Passed(request.call)
         count = self._denials.get(key, 0) + 1
         if len(self._denials) > 256:

@@ -22,7 +22,7 @@ class Mode:
     runs: str
     read_out: Strategy = "ask"
     edit_in: Strategy = "ask"
-    shell: Strategy = "ask"
+    commands: Strategy = "ask"
     agent: Strategy = "allow"
     cycle: int = 0
     chosen: bool = True
@@ -48,7 +48,7 @@ MODES: Mapping[str, Mode] = {
             "autoInProject",
             "edits and commands contained in the project",
             edit_in="root",
-            shell="contained",
+            commands="contained",
         ),
         Mode("dontAsk", "allow rules and reads inside; the rest is denied"),
         Mode(

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from gatewright.permissions import tools_table
 from gatewright.permissions.context import Call, Context
 from gatewright.permissions.decision import Grant, Stage
+from gatewright.permissions.declared import glob_roots
 from gatewright.permissions.modes import Mode
 from gatewright.permissions.naming import names_path
 from gatewright.permissions.paths import Located, Paths, unusable
@@ -29,6 +30,8 @@ class PathCall:
         self._paths = paths
         self._edit = bool(call.access.writes) or tools_table.row(call.tool).family == "edit"
         given = call.access.writes if self._edit else call.access.reads
+        if tools_table.row(call.tool).globs:
+            given = (*given, *glob_roots(call.input, context.place.cwd, context.place))
         self._texts = tuple(str(path) for path in given)
         self._located = tuple(paths.locate(text) for text in self._texts)
         self._also_read = tuple(

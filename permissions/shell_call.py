@@ -12,13 +12,11 @@ from gatewright.permissions.decision import Grant, Stage
 from gatewright.permissions.modes import MODES, Mode, effective
 from gatewright.permissions.paths import Paths
 from gatewright.permissions.rules import Bare, Rank, Rule, ShellForm
-from gatewright.permissions.shell.containment import (
-    changes_something,
-    contained,
-    strictly_inside,
-)
+from gatewright.permissions.shell.changes import changes_something
+from gatewright.permissions.shell.containment import contained, strictly_inside
 from gatewright.permissions.shell.coverage import Cover, Coverage
 from gatewright.permissions.shell.danger import Danger, Hazard
+from gatewright.permissions.shell.excludes import with_excludes
 from gatewright.permissions.shell.line import Line, Part, Start, read_line, sweep
 from gatewright.permissions.shell.matching import fires, restricted_texts
 from gatewright.permissions.shell.operands import Operand
@@ -340,7 +338,7 @@ class ShellCall:
     def strategy(self, mode: Mode) -> Verdict:
         if self._all_safe:
             return Verdict(True)
-        if mode.shell == "contained" and self._contained():
+        if mode.commands == "contained" and self._contained():
             note = "It deletes files inside the project." if self._hazards else ""
             return Verdict(True, note=note)
         return Verdict(False, self._why_it_asks(mode))
@@ -371,6 +369,13 @@ class ShellCall:
             if cover is None or self._beaten(part, cover):
                 found.append(part)
         return found
+
+    def rewritten(self, *, exact: bool) -> str:
+        """What runs when nobody looked: searches leave out what Read rules are about."""
+        if exact:
+            return self._text
+        rules = self._context.rules
+        return with_excludes(self.line, (*rules.deny_reads, *rules.ask_reads))
 
     def grants(self) -> tuple[Grant, ...]:
         """Rules that would really settle this line next time, or nothing."""

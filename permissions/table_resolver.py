@@ -66,10 +66,12 @@ class TableResolver:
         )
 
     def nested_repository(self, directory: str, root: str) -> bool:
+        del directory, root
         return False
 
     def addresses(self, host: str) -> tuple[str, ...]:
         return self._hosts.get(host, (self._unlisted,))
 
     def dirty(self, directory: str) -> bool:
+        del directory
         return self._dirty

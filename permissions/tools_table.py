@@ -24,6 +24,7 @@ class ToolRow:
     field: str = ""
     fields: tuple[str, ...] = ()
     coordination: bool = False
+    globs: bool = False  # its "pattern" starts in directories of its own
 
 
 TOOLS: Mapping[str, ToolRow] = {
@@ -34,7 +35,7 @@ TOOLS: Mapping[str, ToolRow] = {
         "path",
         ("pattern", "glob", "type", "output_mode", "multiline", "head_limit", "offset"),
     ),
-    "Glob": ToolRow("read", "path", ("pattern",)),
+    "Glob": ToolRow("read", "path", ("pattern",), globs=True),
     "LSP": ToolRow("read", "file_path", ("operation", "line", "character", "query")),
     "Edit": ToolRow("edit", "file_path", ("old_string", "new_string", "replace_all")),
     "Write": ToolRow("edit", "file_path", ("content",)),

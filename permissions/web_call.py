@@ -136,10 +136,9 @@ class WebCall:
             if best is None and not hook:
                 return None
             rank = best.rank if best is not None else (1, 0, 0)
-            for ask in self._context.rules.ask:
-                if covers_tool(ask, self._call.tool) and self._covers(ask, url.host):
-                    if ask.rank > rank:
-                        return None
+            asks = (a for a in self._context.rules.ask if covers_tool(a, self._call.tool))
+            if any(ask.rank > rank and self._covers(ask, url.host) for ask in asks):
+                return None
             permit = permit or Permit(best)
         return permit
 

@@ -56,13 +56,12 @@ def stable_prefix(words: tuple[str, ...]) -> tuple[str, ...] | None:
         return None
     if len(prefix) < arity or any(not _stable(word) for word in prefix[1:]):
         return None if len(words) > 1 else prefix
-    return prefix if _stable(prefix[0]) else None
+    return prefix if not set(prefix[0]) & _UNSTABLE else None
 
 
 def _stable(word: str) -> bool:
     """A word that names something to do, not an option, a path or a value."""
-    return (
-        bool(word)
-        and not word.startswith(("-", "/", ".", "~", "$"))
-        and not set(word) & set("*?[]{}()'\"\\$`<>|&;=!# \t\n")
-    )
+    return bool(word) and word[0] not in "-/.~$" and not set(word) & _UNSTABLE
+
+
+_UNSTABLE = frozenset("*?[]{}()'\"\\$`<>|&;=!# \t\n")

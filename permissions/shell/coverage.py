@@ -76,9 +76,10 @@ class Coverage:
         words = line.text.split(None, 1)[:1]
         for rule in self._rules.about(words):
             form = rule.form
-            if isinstance(form, ShellForm) and form.kind == "exact":
-                if same_line(form.text, line.text, parsable=line.parsable):
-                    return rule
+            if not isinstance(form, ShellForm) or form.kind != "exact":
+                continue
+            if same_line(form.text, line.text, parsable=line.parsable):
+                return rule
         return None
 
     def of(self, part: Part, *, hook: bool) -> Cover | None:
@@ -122,9 +123,14 @@ class Coverage:
         for one in self.peeled(part):
             text = granted_text(one.argv)
             for rule in self._rules.about((one.argv[0].text,)):
-                if _matches(rule, text) and (best is None or rule.rank > best.rank):
-                    if self._names(rule, part) and self._inner_covered(one, rule):
-                        best = rule
+                better = best is None or rule.rank > best.rank
+                if (
+                    better
+                    and _matches(rule, text)
+                    and self._names(rule, part)
+                    and self._inner_covered(one)
+                ):
+                    best = rule
         if best is not None:
             return Cover(best)
         if (bare is not None or hook) and self._names(None, part):
@@ -164,7 +170,7 @@ class Coverage:
                     literals.append(lexical(absolute(cleaned, base, home)))
         return names_path(tuple(literals), located, self._reach.paths)
 
-    def _inner_covered(self, part: Part, rule: Rule) -> bool:
+    def _inner_covered(self, part: Part) -> bool:
         """A rule for a wrapper covers what it wraps only if that is covered as well."""
         program = part.program
         if program in ("find", "gfind"):
@@ -201,7 +207,7 @@ class Coverage:
             current = replace(part, assigns=())
         yield current
         for _ in range(6):
-            inner = _peel(current.argv)
+            inner = peel(current.argv)
             if inner is None:
                 return
             current = replace(current, argv=inner)
@@ -232,7 +238,7 @@ def _matches(rule: Rule, text: str) -> bool:
     return form.kind == "glob" and glob_matches(form.text, text)
 
 
-def _peel(argv: tuple[Arg, ...]) -> tuple[Arg, ...] | None:
+def peel(argv: tuple[Arg, ...]) -> tuple[Arg, ...] | None:
     """What a transparent wrapper runs, or None."""
     if not argv or not argv[0].literal:
         return None

@@ -54,6 +54,7 @@ class Part:
     source: str = ""
     moved: bool = False  # an earlier cd of this line decides where it runs
     via: tuple[str, ...] = ()  # the wrappers that were opened to get here
+    ends: tuple[int, ...] = ()  # where each word ends in the line, if it stands there as such
 
     @property
     def program(self) -> str:
@@ -227,6 +228,7 @@ class _Replay:
             statement=command.statement,
             source=self._source(command),
             moved=state.moved,
+            ends=tuple(end for _, end in command.spans[len(command.assigns) :]),
         )  # fmt: skip
         self._effects(part, command)
         return part

@@ -131,9 +131,8 @@ def _by_row(part: Part, row: OperandRow) -> Touched:
     walks = row.walks is not None and (not row.walks or bool(names & set(row.walks)))
     if row.role.startswith("skip1") and operands and not names & set(row.skips):
         operands = operands[1:]
-    if row.implicit and not operands:
-        if row.walks is None or walks:
-            operands = [Arg(".", ".")]
+    if row.implicit and not operands and (row.walks is None or walks):
+        operands = [Arg(".", ".")]
     more = _by_role(part, row, operands, target)
     edited = any(_is_edit(name, row) for name in names)
     sources = more.writes if edited else more.reads
@@ -182,9 +181,8 @@ def _by_role(part: Part, row: OperandRow, operands: list[Arg], target: Arg | Non
 def _copied(part: Part, row: OperandRow, operands: list[Arg], target: Arg | None) -> Touched:
     """Sources and target; inside a target directory the copy has its source's name."""
     bases = part.bases
-    if target is None and part.program == "uniq":
-        if len(operands) < 2:
-            return Touched(tuple(Operand(arg, bases) for arg in operands))
+    if target is None and part.program == "uniq" and len(operands) < 2:
+        return Touched(tuple(Operand(arg, bases) for arg in operands))
     if target is None and len(operands) == 1 and row.role == "link":
         name = operands[0].text.rstrip("/").rpartition("/")[2]
         return Touched(writes=(Operand(text_arg(name, operands[0]), bases),))

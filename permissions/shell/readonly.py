@@ -267,6 +267,16 @@ def _jq(part: Part, world: World) -> bool:
     return filter_seen
 
 
+def _rg(part: Part, world: World) -> bool:
+    """What a glob lets in again would escape the names a search is told to leave out."""
+    hidden = any(re.fullmatch(r"--hidden|-\.|-\w*uu\w*|--unrestricted", t) for t in part.texts)
+    for item in parse_arguments(part.argv[1:], _grammar(SAFE["rg"].values, "f", SAFE["rg"].long)):
+        if item.name in ("-g", "--glob", "--iglob") and not item.value.startswith("!"):
+            if hidden or item.value.rpartition("/")[2][:1] in (".", "{", "[", "?"):
+                return False
+    return _by_row(part, SAFE["rg"], world)
+
+
 def _date(part: Part, world: World) -> bool:
     """Shows the time: formats and `-d`, never a file, never digits that would set it."""
     rest = list(part.argv[1:])
@@ -419,6 +429,7 @@ def _revision_or_path(arg: Arg, part: Part, world: World) -> bool:
 Check = Callable[[Part, World], bool]
 _SPECIAL: Mapping[str, Check] = {
     "find": _find,
+    "rg": _rg,
     "sed": _sed,
     "jq": _jq,
     "date": _date,
@@ -441,6 +452,7 @@ SPECIAL_EXAMPLES: tuple[tuple[str, bool], ...] = (
     ("date 010100", False), ("date -f x", False), ("date --set=x", False), ("env", True),
     ("env ls", False), ("printf '%s' a", True), ("printf -v a b", False), ("test -f a", True),
     ("[ -f a ]", True), ("test -v a", False), ("command -v ls", True), ("command ls", False),
+    ("rg --hidden -g '*.py' x", False), ("rg -g .env x", False), ("rg -g '*.py' x", True),
     ("ps aux", True), ("ps -ef", True), ("ps auxe", False), ("cd src", True), ("cd", False),
     ("cd /etc", False), ("cd -", False), ("node --version", True), ("node x --version", False),
 )  # fmt: skip

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Literal, TypeAlias
 
 PieceKind: TypeAlias = Literal["text", "var", "unknown", "substitution"]
@@ -232,7 +233,7 @@ def _group_at(text: str, start: int) -> tuple[int, int, list[str]] | None:
         return None
     if len(cuts) == 2:
         return _range_at(text, start, cuts[1])
-    return start, cuts[-1] + 1, [text[a + 1 : b] for a, b in zip(cuts, cuts[1:], strict=False)]
+    return start, cuts[-1] + 1, [text[a + 1 : b] for a, b in pairwise(cuts)]
 
 
 _RANGE = re.compile(r"(-?\d+)\.\.(-?\d+)(?:\.\.(-?\d+))?|([A-Za-z])\.\.([A-Za-z])(?:\.\.-?\d+)?")

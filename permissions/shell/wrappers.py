@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from gatewright.permissions.shell.line import Part, Start, read_line
 from gatewright.permissions.shell.options import Grammar, parse_arguments
@@ -283,7 +284,7 @@ _GIT_RUNS = re.compile(r"alias\.[^=]*=\s*!(.*)", re.DOTALL)
 def _git(part: Part, start: Start) -> Iterator[Part]:
     """Configuration and sub-commands whose words are commands."""
     texts = part.texts
-    for previous, text in zip(texts, texts[1:], strict=False):
+    for previous, text in pairwise(texts):
         found = _GIT_RUNS.match(text) if previous == "-c" else None
         if found is not None:
             yield from _text(part, found.group(1), start)

@@ -58,7 +58,9 @@ def mutants(lines: list[str], chance: random.Random) -> Iterator[str]:
                     other = chance.choice(lines)
                     text = text[:at] + other[chance.randint(0, len(other)) :]
                 case 4:
-                    text = text + chance.choice((";", " && ", " | ", "\n", " ")) + chance.choice(lines)
+                    text = (
+                        text + chance.choice((";", " && ", " | ", "\n", " ")) + chance.choice(lines)
+                    )
                 case _:
                     text = text[:at] + text[at:] * 2
         yield text
@@ -66,7 +68,9 @@ def mutants(lines: list[str], chance: random.Random) -> Iterator[str]:
 
 def decision(command: str, rules: object = None, mode: str = "default") -> Decision:
     context = {**BASE, "mode": mode, "rules": rules or {}}
-    return decide(*call_and_context({"tool": "Bash", "input": {"command": command}, "context": context}))
+    return decide(
+        *call_and_context({"tool": "Bash", "input": {"command": command}, "context": context})
+    )
 
 
 def problems(command: str) -> Iterator[str]:
@@ -96,7 +100,7 @@ def problems(command: str) -> Iterator[str]:
 
 
 def main(count: int, seed: int) -> int:
-    chance = random.Random(seed)  # noqa: S311  repeatable on purpose
+    chance = random.Random(seed)
     found = 0
     started = time.perf_counter()
     for number, command in enumerate(mutants(corpus(), chance)):

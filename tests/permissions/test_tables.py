@@ -8,7 +8,7 @@ import pytest
 
 from tests.permissions.tables import judge, judge_shell, load
 
-VECTORS = load("permission_vectors.jsonl")
+VECTORS = [*load("permission_vectors.jsonl"), *load("gate_cases.jsonl")]
 ATTACKS = load("shell_adversarial.jsonl")
 EVERYDAY = load("shell_benign.jsonl")
 
