@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import asdict
 
 from gatewright.agent.errors import GatewrightError, SessionError
 from gatewright.agent.events import Decided, Envelope, ToolStarted
@@ -20,11 +20,12 @@ from gatewright.agent.surroundings import Surroundings, survey
 from gatewright.agent.transcript.index import list_sessions
 from gatewright.agent.transcript.place import project_folder
 from gatewright.agent.transcript.reader import read_transcript
+from gatewright.permissions.check import Unreadable
 from gatewright.permissions.context import Call
 from gatewright.permissions.decide import decide
 from gatewright.permissions.decision import Ask
 from gatewright.permissions.declared import declared_access
-from gatewright.permissions.explain import Explanation, explain
+from gatewright.permissions.explain import compare, trace
 from gatewright.permissions.modes import flag_mode
 from gatewright.permissions.policy import Policy
 from gatewright.permissions.tools_table import canonical
@@ -46,7 +47,8 @@ class Judge:
         except ValueError as error:
             raise GatewrightError(str(error)) from error
 
-    def explain(self, tool: str, input: Mapping[str, Any]) -> Explanation:
+    def explain(self, tool: str, input: Mapping[str, Any]) -> list[str]:
+        """The trace of the decision, in lines."""
         return asyncio.run(self._explain(self._call(tool, input)))
 
     def grants(self, tool: str, input: Mapping[str, Any]) -> tuple[str, ...]:
@@ -57,62 +59,91 @@ class Judge:
             return ()
         return tuple(grant.rule for grant in decision.grants if grant.rule)
 
-    async def _explain(self, call: Call) -> Explanation:
+    def situation(self) -> dict[str, Any]:
+        """The settings of here as the context of a case that is judged without the machine."""
+        where, permissions = self.around.where, self.around.settings.permissions
+        return {
+            "root": str(where.root),
+            "cwd": str(where.cwd),
+            "home": str(where.home),
+            "directories": [str(path) for path in where.added],
+            "trusted": self.around.trusted,
+            "mode": self._policy.current(),
+            "planEnforcement": permissions.plan_enforcement,
+            "disableBypass": permissions.disable_bypass_permissions_mode == "disable",
+            "skip": msgspec.to_builtins(permissions.skip),
+            "rules": {
+                str(source): {behavior: list(rules) for behavior, rules in asdict(texts).items()}
+                for source, texts in self.around.loaded.rules.items()
+            },
+        }
+
+    async def _explain(self, call: Call) -> list[str]:
         resolver = self._policy.resolver
-        found = explain(call, self._policy.context(self.around.where))
+        lines, _ = trace(call, self._policy.context(self.around.where))
         for _ in range(ROUNDS):
             if not await fetch_missing(resolver, lookup_host, git_dirty):
                 break
-            found = explain(call, self._policy.context(self.around.where))
-        return found
+            lines, _ = trace(call, self._policy.context(self.around.where))
+        return lines
 
     def _call(self, tool: str, input: Mapping[str, Any]) -> Call:
         name = canonical(tool)
         return Call(name, input, declared_access(name, input, self._policy.place))
 
 
-class Case(msgspec.Struct, frozen=True):
-    """One line of a rule test: a call, in which mode, and what must happen."""
+def cases(path: Path, situation: Mapping[str, Any]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The cases of a rule test, each in the situation of here where it names no other.
 
-    expect: str
-    tool: str = "Bash"
-    input: dict[str, Any] = {}
-    command: str = ""  # short for Bash with this command
-    mode: str = ""
-
-    @property
-    def given(self) -> dict[str, Any]:
-        return {"command": self.command} if self.command else self.input
-
-
-def cases(path: Path) -> Iterator[tuple[int, Case]]:
-    """Raises BadInput naming the line."""
+    Short forms: `command` for a call of Bash, `mode`, and a word as `expect`. Raises BadInput.
+    """
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"{path} cannot be read: {error}.") from error
     for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip() or line.lstrip().startswith("//"):
-            continue
+        if line.strip() and not line.lstrip().startswith("//"):
+            try:
+                case = msgspec.json.decode(line, type=dict[str, Any])
+            except msgspec.DecodeError as error:
+                raise BadInput(f"{path}:{number}: {error}.") from error
+            yield number, whole(case, situation, number)
+
+
+def whole(case: dict[str, Any], situation: Mapping[str, Any], number: int) -> dict[str, Any]:
+    """The case without short forms."""
+    command, mode, expect = case.get("command"), case.get("mode"), case.get("expect")
+    call = {"tool": "Bash", "input": {"command": command}} if command else {}
+    context = {**situation, **({"mode": mode} if mode else {}), **case.get("context", {})}
+    expected = {"behavior": expect} if isinstance(expect, str) else expect
+    return {
+        "id": command or f"line {number}",
+        **case,
+        **call,
+        "context": context,
+        "expect": expected,
+    }
+
+
+def tested(path: Path, situation: Mapping[str, Any]) -> Iterator[tuple[bool, str]]:
+    """Whether each case holds, and what to print about it. Raises BadInput naming the line."""
+    for number, case in cases(path, situation):
         try:
-            case = msgspec.json.decode(line, type=Case)
-        except msgspec.DecodeError as error:
+            yield compare(case)
+        except Unreadable as error:
             raise BadInput(f"{path}:{number}: {error}.") from error
-        if case.expect not in ("allow", "ask", "deny"):
-            raise BadInput(f'{path}:{number}: expect is "allow", "ask" or "deny".')
-        yield number, case
 
 
-def asked_before(judge: Judge) -> Counter[str]:
-    """Rules that would have settled what was asked and allowed in this project, how often."""
-    found: Counter[str] = Counter()
+def asked_before(judge: Judge) -> list[tuple[str, int]]:
+    """Rules that would have settled what was asked and allowed in this project, each time."""
+    found: list[tuple[str, int]] = []
     folder = project_folder(judge.around.places.home, judge.around.where.cwd)
     for listed in list_sessions(folder)[:SESSIONS]:
         try:
             branch = read_transcript(listed.path).branch
         except (OSError, SessionError):
             continue
-        found.update(rule for rules in _allowed_once(judge, branch) for rule in rules)
+        found += [(rule, 1) for rules in _allowed_once(judge, branch) for rule in rules]
     return found
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from enum import StrEnum
 from pathlib import Path
@@ -18,8 +17,6 @@ from gatewright.agent.settings.schema import Source
 from gatewright.agent.settings.sources import RuleTexts
 from gatewright.agent.subcommands.jsonl import Jsonl, answer_lines
 from gatewright.agent.subcommands.place import Here, here, refuse_inside_session
-from gatewright.permissions.decision import Ask
-from gatewright.permissions.explain import behavior as behavior_of
 
 group = typer.Typer(help="Permission rules.", no_args_is_help=True)
 
@@ -63,14 +60,8 @@ def explain(
     """Show stage by stage what would happen to a call here, and why. Nothing is run."""
     from gatewright.agent.subcommands.judging import Judge  # noqa: PLC0415  lazy: 60 ms
 
-    found = Judge(mode, interactive=not nobody).explain(tool, _input(tool, command))
-    for step in found.steps:
-        typer.echo(f"{step.stage.ljust(16)} {step.said or '-'}")
-    grants = found.decision.grants if isinstance(found.decision, Ask) else ()
-    for grant in grants:
-        typer.echo(
-            f'"always" would {f"store {grant.rule}" if grant.rule else f"switch to {grant.mode}"}'
-        )
+    for line in Judge(mode, interactive=not nobody).explain(tool, _input(tool, command)):
+        typer.echo(line)
 
 
 @group.command()
@@ -78,22 +69,16 @@ def test(
     file: Annotated[Path, typer.Argument(help='JSON lines: {"command": "...", "expect": "ask"}.')],
 ) -> None:
     """Check that calls are decided as a file says; exit code 1 when one is not."""
-    from gatewright.agent.subcommands.judging import Judge, cases  # noqa: PLC0415  lazy: 60 ms
+    from gatewright.agent.subcommands.judging import Judge, tested  # noqa: PLC0415  lazy: 60 ms
 
-    judges: dict[str, Judge] = {}
-    wrong = total = 0
-    for number, case in cases(file):
-        judge = judges.setdefault(case.mode, Judge(case.mode))
-        decision = judge.explain(case.tool, case.given).decision
+    good = total = 0
+    for holds, line in tested(file, Judge().situation()):
         total += 1
-        if (got := behavior_of(decision)) != case.expect:
-            wrong += 1
-            shown = case.command or f"{case.tool} {json.dumps(case.input)}"
-            typer.echo(
-                f"{file}:{number}: {shown}: {got}, not {case.expect}: {decision.reason.text}"
-            )
-    typer.echo(f"{total - wrong} of {total} as expected")
-    if wrong:
+        good += holds
+        if not holds:
+            typer.echo(line)
+    typer.echo(f"{good} of {total} as expected")
+    if good < total:
         raise typer.Exit(1)
 
 
@@ -103,8 +88,9 @@ def suggest(
 ) -> None:
     """Rules for what you were asked and allowed again and again in this directory."""
     from gatewright.agent.subcommands.judging import Judge, asked_before  # noqa: PLC0415  60 ms
+    from gatewright.permissions.explain import mined  # noqa: PLC0415
 
-    found = [(rule, n) for rule, n in asked_before(Judge()).most_common() if n >= least]
+    found = mined(asked_before(Judge()), least=least)
     for rule, count in found:
         typer.echo(f"{count} times  agent permissions add allow {shlex.quote(rule)}")
     if not found:
