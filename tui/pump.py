@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from gatewright.agent.events import Envelope
 from gatewright.agent.hub import Subscription, merge
 
-PACE = 1 / 12  # seconds between two paints of streaming text
+PACE = 1 / 10  # seconds between two paints of streaming text
 
 
 def merged(batch: Sequence[Envelope]) -> list[Envelope]:

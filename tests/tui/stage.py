@@ -13,6 +13,7 @@ from textual.pilot import Pilot
 
 from gatewright.agent.session import Session
 from gatewright.tui.app import AgentApp
+from gatewright.tui.prompt.box import Box
 from tests.fakes.fake_session import FakeSession
 
 LIMIT = 5.0
@@ -105,8 +106,13 @@ class Stage:
         await self.pilot.pause()
 
     async def type(self, text: str) -> None:
-        """Type as a person does: no burst."""
-        await self.pilot.press(*["space" if c == " " else c for c in text])
+        """Type as a person does: no burst. Into the prompt at once, elsewhere key by key."""
+        focused = self.app.focused
+        if isinstance(focused, Box):
+            focused.insert(text)
+            await self.pilot.pause()
+        else:
+            await self.pilot.press(*["space" if c == " " else c for c in text])
 
 
 @asynccontextmanager

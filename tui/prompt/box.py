@@ -20,7 +20,7 @@ BURST = 0.012  # seconds between keys below which nobody types
 SETTLE = 0.03  # an Enter at the end of a burst counts after so long without another key
 SCREEN_KEYS = frozenset(
     {"escape", "tab", "shift+tab", "pageup", "pagedown", "shift+up", "shift+down"}
-    | {"ctrl+r", "ctrl+s", "ctrl+g"}
+    | {"ctrl+r", "ctrl+s", "ctrl+g", "ctrl+c", "ctrl+d", "ctrl+o", "ctrl+t", "ctrl+l"}
 )
 NEWLINES = frozenset({"shift+enter", "ctrl+j", "alt+enter", "ctrl+enter"})
 
@@ -145,9 +145,6 @@ class Box(TextArea):
             return True
         if key in ("ctrl+home", "ctrl+end") or (key == "end" and not self.text):
             self.post_message(self.Pressed(self, "ctrl+end" if key == "end" else key))
-            return True
-        if key == "ctrl+d" and not self.text:
-            self.post_message(self.Pressed(self, "ctrl+d"))
             return True
         if key == "question_mark" and not self.text:
             self.post_message(self.Pressed(self, "question_mark"))

@@ -91,7 +91,11 @@ class Repl(Screen[None]):
             "shift+down": partial(transcript.scroll_rows, 1),
             "ctrl+home": transcript.home,
             "ctrl+end": transcript.follow,
-            "ctrl+d": self._talk.leave,
+            "ctrl+c": self.action_cancel,
+            "ctrl+d": self._delete_or_leave,
+            "ctrl+o": self.action_open,
+            "ctrl+t": self.action_read,
+            "ctrl+l": self.action_redraw,
             "question_mark": partial(self._talk.send, "/keys"),
             "shift+tab": self._talk.cycle_mode,
             "ctrl+r": self._search_history,
@@ -192,7 +196,7 @@ class Repl(Screen[None]):
 
     def on_box_pressed(self, message: Box.Pressed) -> None:
         if message.box is self.reply:
-            if message.key == "escape":
+            if message.key in ("escape", "ctrl+c"):
                 self._close_reply()
                 self.panel.focus()
             return
@@ -238,6 +242,12 @@ class Repl(Screen[None]):
         else:
             self._leaving = True
             self.tell("ctrl+c again to leave")
+
+    def _delete_or_leave(self) -> None:
+        if self.box.text:
+            self.box.action_delete_right()
+        else:
+            self._talk.leave()
 
     def tell(self, hint: str) -> None:
         """A word beside the mode, for a moment."""
