@@ -15,8 +15,9 @@ from gatewright.permissions.rules import Bare, Rank, Rule, ShellForm
 from gatewright.permissions.shell.changes import changes_something
 from gatewright.permissions.shell.containment import contained, strictly_inside
 from gatewright.permissions.shell.coverage import Cover, Coverage
-from gatewright.permissions.shell.danger import Danger, Hazard
+from gatewright.permissions.shell.danger import Danger
 from gatewright.permissions.shell.excludes import with_excludes
+from gatewright.permissions.shell.hazard import Hazard
 from gatewright.permissions.shell.line import Line, Part, Start, read_line, sweep
 from gatewright.permissions.shell.matching import fires, restricted_texts
 from gatewright.permissions.shell.operands import Operand

@@ -1,5 +1,7 @@
 """How many words of a command make a stable prefix for "always", as data."""
 
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 from collections.abc import Mapping

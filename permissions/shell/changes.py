@@ -1,5 +1,7 @@
 """Which commands change something by their nature, for plan mode: tables and one question."""
 
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -7,28 +7,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from gatewright.permissions.paths import Located, Paths, ancestors, components_meet, inside
 from gatewright.permissions.patterns import globs_meet
 from gatewright.permissions.shell import danger_table as table
+from gatewright.permissions.shell.danger_flow import flows
 from gatewright.permissions.shell.danger_git import git_danger
+from gatewright.permissions.shell.endless import endless
+from gatewright.permissions.shell.hazard import Hazard
 from gatewright.permissions.shell.line import Part
 from gatewright.permissions.shell.matching import without_globals
-from gatewright.permissions.shell.operands import Operand, find_actions, git_words, touched
+from gatewright.permissions.shell.operands import Operand, find_actions, git_words
 from gatewright.permissions.shell.reach import Reach
 from gatewright.permissions.shell.words import Arg
-
-
-@dataclass(frozen=True, slots=True)
-class Hazard:
-    """One finding. `files`: what it destroys, when that is all it does; None otherwise."""
-
-    level: int  # 1 dangerous, 2 catastrophic
-    text: str
-    source: str = ""
-    files: tuple[Operand, ...] | None = None
-    git_loss: bool = False
 
 
 class Danger:
@@ -40,13 +31,13 @@ class Danger:
         self._is_safe = is_safe
 
     def hazards(self, parts: Sequence[Part], text: str) -> Iterator[Hazard]:
-        if _endless(text):
+        if endless(text):
             yield Hazard(2, "It starts copies of itself without end.", text)
         for part in parts:
             for hazard in self._of_part(part):
                 source = " ".join(part.texts)[:120]
                 yield Hazard(hazard.level, hazard.text, source, hazard.files, hazard.git_loss)
-        yield from self._flows(parts)
+        yield from flows(parts, self._reach)
 
     def _of_part(self, part: Part) -> Iterator[Hazard]:
         yield from self._devices(part)
@@ -234,53 +225,16 @@ class Danger:
                     return "the project or home directory"
         return ""
 
-    # --- what flows where ---
 
-    def _flows(self, parts: Sequence[Part]) -> Iterator[Hazard]:
-        by_statement: dict[int, list[Part]] = {}
-        for part in parts:
-            by_statement.setdefault(part.statement, []).append(part)
-        for group in by_statement.values():
-            yield from self._flow(group)
-        yield from _fetched_then_run(parts)
-
-    def _flow(self, group: list[Part]) -> Iterator[Hazard]:
-        programs = [part.program for part in group]
-        if table.NETWORK.isdisjoint(programs) and not any(part.redirects for part in group):
-            return
-        fetches = any(name in table.DOWNLOADERS for name in programs)
-        if fetches and any(_runs_input(part) for part in group):
-            yield Hazard(1, "It would run what it downloads.")
-        talks = any(name in table.NETWORK for name in programs) or any(
-            one.arg.text.startswith(("/dev/tcp/", "/dev/udp/"))
-            for p in group
-            for one in p.redirects
-        )
-        if talks and any(self._reads_secret(part) for part in group):
-            yield Hazard(1, "It would read credentials and talk to the network.")
-
-    def _reads_secret(self, part: Part) -> bool:
-        operands = [operand.arg for operand in self._reach.touched(part).reads]
-        if part.program in table.NETWORK:
-            operands.extend(_uploads(part))
-        for arg in operands:
-            for located in self._reach.locations(arg, part.bases):
-                if any(self._reach.is_credential(reading) for reading in located.readings):
-                    return True
-        return part.program in ("env", "printenv") and len(part.argv) == 1 and part.pipe_out
-
-
-# Bounded everywhere: a line of ten thousand characters must not cost more than milliseconds.
-_FORK_BOMB = re.compile(r"([^\s(){};|&]{1,40})\(\)\{[^}]{0,200}\1\|[^}]{0,200}\1[^}]{0,200}&")
 _MODES = re.compile(r"[0-7]*777|0?[2467][0-7]{3}|.*[ugoa]*[+=][rwxXt]*s.*|(?:o|a)?[+=].*w.*")
+
+
 _NARROWS = frozenset(
     {"-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-mtime", "-mmin",
      "-newer", "-size", "-empty", "-ctime", "-atime", "-user", "-perm", "-inum"}
 )  # fmt: skip
-_FUNCTION = re.compile(
-    r"(?:function\s+([\w:.-]{1,40})\s{0,9}(?:\(\s*\))?|([\w:.-]{1,40})\s{0,9}\(\s*\))"
-    r"\s{0,9}[{(]([^{}]{0,400})[})]"
-)
+
+
 _CONTENT = re.compile(
     r"(?:\*+|\.\*|\.|\.\.|\?\*|\.\?\*|\.\[!?\^?\.\]\*|\.\?\?\*|\[\^?!?[^\]]*\]\*)"
 )
@@ -294,22 +248,6 @@ def _narrowed(texts: Sequence[str]) -> bool:
         text in _NARROWS and value not in ("*", "**", ".*", "*.*", "./*")
         for text, value in zip(texts, (*texts[1:], ""), strict=True)
     )
-
-
-def _endless(text: str) -> bool:
-    """A function that starts itself more than once."""
-    if "{" not in text and "function" not in text:
-        return False
-    return _FORK_BOMB.search(re.sub(r"\s+", "", text)) is not None or _self_calling(text)
-
-
-def _self_calling(text: str) -> bool:
-    for found in _FUNCTION.finditer(text):
-        name, body = found.group(1) or found.group(2), found.group(3)
-        calls = len(re.findall(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])", body))
-        if calls >= 2 and ("&" in body or "|" in body):
-            return True
-    return False
 
 
 def _content_of(path: str) -> str | None:
@@ -374,60 +312,3 @@ def _subcommand(part: Part, program: str) -> Iterator[Hazard]:
         ):
             yield Hazard(1, f"{program} {known} {why}.")
             return
-
-
-def _runs_input(part: Part) -> bool:
-    """An interpreter that gets its program from a pipe, a substitution or a process."""
-    program = part.program
-    if any(arg.substitution and arg.leads for arg in part.argv[:1]):
-        return True
-    if table.RUNS_CODE.match(program) is None:
-        return False
-    if part.fed:
-        return True
-    if any(one.operator == "<<<" and one.arg.substitution for one in part.redirects):
-        return True
-    return any(arg.substitution for arg in part.argv[1:])
-
-
-def _uploads(part: Part) -> Iterator[Arg]:
-    """Files that options of a network program send: `-d @file`, `-F x=@file`, `-T file`."""
-    for arg in part.argv[1:]:
-        text = arg.text
-        at = text.find("@")
-        if at >= 0 and not text.startswith(("http", "git@")):
-            name = text[at + 1 :].partition(";")[0]
-            if name and name != "-":
-                yield Arg(name, name)
-        elif "=" in text and text.startswith("--"):
-            value = text.partition("=")[2]
-            yield Arg(value, value)
-        elif not text.startswith("-") and "://" not in text:
-            yield arg
-        found = re.match(r"-[TK](.+)", text)
-        if found is not None:
-            yield Arg(found.group(1), found.group(1))
-
-
-def _fetched_then_run(parts: Sequence[Part]) -> Iterator[Hazard]:
-    """A file that one command downloads and a later one runs."""
-    if table.DOWNLOADERS.isdisjoint([part.program for part in parts]):
-        return
-    fetched: set[str] = set()
-    for part in parts:
-        if not part.argv:
-            continue
-        words = {text.removeprefix("./") for text in part.texts}
-        runs = table.RUNS_CODE.match(part.program) is not None
-        ran = words if runs else {part.argv[0].text.removeprefix("./")}
-        if fetched & ran:
-            yield Hazard(1, "It would run what it downloads.")
-        if part.program in table.DOWNLOADERS:
-            written = {operand.arg.text.removeprefix("./") for operand in touched(part).writes}
-            fetched |= written
-            if part.texts[1:] and any(text in ("-O", "-LO", "-OL", "-sO") for text in part.texts):
-                fetched |= {text.rstrip("/").rpartition("/")[2] for text in part.texts}
-            if part.program.startswith("wget"):
-                fetched |= {
-                    text.rstrip("/").rpartition("/")[2] for text in part.texts if "/" in text
-                }

@@ -3,6 +3,8 @@
 Patterns are matched against the words behind the program, options left where they are.
 """
 
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 import re

@@ -13,8 +13,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from gatewright.permissions.paths import absolute, lexical
-from gatewright.permissions.shell.lexer import TOO_MUCH, Command, Lexer, Reading, Scope
+from gatewright.permissions.shell.lexer import Lexer
+from gatewright.permissions.shell.reading import Command, Reading, Scope
 from gatewright.permissions.shell.syntax import Syntax, has_error, syntax_of
+from gatewright.permissions.shell.word_reader import TOO_MUCH
 from gatewright.permissions.shell.words import Arg, Piece, Word, expand
 
 MAX_CHARS = 10_000
@@ -179,7 +181,7 @@ class _Replay:
         self._home = start.home
         self._text = text
         sure = {"HOME": start.home, "?": "0", "#": "0"}
-        env = {name: (value,) for name, value in start.env.items()}
+        env: dict[str, tuple[str, ...]] = {name: (value,) for name, value in start.env.items()}
         self._state = _State(start.bases, sure, env)
         self._outer: list[_State] = []
 
@@ -264,8 +266,8 @@ class _Replay:
         if command.pipe_in or command.pipe_out or command.background:
             return  # it runs in a subshell of its own
         if not part.argv:
-            for name, value in part.assigns:
-                self._set(name, () if value.unknown else value.readings)
+            for name, arg in part.assigns:
+                self._set(name, () if arg.unknown else arg.readings)
             return
         program = part.argv[0].text
         if program in ("cd", "pushd", "popd", "chdir"):

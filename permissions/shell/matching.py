@@ -1,5 +1,7 @@
 """Shell rules against commands: every text a command may be called, and the one it is granted by."""
 
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 import re

@@ -4,6 +4,8 @@ Everything is a positive list. An option that is not here makes the command an o
 so does an abbreviation: only full names count. Each row carries its own examples.
 """
 
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 from collections.abc import Mapping
