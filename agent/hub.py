@@ -113,7 +113,8 @@ class Hub:
         self._leaf = branch[-1].uuid if branch else ""
 
     def _keep(self, envelope: Envelope) -> None:
-        self._leaf = envelope.uuid
+        if envelope.agent == "main":  # others have transcripts of their own
+            self._leaf = envelope.uuid
         if isinstance(envelope.event, Compacted | Cleared) and envelope.agent == "main":
             self._kept = []
         elif len(self._kept) >= KEPT:

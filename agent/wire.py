@@ -80,9 +80,25 @@ def encode(envelope: Envelope, session: str) -> bytes:
     )
     event = envelope.event
     payload = event.raw if isinstance(event, UnknownEvent) else event
-    return b"".join(
-        (_encoder.encode(payload)[:-1], b",", _encoder.encode(place)[1:], b"\n"),
-    )
+    try:
+        body = _encoder.encode(payload)
+    except UnicodeEncodeError:  # a file name that is no text, for one
+        body = _encoder.encode(_mended(msgspec.to_builtins(payload)))
+    return b"".join((body[:-1], b",", _encoder.encode(place)[1:], b"\n"))
+
+
+def _mended(value: Any) -> Any:
+    """The same JSON with bytes that are no text written out as escapes."""
+    match value:
+        case str():
+            return value.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+        case dict():
+            items = cast("dict[str, Any]", value).items()
+            return {_mended(key): _mended(item) for key, item in items}
+        case list() | tuple():
+            return [_mended(item) for item in cast("list[Any]", value)]
+        case _:
+            return value
 
 
 def decode(line: bytes) -> Envelope:

@@ -26,6 +26,10 @@ class Blobs:
         """The file as it is now, its bytes kept. What cannot be kept says why in `left`."""
         name = str(path)
         try:
+            name.encode("utf-8")
+        except UnicodeEncodeError:
+            return FileState(name, left="its name is no text")
+        try:
             info = path.lstat()
         except (FileNotFoundError, NotADirectoryError):
             return FileState(name)

@@ -10,6 +10,7 @@ import hashlib
 import os
 import stat
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -90,7 +91,10 @@ class Shadow:
         (self._modes / key).write_bytes(modes)
         if small:
             self._seed()
-        return Snapshot(f"{tree}.{key}", tuple(map(os.fsdecode, large[:NAMED])))
+        return Snapshot(
+            f"{tree}.{key}",
+            tuple(name.decode("utf-8", "backslashreplace") for name in large[:NAMED]),
+        )
 
     def _seed(self) -> None:
         """The next session need not read every file again."""
@@ -195,7 +199,8 @@ class Shadow:
                     continue
                 mode = stat.S_IMODE(info.st_mode)
                 if stat.S_ISREG(info.st_mode) and mode not in USUAL:
-                    found[os.fsdecode(name)] = mode
+                    with suppress(UnicodeDecodeError):  # such a name is not restored either
+                        found[name.decode("utf-8")] = mode
         return found
 
     def _modes_of(self, tree: str) -> dict[str, int]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gatewright.agent.events import InputDelta, ModeChanged, Noticed, TextDelta
-from gatewright.agent.hub import MERGE_ABOVE, Hub
+from gatewright.agent.events import Cleared, InputDelta, ModeChanged, Noticed, TextDelta
+from gatewright.agent.hub import KEPT, MERGE_ABOVE, Hub
 from gatewright.agent.ids import new_id
 
 
@@ -70,3 +70,20 @@ async def test_closing_ends_the_iteration() -> None:
     made.publish(Noticed(text="a"))
     made.close()
     assert [envelope.event async for envelope in subscription] == [Noticed(text="a")]
+
+
+def test_others_do_not_stand_in_the_branch() -> None:
+    hub = Hub(clock=lambda: 1.0, new_id=new_id)
+    first = hub.publish(Noticed(text="mine"))
+    child = hub.publish(Noticed(text="a child's"), agent="main/a1")
+    second = hub.publish(Noticed(text="mine again"))
+    assert (child.parent, second.parent) == (first.uuid, first.uuid)
+
+
+def test_what_is_kept_is_bounded() -> None:
+    hub = Hub(clock=lambda: 1.0, new_id=new_id)
+    for number in range(KEPT + 10):
+        hub.publish(Noticed(text=str(number)))
+    assert len(hub.kept()) <= KEPT
+    last = hub.publish(Cleared())
+    assert list(hub.kept()) == [last]

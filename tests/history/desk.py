@@ -113,7 +113,7 @@ class Desk(msgspec.Struct, frozen=True):
 
 def open_desk(folder: Path) -> Desk:
     root, path = folder / "project", folder / "sessions" / "s1.jsonl"
-    root.mkdir()
+    root.mkdir(parents=True)
     standing, talk, clock = Standing(), Conversation(), SystemClock()
     hub = Hub(clock=clock.time, new_id=new_id, stamp=standing.stamped)
     executor, provider = Writing(root), Obedient()

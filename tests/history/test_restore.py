@@ -12,11 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gatewright.agent import wire
 from gatewright.agent.events import AnyEvent, FileSaved, FilesRestored, TreeSaved
 from gatewright.agent.history.blobs import TURNS, Blobs
 from gatewright.agent.history.plan import Sources, Target, steps, targets
 from gatewright.agent.history.restore import restore
 from gatewright.agent.history.shadow import SIZE_LIMIT, Shadow
+from tests.transcript.stored import chained
 
 NAMES = ("a.txt", "b.bin", "dir/c.txt", "dir/deep/d", "über.md", "-odd name\t")
 DATA = st.one_of(st.binary(max_size=40), st.sampled_from([b"", b"x\r\ny\r\n", b"\x00\xff" * 20]))
@@ -243,3 +245,18 @@ def test_targets_are_the_earliest_records(place: Place) -> None:
     second = place.saved("a.txt")
     path = place.root / "a.txt"
     assert targets([first, second], place.sources) == [Target(path, b"1", 0o644)]
+
+
+def test_names_that_are_no_text_are_left_alone(place: Place) -> None:
+    odd = os.fsencode(place.root) + b"/odd\xff.txt"
+    Path(os.fsdecode(odd)).write_bytes(b"1")
+    Path(os.fsdecode(odd)).chmod(0o600)
+    before = place.tree()
+    Path(os.fsdecode(odd)).write_bytes(b"2")
+    events: list[AnyEvent] = [before, place.tree(after=True)]
+    done = restore(steps(targets(events, place.sources)), place.blobs)
+    assert [text.rpartition(": ")[2] for text in done.failed] == ["its name is no text"]
+    assert Path(os.fsdecode(odd)).read_bytes() == b"2"
+    state = FileSaved(state=place.blobs.state_of(Path(os.fsdecode(odd))))
+    (envelope,) = chained([state])
+    assert b"odd\\\\xff.txt" in wire.encode(envelope, "s")

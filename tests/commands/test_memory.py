@@ -1,0 +1,84 @@
+"""/memory and /init, on real files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gatewright.agent.briefing import Briefing
+from gatewright.agent.commands.memory import init, memory
+from gatewright.agent.commands.outcome import Submit
+from gatewright.agent.commands.registry import CommandContext, Commands
+from gatewright.agent.memory_book import MemoryBook
+from gatewright.agent.options import LaunchOptions
+from gatewright.agent.surroundings import Surroundings, survey
+from tests.commands.test_history import said
+from tests.fakes.house import FakeModes, FakeRules
+
+
+@pytest.fixture
+def around(tmp_path: Path) -> Surroundings:
+    (tmp_path / "project" / ".git").mkdir(parents=True)
+    env = {"HOME": str(tmp_path / "home"), "PATH": "/usr/bin:/bin"}
+    return survey(LaunchOptions(cwd=str(tmp_path / "project")), env, interactive=True)
+
+
+@pytest.fixture
+def context(around: Surroundings) -> CommandContext:
+    book = MemoryBook(lambda: around, Briefing(lambda: around))
+    return CommandContext(
+        modes=FakeModes(), rules=FakeRules(), model="m", commands=Commands(), memory=book
+    )
+
+
+async def test_lines_go_to_the_right_file(context: CommandContext, around: Surroundings) -> None:
+    root = around.where.root
+    assert "no instruction files" in said(await memory("", context))
+    await memory("add use tabs", context)
+    await memory("add project  - and   no semicolons ", context)
+    assert (root / "AGENTS.md").read_text(encoding="utf-8") == "- use tabs\n- and no semicolons\n"
+    await memory("add user I am left-handed", context)
+    assert (around.places.home / "AGENTS.md").exists()
+    (root / "CLAUDE.local.md").write_text("no newline", encoding="utf-8")
+    await memory("add local mine", context)
+    assert (root / "CLAUDE.local.md").read_text(encoding="utf-8") == "no newline\n- mine\n"
+    text = said(await memory("", context))
+    assert [word for word in text.split() if word in ("user", "shared", "local")] == [
+        "user", "shared", "local",
+    ]  # fmt: skip
+    assert "nothing to remember" in said(await memory("add", context))
+    assert "Usage" in said(await memory("nonsense", context))
+
+
+async def test_imports_from_outside_wait_for_approval(
+    context: CommandContext, around: Surroundings
+) -> None:
+    outside = around.where.root.parent / "other.md"
+    outside.write_text("other", encoding="utf-8")
+    (around.where.root / "AGENTS.md").write_text("@../other.md", encoding="utf-8")
+    assert f"Not read, because outside the project: {outside}" in said(await memory("", context))
+    assert str(outside) in said(await memory("allow", context))
+    assert "Not read" not in said(await memory("", context))
+    assert "nothing waits" in said(await memory("allow", context))
+
+
+async def test_init_asks_the_model(context: CommandContext, around: Surroundings) -> None:
+    outcome = await init("mention the linter", context)
+    assert isinstance(outcome, Submit)
+    assert "There is none yet." in outcome.text
+    assert outcome.text.endswith("mention the linter\n")
+    (around.where.root / "AGENTS.md").write_text("x", encoding="utf-8")
+    outcome = await init("", context)
+    assert isinstance(outcome, Submit)
+    assert "One exists already" in outcome.text
+
+
+def test_the_prompt_stays_until_a_clear(around: Surroundings) -> None:
+    briefing = Briefing(lambda: around)
+    first = briefing.blocks()
+    (around.where.root / "AGENTS.md").write_text("New rule.", encoding="utf-8")
+    assert briefing.blocks() is first
+    briefing.renew()
+    assert "New rule." in briefing.blocks()[1]
+    assert [file.path.name for file in briefing.memory().files] == ["AGENTS.md"]
