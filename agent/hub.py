@@ -23,7 +23,7 @@ from gatewright.agent.events import (
 )
 
 MERGE_ABOVE = 1000
-KEPT = 5000  # durable events for late subscribers; the transcript has them all
+KEPT = 2000  # durable events for late subscribers; the transcript has them all
 
 
 class Subscription:
