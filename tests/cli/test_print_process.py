@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
@@ -20,7 +21,8 @@ from tests.fakes.model_server import ModelServer, ServerThread
 pytestmark = pytest.mark.e2e
 
 ANSWER = "say: Hello there.\n"
-RUNS = 'call: Bash {"command": "echo $$ > pid; sleep 60"}\n---\nsay: Done.\n'
+RUNS = 'call: Bash {"command": "echo yes > began; sleep MARK"}\n---\nsay: Done.\n'
+MARKS = itertools.count(os.getpid() * 1000)
 
 
 @pytest.fixture
@@ -170,6 +172,27 @@ def until(path: Path, within: float = 5.0) -> str:
     return path.read_text(encoding="utf-8").strip()
 
 
+def marked(script: str) -> tuple[str, str]:
+    """The script with a sleep that no other test runs, and the words of its command line.
+
+    A command may have its own process ids, so it is known by what it runs.
+    """
+    seconds = f"60.{next(MARKS)}"
+    return script.replace("MARK", seconds), f"sleep {seconds}"
+
+
+def runs(words: str) -> bool:
+    listed = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
+    return any(line.strip() == words for line in listed.stdout.splitlines())
+
+
+def wait_ended(words: str, within: float = 5.0) -> None:
+    deadline = time.monotonic() + within
+    while runs(words):
+        assert time.monotonic() < deadline, f"{words} still runs"
+        time.sleep(0.02)
+
+
 def gone(pid: int) -> bool:
     """Whether the process has ended; one that nobody has waited for yet has."""
     try:
@@ -190,15 +213,17 @@ def gone(pid: int) -> bool:
     ],
 )
 def test_signals_in_mid_call(program: Program, numbers: list[signal.Signals], code: int) -> None:
-    with ServerThread(RUNS) as server:
+    script, command = marked(RUNS)
+    with ServerThread(script) as server:
         shapes = Shapes(program, server)
         process = shapes.start("go", "-y", "--output-format", "stream-json")
-        child = int(until(program.project / "pid"))
+        until(program.project / "began")
+        assert runs(command)
         for number in numbers:
             process.send_signal(number)
         out, err = process.communicate(timeout=9)
     assert process.returncode == code, err
-    wait_gone(child)
+    wait_ended(command)
     assert json.loads(out.splitlines()[-1])["type"] in {"result", "user", "assistant"}
     with ServerThread(ANSWER) as server:
         again = Shapes(program, server).run("and now?", "--continue")
@@ -253,16 +278,17 @@ def test_a_passing_overload_is_waited_out(program: Program) -> None:
 
 
 STUBBORN = """
-call: Bash {"command": "trap '' TERM HUP INT; echo $$ > pid; sleep 60", "run_in_background": true}
+call: Bash {"command": "trap '' TERM HUP INT; echo yes > began; sleep MARK", "run_in_background": true}
 ---
-call: Bash {"command": "until [ -s pid ]; do sleep 0.01; done"}
+call: Bash {"command": "until [ -s began ]; do sleep 0.01; done"}
 ---
 say: Done.
 """
 
 
 def test_a_stubborn_background_command_does_not_outlive_it(program: Program) -> None:
-    with ServerThread(STUBBORN) as server:
+    script, command = marked(STUBBORN)
+    with ServerThread(script) as server:
         process = Shapes(program, server).start("go", "-y")
         assert process.stdout is not None
         with process:
@@ -271,7 +297,7 @@ def test_a_stubborn_background_command_does_not_outlive_it(program: Program) -> 
             assert process.wait(timeout=10) == 0
     assert answer == b"Done."
     assert time.monotonic() - answered < 9
-    wait_gone(int(until(program.project / "pid")))
+    wait_ended(command)
 
 
 PARENT = """
@@ -298,16 +324,17 @@ time.sleep(60)
 )
 def test_a_parent_that_dies_ends_it(program: Program, flags: tuple[str, ...]) -> None:
     """Nothing is written while the command runs: the end must be seen from the pipe alone."""
-    with ServerThread(RUNS) as server:
-        command = [sys.executable, "-c", PARENT, AGENT, "-y", *flags]
+    script, command = marked(RUNS)
+    with ServerThread(script) as server:
+        parent = [sys.executable, "-c", PARENT, AGENT, "-y", *flags]
         env = Shapes(program, server).env
-        with subprocess.Popen(command, cwd=program.project, env=env) as process:
-            child = int(until(program.project / "pid"))
+        with subprocess.Popen(parent, cwd=program.project, env=env) as process:
+            until(program.project / "began")
             agent = int(until(program.project / "agent"))
             process.kill()
             process.wait(timeout=5)
         wait_gone(agent)
-        wait_gone(child)
+        wait_ended(command)
 
 
 @pytest.mark.parametrize("format", ["text", "json"])

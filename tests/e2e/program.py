@@ -37,6 +37,12 @@ class Program:
         (project / "notes.txt").write_text("alpha\nbeta\n", encoding="utf-8")
         return cls(home, project)
 
+    def unconfined(self) -> None:
+        """For tests that look for a command by its process id, which is another one inside."""
+        settings = self.home / ".gatewright" / "settings.json"
+        text = '{"smallModel": "demo", "sandbox": {"enabled": false}}'
+        settings.write_text(text, encoding="utf-8")
+
     def env(self, **extra: str) -> dict[str, str]:
         """Nothing of the person who runs the tests but where programs are."""
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
