@@ -23,6 +23,7 @@ from gatewright.agent.redact import Redactor
 from gatewright.agent.resume import Start, cold_notice, find_start
 from gatewright.agent.standing import Standing
 from gatewright.agent.surroundings import Surroundings
+from gatewright.agent.titles import TitleKeeper
 from gatewright.agent.transcript.place import project_folder
 from gatewright.agent.version import VERSION
 from gatewright.tools.access import Access
@@ -70,15 +71,23 @@ def open_base(around: Surroundings) -> Base:
     for envelope in start.stored:
         talk.apply(envelope.event)
     hub.restore(start.stored)
+    titles = TitleKeeper(start.path, lambda event: publish(hub, event))
+    for envelope in start.stored:
+        titles.restore(envelope.event)
 
     def fold(envelope: Envelope) -> None:
         if envelope.agent == MAIN:
             talk.apply(envelope.event)
             standing.apply(envelope.event)
+            titles.saw(envelope.event)
 
     hub.tap(fold)
     history = open_history(around, start, hub)
     return Base(around, start, hub, talk, standing, history, Redactor(around.env))
+
+
+def publish(hub: Hub, event: AnyEvent) -> None:
+    hub.publish(event)
 
 
 def announce(base: Base, mode: str, tools: Sequence[str], problems: Iterable[str]) -> None:

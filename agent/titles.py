@@ -6,12 +6,14 @@ import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import aclosing
+from pathlib import Path
 
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.events import (
     AnyEvent,
     Cleared,
     Compacted,
+    Rewound,
     TitleChanged,
     TurnEnded,
     UserMessage,
@@ -26,6 +28,7 @@ from gatewright.tools.protocol import TextContent
 TIME = 15.0
 READ = 2_000  # characters of the first input
 LIMIT = 60
+REPEAT = 32 * 1024  # bytes; half of what listing reads of a file's end
 SYSTEM = (
     "You name conversations of a coding agent. Answer with nothing but a title of three to seven "
     "words in the language of the message: what is to be done, without quotation marks or a "
@@ -84,6 +87,38 @@ class Namer:
             await model.provider.close()
         if title and not self._named:
             self._publish(TitleChanged(title=title))
+
+
+class TitleKeeper:
+    """Says the title again when much was written since: listing reads the ends of a file only."""
+
+    def __init__(self, path: Path, publish: Callable[[AnyEvent], None]) -> None:
+        self._path = path
+        self._publish = publish
+        self._title = ""
+        self._said_at = 0
+
+    def restore(self, event: AnyEvent) -> None:
+        if isinstance(event, TitleChanged):
+            self._title = event.title
+        elif isinstance(event, Compacted | Cleared | Rewound):
+            self._title = event.carried.title
+
+    def saw(self, event: AnyEvent) -> None:
+        self.restore(event)
+        if isinstance(event, TitleChanged):
+            self._said_at = self._size()
+        elif isinstance(event, TurnEnded) and self._title:
+            if self._size() - self._said_at > REPEAT:
+                # Not from within a publish: everybody shall see the events in one order.
+                again = TitleChanged(title=self._title)
+                asyncio.get_running_loop().call_soon(self._publish, again)
+
+    def _size(self) -> int:
+        try:
+            return self._path.stat().st_size
+        except OSError:
+            return 0
 
 
 async def make_title(model: OpenModel, said: str) -> str:

@@ -81,7 +81,7 @@ def describe(path: Path) -> Listed | None:
 
 
 def _title(tail: Sequence[bytes]) -> str:
-    """Titles are written again behind every boundary, so the newest is near the end or nowhere."""
+    """A title is said again as the file grows, so the newest is near the end or nowhere."""
     for envelope in decoded([line for line in reversed(tail) if b'"title"' in line]):
         if isinstance(envelope.event, TitleChanged):
             return envelope.event.title

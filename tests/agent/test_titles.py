@@ -21,7 +21,7 @@ from gatewright.agent.housekeeping import DAY, Housekeeping
 from gatewright.agent.model import OpenModel
 from gatewright.agent.providers.script import ScriptedProvider
 from gatewright.agent.stop import Stop
-from gatewright.agent.titles import LIMIT, Namer, tidy
+from gatewright.agent.titles import LIMIT, REPEAT, Namer, TitleKeeper, tidy
 from gatewright.tools.protocol import TextContent
 from tests.fakes.house import open_scripted
 from tests.transcript.stored import chained, started, turn, write
@@ -123,3 +123,28 @@ async def test_old_sessions_go_once_a_day(tmp_path: Path) -> None:
     assert await clean(30) == {"new"}
     os.utime(tmp_path / "state" / "cleaned", (now, now))
     assert await clean(30) == {"old", "new"}  # it was done today
+
+
+async def test_a_title_is_said_again_as_the_file_grows(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(b"x" * REPEAT)
+    said: list[AnyEvent] = []
+    keeper = TitleKeeper(path, said.append)
+
+    async def after(event: AnyEvent) -> int:
+        keeper.saw(event)
+        await asyncio.sleep(0)
+        return len(said)
+
+    assert await after(DONE) == 0  # it has none
+    assert await after(TitleChanged(title="T")) == 0
+    assert await after(DONE) == 0
+    path.write_bytes(b"x" * (2 * REPEAT + 1))
+    assert await after(SAID) == 0
+    assert await after(DONE) == 1
+    assert said == [TitleChanged(title="T")]
+    keeper.saw(said[0])
+    assert await after(DONE) == 1
+    assert await after(Cleared(carried=Carried(title=""))) == 1
+    path.unlink()
+    assert await after(DONE) == 1
