@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from gatewright.agent import trusting, wire
 from gatewright.agent.attachments import AttachPorts
 from gatewright.agent.attending import Attending
 from gatewright.agent.base import CLOCK, Base, announce, open_base
-from gatewright.agent.beside import Beside, open_namer
+from gatewright.agent.beside import Beside, open_namer, small_model
 from gatewright.agent.briefing import Briefing, places_of
 from gatewright.agent.commands.core import built_in
 from gatewright.agent.commands.registry import Commands
@@ -28,8 +28,10 @@ from gatewright.agent.events import (
     Decided,
     ModeChanged,
     Noticed,
+    TurnEnded,
+    TurnStarted,
 )
-from gatewright.agent.housekeeping import Housekeeping
+from gatewright.agent.housekeeping import Housekeeping, let_old_sessions_go
 from gatewright.agent.hub import Hub
 from gatewright.agent.live import LiveSettings
 from gatewright.agent.loop import Limits
@@ -47,6 +49,7 @@ from gatewright.agent.session import Session
 from gatewright.agent.settings.grants import GrantStore
 from gatewright.agent.settings.schema import Settings
 from gatewright.agent.settings.trust import TrustStore
+from gatewright.agent.short_answer import PageReader
 from gatewright.agent.surroundings import Surroundings, survey
 from gatewright.agent.transcript.writer import TranscriptLock, TranscriptWriter
 from gatewright.agent.version import VERSION
@@ -61,8 +64,9 @@ from gatewright.permissions.sandbox.restrictions import restrictions
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.fs import ReadLedger
 from gatewright.tools.proc import spawn
-from gatewright.tools.protocol import Asker, Content, ToolContext, ToolFailure
-from gatewright.tools.registry import BASIC, BuiltinTools
+from gatewright.tools.protocol import Asker, Content, Hit, ToolContext, ToolFailure
+from gatewright.tools.registry import ALONE, INTERACTIVE, BuiltinTools
+from gatewright.tools.sweep import sweep_abandoned
 
 RETRY = RetryPolicy()
 LOOSE_MODES = frozenset({"bypassPermissions", "fullAccess", "auto"})
@@ -76,13 +80,15 @@ async def open_session(
     around, start, hub = base.around, base.start, base.hub
     kept = start.path.with_suffix("")
     policy = Policy(policy_config(around, _start_mode(around, start)))
-    tools = BuiltinTools(BASIC if options.tools is None else options.tools)
+    usual = INTERACTIVE if interactive else ALONE
+    tools = BuiltinTools(usual if options.tools is None else options.tools)
     writer = _writer(base)
     barrier = writer.barrier if writer is not None else _nothing_to_keep
     live = _live(base, env, policy)
     planning, ledger = _planning(base, policy), ReadLedger()
     sandbox = _sandbox(base, policy)
     briefing = Briefing(lambda: live.around)
+    reader = PageReader(lambda: small_model(around, start, opener))
     if not interactive:
         briefing.begin()
     opener = ModelOpener(live, tools, start.id, briefing)
@@ -99,7 +105,7 @@ async def open_session(
             rules=policy,
             commands=Commands(built_in()),
             executor=gated([tools], policy, _gate_ports(base, barrier, sandbox)),
-            context=_context_factory(live, kept, planning, ledger),
+            context=_context_factory(live, kept, planning, ledger, reader),
             open_model=opener,
             model_name=base.model_name,
             retry_in=Backoff(RETRY, random=random.random),
@@ -110,7 +116,7 @@ async def open_session(
             fallback_names=around.settings.fallback_models,
             opening=partial(_ask_for_trust, base, env, live),
             writer=writer,
-            beside=_beside(base, live, policy, opener, ledger, (sandbox.close,)),
+            beside=_beside(base, live, policy, opener, ledger, (sandbox.close, reader.close)),
             stored=len(start.stored) if start.on_disk else 0,
         )
     )
@@ -131,9 +137,11 @@ def _beside(
     )
     base.hub.tap(lambda e: briefing.renew() if isinstance(e.event, Cleared) else None)
     attaching = AttachPorts(_picture, ledger.note, _readable(policy, around.where))
-    closing = (*closing, base.history.checkpoints.settled)
+    sweeping = Housekeeping(TurnStarted, sweep_abandoned)
+    base.hub.tap(lambda e: sweeping.saw(e.event))
+    closing = (*closing, base.history.checkpoints.settled, sweeping.settled)
     if around.interactive:
-        keeping = Housekeeping(around.places.home, days=settings.cleanup_period_days)
+        keeping = Housekeeping(TurnEnded, _cleaning(around))
         base.hub.tap(lambda e: keeping.saw(e.event))
         namer = open_namer(around, base.start, base.hub, opener)
         closing = (*closing, keeping.close, namer.close)
@@ -149,6 +157,11 @@ def _beside(
         folder=base.start.path.parent,
         closing=closing,
     )
+
+
+def _cleaning(around: Surroundings) -> Callable[[], None]:
+    days = around.settings.cleanup_period_days
+    return partial(let_old_sessions_go, around.places.home, days=days)
 
 
 def _picture(data: bytes, path: Path) -> Content | None:
@@ -302,8 +315,14 @@ def _start_mode(around: Surroundings, start: Start) -> str:
 
 
 def _context_factory(
-    live: LiveSettings, kept: Path, planning: SessionPlanning, ledger: ReadLedger
+    live: LiveSettings,
+    kept: Path,
+    planning: SessionPlanning,
+    ledger: ReadLedger,
+    reader: PageReader,
 ) -> Callable[[CallPorts], ToolContext]:
+    searcher = WebSearcher(lambda: live.around)
+
     def context(ports: CallPorts) -> ToolContext:
         live.refresh()
         return ToolContext(
@@ -318,9 +337,31 @@ def _context_factory(
             state=kept,
             jobs=ports.jobs,
             planning=planning,
+            searcher=searcher,
+            complete=reader,
+            private_hosts=live.around.settings.web.private_hosts,
         )
 
     return context
+
+
+class WebSearcher:
+    """The search service that settings name, made anew for each search: keys may change."""
+
+    def __init__(self, around: Callable[[], Surroundings]) -> None:
+        self._around = around
+
+    async def search(self, query: str, limit: int) -> Sequence[Hit]:
+        from gatewright.tools.search_services import service  # noqa: PLC0415  lazy: 60 ms
+
+        around = self._around()
+        web = around.settings.web
+        key = around.env.get(web.search_key_env, "")
+        try:
+            chosen = service(web.search, key=key, url=web.search_url)
+        except ValueError as error:
+            raise ToolFailure(f"{error}. See `web` in the settings.") from error
+        return await chosen.search(query, limit)
 
 
 def _limits(settings: Settings) -> Limits:

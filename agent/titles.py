@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from contextlib import aclosing
 from pathlib import Path
 
 from gatewright.agent.errors import GatewrightError
@@ -18,11 +17,9 @@ from gatewright.agent.events import (
     TurnEnded,
     UserMessage,
 )
-from gatewright.agent.messages import TextPart, UserTurn
 from gatewright.agent.model import OpenModel
-from gatewright.agent.providers.protocol import Request
+from gatewright.agent.short_answer import short_answer
 from gatewright.agent.stop import Stop
-from gatewright.agent.stream import Assembly
 from gatewright.tools.protocol import TextContent
 
 TIME = 15.0
@@ -108,11 +105,13 @@ class TitleKeeper:
         self.restore(event)
         if isinstance(event, TitleChanged):
             self._said_at = self._size()
-        elif isinstance(event, TurnEnded) and self._title:
-            if self._size() - self._said_at > REPEAT:
-                # Not from within a publish: everybody shall see the events in one order.
-                again = TitleChanged(title=self._title)
-                asyncio.get_running_loop().call_soon(self._publish, again)
+        elif isinstance(event, TurnEnded) and self._title and self._grown():
+            # Not from within a publish: everybody shall see the events in one order.
+            again = TitleChanged(title=self._title)
+            asyncio.get_running_loop().call_soon(self._publish, again)
+
+    def _grown(self) -> bool:
+        return self._size() - self._said_at > REPEAT
 
     def _size(self) -> int:
         try:
@@ -123,23 +122,12 @@ class TitleKeeper:
 
 async def make_title(model: OpenModel, said: str) -> str:
     """An empty string where none is to be had."""
-    request = Request(
-        model=model.frame.model,
-        system=(SYSTEM,),
-        tools=(),
-        turns=(UserTurn((TextContent(f"<message>\n{said[:READ]}\n</message>"),)),),
-        max_output=100,
-    )
-    assembly = Assembly(frozenset())
+    message = f"<message>\n{said[:READ]}\n</message>"
     try:
-        async with asyncio.timeout(TIME), aclosing(model.provider.stream(request)) as pieces:
-            async for piece in pieces:
-                assembly.add(piece)
+        return tidy(await short_answer(model, SYSTEM, message, max_output=100, seconds=TIME))
     except (GatewrightError, TimeoutError) as error:
         log.info("no title: %s", error)
         return ""
-    text = " ".join(part.text for part in assembly.parts if isinstance(part, TextPart))
-    return tidy(text)
 
 
 def tidy(text: str) -> str:
