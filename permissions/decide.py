@@ -25,8 +25,8 @@ from gatewright.permissions.web_call import WebCall
 from gatewright.tools.access import Effect
 
 FAILURES: Final = (
-    ArithmeticError, AssertionError, AttributeError, ImportError, LookupError, MemoryError, NameError,
-    OSError, RuntimeError, TypeError, ValueError, re.error,
+    ArithmeticError, AssertionError, AttributeError, ImportError, LookupError, MemoryError,
+    NameError, OSError, RuntimeError, TypeError, ValueError, re.error,
 )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from gatewright.permissions.check import Unreadable, call_and_context, shown
 from gatewright.permissions.context import Call, Context
@@ -88,7 +88,8 @@ def compare(case: Mapping[str, Any]) -> tuple[bool, str]:
 
 def _same(key: str, expected: object, got: object) -> bool:
     if key == "stored" and isinstance(expected, list) and isinstance(got, list):
-        return sorted(map(str, expected)) == sorted(map(str, got))
+        wanted, found = cast("list[object]", expected), cast("list[object]", got)
+        return sorted(map(str, wanted)) == sorted(map(str, found))
     return expected == got
 
 

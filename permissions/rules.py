@@ -224,7 +224,7 @@ def _shell_form(specifier: str) -> Form | str:
 
 
 def _domain_form(specifier: str) -> Form | str:
-    from gatewright.permissions.urls import ascii_host, literal_address
+    from gatewright.permissions.urls import ascii_host, literal_address  # noqa: PLC0415  lazy: 3 ms, address tables
 
     if not specifier.lower().startswith("domain:"):
         return "is not of the form WebFetch(domain:host)"

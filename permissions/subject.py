@@ -133,7 +133,7 @@ def _texts(value: object) -> tuple[str, ...]:
 
 def _raw_pairs(text: str) -> list[tuple[str, object]]:
     """Every field of the outermost object, repeated ones and number spellings included."""
-    import json
+    import json  # noqa: PLC0415  lazy: 4 ms, only where the raw text matters
 
     class Pairs(list[tuple[str, object]]):
         pass

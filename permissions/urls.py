@@ -90,7 +90,7 @@ def ascii_host(name: str) -> str:
 
 
 def _idna(name: str) -> str:
-    import idna
+    import idna  # noqa: PLC0415  lazy: 8 ms
 
     try:
         return idna.encode(name, uts46=True, transitional=False).decode("ascii").lower()

@@ -54,7 +54,7 @@ class DiskResolver:
         found: list[str] = []
         for directory in dict.fromkeys((self._place.root, self._place.start, self._place.home)):
             link = f"{directory}/.gatewright"
-            if os.path.islink(link):
+            if os.path.islink(link):  # noqa: PTH114  a Path would cost more than the call
                 found.append(os.path.realpath(link))
         return tuple(found)
 
@@ -85,7 +85,7 @@ def _children(directory: str, part: str) -> list[str]:
         path = f"{base}/{part}"
         return [path] if os.path.lexists(path) else []
     with contextlib.suppress(OSError):
-        names = os.listdir(directory)
+        names = os.listdir(directory)  # noqa: PTH208  strings are wanted
         return [f"{base}/{name}" for name in names if components_meet(name, part)]
     return []
 

@@ -29,28 +29,31 @@ def contained(parts: Sequence[Part], reach: Reach) -> bool:
 
 
 def _part_contained(part: Part, reach: Reach) -> bool:
-    paths = reach.paths
-    if not part.bases or None in part.bases:
+    if not _starts_contained(part, reach) or not _targets_contained(part, reach):
         return False
+    if not part.argv:
+        return True
+    if part.program in _NEVER or _remote_git(part) or {"-g", "--global"} & set(part.texts):
+        return False
+    if runs_code(part) or (part.fed and RUNS_CODE.match(part.program) is not None):
+        return False
+    return all(_word_contained(arg, part, reach) for arg in part.argv[1:])
+
+
+_NEVER = SYSTEM_PROGRAMS | PRIVILEGE | REMOTE_PROGRAMS
+
+
+def _starts_contained(part: Part, reach: Reach) -> bool:
+    """It runs in the root, with nothing unresolved and only harmless assignments."""
+    paths = reach.paths
     for base in part.bases:
         if base is None or not paths.in_root(paths.locate(base)):
             return False
     if any(arg.dynamic for arg in (*part.argv, *(value for _, value in part.assigns))):
         return False
-    if not all(any(fnmatchcase(name, one) for one in HARMLESS_NAMES) for name, _ in part.assigns):
-        return False
-    if not part.argv:
-        return _targets_contained(part, reach)
-    program = part.program
-    if program in SYSTEM_PROGRAMS or runs_code(part) or {"-g", "--global"} & set(part.texts):
-        return False
-    if program in PRIVILEGE or program in REMOTE_PROGRAMS or _remote_git(part):
-        return False
-    if part.fed and RUNS_CODE.match(program) is not None:
-        return False
-    if not all(_word_contained(arg, part, reach) for arg in part.argv[1:]):
-        return False
-    return _targets_contained(part, reach)
+    return bool(part.bases) and all(
+        any(fnmatchcase(name, one) for one in HARMLESS_NAMES) for name, _ in part.assigns
+    )
 
 
 def _remote_git(part: Part) -> bool:

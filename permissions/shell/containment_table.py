@@ -1,7 +1,5 @@
 """Programs that are never contained in a project, whatever their words say."""
 
-# ruff: noqa: E501
-
 from __future__ import annotations
 
 from gatewright.permissions.shell.danger_table import NETWORK

@@ -67,17 +67,10 @@ class Danger:
                 yield from self._rsync(part)
             case "git":
                 yield from self._git(part)
-            case "kill":
-                if "-1" in part.texts[2:] or part.texts[1:] == ("-1",):
-                    yield Hazard(1, "It ends every process.")
             case "systemctl" | "service":
                 yield from _systemctl(part)
-            case "crontab":
-                if "-l" not in part.texts[1:]:
-                    yield Hazard(1, "crontab changes what runs by itself.")
-            case "source" | ".":
-                if any(arg.substitution or arg.raw.startswith("<(") for arg in part.argv[1:]):
-                    yield Hazard(1, "It sources what a command prints.")
+            case "kill" | "crontab" | "source" | ".":
+                yield from _small(part, program)
             case _:
                 yield from _subcommand(part, program)
 
@@ -283,6 +276,19 @@ def _rm_options(part: Part) -> tuple[bool, bool, list[Arg]]:
             recursive = recursive or "r" in text or "R" in text
             forced = forced or "f" in text
     return recursive, forced, operands
+
+
+def _small(part: Part, program: str) -> Iterator[Hazard]:
+    """Programs that are only dangerous in one form."""
+    texts = part.texts[1:]
+    if program == "kill":
+        if "-1" in texts[1:] or texts == ("-1",):
+            yield Hazard(1, "It ends every process.")
+    elif program == "crontab":
+        if "-l" not in texts:
+            yield Hazard(1, "crontab changes what runs by itself.")
+    elif any(arg.substitution or arg.raw.startswith("<(") for arg in part.argv[1:]):
+        yield Hazard(1, "It sources what a command prints.")
 
 
 def _systemctl(part: Part) -> Iterator[Hazard]:

@@ -117,17 +117,18 @@ def _by_row(part: Part, row: OperandRow) -> Touched:
     names: set[str] = set()
     for item in parse_arguments(part.argv[1:], _grammar(row)):
         if item.kind == "operand":
-            if item.value != "-":
-                operands.append(item.arg)
-        elif item.kind != "end":
-            names.add(item.name)
-            if item.kind == "value" and item.value:
-                value = _value(item)
-                if item.name in row.writes:
-                    target = value if item.name in ("-t", "--target-directory") else target
-                    writes.append(Operand(value, bases))
-                elif item.name in row.reads:
-                    reads.append(Operand(value, bases))
+            operands.append(item.arg)
+            continue
+        names.add(item.name)
+        if item.kind != "value" or not item.value:
+            continue
+        value = _value(item)
+        if item.name in row.writes:
+            target = value if item.name in ("-t", "--target-directory") else target
+            writes.append(Operand(value, bases))
+        elif item.name in row.reads:
+            reads.append(Operand(value, bases))
+    operands = [arg for arg in operands if arg.text != "-"]
     walks = row.walks is not None and (not row.walks or bool(names & set(row.walks)))
     if row.role.startswith("skip1") and operands and not names & set(row.skips):
         operands = operands[1:]

@@ -81,6 +81,12 @@ def by_row(part: Part, row: SafeRow, world: World) -> bool:
             return False
         elif item.name in ("-e", "--regexp", "--files"):
             pattern_given = True
+    return _operands_allowed(operands, row, part, world, pattern_given=pattern_given)
+
+
+def _operands_allowed(
+    operands: list[Item], row: SafeRow, part: Part, world: World, *, pattern_given: bool
+) -> bool:
     if row.operands == "none":
         return not operands
     if row.operands == "text":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gatewright.permissions.shell.line import Part
-from gatewright.permissions.shell.options import parse_arguments
+from gatewright.permissions.shell.options import Grammar, parse_arguments
 from gatewright.permissions.shell.safe_rows import (
     HERE,
     World,
@@ -87,41 +87,45 @@ _JQ_FLAGS = frozenset(
 )  # fmt: skip
 
 
+_JQ = Grammar(long=("indent",))
+
+
 def jq_is_safe(part: Part, world: World) -> bool:
+    """A filter on the line over files inside; nothing that reads code or the environment."""
     rest = list(part.argv[1:])
-    filter_seen = False
-    while rest:
-        arg = rest.pop(0)
-        if arg.dynamic:
-            return False
-        text = arg.text
-        if text in ("--arg", "--argjson"):
-            if len(rest) < 2 or rest[0].dynamic or rest[1].dynamic:
+    if any(arg.dynamic for arg in rest):
+        return False
+    for name in ("--arg", "--argjson"):  # both take two words
+        while name in (texts := [arg.text for arg in rest]):
+            index = texts.index(name)
+            if index + 2 >= len(rest):
                 return False
-            del rest[:2]
-        elif text == "--indent":
-            if not rest or not rest.pop(0).text.isdigit():
-                return False
-        elif text in _JQ_FLAGS or re.fullmatch(r"-[rncsSCMaejR]+", text):
-            continue
-        elif text.startswith("-") and text != "-":
+            del rest[index : index + 3]
+    operands: list[Arg] = []
+    for item in parse_arguments(rest, _JQ):
+        if item.kind == "operand":
+            operands.append(item.arg)
+        elif (item.kind == "value" and not (item.name == "--indent" and item.value.isdigit())) or (
+            item.kind == "flag" and not _jq_flag(item.name)
+        ):
             return False
-        elif not filter_seen:
-            filter_seen = True
-            if _JQ_BAD.search(text) or arg.patterns:
-                return False
-        elif leads_with_glob(arg) or not world.readable(arg, part.bases):
-            return False
-    return filter_seen
+    if not operands or operands[0].patterns or _JQ_BAD.search(operands[0].text):
+        return False
+    return all(not leads_with_glob(one) and world.readable(one, part.bases) for one in operands[1:])
+
+
+def _jq_flag(name: str) -> bool:
+    return name in _JQ_FLAGS or (len(name) == 2 and name[1] in "rncsSCMaejR")
 
 
 def rg_is_safe(part: Part, world: World) -> bool:
     """What a glob lets in again would escape the names a search is told to leave out."""
     hidden = any(re.fullmatch(r"--hidden|-\.|-\w*uu\w*|--unrestricted", t) for t in part.texts)
     for item in parse_arguments(part.argv[1:], grammar(SAFE["rg"].values, "f", SAFE["rg"].long)):
-        if item.name in ("-g", "--glob", "--iglob") and not item.value.startswith("!"):
-            if hidden or item.value.rpartition("/")[2][:1] in (".", "{", "[", "?"):
-                return False
+        if item.name not in ("-g", "--glob", "--iglob") or item.value.startswith("!"):
+            continue
+        if hidden or item.value.rpartition("/")[2][:1] in (".", "{", "[", "?"):
+            return False
     return by_row(part, SAFE["rg"], world)
 
 
@@ -147,6 +151,7 @@ def date_is_safe(part: Part, world: World) -> bool:
 
 
 def printf_is_safe(part: Part, world: World) -> bool:
+    del world
     rest = part.argv[1:]
     if rest and rest[0].text == "--":
         rest = rest[1:]
@@ -183,11 +188,13 @@ def test_is_safe(part: Part, world: World) -> bool:
 
 def command_is_safe(part: Part, world: World) -> bool:
     """Only `command -v NAME`, which looks a program up."""
+    del world
     texts = part.texts[1:]
     return len(texts) >= 2 and texts[0] in ("-v", "-V") and not any(a.dynamic for a in part.argv)
 
 
 def ps_is_safe(part: Part, world: World) -> bool:
+    del world
     for index, arg in enumerate(part.argv[1:]):
         text = arg.text
         if not arg.literal:
@@ -210,4 +217,5 @@ def cd_is_safe(part: Part, world: World) -> bool:
 
 def echo_is_safe(part: Part, world: World) -> bool:
     """Prints its words; even what a substitution printed is only printed again."""
+    del part, world
     return True

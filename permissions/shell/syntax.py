@@ -38,8 +38,8 @@ class Syntax:
 
 @lru_cache(maxsize=1)
 def _parser() -> Parser:
-    import tree_sitter_bash
-    from tree_sitter import Language, Parser
+    import tree_sitter_bash  # noqa: PLC0415  lazy: 7 ms
+    from tree_sitter import Language, Parser  # noqa: PLC0415  lazy: 7 ms
 
     return Parser(Language(tree_sitter_bash.language()))
 

@@ -40,7 +40,7 @@ class WordReader(ABC):
         self._fuel = (
             fuel if fuel is not None else [200 + FUEL_PER_CHAR * len(text), MAX_COMMANDS, MAX_WORDS]
         )
-        self._statement = 0
+        self._statement: int = 0
         self._heredocs: list[Redirect] = []
         self._groups: list[bool] = []  # for every open group whether something is piped into it
         self.reading = Reading()

@@ -91,60 +91,89 @@ def expand(word: Word, env: Mapping[str, tuple[str, ...]], sure: Mapping[str, st
     several = _several(word, env, sure)
     if several is not None:
         return several
-    texts: list[str] = []
-    shapes: list[str] = []
-    dynamic = unknown = leads = substitution = quoted = magic = braces = False
-    for index, piece in enumerate(word.pieces):
-        quoted = quoted or piece.quoted
+    found = _Expansion(word)
+    for piece in word.pieces:
+        found.add(piece, env, sure)
+    found.home(_tilde(word, sure))
+    return found.arg()
+
+
+class _Expansion:
+    """A word in the making: its text, and its shape with quoted wildcards escaped."""
+
+    def __init__(self, word: Word) -> None:
+        self._word = word
+        self._texts: list[str] = []
+        self._shapes: list[str] = []
+        self._dynamic = self._unknown = self._leads = self._substitution = False
+        self._magic = self._braces = False
+
+    def add(
+        self, piece: Piece, env: Mapping[str, tuple[str, ...]], sure: Mapping[str, str]
+    ) -> None:
         if piece.kind == "text":
-            texts.append(piece.text)
-            if piece.quoted:
-                shapes.append(_TO_ESCAPE.sub(r"\\\1", piece.text))
-            else:
-                shapes.append(piece.text.replace("\\", "\\\\"))
-                magic = magic or _MAGIC.search(piece.text) is not None
-                magic = magic or ("[" in piece.text and "]" in word.raw)
-                braces = braces or "{" in piece.text
-            continue
+            self._literal(piece)
+            return
         value = sure.get(piece.text) if piece.kind == "var" else None
-        if value is not None and not (not piece.quoted and _NEEDS_SPLIT.search(value)):
-            texts.append(value)
-            shapes.append(_TO_ESCAPE.sub(r"\\\1", value))
-            continue
-        dynamic = True
-        substitution = substitution or piece.kind == "substitution"
+        if value is not None and (piece.quoted or not _NEEDS_SPLIT.search(value)):
+            self._put(value)
+            return
+        self._dynamic = True
+        self._substitution = self._substitution or piece.kind == "substitution"
         known = env.get(piece.text, ()) if piece.kind == "var" else ()
         if known:
-            texts.append(known[0])
-            shapes.append(_TO_ESCAPE.sub(r"\\\1", known[0]))
-            continue
-        unknown = True
-        leads = leads or (index == 0 or not "".join(texts))
-        source = f"${piece.text}" if piece.kind == "var" else piece.text
-        texts.append(source)
-        shapes.append(_TO_ESCAPE.sub(r"\\\1", source))
-    text = "".join(texts)
-    tilde = _tilde(word, sure)
-    if tilde is not None:
+            self._put(known[0])
+            return
+        self._unknown = True
+        self._leads = self._leads or not "".join(self._texts)
+        self._put(f"${piece.text}" if piece.kind == "var" else piece.text)
+
+    def _literal(self, piece: Piece) -> None:
+        if piece.quoted:
+            self._put(piece.text)
+            return
+        self._texts.append(piece.text)
+        self._shapes.append(piece.text.replace("\\", "\\\\"))
+        wild = _MAGIC.search(piece.text) is not None
+        self._magic = self._magic or wild or ("[" in piece.text and "]" in self._word.raw)
+        self._braces = self._braces or "{" in piece.text
+
+    def _put(self, text: str) -> None:
+        self._texts.append(text)
+        self._shapes.append(_TO_ESCAPE.sub(r"\\\1", text))
+
+    def home(self, tilde: tuple[str, str | None] | None) -> None:
+        """Replace a tilde prefix, which stands in the first piece."""
+        if tilde is None:
+            return
         prefix, value = tilde
         if value is None:
-            dynamic = unknown = leads = True
-        else:
-            text = value + text[len(prefix) :]
-            shapes[0] = _TO_ESCAPE.sub(r"\\\1", value) + shapes[0][len(prefix) :]
-    shape = "".join(shapes)
-    patterns: tuple[str, ...] = ()
-    variants: tuple[str, ...] = ()
-    if braces and len(shape) > MAX_BRACED:
-        patterns = ("*",)
-        unknown = dynamic = True
-    elif braces and _BRACE.search(shape):
-        expanded = brace_expand(shape)
-        variants = tuple(_ESCAPED.sub(r"\1", one) for one in expanded)
-        patterns = tuple(expanded)
-    elif magic:
-        patterns = (shape,)
-    return Arg(text, word.raw, dynamic, unknown, leads, quoted, substitution, patterns, variants)
+            self._dynamic = self._unknown = self._leads = True
+            return
+        self._texts[0] = value + self._texts[0][len(prefix) :]
+        self._shapes[0] = _TO_ESCAPE.sub(r"\\\1", value) + self._shapes[0][len(prefix) :]
+
+    def arg(self) -> Arg:
+        shape = "".join(self._shapes)
+        patterns: tuple[str, ...] = (shape,) if self._magic else ()
+        variants: tuple[str, ...] = ()
+        if self._braces and len(shape) > MAX_BRACED:
+            patterns = ("*",)
+            self._unknown = self._dynamic = True
+        elif self._braces and _BRACE.search(shape):
+            patterns = tuple(brace_expand(shape))
+            variants = tuple(_ESCAPED.sub(r"\1", one) for one in patterns)
+        return Arg(
+            text="".join(self._texts),
+            raw=self._word.raw,
+            dynamic=self._dynamic,
+            unknown=self._unknown,
+            leads=self._leads,
+            quoted=self._word.quoted,
+            substitution=self._substitution,
+            patterns=patterns,
+            variants=variants,
+        )
 
 
 def _several(word: Word, env: Mapping[str, tuple[str, ...]], sure: Mapping[str, str]) -> Arg | None:

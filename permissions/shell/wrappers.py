@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from gatewright.permissions.shell.line import Part, Start, read_line
-from gatewright.permissions.shell.options import Grammar, parse_arguments
+from gatewright.permissions.shell.options import Grammar, Item, parse_arguments
 from gatewright.permissions.shell.words import Arg
 
 MAX_OPENED = 400
@@ -146,25 +146,30 @@ def wrapped_by(part: Part, start: Start) -> Iterator[Part]:
     if not part.argv:
         return
     program = part.program
-    rest = part.argv[1:]
     wrapper = WRAPPERS.get(program)
     if wrapper is not None:
         yield from _unwrap(part, program, wrapper, start)
     elif program in SHELLS:
         yield from _shell(part, start)
-    elif program in ("source", "."):
-        for redirect in part.redirects:
-            if redirect.body is not None:
-                yield from _text(part, redirect.body, start)
-    elif program == "eval":
-        yield from _text(part, " ".join(arg.text for arg in rest), start)
-    elif program == "trap" and rest:
+    elif program in _OPENERS:
+        yield from _OPENERS[program](part, start)
+
+
+def _source(part: Part, start: Start) -> Iterator[Part]:
+    for redirect in part.redirects:
+        if redirect.body is not None:
+            yield from _text(part, redirect.body, start)
+
+
+def _eval(part: Part, start: Start) -> Iterator[Part]:
+    yield from _text(part, " ".join(arg.text for arg in part.argv[1:]), start)
+
+
+def _trap(part: Part, start: Start) -> Iterator[Part]:
+    rest = part.argv[1:]
+    if rest:
         index = 1 if rest[0].text == "--" and len(rest) > 1 else 0
         yield from _text(part, rest[index].text, start)
-    elif program in ("find", "gfind", "fd", "fdfind"):
-        yield from _find(part)
-    elif program == "git":
-        yield from _git(part, start)
 
 
 def _inner(part: Part, argv: tuple[Arg, ...]) -> Iterator[Part]:
@@ -188,9 +193,7 @@ def _unwrap(part: Part, program: str, wrapper: Wrapper, start: Start) -> Iterato
     operands = wrapper.operands
     rest = part.argv[1:]
     for item in parse_arguments(rest, _GRAMMARS[program]):
-        if item.kind == "end":
-            continue
-        if item.kind != "operand":
+        if item.kind in ("flag", "value"):
             if item.name in wrapper.never:
                 return
             if item.kind == "value" and item.name in wrapper.text:
@@ -199,27 +202,27 @@ def _unwrap(part: Part, program: str, wrapper: Wrapper, start: Start) -> Iterato
                 tail = " ".join((item.value, *_raws(rest, item.index + 1 + item.separate)))
                 yield from _text(part, tail, start)
                 return
-            if program == "env" and item.name in ("-C", "--chdir"):
-                moved = item.value if item.value.startswith("/") else None
-                part = replace(part, bases=(moved,), moved=True)
-            continue
-        if wrapper.assigns and _ASSIGN.match(item.value):
-            continue
-        if program in ("su", "script"):
-            if item.value == "-c" and item.index + 1 < len(rest):
-                yield from _text(part, rest[item.index + 1].text, start)
+            part = _moved(part, program, item)
+        elif item.kind == "operand" and not (wrapper.assigns and _ASSIGN.match(item.value)):
             yield from _late_text(rest, item.index, part, start)
-            return
-        if operands:
+            if not operands:
+                yield from _wrapped(part, rest[item.index :], wrapper, start)
+                return
             operands -= 1
-            if program == "flock":
-                yield from _late_text(rest, item.index, part, start)
-            continue
-        inner = rest[item.index :]
-        if wrapper.joined:
-            yield from _text(part, " ".join(arg.text for arg in _before_colons(inner)), start)
-        yield from _inner(part, inner)
-        return
+
+
+def _wrapped(part: Part, inner: tuple[Arg, ...], wrapper: Wrapper, start: Start) -> Iterator[Part]:
+    if wrapper.joined:
+        yield from _text(part, " ".join(arg.text for arg in _before_colons(inner)), start)
+    yield from _inner(part, inner)
+
+
+def _moved(part: Part, program: str, item: Item) -> Part:
+    """`env -C dir` runs its command elsewhere."""
+    if program != "env" or item.name not in ("-C", "--chdir"):
+        return part
+    moved = item.value if item.value.startswith("/") else None
+    return replace(part, bases=(moved,), moved=True)
 
 
 def _raws(rest: tuple[Arg, ...], index: int) -> tuple[str, ...]:
@@ -228,6 +231,8 @@ def _raws(rest: tuple[Arg, ...], index: int) -> tuple[str, ...]:
 
 def _late_text(rest: tuple[Arg, ...], index: int, part: Part, start: Start) -> Iterator[Part]:
     """`-c text` behind the operands, as su, script and flock take it."""
+    if part.program not in ("su", "script", "flock", "runuser"):
+        return
     for place in range(index, len(rest) - 1):
         text = rest[place].text
         if re.fullmatch(r"-\w*c|--command", text):
@@ -261,7 +266,7 @@ def _shell(part: Part, start: Start) -> Iterator[Part]:
             yield from _text(part, redirect.body, start)
 
 
-def _find(part: Part) -> Iterator[Part]:
+def _find(part: Part, _: Start) -> Iterator[Part]:
     argv = part.argv
     runs = (
         _FIND_RUNS if "find" in part.program else frozenset({"-x", "-X", "--exec", "--exec-batch"})
@@ -299,6 +304,14 @@ def _git(part: Part, start: Start) -> Iterator[Part]:
         elif previous == "run" and "bisect" in texts:
             yield from _inner(part, part.argv[texts.index("run") + 1 :])
 
+
+_OPENERS: Mapping[str, Callable[[Part, Start], Iterator[Part]]] = {
+    **dict.fromkeys(("source", "."), _source),
+    "eval": _eval,
+    "trap": _trap,
+    **dict.fromkeys(("find", "gfind", "fd", "fdfind"), _find),
+    "git": _git,
+}
 
 _TAKES_TEXT = SHELLS | {"eval", "source", "."}
 

@@ -4,6 +4,8 @@ Checks that no line breaks it or is slow, that adding a deny rule or a command n
 anything.
 """
 
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 import json
@@ -82,7 +84,8 @@ def problems(command: str) -> Iterator[str]:
     if spent > allowance:
         again = time.perf_counter()
         decision(command + " ")  # another text, so that no cache answers
-        if time.perf_counter() - again > allowance:
+        slow = time.perf_counter() - again > allowance
+        if slow:
             yield f"took {spent * 1000:.0f} ms"
     if "could not judge" in plain.reason.text:
         yield plain.reason.text
@@ -94,9 +97,9 @@ def problems(command: str) -> Iterator[str]:
         for found in (ruled, denied):
             if "could not judge" in found.reason.text:
                 yield found.reason.text
-    if not isinstance(plain, Allow):
-        if command.split("#")[0].strip() and isinstance(decision(command + "; ls"), Allow):
-            yield "adding '; ls' made it an allow"
+    asked = bool(command.split("#")[0].strip()) and not isinstance(plain, Allow)
+    if asked and isinstance(decision(command + "; ls"), Allow):
+        yield "adding '; ls' made it an allow"
 
 
 def main(count: int, seed: int) -> int:
