@@ -160,7 +160,7 @@ def _beside(
 
 
 def _cleaning(around: Surroundings) -> Callable[[], None]:
-    days = around.settings.cleanup_period_days
+    days = 0 if around.options.no_session else around.settings.cleanup_period_days
     return partial(let_old_sessions_go, around.places.home, days=days)
 
 
