@@ -66,19 +66,21 @@ def open_history(around: Surroundings, start: Start, hub: Hub) -> History:
     return history
 
 
+def small_model(around: Surroundings, start: Start, open_model: ModelOpener) -> OpenModel:
+    """Settings name it, else it is the small one of whoever answers. Raises GatewrightError."""
+    provider = wanted_model(around, start.model).partition("/")[0]
+    tier = load_catalog().tier(provider, "small")
+    name = around.settings.small_model or (f"{provider}/{tier}" if tier else "")
+    return open_model(name, "")
+
+
 def open_namer(around: Surroundings, start: Start, hub: Hub, open_model: ModelOpener) -> Namer:
     """Names the session with the small model of whoever answers, where there is one."""
-
-    def small() -> OpenModel:
-        provider = wanted_model(around, start.model).partition("/")[0]
-        tier = load_catalog().tier(provider, "small")
-        name = around.settings.small_model or (f"{provider}/{tier}" if tier else "")
-        return open_model(name, "")
 
     def publish(event: AnyEvent) -> None:
         hub.publish(event)
 
-    namer = Namer(small, publish)
+    namer = Namer(lambda: small_model(around, start, open_model), publish)
     for envelope in start.stored:
         namer.restore(envelope.event)
     hub.tap(lambda e: namer.saw(e.event) if e.agent == MAIN else None)

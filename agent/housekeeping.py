@@ -1,4 +1,4 @@
-"""Once a day, when a turn is over: lets go of sessions that are older than the person wants."""
+"""What a session does once beside its turns, in a thread: clean up after others and itself."""
 
 from __future__ import annotations
 
@@ -8,22 +8,21 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from gatewright.agent.events import AnyEvent, TurnEnded
+from gatewright.agent.events import AnyEvent
 
 DAY = 86_400.0
 
 
 class Housekeeping:
-    """Fed with the session's events. Does nothing before the first turn has ended."""
+    """Fed with the session's events; works once, at the first event of the kind."""
 
-    def __init__(self, home: Path, *, days: int, now: Callable[[], float] = time.time) -> None:
-        self._home = home
-        self._days = days
-        self._now = now
-        self._task: asyncio.Task[None] | None = None
+    def __init__(self, when: type[AnyEvent], work: Callable[[], object]) -> None:
+        self._when = when
+        self._work = work
+        self._task: asyncio.Task[object] | None = None
 
     def saw(self, event: AnyEvent) -> None:
-        if isinstance(event, TurnEnded) and self._days and self._task is None:
+        if isinstance(event, self._when) and self._task is None:
             self._task = asyncio.create_task(asyncio.to_thread(self._work), name="housekeeping")
 
     async def settled(self) -> None:
@@ -36,13 +35,14 @@ class Housekeeping:
             self._task.cancel()
             await self.settled()
 
-    def _work(self) -> None:
-        from gatewright.agent.transcript.upkeep import let_go  # noqa: PLC0415  lazy: 1 ms
 
-        stamp = self._home / "state" / "cleaned"
-        now = self._now()
-        with suppress(OSError):  # a home that cannot be written is told elsewhere
-            if not stamp.exists() or now - stamp.stat().st_mtime >= DAY:
-                stamp.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                stamp.touch()
-                let_go(self._home, days=self._days, now=now)
+def let_old_sessions_go(home: Path, *, days: int, now: Callable[[], float] = time.time) -> None:
+    """Once a day; with no days, never."""
+    from gatewright.agent.transcript.upkeep import let_go  # noqa: PLC0415  lazy: 1 ms
+
+    stamp, moment = home / "state" / "cleaned", now()
+    with suppress(OSError):  # a home that cannot be written is told elsewhere
+        if days and (not stamp.exists() or moment - stamp.stat().st_mtime >= DAY):
+            stamp.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            stamp.touch()
+            let_go(home, days=days, now=moment)

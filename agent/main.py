@@ -167,6 +167,10 @@ def leave(code: int) -> int:
 
     sys.stdout.flush()
     sys.stderr.flush()
+    if "gatewright.tools.bash" in sys.modules:  # else no command was started
+        from gatewright.tools.sweep import sweep_own  # noqa: PLC0415  lazy: loaded already
+
+        sweep_own()
     os._exit(code)
 
 

@@ -272,7 +272,7 @@ class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
     jobs: Jobs | None = None  # without it nothing runs in the background
     planning: Planning | None = None
     searcher: Searcher | None = None
-    complete: Callable[[str], Awaitable[str]] | None = None  # one answer of a small, fast model
+    complete: Callable[[str], Awaitable[str]] | None = None  # a small model's answer, or ""
     private_hosts: tuple[str, ...] = ()  # names that may answer with a private address
 
     def confined(self, confinement: Confinement | None) -> ToolContext:

@@ -56,6 +56,11 @@ INTERACTIVE = (
     "ExitPlanMode",
 )
 
+# Without anybody to ask or to plan with.
+ALONE = tuple(
+    name for name in INTERACTIVE if name not in ("AskUserQuestion", "EnterPlanMode", "ExitPlanMode")
+)
+
 ALIASES: Mapping[str, str] = {
     "bashoutput": "TaskOutput",
     "agentoutput": "TaskOutput",

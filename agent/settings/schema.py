@@ -189,6 +189,22 @@ class Ui(Section, frozen=True):
     show_thinking: Annotated[bool, setting("Show the model's thinking unfolded.")] = False
 
 
+class Web(Section, frozen=True):
+    search: Annotated[
+        Literal["duckduckgo", "brave", "searxng"], setting("Who answers web searches.")
+    ] = "duckduckgo"
+    search_key_env: Annotated[
+        str, setting("Variable that holds the search service's key.", scopes=NOT_PROJECT)
+    ] = "BRAVE_API_KEY"
+    search_url: Annotated[
+        str, setting("Address of the search service, for SearXNG.", scopes=NOT_PROJECT)
+    ] = ""
+    private_hosts: Annotated[
+        tuple[str, ...],
+        setting("Host names that may answer with a private address.", scopes=NOT_PROJECT),
+    ] = ()
+
+
 class ProjectSection(Section, frozen=True):
     permissions: Annotated[Permissions, setting("Your own rules for this project alone.")] = (
         Permissions()
@@ -233,6 +249,7 @@ class Settings(Section, frozen=True):
         dict[str, str], setting("Environment variables for the session.", trust=True)
     ] = {}
     sandbox: Annotated[Sandbox, setting("How commands are confined.")] = Sandbox()
+    web: Annotated[Web, setting("Searching and fetching.")] = Web()
     ui: Annotated[Ui, setting("The screen.")] = Ui()
     projects: Annotated[
         dict[str, ProjectSection],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from gatewright.agent.events import (
     TurnEnded,
     UserMessage,
 )
-from gatewright.agent.housekeeping import DAY, Housekeeping
+from gatewright.agent.housekeeping import DAY, Housekeeping, let_old_sessions_go
 from gatewright.agent.model import OpenModel
 from gatewright.agent.providers.script import ScriptedProvider
 from gatewright.agent.stop import Stop
@@ -110,7 +111,9 @@ async def test_old_sessions_go_once_a_day(tmp_path: Path) -> None:
         for name, age in (("old", 40), ("new", 1)):
             path = write(folder / f"{name}.jsonl", chained([started(), *turn(1)]))
             os.utime(path, (now - age * DAY, now - age * DAY))
-        keeping = Housekeeping(tmp_path, days=days, now=lambda: now)
+        keeping = Housekeeping(
+            TurnEnded, partial(let_old_sessions_go, tmp_path, days=days, now=lambda: now)
+        )
         keeping.saw(SAID)
         await keeping.settled()
         assert (folder / "old.jsonl").exists()  # not before a turn has ended
