@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -26,20 +26,23 @@ from gatewright.tui.clipboard import copy_locally
 from gatewright.tui.farewell import farewell
 from gatewright.tui.look import Look
 from gatewright.tui.notify import Attention
+from gatewright.tui.palette_file import read_palettes
 from gatewright.tui.prompt.editor import edited
 from gatewright.tui.prompt.files import Files
 from gatewright.tui.prompt.menu import Choice
+from gatewright.tui.prompt.vim.machine import Machine
 from gatewright.tui.pump import pump
 from gatewright.tui.reduce import add, reduce, settle
 from gatewright.tui.screens.repl import Repl
 from gatewright.tui.state import Change, Patched, View
 from gatewright.tui.talk import Talk
 from gatewright.tui.terminal import ScreenDriver, teach_keys
-from gatewright.tui.theme import DEFAULT, PALETTES, textual_theme
+from gatewright.tui.theme import DEFAULT, Palette, textual_theme
 from gatewright.tui.transcript.items import Item, Prose
 
 if TYPE_CHECKING:
     from gatewright.agent.session import Session  # 25 ms: the screen is there before the core
+    from gatewright.agent.settings.schema import Ui
 
 log = logging.getLogger(__name__)
 
@@ -60,25 +63,34 @@ class AgentApp(App[int], inherit_bindings=False):
         self,
         open_session: OpenSession,
         *,
-        theme: str = DEFAULT,
-        first: str = "",
+        ui: Ui | None = None,
+        own: Mapping[str, Palette] | None = None,
         driver: type[Driver] | None = None,
         monotonic: Callable[[], float] = time.monotonic,
         now: Callable[[], float] = time.time,
     ) -> None:
         super().__init__(driver_class=driver)
         self._open = open_session
-        self.look = Look(theme if theme in PALETTES else DEFAULT)
-        self.talk = Talk(self, first)
+        self.look = Look(ui.theme if ui is not None else DEFAULT, own)
+        self.talk = Talk(self)
         self.repl = Repl(self.look, self.talk, self, monotonic=monotonic, now=now)
         self.attention = Attention(self.write, monotonic)
         self.keep_theme: KeepTheme | None = None
+        if ui is not None:
+            self._configure(ui)
         self._failures = 0
         self._files: Files | None = None
         self.taken = 0  # the last event on the screen
-        for palette in PALETTES.values():
+        self.problems: list[str] = []  # told once the screen is there
+        for palette in self.look.palettes.values():
             self.register_theme(textual_theme(palette))
         self.theme = f"gatewright-{self.look.palette.name}"
+
+    def _configure(self, ui: Ui) -> None:
+        self.repl.spinner.still = ui.reduced_motion
+        self.repl.transcript.records.open_thoughts = ui.show_thinking
+        self.repl.box.vim = Machine() if ui.vim else None
+        self.attention.muted = not ui.notify
 
     @property
     def session(self) -> Session | None:
@@ -88,6 +100,8 @@ class AgentApp(App[int], inherit_bindings=False):
         return self.repl
 
     def on_ready(self) -> None:
+        for problem in self.problems:
+            self.talk.note(problem, "warning")
         self.spawn(self._live())
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
@@ -260,13 +274,19 @@ class AgentApp(App[int], inherit_bindings=False):
 def run(
     open_session: OpenSession,
     *,
-    first: str = "",
-    theme: str = DEFAULT,
+    ui: Ui | None = None,
+    themes: Path | None = None,
     keep_theme: KeepTheme | None = None,
 ) -> int:
-    """Run the program in this terminal, sending `first` at once; returns the exit code."""
+    """Run the program in this terminal; returns the exit code.
+
+    `ui` are the settings of the screen, `themes` a folder with themes of the person's own, and
+    `keep_theme` remembers a choice.
+    """
     teach_keys()
-    app = AgentApp(open_session, first=first, theme=theme, driver=ScreenDriver)
+    own, problems = read_palettes(themes) if themes is not None else ({}, [])
+    app = AgentApp(open_session, ui=ui, own=own, driver=ScreenDriver)
+    app.problems = problems
     app.keep_theme = keep_theme
     code = app.run()
     if app.session is not None:

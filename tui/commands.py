@@ -5,7 +5,7 @@ They join the session's registry, so completion and `/help` know them like any o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from gatewright.agent.commands.outcome import Outcome, Panel, Say
@@ -14,7 +14,7 @@ from gatewright.tools.blocks import Block, Table, Text
 from gatewright.tui.keys import KEYS
 from gatewright.tui.picker import Key, Picking
 from gatewright.tui.prompt.menu import Choice
-from gatewright.tui.theme import PALETTES
+from gatewright.tui.theme import Palette
 
 BEHAVIORS = ("allow", "ask", "deny")
 
@@ -24,11 +24,14 @@ class Screen(Protocol):
 
     @property
     def theme_name(self) -> str: ...
+    @property
+    def palettes(self) -> Mapping[str, Palette]: ...
     def use_theme(self, name: str, *, keep: bool) -> None: ...
     def copy_answer(self, which: str) -> str: ...
     def pick(self, picking: Picking) -> None: ...
     def run_line(self, line: str) -> None: ...
     def draft(self, text: str) -> None: ...
+    def toggle_vim(self) -> bool: ...
 
 
 def add_screen_commands(commands: Commands, screen: Screen) -> None:
@@ -48,12 +51,17 @@ def screen_commands(screen: Screen) -> tuple[Command, ...]:
     async def copy(args: str, context: CommandContext) -> Outcome:  # noqa: ARG001
         return Say.text(screen.copy_answer(args), "dim")
 
+    async def vim(args: str, context: CommandContext) -> Outcome:  # noqa: ARG001
+        on = screen.toggle_vim()
+        return Say.text("Vim keys are on. Esc leaves insert mode." if on else "Vim keys are off.")
+
     async def keys(args: str, context: CommandContext) -> Outcome:  # noqa: ARG001
         return Say((Table(("Key", "What it does"), tuple((k.keys, k.help) for k in KEYS)),))
 
     return (
         of("theme", "Colours of the screen", theme, "[name|list]"),
         of("copy", "Copy the last answer, or its code", copy, "[n|code]"),
+        of("vim", "Vim keys in the prompt, on or off", vim),
         of("keys", "What the keys do", keys),
     )
 
@@ -62,16 +70,16 @@ def _theme(args: str, screen: Screen) -> Outcome:
     if args == "list":
         rows = tuple(
             ("*" if p.name == screen.theme_name else "", p.name, p.summary)
-            for p in PALETTES.values()
+            for p in screen.palettes.values()
         )
         return Say((Table(("", "Theme", ""), rows),))
-    if args in PALETTES:
+    if args in screen.palettes:
         screen.use_theme(args, keep=True)
         return Say.text(f"Theme: {args}", "dim")
     if args:
-        return Say.text(f"There is no theme {args}: {', '.join(PALETTES)}.", "warning")
+        return Say.text(f"There is no theme {args}: {', '.join(screen.palettes)}.", "warning")
     before = screen.theme_name
-    choices = [Choice(p.name, p.name, p.summary) for p in PALETTES.values()]
+    choices = [Choice(p.name, p.name, p.summary) for p in screen.palettes.values()]
     screen.pick(
         Picking(
             "Theme",
@@ -79,7 +87,7 @@ def _theme(args: str, screen: Screen) -> Outcome:
             pick=lambda choice: screen.use_theme(choice.insert, keep=True),
             preview=lambda choice: screen.use_theme(choice.insert, keep=False),
             cancel=lambda: screen.use_theme(before, keep=False),
-            at=list(PALETTES).index(before),
+            at=list(screen.palettes).index(before),
         )
     )
     return Say(())

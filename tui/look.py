@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
@@ -13,13 +15,14 @@ from gatewright.tui.theme import DEFAULT, PALETTES, Palette, styles_of
 class Look:
     """One object for the whole screen; switching the theme changes it in place."""
 
-    def __init__(self, name: str = DEFAULT) -> None:
-        self.palette: Palette = PALETTES[name]
+    def __init__(self, name: str = DEFAULT, own: Mapping[str, Palette] | None = None) -> None:
+        self.palettes: Mapping[str, Palette] = {**PALETTES, **(own or {})}
+        self.palette = self.palettes.get(name, PALETTES[DEFAULT])
         self._styles = styles_of(self.palette)
 
     def use(self, name: str) -> None:
         """Switch the theme; whoever keeps strips has to make them anew."""
-        self.palette = PALETTES[name]
+        self.palette = self.palettes[name]
         self._styles = styles_of(self.palette)
 
     def style(self, role: str) -> Style:

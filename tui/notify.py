@@ -40,6 +40,7 @@ class Attention:
         self._title = ""
         self._asked: tuple[int, float] | None = None
         self.focused = True
+        self.muted = False
 
     def name(self, title: str) -> None:
         """Set the window's title, once for each change."""
@@ -61,10 +62,14 @@ class Attention:
         if self._clock() - self._asked[1] < WAIT:
             return True
         self._asked = None
-        self._write(notification_sequence("agent", f"waits for you: {title}"))
+        self._call(f"waits for you: {title}")
         return False
 
     def ended(self, message: str) -> None:
         """A turn ended: tell it when nobody looks."""
         if not self.focused:
+            self._call(message)
+
+    def _call(self, message: str) -> None:
+        if not self.muted:
             self._write(notification_sequence("agent", message))

@@ -90,6 +90,7 @@ def _of_main(view: View, event: ev.AnyEvent, at: float) -> Reduced:  # noqa: C90
             | ev.TreeSaved()
             | ev.FilesRestored()
             | ev.SourcesChanged()
+            | ev.ImagesDropped()
             | ev.UnknownEvent()
         ):
             return view, ()

@@ -71,6 +71,7 @@ class Status(Rows):
         self.view = View()
         self.branch = ""
         self.hint = ""
+        self.editing = ""  # vim's mode, when it is not inserting
 
     def show(self, view: View) -> None:
         self.view = view
@@ -82,4 +83,5 @@ class Status(Rows):
         self.refresh_rows()
 
     def rows(self, width: int) -> list[Line]:
-        return [status_row(self.view, width, branch=self.branch, hint=self.hint)]
+        hint = "  ".join(filter(None, (self.editing, self.hint)))
+        return [status_row(self.view, width, branch=self.branch, hint=hint)]

@@ -38,9 +38,9 @@ class Host(Protocol):
 class Talk:
     """Sends, answers, interrupts; holds what has to wait."""
 
-    def __init__(self, host: Host, first: str = "") -> None:
+    def __init__(self, host: Host) -> None:
         self._host = host
-        self._early: list[tuple[str, tuple[Content, ...]]] = [(first, ())] if first else []
+        self._early: list[tuple[str, tuple[Content, ...]]] = []
         self._empty = Commands()
         self._shell = OwnShell()
         self._told: list[str] = []  # output of own commands, for the next message

@@ -87,7 +87,7 @@ LIGHT = Palette(
     surface="#f0f0ed",
     raised="#e2e3e0",
     text="#24292f",
-    dim="#69717c",
+    dim="#626a75",
     faint="#8f969f",
     accent="#2459b8",
     good="#2a7038",
@@ -98,7 +98,7 @@ LIGHT = Palette(
     keyword="#4a5a8a",
     string="#2f6b3c",
     number="#86550f",
-    modes=_modes("#69717c", "#2a7038", "#2459b8", "#b3282d", "#8c5a06"),
+    modes=_modes("#626a75", "#2a7038", "#2459b8", "#b3282d", "#8c5a06"),
 )
 MINIMAL = Palette(
     name="minimal",

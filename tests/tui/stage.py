@@ -12,6 +12,7 @@ from textual.geometry import Size
 from textual.pilot import Pilot
 
 from gatewright.agent.session import Session
+from gatewright.agent.settings.schema import Ui
 from gatewright.tui.app import AgentApp
 from gatewright.tui.prompt.box import Box
 from tests.fakes.fake_session import FakeSession
@@ -125,7 +126,7 @@ async def stage(
         return session.facade()
 
     clock = Clock()
-    app = AgentApp(open_session, theme=theme, monotonic=clock, now=lambda: session.now)
+    app = AgentApp(open_session, ui=Ui(theme=theme), monotonic=clock, now=lambda: session.now)
     async with app.run_test(size=size) as pilot:
         made = Stage(app, pilot, session, clock)
         await made.see(session.model[:8])

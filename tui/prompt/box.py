@@ -15,6 +15,7 @@ from textual.widgets import TextArea
 from gatewright.tui.prompt.history import History
 from gatewright.tui.prompt.kill import KillRing
 from gatewright.tui.prompt.paste import Chips, normal
+from gatewright.tui.prompt.vim.machine import Machine
 
 BURST = 0.012  # seconds between keys below which nobody types
 SETTLE = 0.03  # an Enter at the end of a burst counts after so long without another key
@@ -42,6 +43,14 @@ class Box(TextArea):
             self.box = box
             self.key = key
 
+    class Turned(Message):
+        """Vim's normal mode began or ended."""
+
+        def __init__(self, box: Box, *, inserting: bool) -> None:
+            super().__init__()
+            self.box = box
+            self.inserting = inserting
+
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(
             id=id,
@@ -60,6 +69,8 @@ class Box(TextArea):
         self._last_key = 0.0
         self._held: Timer | None = None
         self._yanked: tuple[tuple[int, int], tuple[int, int]] | None = None
+        self.vim: Machine | None = None  # None: vim keys are off
+        self.inserting = True
         self._actions = self._key_actions()
 
     def _watch_show_vertical_scrollbar(self) -> None:
@@ -92,7 +103,10 @@ class Box(TextArea):
             self._held = None
             self.insert("\n")
         key = event.key
-        if key == "enter":
+        if self.vim is not None and self._vim(key, event.character or ""):
+            event.stop()
+            event.prevent_default()
+        elif key == "enter":
             event.stop()
             event.prevent_default()
             self._enter(in_burst=gap < BURST)
@@ -105,6 +119,39 @@ class Box(TextArea):
             event.prevent_default()
         elif not event.is_printable:
             self.ring.other_key()
+
+    def _vim(self, key: str, character: str) -> bool:
+        """Vim's share of the keys: everything printable in normal mode, Escape while inserting."""
+        assert self.vim is not None
+        if self.inserting:
+            if key != "escape" or self.menu_open:
+                return False
+            self._set_inserting(on=False)
+            self.action_cursor_left() if self.cursor_location[1] else None
+            return True
+        if not (character.isprintable() and character) or key == "question_mark":
+            return False
+        at = len(self.get_text_range((0, 0), self.cursor_location))
+        self.vim, edit = self.vim.press(character, self.text, at)
+        if edit.undo:
+            self.action_undo()
+        elif edit.text != self.text:
+            self.replace(edit.text, (0, 0), self.document.end)
+        if not edit.undo:
+            before = edit.text[: edit.at]
+            self.move_cursor((before.count("\n"), len(before) - before.rfind("\n") - 1))
+        if edit.inserting:
+            self._set_inserting(on=True)
+        return True
+
+    def _set_inserting(self, *, on: bool) -> None:
+        self.inserting = on
+        self.post_message(self.Turned(self, inserting=on))
+
+    def use_vim(self, *, on: bool) -> None:
+        """Switch vim keys on or off; inserting comes first."""
+        self.vim = Machine() if on else None
+        self._set_inserting(on=True)
 
     def _enter(self, *, in_burst: bool) -> None:
         if self.menu_open:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from textual import events
@@ -31,6 +31,7 @@ from gatewright.tui.spinner import Spinner
 from gatewright.tui.state import Change, View
 from gatewright.tui.status import Status
 from gatewright.tui.talk import Talk
+from gatewright.tui.theme import Palette
 from gatewright.tui.transcript.items import Prose
 from gatewright.tui.transcript.view import Transcript
 from gatewright.tui.waiting import Agents, Queue
@@ -310,6 +311,10 @@ class Repl(Screen[None]):
     def theme_name(self) -> str:
         return self._look.palette.name
 
+    @property
+    def palettes(self) -> Mapping[str, Palette]:
+        return self._look.palettes
+
     def use_theme(self, name: str, *, keep: bool) -> None:
         self._host.use_theme(name, keep=keep)
 
@@ -323,6 +328,15 @@ class Repl(Screen[None]):
     def draft(self, text: str) -> None:
         self.picker.close()
         self.box.put(text)
+
+    def toggle_vim(self) -> bool:
+        on = self.box.vim is None
+        self.box.use_vim(on=on)
+        return on
+
+    def on_box_turned(self, message: Box.Turned) -> None:
+        self.status.editing = "" if message.inserting else "NORMAL"
+        self.status.refresh_rows()
 
     def open_panel(self, outcome: Panel) -> bool:
         return commands.panel(outcome, self)

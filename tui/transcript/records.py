@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from gatewright.tui.blocks.pieces import Cutter
 from gatewright.tui.line import BLANK, Line
 from gatewright.tui.transcript.draw import Chunk, chunks_of, gap_between, piece_chunk
-from gatewright.tui.transcript.items import Item, Prose
+from gatewright.tui.transcript.items import Item, Prose, Thought
 
 MAX_ITEMS = 400  # records whose chunks are kept
 MAX_BRANCHES = 8
@@ -34,6 +34,7 @@ class Records:
     def __init__(self) -> None:
         self.width = 80
         self.open_all = False
+        self.open_thoughts = False
         self._items: list[Item] = []
         self._index: dict[int, int] = {}
         self._expanded: set[int] = set()
@@ -131,7 +132,9 @@ class Records:
         self._drop(id)
 
     def expanded(self, item: int) -> bool:
-        return self.open_all or self._items[item].id in self._expanded
+        found = self._items[item]
+        shown = self.open_all or (self.open_thoughts and isinstance(found, Thought))
+        return shown != (found.id in self._expanded)
 
     def gap_rows(self, item: int) -> int:
         """Blank rows above a record."""
