@@ -56,7 +56,13 @@ class Beside(msgspec.Struct, frozen=True, kw_only=True):
 def open_history(around: Surroundings, start: Start, hub: Hub) -> History:
     """Where nobody can be asked, nobody goes back either: then commands cost no snapshot."""
     own = start.path.with_suffix("")
-    places = HistoryPlaces(own, start.path.parent, around.where.root, trees=around.interactive)
+    places = HistoryPlaces(
+        own=own,
+        shared=start.path.parent,
+        root=around.where.root,
+        trees=around.interactive,
+        origin=start.path.with_name(start.forked_from) if start.forked_from else None,
+    )
 
     def publish(event: AnyEvent) -> None:
         hub.publish(event)

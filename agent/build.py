@@ -14,7 +14,7 @@ from pathlib import Path
 
 from gatewright.agent import trusting, wire
 from gatewright.agent.attachments import AttachPorts
-from gatewright.agent.attending import Attending
+from gatewright.agent.attending import AboutMemory, Attending
 from gatewright.agent.base import CLOCK, Base, announce, open_base
 from gatewright.agent.beside import Beside, open_namer, small_model
 from gatewright.agent.briefing import Briefing, places_of
@@ -149,7 +149,7 @@ def _beside(
         remains=Remains(lambda: base.standing.now, _plan_path(base), around.where.resolve),
         forget=ledger.forget_shown,
         auto_compact=settings.auto_compact,
-        attending=Attending(noticing, attaching),
+        attending=Attending(noticing, attaching, AboutMemory(briefing.memory, base.warn)),
         noticing=noticing.saw,
         memory=MemoryBook(lambda: live.around, briefing),
         history=base.history if base.checkpointing else None,

@@ -16,10 +16,14 @@ SIZE_LIMIT = 50 * 1024 * 1024
 
 
 class Blobs:
-    """One folder per session. `turn` begins a new one; the oldest beyond TURNS are forgotten."""
+    """One folder per session. `turn` begins a new one; the oldest beyond TURNS are forgotten.
 
-    def __init__(self, folder: Path) -> None:
+    `origin` is the folder of the session this one is a copy of.
+    """
+
+    def __init__(self, folder: Path, origin: Path | None = None) -> None:
         self._folder = folder
+        self._origin = origin
         self._index = folder / "turns"
 
     def state_of(self, path: Path) -> FileState:
@@ -57,10 +61,11 @@ class Blobs:
         return name
 
     def get(self, name: str) -> bytes | None:
-        try:
-            return (self._folder / name[:2] / name).read_bytes()
-        except OSError:
-            return None
+        for folder in (self._folder, self._origin):
+            if folder is not None:
+                with suppress(OSError):
+                    return (folder / name[:2] / name).read_bytes()
+        return None
 
     def turn(self, hashes: Iterable[str]) -> None:
         """Note what one turn refers to, and drop what none of the newest does."""

@@ -23,6 +23,7 @@ class HistoryPlaces(msgspec.Struct, frozen=True):
     shared: Path
     root: Path
     trees: bool = True
+    origin: Path | None = None  # the folder of the session this one is a copy of
 
 
 class History:
@@ -30,7 +31,7 @@ class History:
         self, places: HistoryPlaces, env: Mapping[str, str], emit: Callable[[AnyEvent], None]
     ) -> None:
         own = places.own / "history"
-        self._blobs = Blobs(own)
+        self._blobs = Blobs(own, places.origin / "history" if places.origin else None)
         self._shadow = (
             Shadow(places.shared / "shadow", own, places.root, env)
             if places.trees and (places.root / ".git").exists()

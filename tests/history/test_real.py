@@ -11,7 +11,7 @@ import pytest
 
 from gatewright.agent.build import open_session
 from gatewright.agent.commands.outcome import Panel, Say
-from gatewright.agent.events import FileSaved, SessionStarted, ToolFinished, TreeSaved
+from gatewright.agent.events import FileSaved, Noticed, SessionStarted, ToolFinished, TreeSaved
 from gatewright.agent.options import LaunchOptions
 from gatewright.agent.session import Session
 from gatewright.tools.blocks import plain
@@ -79,6 +79,32 @@ async def test_after_a_resume(project: Path) -> None:
     try:
         assert "1 file put back" in await run(session, "/rewind 1")
         assert (project / "a.txt").read_text(encoding="utf-8") == "one\n"
+    finally:
+        await session.close()
+
+
+async def test_in_a_copy(project: Path) -> None:
+    session = await opened(project)
+    await say(session, "create new.txt with hello", "create new.txt with bye")
+    await session.close()
+    session = await opened(project, continue_session=True, fork_session=True)
+    try:
+        assert "1 file put back" in await run(session, "/rewind 1")
+        assert (project / "new.txt").read_text(encoding="utf-8").strip() == "hello"
+    finally:
+        await session.close()
+
+
+async def test_imports_that_wait_are_told(project: Path) -> None:
+    (project / "AGENTS.md").write_text("@../outside.md", encoding="utf-8")
+    (project.parent / "outside.md").write_text("x", encoding="utf-8")
+    session = await opened(project)
+    try:
+        async with Recorder(session) as seen:
+            await say(session, "hello", "hello")
+            told = await seen.until(Noticed, where=lambda event: "/memory allow" in event.text)
+            assert str(project.parent / "outside.md") in told.text
+            assert len([n for n in seen.of(Noticed) if "/memory allow" in n.text]) == 1
     finally:
         await session.close()
 
