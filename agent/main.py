@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # as in typing, whose import would cost more than the rest of --version
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 

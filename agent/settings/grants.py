@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from gatewright.agent.errors import SettingsError
 from gatewright.agent.settings.edit import edit
@@ -61,8 +61,7 @@ class GrantStore:
         projects = values.setdefault("projects", {})
         if not isinstance(projects, dict):
             raise SettingsError(f"{self._path}: projects is no object, so nothing can be added.")
-        section: dict[str, Any] = projects.setdefault(str(self._root), {})
-        return section
+        return cast("dict[str, dict[str, Any]]", projects).setdefault(str(self._root), {})
 
 
 def _allow_list(values: dict[str, Any]) -> list[Any]:

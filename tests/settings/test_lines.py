@@ -59,7 +59,7 @@ def paths(value: Any, at: Path = ()) -> list[Path]:
     if isinstance(value, dict):
         children = list(cast("dict[str, Any]", value).items())
     elif isinstance(value, list):
-        children = list(enumerate(cast("list[Any]", value)))
+        children = list(enumerate(cast("list[object]", value)))
     for key, child in children:
         found += paths(child, (*at, key))
     return found
