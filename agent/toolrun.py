@@ -15,6 +15,7 @@ from gatewright.agent.clock import Clock
 from gatewright.agent.events import AnyEvent, ToolFinished, ToolStarted
 from gatewright.agent.messages import CallPart
 from gatewright.agent.pairing import INTERRUPTED
+from gatewright.agent.result_budget import ResultBudget
 from gatewright.tools.protocol import Executor, Facts, ToolCall, ToolContext, ToolResult
 
 SIDE_BY_SIDE = 8
@@ -57,6 +58,7 @@ async def run_batch(parts: Sequence[CallPart], ports: BatchPorts) -> tuple[Finis
 class _Batch:
     def __init__(self, ports: BatchPorts) -> None:
         self._ports = ports
+        self._budget = ResultBudget()
         self.done: dict[str, Finished] = {}
 
     @property
@@ -135,6 +137,7 @@ class _Batch:
         return result, round(seconds * 1000)
 
     def _report(self, call: ToolCall, result: ToolResult, ms: int) -> None:
+        result = self._budget.fit(result)
         self.done[call.id] = Finished(call, result)
         self._ports.emit(
             ToolFinished(
