@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from gatewright.permissions.gate import Gate, GatePorts, Passed, Request
 from gatewright.permissions.policy import Policy
+from gatewright.permissions.searchable import searchable
 from gatewright.tools.access import Access, Where
 from gatewright.tools.executor import RawExecutor
 from gatewright.tools.protocol import (
@@ -43,6 +45,7 @@ class GatedExecutor:
             facts = await self._known(call, ctx.where)
             if facts.error:
                 return ToolResult.failed(f"A hook rewrote the input: {facts.error}")
+        ctx = self._looked(facts.access, ctx)  # before the decision: what moves later is refused
         request = Request(call, facts, ctx.where, ctx.ask, ctx.agent, hook)
         outcome = await self._gate.authorize(request)
         if isinstance(outcome, Passed) and outcome.call.input != call.input:
@@ -50,6 +53,7 @@ class GatedExecutor:
             facts = await self._known(call, ctx.where)
             if facts.error:
                 return ToolResult.failed(f"The input was changed by who allowed it: {facts.error}")
+            ctx = self._looked(facts.access, ctx)
             outcome = await self._gate.changed(replace(request, call=call, facts=facts))
         if not isinstance(outcome, Passed):
             if outcome.told:
@@ -62,6 +66,12 @@ class GatedExecutor:
         finally:
             if facts.access.runs is not None or facts.access.writes:
                 self._policy.touched()
+
+    def _looked(self, access: Access, ctx: ToolContext) -> ToolContext:
+        """With where the paths lead now and what a search may show; the tool looks again."""
+        resolve = self._policy.resolver.real
+        real = {path: Path(resolve(str(path))) for path in (*access.reads, *access.writes)}
+        return ctx.judged(real, searchable(self._policy, ctx.where))
 
     async def _known(self, call: ToolCall, where: Where) -> Facts:
         """The facts as they count with what the sandbox can do here."""

@@ -275,6 +275,10 @@ class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
     complete: Callable[[str], Awaitable[str]] | None = None  # a small model's answer, or ""
     private_hosts: tuple[str, ...] = ()  # names that may answer with a private address
 
+    def judged(self, real: Mapping[Path, Path], readable: Callable[[Path], bool]) -> ToolContext:
+        """With what the gate knew when it decided."""
+        return msgspec.structs.replace(self, real=real, readable=readable)
+
     def confined(self, confinement: Confinement | None) -> ToolContext:
         return msgspec.structs.replace(self, confinement=confinement)
 

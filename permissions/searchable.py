@@ -1,0 +1,34 @@
+"""Which files a search may show: none that a Read rule denies, or asks about and nothing grants.
+
+The call itself was judged by where it searches; what lies below is known only once it is found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from gatewright.permissions.context import Call
+from gatewright.permissions.decide import ask_rule, deny_rule, inquire, trusted_allow
+from gatewright.permissions.policy import Policy
+from gatewright.tools.access import Access, Effect, Where
+
+
+def searchable(policy: Policy, where: Where) -> Callable[[Path], bool]:
+    """Asked for every file found, so paths no rule could be about cost one look."""
+    context = policy.context(where)
+    rules = context.rules
+    denied = context.patterns.group(rules.deny_reads)
+    asked = context.patterns.group(rules.ask_reads)
+
+    def shown(path: Path) -> bool:
+        text = str(path)
+        if not (denied.maybe(text) or asked.maybe(text)):
+            return True
+        access = Access(reads=(path,), effects=Effect.READ_ONLY)
+        inquiry = inquire(Call("Read", {"file_path": text}, access), context)
+        if deny_rule(inquiry) is not None:
+            return False
+        return ask_rule(inquiry) is None or trusted_allow(inquiry) is not None
+
+    return shown
