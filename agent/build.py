@@ -291,7 +291,8 @@ def _writer(base: Base) -> TranscriptWriter | None:
         forked_from=start.forked_from,
     )
 
-    return TranscriptWriter(start.path, header, lock=lock, warn=partial(_warn, hub))
+    sync = around.settings.sync_sessions
+    return TranscriptWriter(start.path, header, lock=lock, warn=partial(_warn, hub), sync=sync)
 
 
 def _plan_path(base: Base) -> Path:

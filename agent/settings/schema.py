@@ -227,6 +227,9 @@ class Settings(Section, frozen=True):
     checkpoints: Annotated[
         bool, setting("Keep what is changed, so that /rewind can put it back.")
     ] = True
+    sync_sessions: Annotated[
+        bool, setting("Wait until the disk itself has what is said, against power cuts.")
+    ] = False
     cleanup_period_days: Annotated[
         Annotated[int, msgspec.Meta(ge=0)],
         setting("Delete sessions unused for so many days; 0 keeps them.", scopes=OWN_FILES),

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from gatewright.agent import wire
 from gatewright.agent.events import UserMessage
+from gatewright.agent.hub import Hub
+from gatewright.agent.ids import new_id
 from gatewright.agent.transcript.reader import read_transcript
+from gatewright.agent.transcript.writer import TranscriptLock, TranscriptWriter
 from gatewright.tools.protocol import TextContent
 from tests.e2e.program import Program
 
@@ -17,7 +23,10 @@ WRITER = """
 import asyncio, sys
 from pathlib import Path
 from gatewright.agent import wire
+from gatewright.agent import wire
 from gatewright.agent.events import UserMessage
+from gatewright.agent.hub import Hub
+from gatewright.agent.ids import new_id
 from gatewright.agent.hub import Hub
 from gatewright.agent.ids import new_id
 from gatewright.agent.transcript.writer import TranscriptLock, TranscriptWriter
@@ -90,3 +99,24 @@ def test_without_a_home_that_can_be_written(tmp_path: Path) -> None:
         assert "not being saved" in done.stdout + done.stderr
     done = program.run("-p", "hello", "--model", "demo", env={"HOME": ""})
     assert done.returncode == 0, done.stderr
+
+
+async def test_the_disk_is_waited_for_where_that_is_wanted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", synced.append)
+    header = wire.Header(version=1, id="s1", cwd="/w", created=1.0, app="0")
+    for sync in (False, True):
+        hub = Hub(clock=lambda: 1.0, new_id=new_id)
+        writer = TranscriptWriter(
+            tmp_path / f"{sync}.jsonl", header, lock=TranscriptLock(), warn=print, sync=sync
+        )
+        task = asyncio.create_task(writer.run(hub.subscribe()))
+        await asyncio.sleep(0)
+        hub.publish(UserMessage(content=(TextContent("x"),)))
+        await writer.barrier()
+        assert bool(synced) is sync
+        hub.close()
+        await task
+        writer.close()
