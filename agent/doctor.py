@@ -47,6 +47,8 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     key_variables: Sequence[str]  # environment variables that hold a key of a known provider
     stored_keys: Sequence[str]  # providers somebody logged in to
     local: Sequence[LocalServer]  # model servers that answer here
+    sandbox: str  # what kind works here
+    sandbox_why: str  # why not the best kind, or empty
     ripgrep: str  # the program's path, or empty
 
 
@@ -58,7 +60,7 @@ def examine(machine: Machine) -> Iterator[Finding]:
     yield from _local(machine.local)
     yield _ripgrep(machine)
     yield _git()
-    yield _sandbox()
+    yield _sandbox(machine)
     yield _home(machine.places.home)
     yield _project(machine)
     yield from _settings(machine.loaded)
@@ -127,27 +129,12 @@ def _git() -> Finding:
     return Finding("git", Health.WARN, "not found", "Install git: branches and diffs need it.")
 
 
-def _sandbox() -> Finding:
-    if sys.platform == "darwin":
-        return Finding("Sandbox", Health.GOOD, "Seatbelt")
-    version = _output("bwrap", "--version")
-    if not version:
-        advice = "Install bubblewrap to be able to confine commands."
-        return Finding("Sandbox", Health.WARN, "bubblewrap not found", advice)
-    try:
-        works = subprocess.run(
-            ["bwrap", "--ro-bind", "/", "/", "--unshare-all", "true"],
-            capture_output=True,
-            timeout=TIMEOUT,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return Finding("Sandbox", Health.WARN, version, "It does not start here.")
-    if works.returncode:
-        reason = works.stderr.decode("utf-8", "replace").strip()[:120]
-        advice = "Allow unprivileged user namespaces to be able to confine commands."
-        return Finding("Sandbox", Health.WARN, f"{version} does not work: {reason}", advice)
-    return Finding("Sandbox", Health.GOOD, version)
+def _sandbox(machine: Machine) -> Finding:
+    if machine.sandbox_why:
+        advice = "Commands run with less or no confinement; agent sandbox explain says how."
+        fact = f"{machine.sandbox}: {machine.sandbox_why}"
+        return Finding("Sandbox", Health.WARN, fact, advice)
+    return Finding("Sandbox", Health.GOOD, machine.sandbox)
 
 
 def _home(home: Path) -> Finding:

@@ -17,6 +17,8 @@ from gatewright.agent.providers.presets import endpoint, load_presets
 from gatewright.agent.providers.probe import Finding as Probed
 from gatewright.agent.providers.probe import probe
 from gatewright.agent.subcommands.place import here
+from gatewright.permissions.sandbox.machine import machine as sandbox_machine
+from gatewright.permissions.sandbox.probe import probe as sandbox
 from gatewright.tools.rg import locate
 
 MARKS = {
@@ -38,6 +40,7 @@ def doctor(provider: Provider = "") -> None:
         _try(provider)
         return
     place = here()
+    confined = sandbox(sandbox_machine())
     machine = Machine(
         env=os.environ,
         places=place.places,
@@ -46,6 +49,8 @@ def doctor(provider: Provider = "") -> None:
         key_variables=key_variables(),
         stored_keys=key_store(os.environ).names(),
         local=asyncio.run(local_servers(place.loaded.settings.providers, os.environ)),
+        sandbox=confined.level,
+        sandbox_why=confined.why,
         ripgrep=locate(place.places.root),
     )
     broken = False
