@@ -34,7 +34,7 @@ RESUME_NOTE = (
     "Your answer reached the output limit. Go on exactly where it stopped, without an "
     "introduction; if a tool call was cut, make it again in smaller parts."
 )
-DEFECT = "An internal error ended the turn; the log has the details."
+DEFECT = "An internal error ended the turn; see ~/.gatewright/logs/errors.log."
 
 
 class Limits(msgspec.Struct, frozen=True):

@@ -129,18 +129,20 @@ def dump(options: LaunchOptions) -> int:
 
 
 def keep_log(options: LaunchOptions) -> None:
-    """With --debug write a log; else keep what is logged off the terminal."""
-    import logging  # noqa: PLC0415  lazy: 2 ms, asyncio needs it anyway
-
-    if not options.debug:
-        logging.getLogger().addHandler(logging.NullHandler())
-        return
+    """With --debug write a log; else keep defects in a file, and all of it off the terminal."""
     import os  # noqa: PLC0415
 
-    from gatewright.agent import log  # noqa: PLC0415  lazy: 8 ms
     from gatewright.agent.settings.paths import own_home  # noqa: PLC0415
 
-    path = log.start(own_home(os.environ) / "logs", debug=True, env=os.environ)
+    folder = own_home(os.environ) / "logs"
+    if not options.debug:
+        from gatewright.agent.defects import keep_defects  # noqa: PLC0415  asyncio needs logging
+
+        keep_defects(folder)
+        return
+    from gatewright.agent import log  # noqa: PLC0415  lazy: 8 ms
+
+    path = log.start(folder, debug=True, env=os.environ)
     sys.stderr.write(f"agent: logging to {path}\n")
 
 
