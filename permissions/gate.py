@@ -29,6 +29,7 @@ from gatewright.permissions.policy import Policy
 from gatewright.permissions.sandbox.port import Commands
 from gatewright.permissions.world import (
     Dirty,
+    DiskResolver,
     Lookup,
     fetch_missing,
     git_dirty,
@@ -169,17 +170,18 @@ class Gate:
         """Decide with everything known that a decision needs to know."""
         policy, ports = self._policy, self._ports
         call = Call(request.call.name, request.call.input, request.facts.access)
-        decision: Decision = Deny(Reason(Stage.FLOOR, "Nothing was decided."))
-        policy.resolver.hosts.clear()
-        policy.resolver.trees.clear()
+        resolver = DiskResolver(policy.place)  # its own: calls are decided side by side
         for _ in range(MAX_ROUNDS):
-            context = policy.context(request.where, agent=request.agent, hook=request.hook.word)
+            context = policy.context(
+                request.where, agent=request.agent, hook=request.hook.word, resolver=resolver
+            )
             if ports.sandbox is not None:
                 context = ports.sandbox.judged(context, request.facts.access)
             decision = decide(call, context)
-            if not await fetch_missing(policy.resolver, ports.lookup, ports.dirty):
+            if not await fetch_missing(resolver, ports.lookup, ports.dirty):
+                policy.resolver.trees = resolver.trees
                 return decision
-        return decision
+        return Deny(Reason(Stage.FLOOR, "The gate could not gather what it needs to judge this."))
 
     def _settled(self, request: Request, decision: Allow | Deny) -> Outcome:
         key = f"{request.call.name} {request.facts.target}"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from gatewright.permissions import modes
 from gatewright.permissions.context import Context, HookWord, PlanEnforcement, Skips
-from gatewright.permissions.paths import Place
+from gatewright.permissions.paths import Place, Resolver
 from gatewright.permissions.patterns import Patterns
 from gatewright.permissions.rules import (
     SOURCES,
@@ -80,7 +80,7 @@ class Policy:
             start=_text(config.cwd),
             directories=tuple(map(_text, config.directories)),
         )
-        self.resolver = DiskResolver(self.place)
+        self.resolver = DiskResolver(self.place)  # for paths; a decision brings its own answers
         self._patterns = Patterns(self.place, self.resolver)
 
     # --- modes ---
@@ -224,16 +224,21 @@ class Policy:
         return self._config.interactive
 
     def context(
-        self, where: Where, *, agent: str = "main", mode: str = "", hook: HookWord = ""
+        self,
+        where: Where,
+        *,
+        agent: str = "main",
+        hook: HookWord = "",
+        resolver: Resolver | None = None,
     ) -> Context:
         """The state as of now, for a call made from `where` by `agent`."""
         config = self._config
         return Context(
             place=replace(self.place, cwd=_text(where.cwd)),
-            resolver=self.resolver,
+            resolver=resolver or self.resolver,
             rules=self.rules(),
             patterns=self._patterns,
-            mode=mode or self._mode,
+            mode=self._mode,
             previous_mode=self._previous,
             plan_enforcement=config.plan_enforcement,
             plan_file="" if self._plan_file is None else str(self._plan_file),

@@ -33,7 +33,8 @@ ARITY: Mapping[str, int] = {
 # Programs whose operands are the whole meaning: only the exact command is worth storing.
 EXACT_ONLY: frozenset[str] = frozenset(
     {"rm", "rmdir", "unlink", "chmod", "chown", "chgrp", "dd", "kill", "pkill", "killall", "curl",
-     "wget", "scp", "rsync", "nc", "mount", "umount", "ln", "tee", "sed", "perl"}
+     "wget", "scp", "rsync", "nc", "mount", "umount", "ln", "tee", "sed", "perl",
+     "cd", "test", "[", "jq", "date", "printf", "ps", "command"}
 )  # fmt: skip
 
 EXAMPLES: tuple[tuple[str, str], ...] = (

@@ -22,6 +22,7 @@ from gatewright.permissions.shell.words import Arg, Piece, Word, expand
 MAX_CHARS = 10_000
 MAX_READ = 100_000
 MAX_BASES = 6
+MAX_BRACKETS = 300
 
 Bases = tuple[str | None, ...]
 
@@ -101,6 +102,8 @@ def _read(text: str) -> tuple[Reading, Syntax | None, str]:
 def _trouble(text: str) -> str:
     if len(text) > MAX_CHARS:
         return f"it is longer than {MAX_CHARS:,} characters"
+    if text.count("[") > MAX_BRACKETS:
+        return "it has more brackets than can be looked through"  # the grammar takes seconds
     if _CONTROL.search(text):
         return "it contains control characters"
     if not text.isascii() and any(_invisible(char) for char in text if ord(char) > 127):
@@ -142,9 +145,12 @@ def _oddity(reading: Reading, syntax: Syntax | None) -> str:
 
 
 def _raw(command: Command) -> tuple[str, ...]:
+    """The words as the grammar should have seen them; it loses a `-` before a here-document."""
     if command.words[0].plain == "[":
         return ("[", " ".join(word.raw for word in command.words))
-    return tuple(word.raw for word in command.words)
+    words = tuple(word.raw for word in command.words)
+    here = any(one.operator in ("<<", "<<-") for one in command.redirects)
+    return words[:-1] if here and len(words) > 1 and words[-1] == "-" else words
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,10 +56,15 @@ def touched(part: Part) -> Touched:
             reads.append(operand)
     if part.argv:
         more = _of_program(part)
-        reads.extend(more.reads)
-        writes.extend(more.writes)
+        reads.extend(_real_files(more.reads))
+        writes.extend(_real_files(more.writes))
         return Touched(tuple(reads), tuple(writes), more.maybe)
     return Touched(tuple(reads), tuple(writes))
+
+
+def _real_files(operands: Iterable[Operand]) -> list[Operand]:
+    """Without the one file that holds nothing and keeps nothing."""
+    return [one for one in operands if one.arg.text != "/dev/null"]
 
 
 _OUTPUT = re.compile(

@@ -28,10 +28,7 @@ from gatewright.permissions.shell.safe_special import (
     sed_is_safe,
     test_is_safe,
 )
-from gatewright.permissions.shell.safe_table import (
-    SAFE,
-    VERSIONS,
-)
+from gatewright.permissions.shell.safe_table import SAFE, VERSIONS
 
 
 def is_safe(part: Part, world: World) -> bool:

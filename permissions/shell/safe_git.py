@@ -6,16 +6,12 @@ from collections.abc import Sequence
 
 from gatewright.permissions.shell.line import Part
 from gatewright.permissions.shell.options import Item, parse_arguments
+from gatewright.permissions.shell.safe_git_table import GIT, GIT_GLOBAL, GitRow
 from gatewright.permissions.shell.safe_rows import (
     World,
     grammar,
     leads_with_glob,
     option_allowed,
-)
-from gatewright.permissions.shell.safe_table import (
-    GIT,
-    GIT_GLOBAL,
-    GitRow,
 )
 from gatewright.permissions.shell.words import Arg
 

@@ -10,9 +10,7 @@ from typing import Protocol
 
 from gatewright.permissions.shell.line import Bases, Part
 from gatewright.permissions.shell.options import Grammar, Item, parse_arguments
-from gatewright.permissions.shell.safe_table import (
-    SafeRow,
-)
+from gatewright.permissions.shell.safe_table import SafeRow
 from gatewright.permissions.shell.words import Arg
 
 

@@ -13,11 +13,7 @@ from gatewright.permissions.shell.safe_rows import (
     grammar,
     leads_with_glob,
 )
-from gatewright.permissions.shell.safe_table import (
-    FIND,
-    FIND_PATHS,
-    SAFE,
-)
+from gatewright.permissions.shell.safe_table import FIND, FIND_PATHS, SAFE
 from gatewright.permissions.shell.words import Arg
 
 

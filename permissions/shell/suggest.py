@@ -14,6 +14,7 @@ from gatewright.permissions.shell.line import Part
 from gatewright.permissions.shell.operands import touched
 from gatewright.permissions.shell.reach import Reach
 from gatewright.permissions.shell.rule_index import RuleIndex
+from gatewright.permissions.shell.safe_table import SAFE
 from gatewright.permissions.shell.wrappers import SHELLS
 
 CODE_OPTIONS: frozenset[str] = frozenset(
@@ -47,8 +48,8 @@ def _suggestion(part: Part, reach: Reach) -> str:
     exact = _exact(bare)
     if _reads_outside(bare, reach) or is_interpreter(bare.argv[0].text):
         return exact
-    if any(reach.opened_of(bare)):
-        return exact
+    if any(reach.opened_of(bare)) or bare.argv[0].text in SAFE:
+        return exact  # a prefix of a reader would read anything anywhere
     prefix = stable_prefix(bare.texts)
     if prefix is None or is_runner(" ".join(bare.texts[:2]), whole=True):
         return exact or _starred(bare)

@@ -97,8 +97,8 @@ def problems(command: str) -> Iterator[str]:
         for found in (ruled, denied):
             if "could not judge" in found.reason.text:
                 yield found.reason.text
-    asked = bool(command.split("#")[0].strip()) and not isinstance(plain, Allow)
-    if asked and isinstance(decision(command + "; ls"), Allow):
+    ended = bool(command.split("#")[0].strip()) and not command.endswith("\\")
+    if ended and not isinstance(plain, Allow) and isinstance(decision(command + "; ls"), Allow):
         yield "adding '; ls' made it an allow"
 
 

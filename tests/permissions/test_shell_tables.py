@@ -8,7 +8,8 @@ from gatewright.permissions import runners
 from gatewright.permissions.paths import TIER_EXAMPLES, tier_of
 from gatewright.permissions.shell import arity, danger_table, operand_table, readonly, wrappers
 from gatewright.permissions.shell.operands import touched
-from gatewright.permissions.shell.safe_table import FIND_NO, FIND_YES, GIT, SAFE
+from gatewright.permissions.shell.safe_git_table import GIT
+from gatewright.permissions.shell.safe_table import FIND_NO, FIND_YES, SAFE
 from gatewright.permissions.shell.wrappers import opened
 from tests.permissions.shell_world import START, level, parts_of, safe
 
