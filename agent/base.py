@@ -10,7 +10,14 @@ from gatewright.agent import trusting
 from gatewright.agent.beside import open_history
 from gatewright.agent.clock import SystemClock
 from gatewright.agent.conversation import Conversation
-from gatewright.agent.events import AnyEvent, Envelope, Noticed, SessionStarted, ToolFinished
+from gatewright.agent.events import (
+    AnyEvent,
+    Envelope,
+    Noticed,
+    QueueChanged,
+    SessionStarted,
+    ToolFinished,
+)
 from gatewright.agent.history.history import History
 from gatewright.agent.hub import Hub
 from gatewright.agent.ids import new_id
@@ -109,10 +116,22 @@ def announce(base: Base, mode: str, tools: Sequence[str], problems: Iterable[str
     for call in base.talk.dangling():
         ended = ToolFinished(call_id=call.id, ok=False, content=lost, summary="interrupted")
         base.publish(ended)
+    if waiting := unsent(start.stored):
+        base.publish(QueueChanged(texts=()))
+        texts = "\n".join(waiting)
+        base.warn(f"Typed when the session ended, and not sent:\n{texts}")
     settings = [item.text() for item in around.loaded.problems if item.level != "untrusted"]
     for text in (start.notice, _cold(base), trusting.notice(around), *settings, *problems):
         if text:
             base.warn(text)
+
+
+def unsent(stored: Sequence[Envelope]) -> tuple[str, ...]:
+    """What waited in the queue when a session ended without taking it up."""
+    for envelope in reversed(stored):
+        if isinstance(envelope.event, QueueChanged):
+            return envelope.event.texts
+    return ()
 
 
 def _cold(base: Base) -> str:

@@ -309,9 +309,8 @@ class StreamSilent(Event, frozen=True, tag="silent"):
 
 
 class QueueChanged(Event, frozen=True, tag="queue"):
-    """Inputs waiting for their turn, oldest first."""
+    """Inputs waiting for their turn, oldest first; kept, so that no crash loses them."""
 
-    durable: ClassVar[bool] = False
     texts: tuple[str, ...]
 
 

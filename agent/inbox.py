@@ -10,7 +10,7 @@ import enum
 
 import msgspec
 
-from gatewright.agent.events import UserMessage
+from gatewright.agent.events import QueueChanged, UserMessage
 from gatewright.tools.protocol import Content, TextContent
 
 
@@ -38,6 +38,7 @@ class Inbox:
     def __init__(self) -> None:
         self._waiting: list[Input] = []
         self._news = asyncio.Event()
+        self._told: tuple[str, ...] = ()
 
     def put(self, item: Input) -> None:
         place = len(self._waiting)
@@ -59,6 +60,13 @@ class Inbox:
 
     def texts(self) -> tuple[str, ...]:
         return tuple(item.text for item in self._waiting if not item.hidden)
+
+    def changed(self) -> QueueChanged | None:
+        """What waits now, if that is not what was told last."""
+        if self.texts() == self._told:
+            return None
+        self._told = self.texts()
+        return QueueChanged(texts=self._told)
 
     def __len__(self) -> int:
         return len(self._waiting)

@@ -35,7 +35,6 @@ from gatewright.agent.events import (
     Compacted,
     ModeChanged,
     ModelChanged,
-    QueueChanged,
     TasksChanged,
     ToolProgressed,
     TurnEnded,
@@ -116,15 +115,18 @@ class Session:
         self._idle.clear()
         self._inbox.put(item)
         if self._turn is not None:
-            self._publish(QueueChanged(texts=self._inbox.texts()))
+            self._tell_queue()
         return item.id
 
     def recall(self) -> tuple[str, ...]:
         """Take back queued input that was not taken up yet."""
         texts = self._inbox.recall()
-        if texts:
-            self._publish(QueueChanged(texts=()))
+        self._tell_queue()
         return texts
+
+    def _tell_queue(self) -> None:
+        if changed := self._inbox.changed():
+            self._publish(changed)
 
     def interrupt(self) -> bool:
         """Stop the running turn; False when nothing runs."""
@@ -159,13 +161,10 @@ class Session:
             memory=self._parts.beside.memory,
         )
         outcome = await self.commands.run(line, context)
-        match outcome:
-            case Change():
-                return self._apply(outcome)
-            case Submit(text=text):
-                self.submit(text)
-            case _:
-                pass
+        if isinstance(outcome, Change):
+            return self._apply(outcome)
+        if isinstance(outcome, Submit):
+            self.submit(outcome.text)
         return outcome
 
     def subscribe(self, *, since: int = 0) -> Subscription:
@@ -265,6 +264,7 @@ class Session:
         finally:
             for item in waiting:
                 self._publish(item.message())
+            self._tell_queue()
         return taken
 
     async def _brought(self, item: Input) -> Sequence[tuple[Content, ...]]:
