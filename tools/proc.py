@@ -198,7 +198,7 @@ async def spawn(request: SpawnRequest) -> GroupChild:
             start_new_session=True,
             pass_fds=request.fds,
         )
-    except OSError as error:
+    except (OSError, ValueError) as error:  # a NUL, or half a character, in an argument
         os.close(reader)
         if request.ended is not None:
             request.ended()
@@ -208,7 +208,8 @@ async def spawn(request: SpawnRequest) -> GroupChild:
     return GroupChild(process, reader, marker, request.ended)
 
 
-def _refusal(request: SpawnRequest, error: OSError) -> str:
+def _refusal(request: SpawnRequest, error: OSError | ValueError) -> str:
     if not request.cwd.is_dir():
         return f"The directory {request.cwd} does not exist any more; nothing was run there."
-    return f"Cannot start {request.argv[0]}: {error.strerror}."
+    reason = error.strerror if isinstance(error, OSError) else error
+    return f"Cannot start {request.argv[0]}: {reason}."

@@ -94,3 +94,11 @@ async def test_descriptors_are_not_inherited_and_not_leaked() -> None:
         assert b"passwd" not in await child.read()
         await child.wait()
     assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+@pytest.mark.parametrize("argument", ["a\0b", "\ud83d"])
+async def test_an_argument_no_program_can_get_is_told_and_leaks_nothing(argument: str) -> None:
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    with pytest.raises(ToolFailure, match="Cannot start /bin/echo"):
+        await spawn(SpawnRequest(argv=("/bin/echo", argument), cwd=Path("/"), env={}))
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
