@@ -60,8 +60,11 @@ def attach(text: str, where: Where, ports: AttachPorts) -> tuple[Content, ...]:
     found: list[Content] = []
     left = ALL_CHARACTERS
     for mention in mentions(text):
-        path = Path(os.path.realpath(where.resolve(mention.name)))
-        if not path.exists():
+        try:
+            path = Path(os.path.realpath(where.resolve(mention.name)))
+            if not path.exists():
+                continue
+        except (OSError, ValueError):  # longer than a name can be, or with a NUL in it
             continue
         content = _attached(mention, path, ports)
         for part in content:

@@ -10,7 +10,14 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from gatewright.agent.events import AnyEvent, Cleared, ToolFinished, ToolStarted
+from gatewright.agent.events import (
+    AnyEvent,
+    Cleared,
+    Compacted,
+    Rewound,
+    ToolFinished,
+    ToolStarted,
+)
 from gatewright.agent.prompt.memory import MemoryFile, MemoryPlaces, nested_files, section
 from gatewright.agent.standing import PATHS
 
@@ -46,6 +53,8 @@ class Noticing:
             case Cleared():
                 self._nested.clear()
                 self._stamps.clear()
+            case Compacted() | Rewound():  # the notice may be gone: better twice than never
+                self._nested.clear()
             case _:
                 pass
         return ()

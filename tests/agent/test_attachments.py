@@ -7,7 +7,14 @@ from pathlib import Path
 import pytest
 
 from gatewright.agent.attachments import CHARACTERS, AttachPorts, Mention, attach, mentions
-from gatewright.agent.events import Cleared, ToolFinished, ToolStarted
+from gatewright.agent.events import (
+    AnyEvent,
+    Cleared,
+    Compacted,
+    Rewound,
+    ToolFinished,
+    ToolStarted,
+)
 from gatewright.agent.noticing import Noticing
 from gatewright.agent.prompt.memory import MemoryPlaces
 from gatewright.tools.access import Where
@@ -80,6 +87,7 @@ def test_files_ranges_directories_and_images(place: Place) -> None:
 
 def test_what_is_not_attached_says_so_or_stays_a_word(place: Place) -> None:
     assert place.attach("@nothing.txt @decorator") == []
+    assert place.attach(f"@nul\0l @{'x' * 5000} @{'d/' * 5000}") == []
     assert "a rule denies" in place.attach("@denied.txt")[0]
     assert "secret" not in "".join(place.attach("@denied.txt"))
     assert "binary" in place.attach("@b.bin")[0]
@@ -135,3 +143,29 @@ def test_instructions_further_down_are_told_once(tmp_path: Path) -> None:
     bare = Noticing(places, lambda: (), bare=True)
     bare.saw(started)
     assert bare.saw(finished) == ()
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        Cleared(),
+        Compacted(summary="s", trigger="manual", tokens_before=1),
+        Rewound(to="", left=""),
+    ],
+)
+def test_instructions_are_told_again_once_the_model_may_have_lost_them(
+    tmp_path: Path, event: AnyEvent
+) -> None:
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "AGENTS.md").write_text("Use tabs.", encoding="utf-8")
+    file = tmp_path / "deep" / "x.py"
+    file.write_text("", encoding="utf-8")
+    places = MemoryPlaces(tmp_path / "h", tmp_path, tmp_path, tmp_path, lambda path: False)
+    noticing = Noticing(places, lambda: (), bare=False)
+    for each in touched(file):
+        noticing.saw(each)
+    noticing.saw(event)
+    started, finished = touched(file)
+    noticing.saw(started)
+    (told,) = noticing.saw(finished)
+    assert "Use tabs." in told
