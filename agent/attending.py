@@ -10,6 +10,7 @@ import msgspec
 from gatewright.agent.attachments import AttachPorts, attach
 from gatewright.agent.noticing import Noticing
 from gatewright.agent.prompt.memory import Memory
+from gatewright.agent.well_formed import formed
 from gatewright.tools.access import Where
 from gatewright.tools.protocol import Content, TextContent
 
@@ -45,7 +46,7 @@ class Attending:
     def _brought(self, text: str, where: Where) -> Sequence[tuple[Content, ...]]:
         found: list[tuple[Content, ...]] = []
         if changed := self._noticing.changed():
-            found.append((TextContent(changed),))
+            found.append(formed((TextContent(changed),)))
         if "@" in text and (content := attach(text, where, self._ports)):
-            found.append(content)
+            found.append(formed(content))
         return found

@@ -11,6 +11,7 @@ import enum
 import msgspec
 
 from gatewright.agent.events import QueueChanged, UserMessage
+from gatewright.agent.well_formed import formed
 from gatewright.tools.protocol import Content, TextContent
 
 
@@ -31,7 +32,8 @@ class Input(msgspec.Struct, frozen=True):
         return "\n".join(part.text for part in self.content if isinstance(part, TextContent))
 
     def message(self) -> UserMessage:
-        return UserMessage(content=self.content, input_id=self.id, hidden=self.hidden)
+        content = formed(self.content)
+        return UserMessage(content=content, input_id=self.id, hidden=self.hidden)
 
 
 class Inbox:

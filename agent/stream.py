@@ -26,6 +26,7 @@ from gatewright.agent.providers.protocol import (
     ThinkingPiece,
     UsageReported,
 )
+from gatewright.agent.well_formed import well_formed
 
 
 class Assembly:
@@ -117,7 +118,7 @@ class Assembly:
 
     def _end_text(self) -> None:
         if self._text:
-            self._parts.append(TextPart("".join(self._text)))
+            self._parts.append(TextPart(well_formed("".join(self._text))))
             self._text = []
 
     def _end_thinking(self) -> None:
@@ -126,7 +127,7 @@ class Assembly:
         pieces, self._thinking = self._thinking, []
         self._parts.append(
             ThinkingPart(
-                text="".join(piece.text for piece in pieces),
+                text=well_formed("".join(piece.text for piece in pieces)),
                 opaque="".join(piece.opaque for piece in pieces),
                 id=next((piece.id for piece in pieces if piece.id), ""),
                 redacted=any(piece.redacted for piece in pieces),
@@ -136,11 +137,12 @@ class Assembly:
 
 def parsed_call(id: str, name: str, json: str) -> CallPart:
     """The call with its input; arguments that are no JSON object are kept as they came."""
+    json = well_formed(json)
     if not json.strip():
         return CallPart(id, name, {})
     try:
         value: Any = msgspec.json.decode(json)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):  # or nested too deeply
         return CallPart(id, name, {}, malformed=json)
     if not isinstance(value, dict):
         return CallPart(id, name, {}, malformed=json)

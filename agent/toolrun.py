@@ -16,6 +16,7 @@ from gatewright.agent.events import AnyEvent, ToolFinished, ToolStarted
 from gatewright.agent.messages import CallPart
 from gatewright.agent.pairing import INTERRUPTED
 from gatewright.agent.result_budget import ResultBudget
+from gatewright.agent.well_formed import formed
 from gatewright.tools.protocol import Executor, Facts, ToolCall, ToolContext, ToolResult
 
 SIDE_BY_SIDE = 8
@@ -138,6 +139,7 @@ class _Batch:
 
     def _report(self, call: ToolCall, result: ToolResult, ms: int) -> None:
         result = self._budget.fit(result)
+        result = msgspec.structs.replace(result, content=formed(result.content))
         self.done[call.id] = Finished(call, result)
         self._ports.emit(
             ToolFinished(

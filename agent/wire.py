@@ -10,6 +10,7 @@ from typing import Any, cast
 import msgspec
 
 from gatewright.agent.events import AnyEvent, Envelope, UnknownEvent
+from gatewright.agent.well_formed import well_formed
 
 VERSION = 1
 
@@ -88,10 +89,10 @@ def encode(envelope: Envelope, session: str) -> bytes:
 
 
 def _mended(value: Any) -> Any:
-    """The same JSON with bytes that are no text written out as escapes."""
+    """The same JSON with well-formed text."""
     match value:
         case str():
-            return value.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+            return well_formed(value)
         case dict():
             items = cast("dict[str, Any]", value).items()
             return {_mended(key): _mended(item) for key, item in items}
