@@ -69,6 +69,9 @@ class _Step:
     words: tuple[str, ...]
 
 
+_MASK = 5
+
+
 def _step(order: int, path: str, *words: str) -> _Step:
     return _Step(path.count("/"), order, path, words)
 
@@ -85,7 +88,7 @@ def _tree(profile: SandboxProfile, machine: Machine, supplies: Supplies) -> Iter
         if above and not reopened:
             continue
         yield from step.words
-        if "--tmpfs" in step.words:
+        if "--tmpfs" in step.words and step.order == _MASK:
             masked.append(step.path)
     for path in masked:
         yield from ("--remount-ro", path)
@@ -105,17 +108,21 @@ def _opened(profile: SandboxProfile, machine: Machine) -> Iterator[_Step]:
 def _closed(profile: SandboxProfile, machine: Machine, supplies: Supplies) -> Iterator[_Step]:
     for path in profile.anchors:
         yield _step(3, path, "--bind", path, path)
+    missing = set(profile.missing)
     for path in profile.protected:
-        yield _step(4, path, "--ro-bind", path, path)
+        if path in missing:  # of its own, and gone with the run: a tenth of what a bind costs
+            yield _step(4, path, "--perms", "0555", "--tmpfs", path)
+        else:
+            yield _step(4, path, "--ro-bind", path, path)
     for mask in profile.masked:
         path = mask.path
         if _unseen(path, profile, machine):
             continue
         if mask.kind == "file":
-            yield _step(5, path, "--ro-bind", supplies.blank, path)
+            yield _step(_MASK, path, "--ro-bind", supplies.blank, path)
         else:
             passage = any(inside(place, path) for place in (*profile.writable, profile.cwd))
-            yield _step(5, path, "--perms", "0111" if passage else "0000", "--tmpfs", path)
+            yield _step(_MASK, path, "--perms", "0111" if passage else "0000", "--tmpfs", path)
 
 
 def _unseen(path: str, profile: SandboxProfile, machine: Machine) -> bool:

@@ -5,6 +5,7 @@ Single-threaded by contract: `confine` and the end of a run happen on the sessio
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import tempfile
@@ -28,6 +29,8 @@ from gatewright.permissions.sandbox.settle import Before, Settlement
 from gatewright.permissions.sandbox.survey import Sight, Surveyor
 from gatewright.permissions.sandbox.violations import Violations
 from gatewright.tools.protocol import SpawnRequest
+
+LINGER_SECONDS = 1.0
 
 
 class Bridge(Protocol):
@@ -68,6 +71,7 @@ class Sandbox:
         self._active: list[Active] = []
         self._approved: set[str] = set()
         self._filter = b""
+        self._sweeping: asyncio.TimerHandle | None = None
         self._store: Path | None = None
         home = os.path.realpath(config.home)
         self.roots = tuple(dict.fromkeys(os.path.realpath(root) for root in config.roots))
@@ -164,8 +168,12 @@ class Sandbox:
         return [self.machine.bwrap, "--args", str(run.args_fd), "--"]
 
     def _prepare(self, profile: SandboxProfile) -> Run:
+        if self._sweeping is not None:
+            self._sweeping.cancel()
+            self._sweeping = None
+        known = set(self._placeholders.standing)
         run = Run(held=self._placeholders.put(profile.missing, self.roots))
-        self.janitor.watch(run.held)
+        self.janitor.watch(path for path in run.held if path not in known)
         run.group = cgroup.make_groups(profile.limits, self.machine)
         self.janitor.watch(run.group)
         if self.machine.seccomp:
@@ -206,10 +214,25 @@ class Sandbox:
             settlement.told.append("Something that this command started would not end.")
         self._active.remove(active)
         self._placeholders.take(active.run.held, self.roots)
-        self.janitor.forget((*active.run.held, *active.run.group))
+        self.janitor.forget(active.run.group)
+        self._sweep_later()
         self.violations.add(active.command, settlement.told)
         if told is not None and settlement.told:
             told(settlement.told)
+
+    def _sweep_later(self) -> None:
+        """Commands come in bursts: on an event loop the stand-ins stay for a moment."""
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            self._sweep()
+        else:
+            if self._sweeping is None and not self._active:
+                self._sweeping = loop.call_later(LINGER_SECONDS, self._sweep)
+
+    def _sweep(self) -> None:
+        self._sweeping = None
+        self.janitor.forget(self._placeholders.sweep())
 
     def _aside(self) -> Path:
         stamp = time.strftime("%Y%m%d-%H%M%S")
@@ -241,6 +264,9 @@ class Sandbox:
         """Take away what is left; the janitor does the rest."""
         for active in tuple(self._active):
             self._settle(active, None)
+        if self._sweeping is not None:
+            self._sweeping.cancel()
+        self._sweep()
         self.janitor.close()
 
 

@@ -15,10 +15,11 @@ TABLE = Path("/proc/self/mountinfo")
 
 
 def expected(profile: SandboxProfile) -> dict[str, str]:
-    """Mount point to "device root"; the paths come from the profile."""
+    """Mount point to "device root", empty for what is made anew inside."""
     table = _table(TABLE.read_text(encoding="utf-8", errors="surrogateescape"))
     paths = (*profile.writable, *profile.anchors, *profile.protected)
-    return {path: _origin(path, table) for path in paths}
+    missing = set(profile.missing)
+    return {path: "" if path in missing else _origin(path, table) for path in paths}
 
 
 def _table(text: str) -> list[tuple[str, str, str]]:

@@ -159,7 +159,9 @@ class Surveyor:
         missing = {*parts.missing, *standing}
         for root in self.roots:
             missing.update(
-                f"{root}/{name}" for name in MISSING if not os.path.lexists(f"{root}/{name}")
+                path
+                for name in MISSING
+                if (path := f"{root}/{name}") not in protected and not os.path.lexists(path)
             )
         for name in HOME:
             path = f"{self.home}/{name}"
@@ -197,10 +199,13 @@ class Surveyor:
                 yield target
 
     def _blockable(self, paths: Iterable[str]) -> Iterator[str]:
+        known: dict[str, bool] = {}
         for path in paths:
             parent = os.path.dirname(path)
-            base = parent if os.path.lexists(parent) else os.path.dirname(parent)
-            if os.path.isdir(base) and os.path.realpath(base) == base:
+            if parent not in known:
+                base = parent if os.path.lexists(parent) else os.path.dirname(parent)
+                known[parent] = os.path.isdir(base) and os.path.realpath(base) == base
+            if known[parent]:
                 yield path
 
     def _masked(self, sight: Sight) -> Iterator[Masked]:
