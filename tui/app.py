@@ -29,6 +29,7 @@ from gatewright.tui.notify import Attention
 from gatewright.tui.palette_file import read_palettes
 from gatewright.tui.prompt.editor import edited
 from gatewright.tui.prompt.files import Files
+from gatewright.tui.prompt.history import History
 from gatewright.tui.prompt.menu import Choice
 from gatewright.tui.prompt.vim.machine import Machine
 from gatewright.tui.pump import pump
@@ -276,17 +277,20 @@ def run(
     *,
     ui: Ui | None = None,
     themes: Path | None = None,
+    history: Path | None = None,
     keep_theme: KeepTheme | None = None,
 ) -> int:
     """Run the program in this terminal; returns the exit code.
 
-    `ui` are the settings of the screen, `themes` a folder with themes of the person's own, and
-    `keep_theme` remembers a choice.
+    `ui` are the settings of the screen, `themes` a folder with themes of the person's own,
+    `history` the file with what was sent before, and `keep_theme` remembers a choice.
     """
     teach_keys()
     own, problems = read_palettes(themes) if themes is not None else ({}, [])
     app = AgentApp(open_session, ui=ui, own=own, driver=ScreenDriver)
     app.problems = problems
+    if history is not None:
+        app.repl.box.history_ = History(history)
     app.keep_theme = keep_theme
     code = app.run()
     if app.session is not None:

@@ -76,6 +76,18 @@ def test_history_keeps_the_draft() -> None:
     assert [history.newer(), history.newer(), history.newer()] == ["two", "draft", None]
 
 
+def test_history_outlives_the_program(tmp_path: Path) -> None:
+    path = tmp_path / "state" / "history.jsonl"
+    first = History(path)
+    first.add("one\ntwo")
+    first.add("x" * 30_000)
+    with path.open("a", encoding="utf-8") as file:
+        file.write("{torn\n")
+    second = History(path)
+    assert second.entries() == ["one\ntwo"]
+    assert History(tmp_path / "nowhere").entries() == []
+
+
 def test_kills_in_a_row_join() -> None:
     ring = KillRing()
     ring.kill("b")

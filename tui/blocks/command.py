@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gatewright.tools.blocks import Command, Output
 from gatewright.tui.blocks.highlight import highlight
-from gatewright.tui.line import Line, Span, flow, indent, wrap
+from gatewright.tui.line import Line, Span, clip, flow, indent, wrap
 from gatewright.tui.sanitize import one_line, stripped, visible
 
 
@@ -17,7 +17,7 @@ def draw(block: Command, width: int) -> list[Line]:
         rows += wrap(spans, width - 2, hard=True)
     rows = indent(rows, Span("$ ", "dim"), Span("  "))
     if block.cwd:
-        rows.append(Line((Span(f"  in {one_line(block.cwd, strict=True)}", "dim"),)))
+        rows += indent(flow(f"in {one_line(block.cwd, strict=True)}", width - 2, "dim"), "  ")
     if block.note:
         rows += indent(flow(one_line(block.note), width - 2, "dim"), "  ")
     return rows
@@ -34,4 +34,4 @@ def draw_output(block: Output, width: int) -> list[Line]:
         rows.append(Line((Span(f"… {block.hidden_lines} lines left out", "faint"),)))
     if block.exit:
         rows.append(Line((Span(f"exit {block.exit}", "error"),)))
-    return rows
+    return [clip(row, width) for row in rows]

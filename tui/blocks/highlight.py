@@ -47,7 +47,7 @@ def _compile(language: Language) -> _Rules:
     if language.quotes:
         each = (rf"{q}(?:\\.|[^{q}\\])*(?:{q}|$)" for q in language.quotes)
         parts.append(f"(?P<string>{'|'.join(each)})")
-    parts.append(r"(?P<number>\b\d[\w.]*\b)")
+    parts.append(r"(?P<number>(?<![\w-])\d[\w.]*\b)")
     parts.append(r"(?P<word>[A-Za-z_@$][\w-]*)" if language.dashes else r"(?P<word>[A-Za-z_@$]\w*)")
     return _Rules(
         re.compile("|".join(parts)),

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
+from pathlib import Path
+
 MAX = 1000
+MAX_KEPT = 20_000  # characters of one entry that is worth a file
+MAX_READ = 2_000_000  # bytes from the end of the file
 
 
 class History:
     """Oldest first. The draft of the moment is the entry after the newest."""
 
-    def __init__(self) -> None:
-        self._entries: list[str] = []
+    def __init__(self, path: Path | None = None) -> None:
+        self._path = path
+        self._entries: list[str] = _stored(path) if path is not None else []
         self._at: int | None = None
         self._draft = ""
 
@@ -25,6 +32,16 @@ class History:
         if text.strip() and (not self._entries or self._entries[-1] != text):
             self._entries.append(text)
             del self._entries[:-MAX]
+            self._keep(text)
+
+    def _keep(self, text: str) -> None:
+        """One line more in the file; a history that cannot be written is no reason to stop."""
+        if self._path is None or len(text) > MAX_KEPT:
+            return
+        with contextlib.suppress(OSError):
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(text) + "\n")
 
     def older(self, current: str) -> str | None:
         """The entry before; None at the oldest."""
@@ -50,3 +67,21 @@ class History:
     def leave(self) -> None:
         """The text was edited: it is the draft now."""
         self._at = None
+
+
+def _stored(path: Path) -> list[str]:
+    """What earlier sessions kept, the newest last; lines that cannot be read are left out."""
+    try:
+        with path.open("rb") as file:
+            file.seek(0, 2)
+            file.seek(max(0, file.tell() - MAX_READ))
+            lines = file.read().decode("utf-8", "replace").splitlines()
+    except OSError:
+        return []
+    entries: list[str] = []
+    for line in lines:
+        with contextlib.suppress(ValueError):
+            text: object = json.loads(line)
+            if isinstance(text, str):
+                entries.append(text)
+    return entries[-MAX:]

@@ -1,0 +1,173 @@
+"""Blocks as rows: nothing wider than asked, nothing lost, colours that survive being cut."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatewright.tools import blocks as b
+from gatewright.tui import cells
+from gatewright.tui.blocks.diff import draw_split
+from gatewright.tui.blocks.highlight import highlight, language_of
+from gatewright.tui.blocks.languages import ALIASES, LANGUAGES
+from gatewright.tui.blocks.registry import draw
+from gatewright.tui.line import Span, clip, flow, restyle, wrap
+from gatewright.tui.transcript.select import Point, copied
+
+WIDTHS = st.integers(8, 90)
+WORDS = st.lists(st.sampled_from(["a", "longer", "\u6f22\u5b57", "e\u0301", "x" * 40, " ", "\t"]))
+TEXTS = WORDS.map(" ".join)
+LINES = ["# Head", "- item", "  - deep", "1. one", "> quote", "| a | b |", "|---|--:|", "| 1 | 2 |"]
+LINES += ["```py", "```", "text with `code` and **bold**", "", "***", "<b>html</b>", "\u6f22" * 30]
+MARKDOWN = st.lists(st.sampled_from(LINES) | TEXTS, max_size=25).map("\n".join)
+
+
+def plain(rows: list[b.Block] | object) -> str:
+    return "\n".join(row.plain for row in rows)  # type: ignore[attr-defined]
+
+
+@given(MARKDOWN, WIDTHS)
+def test_markdown_keeps_to_its_width(text: str, width: int) -> None:
+    for row in draw(b.Markdown(text), width):
+        assert row.width <= width, row.plain
+
+
+@given(TEXTS, st.text("abc=\"'#/*`\n ", max_size=60), WIDTHS)
+def test_every_block_keeps_to_its_width(text: str, code: str, width: int) -> None:
+    hunk = b.Hunk(9, 9, (f" {text}", f"-{text}", f"+{code}".replace("\n", ""), f"+{text}"))
+    for block in (
+        b.Text(text),
+        b.Code(code, "python"),
+        b.Code(code, path="a.rs", first_line=99),
+        b.Diff("a.py", (hunk,), 2, 1),
+        b.Command(code),
+        b.Output(f"{text}\n{code}", 1, 5),
+        b.Todo((b.TodoItem(text),)),
+        b.Image("image/png", text),
+        b.Unknown("x", {"text": text}),
+    ):
+        for row in draw(block, width):
+            assert row.width <= width, (block, row.plain)
+
+
+@given(TEXTS, st.integers(1, 60))
+def test_wrapped_text_is_the_same_text(text: str, width: int) -> None:
+    rows = wrap((Span(text),), width)
+    assert "".join(row.plain + row.end for row in rows).rstrip("\n").split() == text.split()
+    assert all(row.width <= max(width, 2) for row in rows)
+
+
+@given(TEXTS, st.integers(2, 60))
+def test_hard_wrapped_text_is_exactly_the_same(text: str, width: int) -> None:
+    text = text.expandtabs(4)
+    assert "".join(row.plain for row in wrap((Span(text),), width, hard=True)) == text
+
+
+@given(TEXTS, st.integers(1, 30))
+def test_clipping(text: str, width: int) -> None:
+    (row,) = wrap((Span(text),), 10_000)
+    assert clip(row, width).width <= width
+
+
+@given(st.text("ab \u6f22", min_size=1, max_size=20), st.integers(0, 20), st.integers(0, 20))
+def test_restyling_changes_no_text(text: str, start: int, end: int) -> None:
+    (row,) = wrap((Span(text[:3]), Span(text[3:], "dim")), 1000)
+    assert restyle(row, start, end, "found").plain == row.plain
+
+
+CODE = st.lists(
+    st.sampled_from(['x = "a"', "# note", '"""', "'''", "/* a", "b */", "`", "def f():", "1 + 2"]),
+    max_size=12,
+)
+
+
+@pytest.mark.parametrize("language", [*LANGUAGES, "nonsense"])
+@given(rows=CODE)
+def test_highlighting_loses_no_text_and_depends_on_the_state_alone(
+    language: str, rows: list[str]
+) -> None:
+    state = ""
+    for row in rows:
+        spans, after = highlight(row, language, state)
+        assert "".join(span.text for span in spans) == row
+        assert highlight(row, language, state) == (spans, after)
+        state = after
+
+
+@pytest.mark.parametrize(
+    ("row", "language", "roles"),
+    [
+        ("x = 1", "python", ["text", "number"]),
+        ("return 'a' # b", "python", ["keyword", "string", "comment"]),
+        ("let a = 2; // b", "rust", ["keyword", "number", "comment"]),
+        ("SELECT 1", "sql", ["keyword", "number"]),
+        ("echo a#b # c", "bash", ["comment"]),
+    ],
+)
+def test_colours(row: str, language: str, roles: list[str]) -> None:
+    spans, _ = highlight(row, language)
+    found = [span.role for span in spans]
+    assert [role for role in roles if role in found] == roles
+
+
+def test_languages_by_label_and_by_name() -> None:
+    assert language_of("py") == language_of("src/a.py") == "python"
+    assert language_of("Dockerfile") == "dockerfile"
+    assert language_of("tsx") == "typescript"
+    assert language_of("what") == ""
+    assert set(ALIASES.values()) <= set(LANGUAGES)
+
+
+def test_markdown_as_people_see_it() -> None:
+    text = (
+        "# Head\n\nA **bold** [link](https://example.com/x).\n\n1. one\n2. two\n   - deep\n\n> said"
+    )
+    assert plain(draw(b.Markdown(text), 60)).split("\n") == [
+        "Head",
+        "",
+        "A bold link (example.com).",
+        "",
+        "1. one",
+        "2. two",
+        "   \u25e6 deep",
+        "",
+        "\u2502 said",
+    ]
+
+
+def test_a_table_shrinks_its_widest_column() -> None:
+    table = b.Table(("Name", "What"), (("short", "long " * 20),))
+    rows = draw(table, 40)
+    assert max(row.width for row in rows) <= 40
+    assert rows[2].plain.startswith("short  long long")
+
+
+def test_old_and_new_stand_side_by_side() -> None:
+    hunk = b.Hunk(1, 1, (" same", "-old", "+new", "+more"))
+    rows = [row.plain.rstrip() for row in draw_split(b.Diff("a", (hunk,), 2, 1), 120)]
+    assert [" ".join(row.split()) for row in rows] == [
+        "1 same \u2502 1 same",
+        "2 old \u2502 2 new",
+        "\u2502 3 more",
+    ]
+
+
+def test_output_shows_what_failed() -> None:
+    assert plain(draw(b.Output("", 2, 0), 40)) == "exit 2"
+    assert plain(draw(b.Output("a\nb", 1, 7), 40)) == "a\nb\n\u2026 7 lines left out\nexit 1"
+    assert plain(draw(b.Output("", None), 40)) == "no output"
+
+
+def test_copying_joins_soft_wraps_and_drops_margins() -> None:
+    rows = flow("one two three four\nfive", 9)
+    rows = [row._replace(spans=(Span("  "), *row.spans), gutter=2) for row in rows]
+    last = len(rows) - 1
+    assert copied(rows, Point(0, 0), Point(last, 80)) == "one two three four\nfive"
+    assert copied(rows, Point(0, 6), Point(0, 8)) == "two"
+
+
+def test_paths_keep_both_ends() -> None:
+    assert cells.fit_middle("src/gatewright/tui/transcript/view.py", 20).endswith("ript/view.py")
+    assert cells.fit("\u6f22\u5b57\u6f22", 4) == "\u6f22\u2026"
+    assert cells.fit_middle("x" * 300_000, 20).count("\u2026") == 1
