@@ -111,8 +111,24 @@ def _trouble(text: str) -> str:
     return ""
 
 
+# Letters, marks and symbols that show nothing.
+_BLANK_LETTERS = frozenset(
+    "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0"
+    + "".join(map(chr, (*range(0xFE00, 0xFE0E), *range(0xE0100, 0xE01F0))))
+)
+
+
 def _invisible(char: str) -> bool:
-    return unicodedata.category(char) in ("Zs", "Zl", "Zp", "Cf", "Cc", "Co", "Cn", "Cs")
+    return char in _BLANK_LETTERS or unicodedata.category(char) in (
+        "Zs",
+        "Zl",
+        "Zp",
+        "Cf",
+        "Cc",
+        "Co",
+        "Cn",
+        "Cs",
+    )
 
 
 def read_line(text: str, start: Start) -> Line:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from gatewright.permissions.shell.command_options import GIT_RUNS, commands_in
 from gatewright.permissions.shell.line import Part, Start, read_line
 from gatewright.permissions.shell.options import Grammar, Item, parse_arguments
 from gatewright.permissions.shell.words import Arg
@@ -153,6 +154,8 @@ def wrapped_by(part: Part, start: Start) -> Iterator[Part]:
         yield from _shell(part, start)
     elif program in _OPENERS:
         yield from _OPENERS[program](part, start)
+    for text in commands_in(program, part.argv[1:]):
+        yield from _text(part, text, start)
 
 
 def _source(part: Part, start: Start) -> Iterator[Part]:
@@ -283,16 +286,13 @@ def _find(part: Part, _: Start) -> Iterator[Part]:
         index = stop
 
 
-_GIT_RUNS = re.compile(r"alias\.[^=]*=\s*!(.*)", re.DOTALL)
-
-
 def _git(part: Part, start: Start) -> Iterator[Part]:
     """Configuration and sub-commands whose words are commands."""
     texts = part.texts
     for previous, text in pairwise(texts):
-        found = _GIT_RUNS.match(text) if previous == "-c" else None
+        found = GIT_RUNS.fullmatch(text) if previous == "-c" else None
         if found is not None:
-            yield from _text(part, found.group(1), start)
+            yield from _text(part, found.group(1).strip().removeprefix("!"), start)
         elif previous in ("-x", "--exec") and "rebase" in texts:
             yield from _text(part, text, start)
         elif text.startswith("--exec=") and "rebase" in texts:

@@ -6,7 +6,14 @@ import pytest
 
 from gatewright.permissions import runners
 from gatewright.permissions.paths import TIER_EXAMPLES, tier_of
-from gatewright.permissions.shell import arity, danger_table, operand_table, readonly, wrappers
+from gatewright.permissions.shell import (
+    arity,
+    command_options,
+    danger_table,
+    operand_table,
+    readonly,
+    wrappers,
+)
 from gatewright.permissions.shell.operands import touched
 from gatewright.permissions.shell.safe_git_table import GIT
 from gatewright.permissions.shell.safe_table import FIND_NO, FIND_YES, SAFE
@@ -34,7 +41,7 @@ def test_danger_levels(command: str, expected: str) -> None:
     assert level(command) == expected
 
 
-@pytest.mark.parametrize(("command", "inner"), wrappers.EXAMPLES)
+@pytest.mark.parametrize(("command", "inner"), (*wrappers.EXAMPLES, *command_options.EXAMPLES))
 def test_wrappers_are_opened(command: str, inner: str) -> None:
     assert inner in {" ".join(part.texts) for part in opened(parts_of(command), START)}
 

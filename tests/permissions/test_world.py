@@ -46,8 +46,8 @@ class Door:
         self.records: list[DecisionRecord] = []
         self.hosts: dict[str, tuple[str, ...]] = {}
         self.kept: list[str] = []
-        trusted = {"trusted": True, **config}
-        self.policy = Policy(PolicyConfig(root=root, cwd=root, home=root.parent, **trusted))
+        config.setdefault("trusted", True)
+        self.policy = Policy(PolicyConfig(root=root, cwd=root, home=root.parent, **config))
         ports = GatePorts(
             record=self.records.append, lookup=self._lookup, persist=self._keep, place="a file"
         )

@@ -1,0 +1,87 @@
+"""Options and settings whose value is itself a command, as data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from gatewright.permissions.shell.words import Arg
+
+# program -> options; a value may be glued to short ones, follow `=`, or be the next word.
+COMMAND_OPTIONS: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(
+        ("tar", "bsdtar", "gtar"),
+        ("--to-command", "--use-compress-program", "-I", "--rsh-command", "--checkpoint-action"),
+    ),
+    "rsync": ("-e", "--rsh", "--rsync-path"),
+    **dict.fromkeys(("ssh", "scp", "sftp"), ("-o", "-S")),
+    "man": ("-P", "--pager", "-H", "--html"),
+    "rg": ("--pre", "--hostname-bin"),
+    "sort": ("--compress-program",),
+    "zip": ("-TT",),
+    "ag": ("--pager",),
+    "ack": ("--pager",),
+    **dict.fromkeys(("nc", "ncat", "netcat"), ("-e", "-c", "--exec", "--sh-exec")),
+    "gdb": ("-ex", "--eval-command"),
+    **dict.fromkeys(("vim", "vi", "nvim", "ex"), ("-c", "--cmd")),
+    **dict.fromkeys(("npm", "pnpm"), ("--script-shell",)),
+    "git": ("--upload-pack", "--receive-pack", "--exec", "-x", "--extcmd", "--open-files-in-pager"),
+    "rclone": ("--password-command",),
+    "borg": ("--rsh",),
+}
+_PREFIXES = re.compile(
+    r"exec=|(?:ProxyCommand|LocalCommand|KnownHostsCommand)[= ]\s*|shell\s+|:?!", re.IGNORECASE
+)
+_NEEDS_PREFIX = frozenset({"-o", "--checkpoint-action", "-c", "--cmd", "-ex", "--eval-command"})
+
+# `git -c key=value`: keys whose value git runs.
+GIT_RUNS = re.compile(
+    r"(?:core\.(?:pager|editor|sshcommand|fsmonitor|askpass|gitproxy)|pager\.[^=]*|alias\.[^=]*"
+    r"|diff\.external|diff\.[^=]*\.(?:command|textconv)|filter\.[^=]*\.(?:clean|smudge|process)"
+    r"|merge\.[^=]*\.driver|credential\.[^=]*|gpg\.(?:[^=]*\.)?program|sequence\.editor"
+    r"|(?:diff|merge)tool\.[^=]*\.(?:cmd|path)|remote\.[^=]*\.(?:uploadpack|receivepack|proxy)"
+    r"|uploadpack\.[^=]*|man\.[^=]*\.cmd|browser\.[^=]*\.cmd|interactive\.difffilter"
+    r"|core\.hookspath|include\.path|init\.templatedir)=(.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+
+EXAMPLES: tuple[tuple[str, str], ...] = (
+    ("tar xf a --to-command='curl x'", "curl x"),
+    ("tar cf a --checkpoint-action=exec='curl x' b", "curl x"),
+    ("tar -I 'curl x' -xf a", "curl x"),
+    ("rsync -e 'curl x' a b", "curl x"),
+    ("ssh -o ProxyCommand='curl x' h", "curl x"),
+    ("ssh '-oProxyCommand=curl x' h", "curl x"),
+    ("man -P 'curl x' ls", "curl x"),
+    ("rg --pre 'curl x' y", "curl x"),
+    ("git -c core.pager='curl x' log", "curl x"),
+    ("git -c core.sshCommand='curl x' fetch", "curl x"),
+    ("git fetch --upload-pack='curl x'", "curl x"),
+    ("vim -c '!curl x'", "curl x"),
+)
+
+
+def commands_in(program: str, argv: tuple[Arg, ...]) -> Iterator[str]:
+    """The command texts among a program's arguments."""
+    options = COMMAND_OPTIONS.get(program, ())
+    if not options:
+        return
+    for index, arg in enumerate(argv):
+        for option in options:
+            value = _value(arg.text, option, argv[index + 1].text if index + 1 < len(argv) else "")
+            if value is None:
+                continue
+            found = _PREFIXES.match(value)
+            if found is not None:
+                yield value[found.end() :]
+            elif option not in _NEEDS_PREFIX:
+                yield value
+
+
+def _value(text: str, option: str, following: str) -> str | None:
+    if text == option:
+        return following
+    if text.startswith(option + "="):
+        return text[len(option) + 1 :]
+    short = len(option) == 2 and not text.startswith("--")
+    return text[2:] if short and text.startswith(option) else None
