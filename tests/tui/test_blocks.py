@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,19 +14,19 @@ from gatewright.tui.blocks.diff import draw_split
 from gatewright.tui.blocks.highlight import highlight, language_of
 from gatewright.tui.blocks.languages import ALIASES, LANGUAGES
 from gatewright.tui.blocks.registry import draw
-from gatewright.tui.line import Span, clip, flow, restyle, wrap
+from gatewright.tui.line import Line, Span, clip, flow, restyle, wrap
 from gatewright.tui.transcript.select import Point, copied
 
 WIDTHS = st.integers(8, 90)
 WORDS = st.lists(st.sampled_from(["a", "longer", "\u6f22\u5b57", "e\u0301", "x" * 40, " ", "\t"]))
 TEXTS = WORDS.map(" ".join)
 LINES = ["# Head", "- item", "  - deep", "1. one", "> quote", "| a | b |", "|---|--:|", "| 1 | 2 |"]
-LINES += ["```py", "```", "text with `code` and **bold**", "", "***", "<b>html</b>", "\u6f22" * 30]
-MARKDOWN = st.lists(st.sampled_from(LINES) | TEXTS, max_size=25).map("\n".join)
+MORE = ["```py", "```", "text with `code` and **bold**", "", "***", "<b>html</b>", "\u6f22" * 30]
+MARKDOWN = st.lists(st.sampled_from(LINES + MORE) | TEXTS, max_size=25).map("\n".join)
 
 
-def plain(rows: list[b.Block] | object) -> str:
-    return "\n".join(row.plain for row in rows)  # type: ignore[attr-defined]
+def plain(rows: Sequence[Line]) -> str:
+    return "\n".join(row.plain for row in rows)
 
 
 @given(MARKDOWN, WIDTHS)
