@@ -170,10 +170,11 @@ class Rewinder:
 
     def _branch_off(self, branch: Sequence[Envelope], text: str) -> None:
         ports = self._ports
+        branch = [envelope for envelope in branch if envelope.agent == "main"]
         left = ports.hub.leaf
         self._left = {left: tuple(ports.hub.kept())}
         ports.hub.go_back(branch)
-        ports.talk.rebuild(envelope.event for envelope in branch if envelope.agent == "main")
+        ports.talk.rebuild(envelope.event for envelope in branch)
         ports.forget()
         to = branch[-1].uuid if branch else ""
         ports.publish(Rewound(to=to, left=left, text=text))

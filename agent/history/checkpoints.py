@@ -40,9 +40,14 @@ class Checkpoints:
         self._open = False  # a command ran in this turn
         self._ending: asyncio.Task[None] | None = None
         self._warned = False
+        self._working = asyncio.Lock()
 
     async def before(self, access: Access, *, losing: bool = False) -> None:
         """Returns once the state is safe. `losing`: uncommitted work is about to be thrown away."""
+        async with self._working:  # agents side by side share one project
+            await self._keep(access, losing=losing)
+
+    async def _keep(self, access: Access, *, losing: bool) -> None:
         await self.settled()
         for path in access.writes:
             await self._save(path)

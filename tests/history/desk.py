@@ -96,6 +96,7 @@ class Writing(FakeExecutor):
 
 class Desk(msgspec.Struct, frozen=True):
     session: Session
+    hub: Hub
     talk: Conversation
     standing: Standing
     writer: TranscriptWriter
@@ -121,6 +122,8 @@ def open_desk(folder: Path) -> Desk:
     history = executor.history = History(places, {}, lambda event: saved(hub, event))
 
     def fold(envelope: Envelope) -> None:
+        if envelope.agent != "main":
+            return
         talk.apply(envelope.event)
         standing.apply(envelope.event)
         history.checkpoints.saw(envelope.event)
@@ -158,7 +161,7 @@ def open_desk(folder: Path) -> Desk:
         writer=writer,
         beside=Beside(history=history, closing=(history.checkpoints.settled,), folder=path.parent),
     )
-    return Desk(Session(parts), talk, standing, writer, path, root, provider)
+    return Desk(Session(parts), hub, talk, standing, writer, path, root, provider)
 
 
 def saved(hub: Hub, event: object) -> None:

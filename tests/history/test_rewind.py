@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import random
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -11,10 +13,20 @@ import pytest
 
 from gatewright.agent.conversation import Conversation
 from gatewright.agent.errors import SessionError
-from gatewright.agent.events import FilesRestored, Rewound, TurnEnded, UserMessage
+from gatewright.agent.events import (
+    AnyEvent,
+    FilesRestored,
+    Noticed,
+    Rewound,
+    TreeSaved,
+    TurnEnded,
+    UserMessage,
+)
+from gatewright.agent.history.history import History, HistoryPlaces
 from gatewright.agent.session import Session
 from gatewright.agent.standing import Standing
 from gatewright.agent.transcript.reader import read_transcript
+from gatewright.tools.access import Access, ShellText
 from gatewright.tools.protocol import TextContent
 from tests.fakes.recorder import Recorder
 from tests.history.desk import Desk, open_desk
@@ -157,3 +169,30 @@ async def test_stored_is_live_whatever_is_done(tmp_path: Path, seed: int) -> Non
                     await say(desk.session, seen, f"write {rng.choice('abc')}={number}")
             await desk.writer.barrier()
             check_stored(desk)
+
+
+async def test_calls_side_by_side_keep_one_snapshot(tmp_path: Path) -> None:
+    (tmp_path / "project" / ".git").mkdir(parents=True)
+    emitted: list[AnyEvent] = []
+    places = HistoryPlaces(tmp_path / "own", tmp_path / "shared", tmp_path / "project")
+    history = History(places, os.environ, emitted.append)
+    running = Access(runs=ShellText("true", tmp_path))
+    await asyncio.gather(*(history.checkpoints.before(running) for _ in range(5)))
+    assert [type(event) for event in emitted] == [TreeSaved]
+    await history.checkpoints.before(running, losing=True)  # uncommitted work is at stake
+    assert [event.after for event in emitted if isinstance(event, TreeSaved)] == [
+        False,
+        True,
+        False,
+    ]
+
+
+async def test_events_of_other_agents_do_not_get_into_the_branch(tmp_path: Path) -> None:
+    async with talking(tmp_path, "write a=1") as (desk, seen):
+        desk.hub.publish(Noticed(text="a child at work"), agent="main/a1")
+        await say(desk.session, seen, "write a=2")
+        await desk.session.past.go_back(desk.session.past.points()[1].id)
+        await say(desk.session, seen, "write a=3")
+        await desk.writer.barrier()
+        check_stored(desk)
+        assert words(desk) == ["write a=1", "write a=3"]
