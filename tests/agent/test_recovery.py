@@ -100,9 +100,11 @@ async def test_a_server_never_heard_of_is_given_up_sooner(
 ) -> None:
     text = script(*before, *["error: transport message=Refused."] * 12)
     async with house(text, retry_in=ten_tries) as built, Recorder(built.session) as seen:
-        for number in range(len(before) + 1):
+        for number in range(len(before)):
             built.session.submit("go")
-            ended = await seen.until(TurnEnded, count=number + 1)
+            await seen.until(TurnEnded, count=number + 1)
+        built.session.submit("go")
+        ended = await seen.until(TurnEnded, count=len(before) + 1)
         assert (ended.stop, ended.message) == (Stop.MODEL_ERROR, "Refused.")
         assert len(built.provider.requests) == len(before) + tries
 
