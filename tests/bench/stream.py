@@ -69,9 +69,15 @@ def wire(tokens: int) -> bytes:
         return b"%x\r\n%s\r\n" % (len(body), body)
 
     usage = {"input_tokens": 10, "output_tokens": tokens}
-    message = {"id": "m", "type": "message", "role": "assistant", "content": [], "usage": usage}
+    message: dict[str, Any] = {
+        "id": "m",
+        "type": "message",
+        "role": "assistant",
+        "content": [],
+        "usage": usage,
+    }
     text = {"type": "text", "text": ""}
-    start = {"type": "content_block_start", "index": 0, "content_block": text}
+    start: dict[str, Any] = {"type": "content_block_start", "index": 0, "content_block": text}
     parts = [event({"type": "message_start", "message": message}), event(start)]
     parts += [
         event(
