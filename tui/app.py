@@ -10,10 +10,10 @@ import signal
 import sys
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from msgspec.structs import replace
 from textual import events
 from textual.app import App
 from textual.driver import Driver

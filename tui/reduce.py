@@ -6,8 +6,9 @@ go to the transcript as changes.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TypeAlias, assert_never
+
+from msgspec.structs import replace
 
 from gatewright.agent import events as ev
 from gatewright.agent.messages import AssistantPart, TextPart, ThinkingPart

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TypeAlias
+
+import msgspec
 
 from gatewright.agent.messages import Usage
 from gatewright.tools.interact import Ask
@@ -12,8 +13,7 @@ from gatewright.tui.transcript.items import Item, Prose, Thought, ToolRun
 MAIN = "main"
 
 
-@dataclass(frozen=True)
-class Pending:
+class Pending(msgspec.Struct, frozen=True):
     """A question waiting for the person."""
 
     id: int
@@ -21,15 +21,14 @@ class Pending:
     agent: str
 
 
-@dataclass(frozen=True)
-class View:
+class View(msgspec.Struct, frozen=True):
     """The state of the screen after some event."""
 
     mode: str = ""
     model: str = ""
     cwd: str = ""
     title: str = ""
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = Usage()
     cost: float = 0.0
     context: int = 0
     window: int = 0
@@ -41,42 +40,36 @@ class View:
     doing: str = ""
     next_id: int = 1
     live: tuple[Prose | Thought, ...] = ()  # the message being streamed
-    tools: dict[str, ToolRun] = field(default_factory=dict[str, ToolRun])
+    tools: dict[str, ToolRun] = {}
 
     @property
     def busy(self) -> bool:
         return self.busy_since > 0
 
 
-@dataclass(frozen=True)
-class Appended:
+class Appended(msgspec.Struct, frozen=True):
     item: Item
 
 
-@dataclass(frozen=True)
-class Patched:
+class Patched(msgspec.Struct, frozen=True):
     item: Item
 
 
-@dataclass(frozen=True)
-class Removed:
+class Removed(msgspec.Struct, frozen=True):
     id: int
 
 
-@dataclass(frozen=True)
-class Emptied:
+class Emptied(msgspec.Struct, frozen=True):
     """The screen starts again."""
 
 
-@dataclass(frozen=True)
-class Marked:
+class Marked(msgspec.Struct, frozen=True):
     """Everything so far belongs to this event or an earlier one."""
 
     uuid: str
 
 
-@dataclass(frozen=True)
-class Returned:
+class Returned(msgspec.Struct, frozen=True):
     """The conversation went back to an event, of this branch or of one left before."""
 
     to: str

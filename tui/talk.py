@@ -6,9 +6,10 @@ Whatever is sent early is kept in order and sent as soon as the session is open.
 from __future__ import annotations
 
 from collections.abc import Coroutine, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, assert_never
+
+from msgspec.structs import replace
 
 from gatewright.agent.commands.outcome import Change, Outcome, Panel, Quit, Say, Submit
 from gatewright.agent.commands.registry import Commands

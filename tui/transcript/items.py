@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
+
+import msgspec
 
 from gatewright.agent.messages import Usage
 from gatewright.agent.stop import Stop
@@ -12,16 +13,14 @@ from gatewright.tools.blocks import Block, Tone
 ToolState: TypeAlias = Literal["running", "ok", "failed", "stopped"]
 
 
-@dataclass(frozen=True)
-class Said:
+class Said(msgspec.Struct, frozen=True):
     """What the person sent."""
 
     id: int
     text: str
 
 
-@dataclass(frozen=True)
-class Prose:
+class Prose(msgspec.Struct, frozen=True):
     """What the model wrote; `done` once it is complete."""
 
     id: int
@@ -29,8 +28,7 @@ class Prose:
     done: bool = False
 
 
-@dataclass(frozen=True)
-class Thought:
+class Thought(msgspec.Struct, frozen=True):
     id: int
     text: str
     started: float = 0.0
@@ -38,8 +36,7 @@ class Thought:
     done: bool = False
 
 
-@dataclass(frozen=True)
-class ToolRun:
+class ToolRun(msgspec.Struct, frozen=True):
     """One call: `before` is what it would do, `view` what came of it, `text` where it has none."""
 
     id: int
@@ -57,15 +54,13 @@ class ToolRun:
     tail: str = ""
 
 
-@dataclass(frozen=True)
-class Note:
+class Note(msgspec.Struct, frozen=True):
     id: int
     text: str
     tone: Tone = "normal"
 
 
-@dataclass(frozen=True)
-class Shown:
+class Shown(msgspec.Struct, frozen=True):
     """What a command of this screen answered: blocks, no part of the conversation."""
 
     id: int
@@ -73,22 +68,20 @@ class Shown:
     blocks: tuple[Block, ...]
 
 
-@dataclass(frozen=True)
-class Rule:
+class Rule(msgspec.Struct, frozen=True):
     """A line across, with a word on it."""
 
     id: int
     text: str
 
 
-@dataclass(frozen=True)
-class Ending:
+class Ending(msgspec.Struct, frozen=True):
     """The end of a turn: what it took, and why it stopped when it did not simply complete."""
 
     id: int
     stop: Stop
     message: str = ""
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = Usage()
     cost: float = 0.0
     ms: int = 0
 
