@@ -198,7 +198,11 @@ class Sandbox:
     def store(self) -> Path:
         """A directory of ours outside the sandbox, removed at the end."""
         if self._store is None:
-            self._store = Path(tempfile.mkdtemp(prefix="gatewright-sandbox-"))
+            # Not in the TMPDIR we were given: commands write there.
+            place = "/tmp" if os.access("/tmp", os.W_OK) else None
+            self._store = Path(
+                tempfile.mkdtemp(prefix=f"gatewright-sandbox-{os.getpid()}-", dir=place)
+            )
             self.janitor.watch((f"{self._store}/",))
         return self._store
 
