@@ -172,7 +172,8 @@ class Sandbox:
             self._sweeping.cancel()
             self._sweeping = None
         known = set(self._placeholders.standing)
-        run = Run(held=self._placeholders.put(profile.missing, self.roots))
+        names = profile.missing if self._level == "bwrap" else ()
+        run = Run(held=self._placeholders.put(names, self.roots))
         self.janitor.watch(path for path in run.held if path not in known)
         run.group = cgroup.make_groups(profile.limits, self.machine)
         self.janitor.watch(run.group)

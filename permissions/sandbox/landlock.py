@@ -95,12 +95,13 @@ def readable(profile: SandboxProfile) -> tuple[str, ...]:
 
 
 def _children(directory: str) -> Iterable[str]:
+    """What lies in a directory; a link would grant what it leads to."""
     try:
         names = os.listdir(directory)
     except OSError:
         return ()
     base = directory.rstrip("/")
-    return [f"{base}/{name}" for name in names]
+    return [path for name in names if not os.path.islink(path := f"{base}/{name}")]
 
 
 MISSING = (
