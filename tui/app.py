@@ -35,11 +35,11 @@ from gatewright.tui.prompt.vim.machine import Machine
 from gatewright.tui.pump import pump
 from gatewright.tui.reduce import add, reduce, settle
 from gatewright.tui.screens.repl import Repl
-from gatewright.tui.state import Change, Patched, View
+from gatewright.tui.state import Appended, Change, Patched, View
 from gatewright.tui.talk import Talk
 from gatewright.tui.terminal import ScreenDriver, teach_keys
 from gatewright.tui.theme import DEFAULT, Palette, textual_theme
-from gatewright.tui.transcript.items import Item, Prose
+from gatewright.tui.transcript.items import Item, Prose, Said
 
 if TYPE_CHECKING:
     from gatewright.agent.session import Session  # 25 ms: the screen is there before the core
@@ -189,6 +189,9 @@ class AgentApp(App[int], inherit_bindings=False):
         self._show(view, changes)
         if self.taken:
             self._take_back(batch)
+        else:
+            said = (c.item for c in changes if isinstance(c, Appended))
+            self.repl.box.history_.seed(i.text for i in said if isinstance(i, Said))
         self.taken = batch[-1].seq
         self.attention.name(f"agent  {view.title or Path(view.cwd).name}".strip())
         self.attention.asked(view.asks[0].id if view.asks else None)

@@ -88,6 +88,14 @@ async def test_arrows_choose() -> None:
         await s.until(lambda: s.session.answers == [(1, Answer(("no",)))])
 
 
+async def test_shift_tab_changes_the_mode_while_asked() -> None:
+    async with stage() as s:
+        await ask(s, permission())
+        await s.press("shift+tab")
+        await s.see("acceptEdits", "Yes, once")
+        assert s.session.answers == []
+
+
 async def test_words_are_an_answer_and_escape_returns_to_the_options() -> None:
     async with stage() as s:
         await ask(s, permission())

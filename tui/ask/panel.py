@@ -39,6 +39,9 @@ class AskPanel(Rows, can_focus=True):
             super().__init__()
             self.id = id
 
+    class WantsMode(Message):
+        """The person answers by another mode: what waits is decided again."""
+
     def __init__(
         self, look: Look, *, clock: Callable[[], float] = time.monotonic, id: str | None = None
     ) -> None:
@@ -78,8 +81,10 @@ class AskPanel(Rows, can_focus=True):
             event.prevent_default()
 
     def _handled(self, key: str, character: str) -> bool:
-        steps = {"up": -1, "down": 1, "ctrl+p": -1, "ctrl+n": 1, "tab": 1, "shift+tab": -1}
-        if key in steps:
+        steps = {"up": -1, "down": 1, "ctrl+p": -1, "ctrl+n": 1, "tab": 1}
+        if key == "shift+tab":
+            self.post_message(self.WantsMode())
+        elif key in steps:
             self.at = (self.at + steps[key]) % max(1, self._entries())
             self.refresh_rows()
         elif key in ("pageup", "pagedown"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 MAX = 1000
@@ -33,6 +34,11 @@ class History:
             self._entries.append(text)
             del self._entries[:-MAX]
             self._keep(text)
+
+    def seed(self, texts: Iterable[str]) -> None:
+        """What a resumed session said before, unless a file already knew it."""
+        known = set(self._entries)
+        self._entries += [text for text in texts if text not in known]
 
     def _keep(self, text: str) -> None:
         """One line more in the file; a history that cannot be written is no reason to stop."""

@@ -175,6 +175,9 @@ class Repl(Screen[None]):
         if asked is not None and leaves(asked.ask, message.answer):
             self._talk.leave()
 
+    def on_ask_panel_wants_mode(self) -> None:
+        self._talk.cycle_mode()
+
     def on_ask_panel_wants_text(self) -> None:
         self.query_one("#reply-line").display = True
         self.reply.focus()
