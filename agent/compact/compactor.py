@@ -12,10 +12,15 @@ import msgspec
 
 from gatewright.agent.clock import Clock
 from gatewright.agent.compact.budget import Budget
-from gatewright.agent.compact.estimate import text_tokens, tool_tokens, turns_tokens, with_margin
+from gatewright.agent.compact.estimate import (
+    text_tokens,
+    tool_tokens,
+    turns_tokens,
+    with_margin,
+)
 from gatewright.agent.compact.keep import Kept, choose
 from gatewright.agent.compact.micro import old_results
-from gatewright.agent.compact.opening import opening, within
+from gatewright.agent.compact.opening import fitting, opening
 from gatewright.agent.compact.summary import Wish, summarise
 from gatewright.agent.conversation import Conversation
 from gatewright.agent.errors import FailureKind, GatewrightError, ProviderError
@@ -103,15 +108,15 @@ class Compactor:
     async def compact(self, model: OpenModel, instructions: str) -> Compacted:
         """Because the person asked. Raises GatewrightError saying why not."""
         self._failures, self._told = 0, False
-        return await self._summarised(self._tight(model), "manual", instructions)
+        return await self._summarised(model, "manual", instructions, within=self._tight(model))
 
     def preview(self, model: OpenModel) -> Kept:
         talk = self._ports.talk
-        return choose(talk.view(), talk.words, budget_of(self._tight(model)))
+        return choose(talk.view(), talk.words, budget_of(model, self._tight(model)))
 
-    def _tight(self, model: OpenModel) -> OpenModel:
+    def _tight(self, model: OpenModel) -> int:
         """Who asks for a summary wants less kept than what happens to fit."""
-        return msgspec.structs.replace(model, window=min(model.window, max(LEAST, self._talked())))
+        return min(model.window, max(LEAST, self._talked()))
 
     def _talked(self) -> int:
         return turns_tokens(self._ports.talk.view())
@@ -149,7 +154,10 @@ class Compactor:
         self._failures = 0 if room else self._failures + 1
         return room
 
-    async def _summarised(self, model: OpenModel, trigger: str, instructions: str) -> Compacted:
+    async def _summarised(
+        self, model: OpenModel, trigger: str, instructions: str, *, within: int = 0
+    ) -> Compacted:
+        """`within` is the window that what is kept is measured by, the model's by default."""
         ports, talk = self._ports, self._ports.talk
         turns = talk.view()
         if not turns or (trigger == "manual" and self._talked() < LEAST):
@@ -157,11 +165,13 @@ class Compactor:
         before = self.size(model)
         instructions = await ports.hooks.before(trigger, instructions)
         ports.emit(Noticed(text="Summarising the conversation to make room.", tone="dim"))
-        budget = budget_of(model)
-        wish = Wish(instructions, budget.summary)
+        budget = budget_of(model, within)
+        answer = min(budget.summary, model.frame.max_output)
+        room = model.window - model.window // 50 - overhead(model) - answer
+        wish = Wish(instructions, budget.summary, room)
         summary = await summarise(model, turns, wish, ports.clock)
         kept = choose(turns, talk.words, budget)
-        state = within([*await ports.state(budget.files), await ports.hooks.after()], budget.state)
+        state = fitting([*await ports.state(budget.files), await ports.hooks.after()], budget.state)
         text = opening(summary.text, kept.words, [part for part in state if part])
         fresh = turns_tokens((UserTurn((TextContent(text),)), *kept.recent))
         event = Compacted(
@@ -183,8 +193,8 @@ class Compactor:
         self._ports.emit(Noticed(text=text, tone="warning"))
 
 
-def budget_of(model: OpenModel) -> Budget:
-    return Budget.of(model.window, model.frame.raised_output or model.frame.max_output)
+def budget_of(model: OpenModel, window: int = 0) -> Budget:
+    return Budget.of(window or model.window, model.frame.raised_output or model.frame.max_output)
 
 
 def overhead(model: OpenModel) -> int:

@@ -22,7 +22,7 @@ def opening(summary: str, words: Sequence[str], state: Sequence[str]) -> str:
     return "\n\n".join(parts)
 
 
-def within(sections: Sequence[str], limit: int) -> tuple[str, ...]:
+def fitting(sections: Sequence[str], limit: int) -> tuple[str, ...]:
     """The sections that fit, in order of importance; one too large for what is left is skipped."""
     kept: list[str] = []
     for text in sections:

@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from gatewright.agent.clock import Clock
+from gatewright.agent.compact.estimate import turns_tokens
 from gatewright.agent.compact.keep import rounds
 from gatewright.agent.errors import FailureKind, ProviderError
 from gatewright.agent.messages import AssistantTurn, TextPart, Turn, Usage, UserTurn
@@ -19,7 +20,7 @@ from gatewright.agent.providers.protocol import Request
 from gatewright.agent.stream import Assembly
 from gatewright.tools.protocol import TextContent
 
-SHRINKS = 3  # times the oldest rounds are left out of a request that is too long itself
+SHRINKS = 3  # times old rounds are left out of a request that is too long itself
 SHARE = 5  # one fifth of the rounds at a time
 TIME = 300.0
 NO_PICTURE = TextContent("(an image or document)")
@@ -32,15 +33,16 @@ class Summary(msgspec.Struct, frozen=True):
 
 
 class Wish(msgspec.Struct, frozen=True):
-    """What the summary should look to, and how many tokens it may take."""
+    """What the summary should look to, how many tokens it may take, and how many it may read."""
 
     instructions: str
     limit: int
+    room: int
 
 
 async def summarise(model: OpenModel, turns: Sequence[Turn], wish: Wish, clock: Clock) -> Summary:
     """Raises ProviderError when there is no summary to be had."""
-    units = rounds([_without_pictures(turn) for turn in turns])
+    units = _newest(rounds([_without_pictures(turn) for turn in turns]), wish.room)
     began = clock.monotonic()
     for attempt in range(SHRINKS + 1):
         try:
@@ -49,10 +51,24 @@ async def summarise(model: OpenModel, turns: Sequence[Turn], wish: Wish, clock: 
             late = clock.monotonic() - began > TIME
             if error.kind is not FailureKind.TOO_LONG or attempt == SHRINKS or late:
                 raise
-            units = units[max(1, len(units) // SHARE) :]
-            if not units:
+            if len(units) < 2:
                 raise
+            units = [units[0], *units[1 + max(1, len(units) // SHARE) :]]
     raise AssertionError("the last attempt returns or raises")
+
+
+def _newest(units: Sequence[tuple[Turn, ...]], room: int) -> Sequence[tuple[Turn, ...]]:
+    """What fits, should a smaller model have taken over: the beginning, and from the end back.
+
+    The beginning is the request itself, or an earlier summary.
+    """
+    first, rest = units[:1], units[1:]
+    room -= sum(map(turns_tokens, first))
+    for place in range(len(rest) - 1, -1, -1):
+        room -= turns_tokens(rest[place])
+        if room < 0:
+            return [*first, *rest[place + 1 :]]
+    return units
 
 
 async def _ask(model: OpenModel, turns: Sequence[Turn], wish: Wish) -> Summary:

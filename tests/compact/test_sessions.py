@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from gatewright.agent import wire
+from gatewright.agent.commands.core import built_in
 from gatewright.agent.compact.compactor import budget_of
 from gatewright.agent.compact.estimate import turns_tokens
 from gatewright.agent.conversation import Conversation
@@ -158,3 +159,24 @@ async def test_a_needle_survives_three_compactions() -> None:
         compacted = seen.of(Compacted)[-1]
         assert msgspec.json.decode(msgspec.json.encode(compacted), type=Compacted) == compacted
         assert compacted.tokens_after < compacted.tokens_before
+
+
+async def test_a_smaller_model_takes_over() -> None:
+    provider = Windowed(400_000, calls=0)
+    async with (
+        house("", open_model=provider.open) as built,
+        Recorder(built.session) as seen,
+    ):
+        for number in range(1, 21):
+            built.session.submit(f"{number} " + "word " * 8_000)
+            await seen.until(TurnEnded, count=number)
+        assert provider.summaries == 0
+        provider.window = 32_000
+        for command in built_in():
+            built.session.commands.add(command)
+        await built.session.run_command("/model other")
+        built.session.submit("and now?")
+        ended = await seen.until(TurnEnded, count=21)
+        assert ended.stop is Stop.COMPLETED
+        assert provider.summaries == 1
+        assert "and now?" in texts(provider.requests[-1].turns)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from gatewright.agent.compact.budget import Budget
-from gatewright.agent.compact.opening import opening, within
+from gatewright.agent.compact.opening import fitting, opening
 from gatewright.agent.compact.state import Remains
 from gatewright.agent.events import AnyEvent, Cleared, Compacted, ToolFinished, ToolStarted
 from gatewright.agent.standing import FILES, Standing
@@ -62,7 +62,7 @@ def test_it_survives_boundaries_but_not_a_clear() -> None:
 
 
 def test_the_sections_that_fit() -> None:
-    assert within(["a" * 40, "b" * 4_000, "c" * 40], 25) == ("a" * 40, "c" * 40)
+    assert fitting(["a" * 40, "b" * 4_000, "c" * 40], 25) == ("a" * 40, "c" * 40)
     text = opening("The summary.", ["first words", "second words"], ["# Task list"])
     assert text.index("The summary.") < text.index("first words") < text.index("second words")
     assert text.endswith("# Task list")
