@@ -10,7 +10,7 @@ from gatewright.permissions.decision import Grant, Stage
 from gatewright.permissions.declared import glob_roots
 from gatewright.permissions.modes import Mode
 from gatewright.permissions.naming import names_path
-from gatewright.permissions.paths import Located, Paths, unusable
+from gatewright.permissions.paths import Located, Paths, Tier, unusable
 from gatewright.permissions.rules import Bare, ParamForm, PathForm, Rule
 from gatewright.permissions.subject import (
     Permit,
@@ -103,17 +103,17 @@ class PathCall:
         return isinstance(form, Bare) and not self._must_be_named(located)
 
     def _must_be_named(self, located: Located) -> bool:
-        return self._edit and (
-            bool(self._paths.tier(located)) or not self._paths.is_inside(located)
-        )
+        return self._edit and (bool(self._tier(located)) or not self._paths.is_inside(located))
 
     def floor(self) -> str:
-        if self._edit and any(self._tier_a(path) for path in self._located):
+        if self._edit and any(self._tier(path) == "A" for path in self._located):
             return "It would change the agent's own configuration."
         return ""
 
-    def _tier_a(self, located: Located) -> bool:
-        return self._paths.tier(located) == "A" and not is_plan_file(located, self._context)
+    def _tier(self, located: Located) -> Tier:
+        """The session's plan file lies in a protected directory and is not protected."""
+        tier = self._paths.tier(located)
+        return "" if tier and is_plan_file(located, self._context) else tier
 
     def trusted(self, *, hook: bool) -> Permit | None:
         return self._permit(self._context.rules.trusted, hook=hook)
@@ -150,7 +150,7 @@ class PathCall:
 
     def skippable(self) -> bool:
         return all(
-            self._paths.is_inside(path) and not (self._edit and self._paths.tier(path))
+            self._paths.is_inside(path) and not (self._edit and self._tier(path))
             for path in self._located
         )
 
@@ -171,7 +171,7 @@ class PathCall:
             return Verdict(True)
         if outside:
             return Verdict(False, f"{outside[0].lexical} is outside the project.")
-        if any(self._paths.tier(path) for path in self._located):
+        if any(self._tier(path) for path in self._located):
             return Verdict(False, "The file is protected: it can run code or change settings.")
         if mode.edit_in == "root":
             contained = all(self._paths.in_root(path) for path in self._located)

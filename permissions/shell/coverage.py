@@ -178,6 +178,10 @@ class Coverage:
             writes = any(text.startswith(("-fprint", "-fls")) for text in part.texts)
             if "-delete" in actions or writes:
                 return False
+        if program == "git" and any(
+            text.startswith(("--exec-path=", "--config-env")) for text in part.texts
+        ):
+            return False  # they name the programs git runs
         inner = self._reach.opened_of(part)
         if program == "xargs":
             inner = tuple(replace(one, argv=(*one.argv, _FED)) for one in inner)
