@@ -34,7 +34,7 @@ ARITY: Mapping[str, int] = {
 EXACT_ONLY: frozenset[str] = frozenset(
     {"rm", "rmdir", "unlink", "chmod", "chown", "chgrp", "dd", "kill", "pkill", "killall", "curl",
      "wget", "scp", "rsync", "nc", "mount", "umount", "ln", "tee", "sed", "perl",
-     "cd", "test", "[", "jq", "date", "printf", "ps", "command"}
+     "cd", "test", "[", "jq", "date", "printf", "ps", "command", "alias", "enable", "hash", "set", "shopt", "export", "declare", "unset", "exit", "umask", "ulimit"}
 )  # fmt: skip
 
 EXAMPLES: tuple[tuple[str, str], ...] = (
