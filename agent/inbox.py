@@ -26,6 +26,7 @@ class Input(msgspec.Struct, frozen=True):
     content: tuple[Content, ...]
     priority: Priority = Priority.NEXT
     hidden: bool = False
+    wakes: bool = True  # worth a turn of its own; else it waits for one
 
     @property
     def text(self) -> str:
@@ -58,6 +59,7 @@ class Inbox:
         """Take back what the person typed; notices stay."""
         typed = tuple(item.text for item in self._waiting if item.priority < Priority.LATER)
         self._waiting = [item for item in self._waiting if item.priority == Priority.LATER]
+        self._news.set()
         return typed
 
     def texts(self) -> tuple[str, ...]:
@@ -73,8 +75,12 @@ class Inbox:
     def __len__(self) -> int:
         return len(self._waiting)
 
-    async def wait(self) -> None:
-        """Until something waits. Has no limit of its own: the session's runner idles here."""
-        while not self._waiting:
-            self._news.clear()
-            await self._news.wait()
+    @property
+    def wakes(self) -> bool:
+        """Whether anything that waits is worth a turn."""
+        return any(item.wakes for item in self._waiting)
+
+    async def news(self) -> None:
+        """Until something is put in, or taken back. Has no limit: the runner idles here."""
+        self._news.clear()
+        await self._news.wait()
