@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from gatewright.tools.blocks import Diff, Hunk
-from gatewright.tui import cells
 from gatewright.tui.line import Line, Span, indent, wrap
 from gatewright.tui.sanitize import one_line, visible
 
@@ -147,12 +145,3 @@ def _half(row: Row | None, digits: int, half: int, *, old: bool) -> list[tuple[S
             )
         )
     return made
-
-
-def looks_like_diff(text: str) -> bool:
-    return bool(re.match(r"(diff --git |--- \S)", text)) and "\n@@ " in text
-
-
-def width_of(block: Diff) -> int:
-    """The widest line, for deciding about columns."""
-    return max((cells.width(raw) for hunk in block.hunks for raw in hunk.lines), default=0)
