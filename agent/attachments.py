@@ -76,6 +76,15 @@ def attach(text: str, where: Where, ports: AttachPorts) -> tuple[Content, ...]:
     return tuple(found)
 
 
+def _existing(path: Path) -> Path | None:
+    """Where the path leads; None where nothing is, or no such name can be."""
+    try:
+        real = Path(os.path.realpath(path))
+        return real if real.exists() else None
+    except (OSError, ValueError):  # too long a name, a NUL in it, a directory we may not enter
+        return None
+
+
 def _attached(mention: Mention, path: Path, ports: AttachPorts) -> Sequence[Content]:
     if not ports.readable(path):
         return (TextContent(f"@{mention.name} was not attached: a rule denies reading it."),)

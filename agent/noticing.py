@@ -43,7 +43,7 @@ class Noticing:
         match event:
             case ToolStarted(call_id=call_id, input=input):
                 name = next((str(input[key]) for key in PATHS if key in input), "")
-                if name:
+                if name and "\0" not in name:
                     self._running[call_id] = Path(os.path.realpath(self._places.cwd / name))
             case ToolFinished(call_id=call_id, ok=ok):
                 path = self._running.pop(call_id, None)

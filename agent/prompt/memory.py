@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -143,8 +144,9 @@ class _Reading:
             return True
         if places.approved(target):
             return True
-        if target.is_file():
-            self._waiting[target] = None
+        with suppress(OSError):  # too long a name, a directory we may not enter
+            if target.is_file():
+                self._waiting[target] = None
         return False
 
     def _named(self, text: str, folder: Path) -> Iterator[Path]:

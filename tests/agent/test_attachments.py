@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gatewright.agent.attachments import CHARACTERS, AttachPorts, Mention, attach, mentions
 from gatewright.agent.events import (
@@ -140,6 +142,9 @@ def test_instructions_further_down_are_told_once(tmp_path: Path) -> None:
     assert "Use tabs." in told
     noticing.saw(started)
     assert noticing.saw(finished) == ()
+    for odd in ("\0", "x" * 9_000, "../" * 999):
+        for event in touched(Path(odd)):
+            assert noticing.saw(event) == ()
     bare = Noticing(places, lambda: (), bare=True)
     bare.saw(started)
     assert bare.saw(finished) == ()
@@ -169,3 +174,18 @@ def test_instructions_are_told_again_once_the_model_may_have_lost_them(
     noticing.saw(started)
     (told,) = noticing.saw(finished)
     assert "Use tabs." in told
+
+
+@given(st.text(max_size=400) | st.text("@/.\0#L1-~\"' a\n", max_size=400))
+def test_no_input_breaks_it(text: str) -> None:
+    ports = AttachPorts(lambda data, path: None, lambda path, data: None, lambda path: False)
+    attach(text, Where(Path("/nonexistent"), Path("/"), Path("/")), ports)
+
+
+def test_names_that_cannot_be(place: Place) -> None:
+    assert place.attach("@" + "x" * 5_000) == []
+    assert place.attach("@a\0b") == []
+    closed = place.root / "closed"
+    closed.mkdir(mode=0o000)
+    assert len(place.attach("@closed/x @closed")) <= 1
+    closed.chmod(0o700)

@@ -139,6 +139,11 @@ def test_broken_approvals_approve_nothing(place: Place) -> None:
         place.approved.add([place.home])
 
 
+def test_imports_that_cannot_be(place: Place) -> None:
+    place.write("project/AGENTS.md", "A @" + "x" * 5_000 + " @/" + "y/" * 3_000 + "z @~ @. @/")
+    assert len(place.texts()) == 1
+
+
 def test_large_and_odd_files(place: Place) -> None:
     place.write("project/AGENTS.md", "x" * (SIZE_LIMIT + 5))
     (place.root / "CLAUDE.md").mkdir()
