@@ -20,8 +20,9 @@ from gatewright.permissions.shell.safe_table import FIND_NO, FIND_YES, SAFE
 from gatewright.permissions.shell.wrappers import opened
 from tests.permissions.shell_world import START, level, parts_of, safe
 
-YES = [example for row in (*SAFE.values(), *GIT.values()) for example in row.yes]
-NO = [example for row in (*SAFE.values(), *GIT.values()) for example in row.no]
+ROWS = [(row.yes, row.no) for row in SAFE.values()] + [(row.yes, row.no) for row in GIT.values()]
+YES = [example for yes, _ in ROWS for example in yes]
+NO = [example for _, no in ROWS for example in no]
 SPECIAL_YES = [text for text, expected in readonly.SPECIAL_EXAMPLES if expected]
 SPECIAL_NO = [text for text, expected in readonly.SPECIAL_EXAMPLES if not expected]
 
