@@ -80,8 +80,7 @@ class Checkpoints:
             return
         try:
             state = await asyncio.to_thread(self._state_of, path)
-        except OSError as error:
-            self._warn(f"{path} cannot be restored later: {error.strerror}.")
+        except ValueError:  # no such name can be: the tool will say so
             return
         self._saved[path] = state.hash
         self._emit(FileSaved(state=state))

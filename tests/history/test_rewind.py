@@ -179,6 +179,8 @@ async def test_calls_side_by_side_keep_one_snapshot(tmp_path: Path) -> None:
     running = Access(runs=ShellText("true", tmp_path))
     await asyncio.gather(*(history.checkpoints.before(running) for _ in range(5)))
     assert [type(event) for event in emitted] == [TreeSaved]
+    await history.checkpoints.before(Access(writes=(Path("\0"),)))
+    assert len(emitted) == 1
     await history.checkpoints.before(running, losing=True)  # uncommitted work is at stake
     assert [event.after for event in emitted if isinstance(event, TreeSaved)] == [
         False,
@@ -196,3 +198,20 @@ async def test_events_of_other_agents_do_not_get_into_the_branch(tmp_path: Path)
         await desk.writer.barrier()
         check_stored(desk)
         assert words(desk) == ["write a=1", "write a=3"]
+
+
+async def test_a_home_that_cannot_be_written_is_told_once(tmp_path: Path) -> None:
+    (tmp_path / "project" / ".git").mkdir(parents=True)
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    (tmp_path / "project" / "a").write_text("1", encoding="utf-8")
+    emitted: list[AnyEvent] = []
+    blocked = tmp_path / "file" / "x"
+    places = HistoryPlaces(blocked, blocked, tmp_path / "project")
+    history = History(places, os.environ, emitted.append)
+    for _ in range(2):
+        access = Access(writes=(tmp_path / "project" / "a",), runs=ShellText("true", tmp_path))
+        await history.checkpoints.before(access)
+    kinds = [type(event).__name__ for event in emitted]
+    assert kinds == ["FileSaved", "Noticed"]
+    (step,) = await history.plan(emitted)
+    assert step.kind == "leave"
