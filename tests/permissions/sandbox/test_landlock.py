@@ -36,6 +36,7 @@ def box(tmp_path: Path) -> Iterator[Sandbox]:
         home=tmp_path / "home",
         roots=(tmp_path / "proj",),
         temp=tmp_path / "tmp",
+        aside=tmp_path / "aside",
     )
     made = Sandbox(config, machine(), level="landlock")
     yield made
