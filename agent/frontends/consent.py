@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from gatewright.agent.events import Asked
@@ -55,7 +56,8 @@ class Consent:
         for update in map(obj, items(updates)):
             match update.get("type"):
                 case "setMode":
-                    self._session.set_mode(str(update.get("mode", "")))
+                    with suppress(ValueError):  # no such mode here: the verdict counts without it
+                        self._session.set_mode(str(update.get("mode", "")))
                 case "addRules":
                     behavior = str(update.get("behavior", "allow"))
                     for rule in map(obj, items(update.get("rules"))):

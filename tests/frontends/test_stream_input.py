@@ -333,3 +333,22 @@ def test_the_published_schema_of_input(line: dict[str, Any], valid: bool) -> Non
     if line["type"] == "user" and not valid:
         with pytest.raises(BadInput):
             message_of(line)
+
+
+@pytest.mark.parametrize(
+    "updates",
+    [
+        [{"type": "setMode", "mode": "no such mode"}],
+        [{"type": "addRules", "behavior": "always", "rules": [{"toolName": "Bash"}]}],
+        [{"type": "addRules", "rules": [{"toolName": 7}, "?"]}],
+        ["?", {"type": "?"}, {}],
+    ],
+)
+async def test_updates_that_cannot_be_made_do_not_hold_the_answer_up(updates: list[Any]) -> None:
+    async with wired(CALL) as wire:
+        wire.say("go")
+        asked = await wire.until("control_request")
+        wire.verdict(asked, behavior="allow", updatedPermissions=updates)
+        await wire.until("result")
+        assert "once" in told(wire)
+        assert await wire.code() == 0
