@@ -18,6 +18,7 @@ from gatewright.agent.settings.schema import Source
 from gatewright.agent.settings.sources import Loaded, Problem, RuleTexts
 from gatewright.agent.surroundings import Surroundings, survey
 
+RULES = ("permissions", "projects")
 Stamp: TypeAlias = tuple[int, int, int] | None
 
 
@@ -64,14 +65,22 @@ def keep_restrictions(old: Loaded, new: Loaded) -> Loaded:
     """The new settings, where sources that cannot be read keep what they denied and asked."""
     rules = dict(new.rules)
     for source in broken_sources(new.problems):
-        kept = old.rules.get(source, RuleTexts())
-        rules[source] = RuleTexts(ask=kept.ask, deny=kept.deny)
+        before, now = old.rules.get(source, RuleTexts()), new.rules.get(source, RuleTexts())
+        rules[source] = RuleTexts(
+            allow=now.allow,
+            ask=tuple(dict.fromkeys(before.ask + now.ask)),
+            deny=tuple(dict.fromkeys(before.deny + now.deny)),
+        )
     return msgspec.structs.replace(new, rules=rules)
 
 
 def broken_sources(problems: Sequence[Problem]) -> set[Source]:
-    """The layers whose file as a whole is unreadable: the problem names no key."""
-    return {problem.source for problem in problems if not problem.key and problem.level == "error"}
+    """The layers that cannot be read as a whole, where no key is named, or in their rules."""
+    return {
+        problem.source
+        for problem in problems
+        if problem.level == "error" and (not problem.key or problem.key.startswith(RULES))
+    }
 
 
 def _stamps(files: Sequence[Path]) -> tuple[Stamp, ...]:

@@ -77,6 +77,28 @@ def test_a_broken_file_keeps_what_it_forbade_and_permits_nothing(
     assert live.around.loaded.rules[Source.PROJECT].allow == ("Bash(make)",)
 
 
+@pytest.mark.parametrize(
+    "permissions",
+    [
+        7,
+        {"deny": 5},
+        {"deny": [5, "Bash(dd:*)"], "ask": [[]]},
+        {"allow": ["Bash(make)"], "deny": {"Bash(rm:*)": True}},
+    ],
+)
+def test_a_mistake_in_the_rules_keeps_what_was_forbidden(tmp_path: Path, permissions: Any) -> None:
+    desk = Desk(tmp_path)
+    desk.write(RULES)
+    live = desk.live()
+    desk.write({"permissions": permissions})
+    live.refresh()
+    rules = live.around.loaded.rules[Source.PROJECT]
+    assert "Bash(rm:*)" in rules.deny
+    assert ("Bash(dd:*)" in rules.deny) is ("dd" in str(permissions))
+    assert rules.ask == ("Read(x)",)
+    assert rules.allow == (("Bash(make)",) if "allow" in str(permissions) else ())
+
+
 def test_a_removed_file_is_gone(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     desk.write(RULES)
