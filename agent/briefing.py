@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from gatewright.agent.prompt.approvals import Approvals
 from gatewright.agent.prompt.environment import look_around, today
-from gatewright.agent.prompt.memory import Memory, MemoryPlaces, memory_files, section
+from gatewright.agent.prompt.memory import Memory, MemoryFile, MemoryPlaces, memory_files, section
 from gatewright.agent.prompt.system import PromptParts, system_prompt
 from gatewright.agent.structured import Shape
 from gatewright.agent.surroundings import Surroundings
@@ -39,6 +39,10 @@ class Briefing:
         """The instruction files that are in the prompt."""
         self.blocks()
         return self._memory
+
+    def known(self) -> Sequence[MemoryFile]:
+        """The instruction files that were read last, without reading any."""
+        return self._memory.files
 
     def renew(self) -> None:
         """Forget what was read: the conversation begins anew."""

@@ -132,9 +132,7 @@ def _beside(
 ) -> Beside:
     """What the session has beside its turns."""
     around, settings, briefing = base.around, base.around.settings, opener.briefing
-    noticing = Noticing(
-        places_of(around), lambda: briefing.memory().files, bare=around.options.bare
-    )
+    noticing = Noticing(places_of(around), briefing.known, bare=around.options.bare)
     base.hub.tap(lambda e: briefing.renew() if isinstance(e.event, Cleared) else None)
     attaching = AttachPorts(_picture, ledger.note, _readable(policy, around.where))
     sweeping = Housekeeping(TurnStarted, sweep_abandoned)
