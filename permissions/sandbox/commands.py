@@ -106,7 +106,7 @@ class CommandSandbox:
     env: Mapping[str, str] = field(default_factory=dict[str, str])
     _box: Sandbox | None = None
     _found: Found | None = None
-    _temp: Path | None = None
+    temp: Path | None = None  # the session's own, made with the first command
     _trying: asyncio.Lock = field(default_factory=asyncio.Lock)
     _asker: Asker | None = None
     _running: list[Call] = field(default_factory=list[Call])
@@ -200,12 +200,11 @@ class CommandSandbox:
 
     def _prepare(self) -> Found:
         """In a thread: the imports and the probe take some milliseconds."""
-        from gatewright.permissions.sandbox import confinement  # noqa: PLC0415  lazy: 15 ms
+        from gatewright.permissions.sandbox import confinement, probe  # noqa: PLC0415  lazy: 15 ms
         from gatewright.permissions.sandbox.machine import machine  # noqa: PLC0415  lazy
-        from gatewright.permissions.sandbox.probe import probe  # noqa: PLC0415  lazy
 
         del confinement
-        return probe(machine())
+        return probe.probe(machine())
 
     def _open(self, found: Found) -> Sandbox:
         from gatewright.permissions.sandbox.bridge import Bridge  # noqa: PLC0415  lazy: 8 ms
@@ -220,21 +219,21 @@ class CommandSandbox:
             egress = Egress(config.network, ask=self._ask_domain, refused=self._heard)
             bridge = Bridge(Proxy(egress), asyncio.get_running_loop())
         box = Sandbox(config, tools, bridge, level=found.level)
-        if self._temp is not None:
-            box.janitor.watch((f"{self._temp}/",))
+        if self.temp is not None:
+            box.janitor.watch((f"{self.temp}/",))
         return box
 
     def _config(self) -> Config:
         from gatewright.permissions.sandbox.config import Config, configured  # noqa: PLC0415  lazy
 
-        self._temp = Path(tempfile.mkdtemp(prefix="gatewright-"))
+        self.temp = Path(tempfile.mkdtemp(prefix="gatewright-"))
         base, more = self.base, self.restrictions()
         config = configured(
             Config(
                 cwd=base.cwd,
                 home=base.home,
                 roots=base.roots,
-                temp=self._temp,
+                temp=self.temp,
                 aside=base.aside,
                 own_home=base.own_home,
             ),
@@ -284,8 +283,8 @@ class CommandSandbox:
 
     async def close(self) -> None:
         """End with the session: nothing is left on disk."""
-        if self._temp is not None:
-            await asyncio.to_thread(shutil.rmtree, self._temp, ignore_errors=True)
+        if self.temp is not None:
+            await asyncio.to_thread(shutil.rmtree, self.temp, ignore_errors=True)
         if self._box is not None:
             self._box.close()
             self._box = None

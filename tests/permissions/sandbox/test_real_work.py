@@ -156,7 +156,9 @@ def test_pytest_runs(project: Path) -> None:
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no compiler here")
 def test_make_compiles(project: Path) -> None:
-    (project / "m.c").write_text('#include <stdio.h>\nint main(void){puts("hi");return 0;}\n')
+    (project / "m.c").write_text(
+        '#include <stdio.h>\nint main(void){puts("hi");return 0;}\n', encoding="utf-8"
+    )
     (project / "Makefile").write_text("m: m.c\n\tcc -pthread -O2 m.c -o m\n", encoding="utf-8")
     assert confined(project, "make -j2 >/dev/null && ./m") == "hi\n"
 

@@ -1,0 +1,17 @@
+"""/sandbox: what commands may do in this session, and what was stopped lately."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gatewright.agent.commands.outcome import Outcome, Say
+from gatewright.agent.commands.registry import Command, CommandContext
+from gatewright.tools.blocks import Block
+
+
+def sandbox_command(panel: Callable[[], tuple[Block, ...]]) -> Command:
+    async def run(args: str, context: CommandContext) -> Outcome:
+        del args, context
+        return Say(panel())
+
+    return Command(name="sandbox", summary="Show how commands are confined", run=run)

@@ -1,0 +1,228 @@
+"""The sandbox behind the gate: what runs in it, what leaves it, and what the model is told."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from gatewright.agent.commands.outcome import Say
+from gatewright.agent.commands.registry import CommandContext, Commands
+from gatewright.agent.commands.sandbox import sandbox_command
+from gatewright.agent.settings.schema import Sandbox, SandboxFiles
+from gatewright.permissions.gated import GatePorts, gated
+from gatewright.permissions.policy import Policy, PolicyConfig
+from gatewright.permissions.rules import RuleTexts
+from gatewright.permissions.sandbox import probe as probing
+from gatewright.permissions.sandbox.commands import Base, CommandSandbox
+from gatewright.permissions.sandbox.machine import machine
+from gatewright.permissions.sandbox.restrictions import restrictions
+from gatewright.tools.access import Where
+from gatewright.tools.blocks import Code
+from gatewright.tools.interact import Answer, Ask
+from gatewright.tools.proc import spawn
+from gatewright.tools.protocol import ToolCall, ToolResult
+from gatewright.tools.registry import BASIC, BuiltinTools
+from tests.fakes.executor import context, text_of
+
+pytestmark = pytest.mark.skipif(
+    probing.probe(machine()).level != "bwrap", reason="no bubblewrap here"
+)
+
+
+class House:
+    def __init__(self, place: Path, settings: Sandbox, **config: Any) -> None:
+        for name in ("proj", "home", "out"):
+            (place / name).mkdir()
+        self.place, self.project = place, place / "proj"
+        self.asked: list[Ask] = []
+        self.warned: list[str] = []
+        self.answer = Answer(("once",))
+        where = Where(self.project, self.project, place / "home")
+        self.policy = Policy(
+            PolicyConfig(root=where.root, cwd=where.cwd, home=where.home, trusted=True, **config)
+        )
+        root = str(self.project)
+        self.sandbox = CommandSandbox(
+            Base(where.cwd, where.home, (where.root,), place / "own", place / "aside"),
+            settings,
+            restrictions=lambda: restrictions(self.policy.rules(), root, root),
+            warn=self.warned.append,
+        )
+        ports = GatePorts(sandbox=self.sandbox)
+        self.executor = gated([BuiltinTools(BASIC)], self.policy, ports)
+        env = {"PATH": os.environ["PATH"], "HOME": str(where.home)}
+        self.ctx = msgspec.structs.replace(
+            context(self.project), ask=self._ask, where=where, spawn=spawn, env=env
+        )
+
+    async def _ask(self, ask: Ask) -> Answer:
+        self.asked.append(ask)
+        return self.answer
+
+    async def bash(self, command: str, **more: object) -> ToolResult:
+        call = ToolCall("c1", "Bash", {"command": command, **more})
+        return await self.executor.execute(call, self.ctx)
+
+
+@pytest.fixture
+async def close() -> AsyncIterator[list[House]]:
+    houses: list[House] = []
+    yield houses
+    for house in houses:
+        await house.sandbox.close()
+
+
+@pytest.fixture
+def house(tmp_path: Path, close: list[House]) -> House:
+    made = House(tmp_path, Sandbox(auto_allow_bash_if_sandboxed=True))
+    close.append(made)
+    return made
+
+
+async def test_a_confined_command_runs_without_a_question(house: House) -> None:
+    result = await house.bash("make --version >/dev/null; echo $TMPDIR; echo x > a")
+    assert result.ok
+    assert house.asked == []
+    assert (house.project / "a").exists()
+    assert text_of(result).startswith("/tmp/gatewright-")
+
+
+async def test_without_auto_allow_it_asks_and_is_confined_all_the_same(
+    tmp_path: Path, close: list[House]
+) -> None:
+    house = House(tmp_path, Sandbox())
+    close.append(house)
+    result = await house.bash("touch ../out/x")
+    assert len(house.asked) == 1
+    assert not result.ok
+    assert not (tmp_path / "out" / "x").exists()
+
+
+async def test_a_failure_is_explained(house: House) -> None:
+    result = await house.bash("echo x > /etc/gatewright-test")
+    text = text_of(result)
+    assert "Read-only file system" in text
+    assert "dangerouslyDisableSandbox" in text
+    assert not text_of(await house.bash("exit 3")).count("sandbox")
+
+
+async def test_leaving_is_asked_each_time_and_not_for_always(house: House) -> None:
+    command = f"touch {house.place}/out/x"
+    result = await house.bash(command, dangerouslyDisableSandbox=True)
+    assert result.ok, text_of(result)
+    assert (house.place / "out" / "x").exists()
+    assert [option.id for option in house.asked[0].options] == ["once", "no"]
+
+
+async def test_leaving_can_be_forbidden(tmp_path: Path, close: list[House]) -> None:
+    settings = Sandbox(auto_allow_bash_if_sandboxed=True, allow_unsandboxed_commands=False)
+    house = House(tmp_path, settings)
+    close.append(house)
+    command = "python3 -c \"open('../' + 'out/x', 'w')\""
+    result = await house.bash(command, dangerouslyDisableSandbox=True)
+    assert not result.ok
+    assert house.asked == []
+    assert not (tmp_path / "out" / "x").exists()
+    assert "dangerouslyDisableSandbox" not in text_of(result)
+
+
+async def test_excluded_commands_run_outside_and_are_not_allowed_by_the_sandbox(
+    tmp_path: Path, close: list[House]
+) -> None:
+    settings = Sandbox(auto_allow_bash_if_sandboxed=True, excluded_commands=("touch:*",))
+    house = House(tmp_path, settings)
+    close.append(house)
+    result = await house.bash(f"touch {tmp_path}/out/x")
+    assert result.ok
+    assert len(house.asked) == 1
+    compound = await house.bash(f"touch a; touch {tmp_path}/out/y")
+    assert not (tmp_path / "out" / "y").exists(), text_of(compound)
+
+
+async def test_deny_rules_bind_every_program(tmp_path: Path, close: list[House]) -> None:
+    rules = {"user": RuleTexts(deny=("Read(secret.txt)", "Edit(/fixed/**)"))}
+    house = House(tmp_path, Sandbox(auto_allow_bash_if_sandboxed=True), rules=rules)
+    close.append(house)
+    (house.project / "sub").mkdir()
+    (house.project / "sub" / "secret.txt").write_text("sesame", encoding="utf-8")
+    (house.project / "fixed").mkdir()
+    script = "import os\nprint(open(os.sep.join(['sub', 'secret' + '.txt'])).read())\n"
+    (house.project / "read.py").write_text(script, encoding="utf-8")
+    assert "sesame" not in text_of(await house.bash("python3 read.py"))
+    script = "import os\nopen(os.path.join('fix' + 'ed', 'x'), 'w')\n"
+    (house.project / "write.py").write_text(script, encoding="utf-8")
+    await house.bash("python3 write.py")
+    assert list((house.project / "fixed").iterdir()) == []
+
+
+async def test_what_was_moved_aside_is_told(house: House) -> None:
+    result = await house.bash("python3 -c \"import os; os.makedirs('new/.vscode')\"")
+    assert "was moved to" in text_of(result)
+    assert (house.project / "new").is_dir()
+    assert not (house.project / "new" / ".vscode").exists()
+
+
+async def test_a_background_command_is_confined_to_its_end(house: House) -> None:
+    await house.bash("echo x > b; (sleep 0.2; echo late > c) & wait")
+    assert sorted(p.name for p in house.project.glob("[bc]")) == ["b", "c"]
+
+
+async def test_switched_off_nothing_is_confined(tmp_path: Path, close: list[House]) -> None:
+    house = House(tmp_path, Sandbox(enabled=False))
+    close.append(house)
+    assert (await house.bash(f"touch {tmp_path}/out/x")).ok
+    assert (tmp_path / "out" / "x").exists()
+    assert house.warned == []
+    assert "switched off" in house.sandbox.status
+
+
+@pytest.mark.parametrize("strict", [False, True])
+async def test_where_nothing_works(
+    tmp_path: Path, close: list[House], strict: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = probing.Found("none", "It does not work here.")
+    monkeypatch.setattr(probing, "probe", lambda _: found)
+    house = House(tmp_path, Sandbox(fail_if_unavailable=strict))
+    close.append(house)
+    result = await house.bash("echo hi")
+    assert result.ok is not strict
+    assert ("sandbox.failIfUnavailable" in text_of(result)) is strict
+    assert "It does not work here." in house.warned[0]
+
+
+async def test_the_panel_says_what_holds(house: House) -> None:
+    command = sandbox_command(house.sandbox.panel)
+    context_ = CommandContext(modes=house.policy, rules=house.policy, model="", commands=Commands())
+    before = await command.run("", context_)
+    assert isinstance(before, Say)
+    await house.bash("echo x > /etc/gatewright-test; mkdir -p n/.claude")
+    after = await command.run("", context_)
+    assert isinstance(after, Say)
+    [shown, table] = after.blocks
+    assert isinstance(shown, Code)
+    assert "bubblewrap" in shown.text
+    assert str(house.project) in shown.text
+    assert "moved to" in str(table)
+
+
+async def test_nothing_is_left(house: House) -> None:
+    await house.bash("true")
+    temp = house.sandbox.temp
+    assert temp is not None
+    assert temp.is_dir()
+    await house.sandbox.close()
+    assert not temp.exists()
+    assert list(house.project.iterdir()) == []
+
+
+def test_the_default_settings_restrict(tmp_path: Path) -> None:
+    settings = Sandbox()
+    assert settings.enabled == "auto"
+    assert settings.filesystem == SandboxFiles()
+    assert not settings.network.allowed_domains
+    assert not settings.auto_allow_bash_if_sandboxed
