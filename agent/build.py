@@ -50,6 +50,7 @@ from gatewright.agent.settings.grants import GrantStore
 from gatewright.agent.settings.schema import Settings
 from gatewright.agent.settings.trust import TrustStore
 from gatewright.agent.short_answer import PageReader
+from gatewright.agent.spending import Spending
 from gatewright.agent.surroundings import Surroundings, survey
 from gatewright.agent.transcript.writer import TranscriptLock, TranscriptWriter
 from gatewright.agent.version import VERSION
@@ -94,6 +95,8 @@ async def open_session(
     opener = ModelOpener(live, tools, start.id, briefing)
     names = [spec.name for spec in tools.specs()]
     announce(base, policy.current(), names, policy.problems)
+    spending = Spending()
+    spending.restore(envelope.event for envelope in start.stored)
     return Session(
         Parts(
             id=start.id,
@@ -117,7 +120,8 @@ async def open_session(
             opening=partial(_ask_for_trust, base, env, live),
             writer=writer,
             beside=_beside(base, live, policy, opener, ledger, (sandbox.close, reader.close)),
-            stored=len(start.stored) if start.on_disk else 0,
+            stored=len(start.stored),
+            spending=spending,
         )
     )
 
@@ -290,7 +294,10 @@ def _writer(base: Base) -> TranscriptWriter | None:
     )
 
     sync = around.settings.sync_sessions
-    return TranscriptWriter(start.path, header, lock=lock, warn=partial(_warn, hub), sync=sync)
+    writer = TranscriptWriter(start.path, header, lock=lock, warn=partial(_warn, hub), sync=sync)
+    if not start.on_disk:
+        writer.copy(start.stored)
+    return writer
 
 
 def _plan_path(base: Base) -> Path:

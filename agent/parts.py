@@ -15,6 +15,7 @@ from gatewright.agent.errors import ProviderError
 from gatewright.agent.hub import Hub
 from gatewright.agent.loop import Limits
 from gatewright.agent.model import OpenModel
+from gatewright.agent.spending import Spending
 from gatewright.agent.transcript.writer import TranscriptWriter
 from gatewright.tools.access import Where
 from gatewright.tools.protocol import Asker, Executor, Jobs, Progress, ToolContext
@@ -54,4 +55,5 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
     opening: Callable[[Asker], Awaitable[None]] | None = None  # awaited before the first turn
     writer: TranscriptWriter | None = None
     beside: Beside = Beside()
-    stored: int = 0  # the last sequence number that is on disk already
+    stored: int = 0  # the last sequence number the writer need not write
+    spending: Spending = msgspec.field(default_factory=Spending)  # with what is stored

@@ -46,7 +46,6 @@ from gatewright.agent.models import Models
 from gatewright.agent.parts import CallPorts, Parts
 from gatewright.agent.past import Entry, compact_ports, open_past
 from gatewright.agent.runner import Runner, RunnerPorts
-from gatewright.agent.spending import Spending
 from gatewright.agent.stop import Stop
 from gatewright.agent.toolrun import BatchPorts
 from gatewright.tools.interact import Answer, Ask
@@ -70,8 +69,7 @@ class Session:
             self._tell, lambda running: self._publish(TasksChanged(running=running))
         )
         self._cache = CacheWatch()
-        self._spending = Spending()
-        self._spending.restore(e.event for e in parts.hub.kept() if e.agent == MAIN)
+        self._spending = parts.spending
         self._compactor = Compactor(compact_ports(parts, self._publish))
         self._runner = Runner(
             RunnerPorts(

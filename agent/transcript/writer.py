@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -47,6 +47,11 @@ class TranscriptWriter:
         self._unsaved = bytearray()
         self._spoken = False
         self._failed = False
+
+    def copy(self, stored: Sequence[Envelope]) -> None:
+        """Begin with the events of another session; they too are written once somebody speaks."""
+        for envelope in stored:
+            self._unsaved += wire.encode(envelope, self._header.id)
 
     async def run(self, subscription: Subscription) -> None:
         """Write until the subscription is closed; owned by the session."""
