@@ -19,6 +19,7 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 RATIO_LIMIT = 2.0
 LINEAR_LIMIT = 1.15
