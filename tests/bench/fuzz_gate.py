@@ -69,7 +69,7 @@ def mutants(lines: list[str], chance: random.Random) -> Iterator[str]:
 
 
 def decision(command: str, rules: object = None, mode: str = "default") -> Decision:
-    context = {**BASE, "mode": mode, "rules": rules or {}}
+    context: dict[str, object] = {**BASE, "mode": mode, "rules": rules or {}}
     return decide(
         *call_and_context({"tool": "Bash", "input": {"command": command}, "context": context})
     )
