@@ -97,7 +97,7 @@ def problems(command: str) -> Iterator[str]:
         for found in (ruled, denied):
             if "could not judge" in found.reason.text:
                 yield found.reason.text
-    ended = bool(command.split("#")[0].strip()) and not command.endswith("\\")
+    ended = bool(command.split("#")[0].strip()) and not command.rstrip().endswith("\\")
     if ended and not isinstance(plain, Allow) and isinstance(decision(command + "; ls"), Allow):
         yield "adding '; ls' made it an allow"
 
