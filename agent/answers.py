@@ -69,6 +69,7 @@ class Answers:
         self._compacted = False
         self._stalls = 0
         self._overloads = 0
+        self._owed = 0.0  # dollars of attempts that were dropped, in no message yet
         self.usage = Usage()
         self.cost = 0.0
         self.requests = 0
@@ -94,8 +95,8 @@ class Answers:
             self._overloads = 0
             if self._may_raise(assembly):
                 self._raised = True
-                self._count(assembly)
-                self._ports.emit(MessageDropped())
+                self.requests += 1
+                self._drop(assembly, shown=True)
                 continue
             self._keep(assembly, assembly.parts)
             self._watch_cache(assembly)
@@ -118,14 +119,16 @@ class Answers:
                         ports.emit(event)
             _check_complete(assembly)
         except TimeoutError as error:
-            self._drop(shown=shown)
+            self._drop(assembly, shown=shown)
             raise Stalled(f"The model sent nothing for {ports.silence:.0f} s.") from error
         except ProviderError:
-            self._drop(shown=shown)
+            self._drop(assembly, shown=shown)
             raise
         except asyncio.CancelledError:
             if parts := assembly.partial():
                 self._keep(assembly, parts, cut=True)
+            else:
+                self._count(assembly)
             raise
         return assembly
 
@@ -182,7 +185,9 @@ class Answers:
         cut = assembly.reason is StopReason.LENGTH
         return cut and not self._raised and self._model.frame.can_raise()
 
-    def _drop(self, *, shown: bool) -> None:
+    def _drop(self, assembly: Assembly, *, shown: bool) -> None:
+        """What streamed is void, but it was paid for: the next answer that is kept says so."""
+        self._owed += self._count(assembly)
         if shown:
             self._ports.emit(MessageDropped())
 
@@ -190,13 +195,13 @@ class Answers:
         cost = self._model.price(assembly.usage)
         self.usage = self.usage.plus(assembly.usage)
         self.cost += cost
-        self.requests += 1
         return cost
 
     def _keep(
         self, assembly: Assembly, parts: tuple[AssistantPart, ...], *, cut: bool = False
     ) -> None:
-        cost = self._count(assembly)
+        cost, self._owed = self._owed + self._count(assembly), 0.0
+        self.requests += 1
         self._ports.emit(
             AssistantMessage(
                 id=assembly.id,

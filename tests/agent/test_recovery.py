@@ -14,11 +14,12 @@ from gatewright.agent.events import (
     RetryScheduled,
     ToolFinished,
     TurnEnded,
+    UsageChanged,
     UserMessage,
 )
 from gatewright.agent.guard import STOP_AT
 from gatewright.agent.loop import RESUMES, Limits
-from gatewright.agent.messages import TextPart
+from gatewright.agent.messages import TextPart, Usage
 from gatewright.agent.stop import Stop
 from gatewright.tools.interact import Answer
 from tests.fakes.clock import FakeClock
@@ -43,6 +44,25 @@ async def test_the_first_cut_asks_again_with_the_highest_limit() -> None:
         ]
         assert len(seen.of(MessageDropped)) == 1
         assert (ended.stop, ended.requests) == (Stop.COMPLETED, 2)  # the dropped one is paid, too
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        "usage: in=1000 out=20\nsay: Half of\nstop: length",
+        "usage: in=1000 out=20\nsay: Half of\ncut:",
+        "usage: in=1000 out=20\nsay: Half of\nerror: overloaded message=Busy.",
+    ],
+)
+async def test_what_was_dropped_is_paid_by_the_session_too(first: str) -> None:
+    text = script(first, "usage: in=2000 out=30\nsay: The whole answer.")
+    async with house(text) as built, Recorder(built.session) as seen:
+        built.session.submit("go")
+        ended = await seen.until(TurnEnded)
+        assert ended.cost == pytest.approx(3.05)
+        assert ended.usage == Usage(input=3000, output=50)
+        assert sum(message.cost for message in seen.of(AssistantMessage)) == ended.cost
+        assert seen.of(UsageChanged)[-1].cost == ended.cost
 
 
 async def test_later_cuts_are_resumed_a_few_times_then_told() -> None:
