@@ -93,9 +93,22 @@ def start(options: LaunchOptions) -> int:
 
             return leave(line.run(options, opener(options, interactive=True)))
         case Manner.SCREEN:
-            from gatewright.tui import app  # noqa: PLC0415  lazy: 120 ms, Textual
+            return leave(show(options))
 
-            return leave(app.run(opener(options, interactive=True, ask=options.prompt)))
+
+def show(options: LaunchOptions) -> int:
+    """The screen, as the person set it up."""
+    from gatewright.agent.looks import looks  # noqa: PLC0415  lazy: settings, 10 ms
+    from gatewright.tui import app  # noqa: PLC0415  lazy: 120 ms, Textual
+
+    own = looks(options)
+    return app.run(
+        opener(options, interactive=True, ask=options.prompt),
+        ui=own.ui,
+        themes=own.themes,
+        history=own.history,
+        keep_theme=own.keep_theme,
+    )
 
 
 def opener(

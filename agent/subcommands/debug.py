@@ -19,6 +19,14 @@ def _group() -> None:
 
 
 @group.command()
+def render(jsonl: Jsonl = False) -> None:
+    """Print what would reach the terminal: {"id", "where", "chunks"} per line."""
+    from gatewright.agent.subcommands.rendering import render_line  # noqa: PLC0415  lazy: 80 ms
+
+    answer_lines(jsonl, render_line)
+
+
+@group.command()
 def redirect(jsonl: Jsonl = False) -> None:
     """Say whether a web redirect would be followed: {"id", "from", "to", "hop"} per line."""
     from gatewright.tools.redirect import decide_line  # noqa: PLC0415  lazy: 3 ms
