@@ -21,7 +21,7 @@ from gatewright.agent.frontends.turn import from_start
 from gatewright.agent.options import LaunchOptions
 from gatewright.agent.session import Session
 from gatewright.tools.blocks import plain
-from gatewright.tools.interact import leaves
+from gatewright.tools.interact import Answer, leaves
 
 Opener = Callable[[], Awaitable[Session]]
 DRAIN = 2.0
@@ -59,6 +59,8 @@ class Conversation:
         self._out = out
         self._reader = reader
         self._asked: list[Asked] = []
+        self._begun = asyncio.Event()  # what there was at the start has been printed
+        self._ended = False  # nobody types any more
         self._spoken = Spoken()
         self._subscription = session.subscribe()
         self._leaving: asyncio.Future[int] = asyncio.get_running_loop().create_future()
@@ -97,12 +99,21 @@ class Conversation:
         while batch := await self._subscription.batch():
             for envelope in from_start(batch) if first else batch:
                 if isinstance(envelope.event, Asked):
-                    self._asked.append(envelope.event)
+                    self._take(envelope.event)
                 self._asked = self._spoken.still_open(self._asked, envelope.event)
                 self._say(self._spoken.text(envelope))
             first = False
+            self._begun.set()
+
+    def _take(self, asked: Asked) -> None:
+        """A question waits for its line; at the end of input nobody will answer it."""
+        if self._ended:
+            self._session.answer(asked.id, Answer(cancelled=True))
+        else:
+            self._asked.append(asked)
 
     async def _listen(self) -> None:
+        await self._begun.wait()  # a first line answers a question that stood there first
         while (line := await self._reader.next()) is not None:
             if self._asked:
                 self._answer(line)
@@ -110,6 +121,9 @@ class Conversation:
                 await self._command(line)
             elif line.strip():
                 self._session.submit(line)
+        self._ended = True
+        for asked in tuple(self._asked):
+            self._session.answer(asked.id, Answer(cancelled=True))
         await self._session.idle()
         self.leave(Exit.OK)
 

@@ -47,3 +47,10 @@ def test_the_line_front_end_lets_go_too(program: Program) -> None:
     done = program.run("--plain", "--model", "demo", input="q\n")
     assert done.returncode == 0
     assert "Do you trust" in done.stdout
+
+
+def test_the_end_of_input_answers_no_question_and_waits_for_none(program: Program) -> None:
+    acting(program)
+    done = program.run("--plain", "--model", "demo", input="", within=10)
+    assert done.returncode == 0
+    assert not list(program.home.rglob("trust.json"))
