@@ -13,7 +13,7 @@ from typing import Any, TextIO
 
 from gatewright.agent.commands.outcome import Panel, Quit, Say
 from gatewright.agent.errors import GatewrightError
-from gatewright.agent.events import Asked
+from gatewright.agent.events import Asked, Envelope
 from gatewright.agent.exits import Exit, code_for
 from gatewright.agent.frontends.reader import LineReader
 from gatewright.agent.frontends.spoken import Spoken, answer_from
@@ -59,7 +59,6 @@ class Conversation:
         self._out = out
         self._reader = reader
         self._asked: list[Asked] = []
-        self._begun = asyncio.Event()  # what there was at the start has been printed
         self._ended = False  # nobody types any more
         self._spoken = Spoken()
         self._subscription = session.subscribe()
@@ -67,6 +66,8 @@ class Conversation:
 
     async def run(self, prompt: str) -> int:
         self._say(GREETING)
+        await asyncio.sleep(0)  # the session's own question, if any, stands before the first line
+        self._show(from_start(self._subscription.waiting()))
         if prompt:
             self._session.submit(prompt)
         printing = asyncio.create_task(self._print())
@@ -95,15 +96,15 @@ class Conversation:
             self._leaving.set_result(code)
 
     async def _print(self) -> None:
-        first = True
         while batch := await self._subscription.batch():
-            for envelope in from_start(batch) if first else batch:
-                if isinstance(envelope.event, Asked):
-                    self._take(envelope.event)
-                self._asked = self._spoken.still_open(self._asked, envelope.event)
-                self._say(self._spoken.text(envelope))
-            first = False
-            self._begun.set()
+            self._show(batch)
+
+    def _show(self, batch: list[Envelope]) -> None:
+        for envelope in batch:
+            if isinstance(envelope.event, Asked):
+                self._take(envelope.event)
+            self._asked = self._spoken.still_open(self._asked, envelope.event)
+            self._say(self._spoken.text(envelope))
 
     def _take(self, asked: Asked) -> None:
         """A question waits for its line; at the end of input nobody will answer it."""
@@ -113,7 +114,6 @@ class Conversation:
             self._asked.append(asked)
 
     async def _listen(self) -> None:
-        await self._begun.wait()  # a first line answers a question that stood there first
         while (line := await self._reader.next()) is not None:
             if self._asked:
                 self._answer(line)
