@@ -110,8 +110,10 @@ class Follower:
         try:
             while True:
                 news = asyncio.create_task(self._subscription.batch())
-                await asyncio.wait({news, over}, return_when=asyncio.FIRST_COMPLETED)
-                news.cancel()
+                try:
+                    await asyncio.wait({news, over}, return_when=asyncio.FIRST_COMPLETED)
+                finally:
+                    news.cancel()  # else it takes what a later turn waits for
                 await asyncio.wait({news})
                 batch = [] if news.cancelled() else news.result()
                 batch = batch or self._subscription.waiting()

@@ -1,0 +1,35 @@
+"""Who stops listening in mid-turn misses nothing of a later one."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+
+from gatewright.agent.events import TurnEnded
+from gatewright.agent.frontends.turn import Follower
+from tests.fakes.house import House, house
+
+
+async def listen(built: House, follower: Follower, text: str) -> list[str]:
+    async with aclosing(follower.turn(text)) as envelopes:
+        return [
+            envelope.event.stop async for envelope in envelopes
+            if isinstance(envelope.event, TurnEnded)
+        ]  # fmt: skip
+
+
+async def test_a_listener_that_is_cancelled_leaves_no_task_that_takes_events() -> None:
+    async with house("wait: gate\nsay: One.\n---\nsay: Two.") as built:
+        follower = Follower(built.session)
+        before = asyncio.all_tasks()
+        first = asyncio.create_task(listen(built, follower, "one"))
+        await built.provider.reached("gate")
+        await asyncio.sleep(0)
+        first.cancel()
+        await asyncio.wait([first])
+        for _ in range(5):
+            await asyncio.sleep(0)
+        assert len(asyncio.all_tasks() - before) == 1  # the turn
+        built.provider.release("gate")
+        assert await listen(built, follower, "two") == ["completed"]
+        follower.close()
