@@ -139,9 +139,9 @@ async def git_dirty(directory: str) -> bool:
         try:
             async with asyncio.timeout(GIT_SECONDS):
                 output, _ = await process.communicate()
-        except TimeoutError:
-            process.kill()
-            await process.wait()
-            return True
+        finally:  # too late, or nobody wants to know any more
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
         return process.returncode != 0 or bool(output.strip())
     return True

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from gatewright.permissions import world
 from gatewright.permissions.decision import DecisionRecord
 from gatewright.permissions.gate import Gate, GatePorts, Passed, Request
 from gatewright.permissions.paths import Place
@@ -129,6 +130,22 @@ async def test_a_dirty_tree_is_noticed_without_running_its_configuration(tmp_pat
     (tmp_path / "new").touch()
     assert await git_dirty(str(tmp_path))
     assert not marker.exists()
+
+
+async def test_a_question_nobody_waits_for_any_more_leaves_no_git(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = "echo $$ > asked.new; mv asked.new asked; exec sleep 60"
+    monkeypatch.setattr(world, "SAFE_GIT", ("/bin/sh", "-c", script))
+    asking = asyncio.create_task(git_dirty(str(tmp_path)))
+    async with asyncio.timeout(5):
+        while not (tmp_path / "asked").exists():  # noqa: ASYNC110  another process
+            await asyncio.sleep(0.01)
+    asking.cancel()
+    await asyncio.wait([asking])
+    pid = int((tmp_path / "asked").read_text(encoding="utf-8"))
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
 
 
 async def test_git_in_a_nested_repository_asks(tmp_path: Path) -> None:
