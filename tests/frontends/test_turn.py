@@ -18,17 +18,21 @@ async def listen(built: House, follower: Follower, text: str) -> list[str]:
         ]  # fmt: skip
 
 
+async def steps() -> None:
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
 async def test_a_listener_that_is_cancelled_leaves_no_task_that_takes_events() -> None:
     async with house("wait: gate\nsay: One.\n---\nsay: Two.") as built:
         follower = Follower(built.session)
         before = asyncio.all_tasks()
         first = asyncio.create_task(listen(built, follower, "one"))
         await built.provider.reached("gate")
-        await asyncio.sleep(0)
+        await steps()  # it has heard all there is, and waits for more
         first.cancel()
         await asyncio.wait([first])
-        for _ in range(5):
-            await asyncio.sleep(0)
+        await steps()
         waiting = [task for task in asyncio.all_tasks() - before if "Subscription" in repr(task)]
         assert waiting == []
         built.provider.release("gate")
