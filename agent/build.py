@@ -26,6 +26,7 @@ from gatewright.agent.events import (
     AnyEvent,
     Cleared,
     Decided,
+    InputDelta,
     ModeChanged,
     Noticed,
     TurnEnded,
@@ -42,6 +43,7 @@ from gatewright.agent.options import LaunchOptions
 from gatewright.agent.parts import CallPorts, Parts
 from gatewright.agent.planning import SessionPlanning, plan_file
 from gatewright.agent.policing import policy_config, rules_of
+from gatewright.agent.preload import import_all
 from gatewright.agent.providers.retry import Backoff, RetryPolicy
 from gatewright.agent.redact import Redactor
 from gatewright.agent.resume import Start
@@ -70,6 +72,13 @@ from gatewright.tools.registry import ALONE, INTERACTIVE, BuiltinTools
 from gatewright.tools.sweep import sweep_abandoned
 
 RETRY = RetryPolicy()
+FIRST_CALL = (  # 140 ms to judge and run it, imported while the model still writes it
+    "gatewright.permissions.shell_call",
+    "gatewright.tools.bash",
+    "gatewright.tools.read",
+    "gatewright.tools.grep",
+    "gatewright.tools.edit",
+)
 LOOSE_MODES = frozenset({"bypassPermissions", "fullAccess", "auto"})
 
 
@@ -141,7 +150,9 @@ def _beside(
     attaching = AttachPorts(_picture, ledger.note, _readable(policy, around.where))
     sweeping = Housekeeping(TurnStarted, sweep_abandoned)
     base.hub.tap(lambda e: sweeping.saw(e.event))
-    closing = (*closing, base.history.checkpoints.settled, sweeping.settled)
+    loading = Housekeeping(InputDelta, partial(import_all, FIRST_CALL))
+    base.hub.tap(lambda e: loading.saw(e.event))
+    closing = (*closing, base.history.checkpoints.settled, sweeping.settled, loading.settled)
     if around.interactive:
         keeping = Housekeeping(TurnEnded, _cleaning(around))
         base.hub.tap(lambda e: keeping.saw(e.event))

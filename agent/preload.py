@@ -9,16 +9,14 @@ from collections.abc import Sequence
 
 
 def preload(modules: Sequence[str]) -> threading.Thread:
-    """Start importing, in order; whoever needs one of them earlier waits for Python's import lock.
-
-    A module that cannot be imported is left to whoever really needs it.
-    """
-
-    def work() -> None:
-        for name in modules:
-            with contextlib.suppress(ImportError):
-                importlib.import_module(name)
-
-    thread = threading.Thread(target=work, name="preload", daemon=True)
+    """Start importing; whoever needs one of them earlier waits for Python's import lock."""
+    thread = threading.Thread(target=import_all, args=(modules,), name="preload", daemon=True)
     thread.start()
     return thread
+
+
+def import_all(modules: Sequence[str]) -> None:
+    """In order. A module that cannot be imported is left to whoever really needs it."""
+    for name in modules:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)

@@ -19,7 +19,6 @@ from gatewright.permissions.named_call import NamedCall
 from gatewright.permissions.path_call import PathCall, is_plan_file
 from gatewright.permissions.paths import Paths
 from gatewright.permissions.rules import Rule, ShellForm, parse_rule
-from gatewright.permissions.shell_call import ShellCall
 from gatewright.permissions.subject import Permit, Subject
 from gatewright.permissions.web_call import WebCall
 from gatewright.tools.access import Effect
@@ -99,6 +98,8 @@ def subject_of(call: Call, context: Context, paths: Paths) -> Subject:
     access = call.access
     family = tools_table.row(call.tool).family
     if access.runs is not None or family == "shell":
+        from gatewright.permissions.shell_call import ShellCall  # noqa: PLC0415  lazy: 30 ms
+
         return ShellCall(call, context, paths)
     if access.urls or family == "web":
         return WebCall(call, context)
@@ -308,6 +309,10 @@ def finish(inquiry: Inquiry, decision: Decision) -> Decision:
 def _narrowed(inquiry: Inquiry, allow: Allow) -> Allow:
     """Searches that run without anybody having looked leave restricted files out."""
     subject = inquiry.subject
+    if subject.family != "shell":
+        return allow
+    from gatewright.permissions.shell_call import ShellCall  # noqa: PLC0415  lazy: 30 ms
+
     if not isinstance(subject, ShellCall):
         return allow
     text = subject.rewritten(exact=_is_exact(allow.reason))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import ssl
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -58,6 +59,16 @@ class Connection:
         self._writer.transport.abort()
 
 
+def happy_eyeballs(version: tuple[int, int, int]) -> float | None:
+    """Seconds before the next address is tried beside the first; None: one after the other.
+
+    The first releases of 3.12 and 3.13 fail an assertion when this meets eager tasks, as the
+    screen has them (cpython#124309).
+    """
+    broken = (3, 12, 0) <= version < (3, 12, 8) or (3, 13, 0) <= version < (3, 13, 1)
+    return None if broken else _HAPPY_EYEBALLS
+
+
 async def connect(
     address: Address, proxy: Address | None, tls: Callable[[], ssl.SSLContext]
 ) -> Connection:
@@ -69,7 +80,7 @@ async def connect(
         first.port,
         ssl=secure,
         server_hostname=first.host if secure else None,
-        happy_eyeballs_delay=_HAPPY_EYEBALLS,
+        happy_eyeballs_delay=happy_eyeballs(sys.version_info[:3]),
         limit=_BLOCK,
     )
     connection = Connection(reader, writer)
