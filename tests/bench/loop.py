@@ -91,7 +91,7 @@ def _answer(number: int, *, last: bool) -> bytes:
     )
 
 
-async def measure(calls: int) -> list[float]:
+async def measure(calls: int, *, sandbox: bool = False) -> list[float]:
     """Milliseconds of each gap."""
     server = Server(calls)
     listening = await asyncio.start_server(server.serve, "127.0.0.1", 0)
@@ -104,7 +104,8 @@ async def measure(calls: int) -> list[float]:
             "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{port}",
         }
         agent = Path(sys.executable).with_name("agent")
-        flags = ("-p", "go", "--model", "anthropic/fake", "--permission-mode", "bypass")
+        flags = ["-p", "go", "--model", "anthropic/fake", "--permission-mode", "bypass"]
+        flags += ["--settings", json.dumps({"sandbox": {"enabled": sandbox}})]
         process = await asyncio.create_subprocess_exec(
             agent, *flags, cwd=folder, env=env, stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
@@ -132,8 +133,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--calls", type=int, default=LATE)
     parser.add_argument("--check", action="store_true", help="fail when over the limits")
+    parser.add_argument("--sandbox", action="store_true", help="confine the commands")
     given = parser.parse_args()
-    first, growth = report(asyncio.run(measure(given.calls)))
+    first, growth = report(asyncio.run(measure(given.calls, sandbox=given.sandbox)))
     if given.check and (first > TURN_LIMIT_MS or growth > FLAT_LIMIT):
         print(f"over the limit: {TURN_LIMIT_MS} ms and {FLAT_LIMIT} times")
         return 1
