@@ -188,16 +188,20 @@ async def spawn(request: SpawnRequest) -> GroupChild:
     marker = next_marker()
     try:
         os.set_blocking(reader, False)
-        process = subprocess.Popen(  # noqa: ASYNC220  returns after exec, about 1 ms
-            request.argv,
-            cwd=request.cwd,
-            env={**request.env, MARKER: marker},
-            stdin=subprocess.DEVNULL,
-            stdout=writer,
-            stderr=writer,
-            start_new_session=True,
-            pass_fds=request.fds,
-        )
+
+        def begin() -> subprocess.Popen[bytes]:
+            return subprocess.Popen(
+                request.argv,
+                cwd=request.cwd,
+                env={**request.env, MARKER: marker},
+                stdin=subprocess.DEVNULL,
+                stdout=writer,
+                stderr=writer,
+                start_new_session=True,
+                pass_fds=request.fds,
+            )
+
+        process = begin() if request.start is None else request.start(begin)
     except (OSError, ValueError) as error:  # a NUL, or half a character, in an argument
         os.close(reader)
         if request.ended is not None:

@@ -131,6 +131,7 @@ class SpawnRequest(msgspec.Struct, frozen=True, kw_only=True):
     env: Mapping[str, str]
     fds: tuple[int, ...] = ()  # descriptors the child inherits under the same numbers
     ended: Callable[[], None] | None = None  # called once: nothing of it is left, or none started
+    start: Callable[[Callable[[], Any]], Any] | None = None  # begins it, in a thread of its own
 
 
 class Child(Protocol):

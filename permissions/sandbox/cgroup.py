@@ -14,11 +14,11 @@ _OWN = 6  # bubblewrap, its init, the limit setter and the like count too
 _numbers = itertools.count(1)
 
 
-def make_groups(limits: Limits, machine: Machine) -> tuple[str, ...]:
-    """The groups a run is to join; none where the machine has no such thing for us."""
+def make_groups(limits: Limits, machine: Machine, *, counted: bool) -> tuple[str, ...]:
+    """The groups a run is to join; `counted` when its processes are counted elsewhere."""
     name = f"gatewright-{os.getpid()}-{next(_numbers)}"
     groups: list[str] = []
-    if machine.pids and limits.nproc:
+    if machine.pids and limits.nproc and not counted:
         groups.extend(_make(machine.pids, name, {"pids.max": limits.nproc + _OWN}))
     if machine.memory and limits.memory:
         known = (Path(machine.memory) / "memory.limit_in_bytes").exists()

@@ -21,6 +21,7 @@ from gatewright.permissions.sandbox.config import ENV_EXAMPLES, Config
 from gatewright.permissions.sandbox.globs import Glob, globs
 from gatewright.permissions.sandbox.janitor import Janitor
 from gatewright.permissions.sandbox.machine import Machine
+from gatewright.permissions.sandbox.nursery import nursery
 from gatewright.permissions.sandbox.placeholders import Placeholders
 from gatewright.permissions.sandbox.probe import Level
 from gatewright.permissions.sandbox.profile import SandboxProfile, Wishes, sandboxed
@@ -71,6 +72,9 @@ class Sandbox:
         self._active: list[Active] = []
         self._approved: set[str] = set()
         self._filter = b""
+        self._nursery = nursery(machine.pids, config.limits.nproc)
+        if self._nursery is not None:
+            self.janitor.watch((str(self._nursery.group),))
         self._sweeping: asyncio.TimerHandle | None = None
         self._store: Path | None = None
         home = os.path.realpath(config.home)
@@ -137,7 +141,12 @@ class Sandbox:
                 outer()
 
         return SpawnRequest(
-            argv=tuple(argv), cwd=Path("/"), env=env, fds=(*request.fds, *run.fds()), ended=ended
+            argv=tuple(argv),
+            cwd=Path("/"),
+            env=env,
+            fds=(*request.fds, *run.fds()),
+            ended=ended,
+            start=self._nursery.start if self._nursery is not None else None,
         )
 
     def _entry(
@@ -175,7 +184,9 @@ class Sandbox:
         names = profile.missing if self._level == "bwrap" else ()
         run = Run(held=self._placeholders.put(names, self.roots))
         self.janitor.watch(path for path in run.held if path not in known)
-        run.group = cgroup.make_groups(profile.limits, self.machine)
+        run.group = cgroup.make_groups(
+            profile.limits, self.machine, counted=self._nursery is not None
+        )
         self.janitor.watch(run.group)
         if self.machine.seccomp:
             if not self._filter:
@@ -272,6 +283,9 @@ class Sandbox:
         if self._sweeping is not None:
             self._sweeping.cancel()
         self._sweep()
+        if self._nursery is not None:
+            self._nursery.close()
+            self.janitor.forget((str(self._nursery.group),))
         self.janitor.close()
 
 

@@ -41,9 +41,13 @@ def _wait(request: SpawnRequest) -> int:
     assert request.ended is not None
     stopped: list[int] = []
     try:
-        child = subprocess.Popen(
-            request.argv, cwd=request.cwd, env=request.env, pass_fds=request.fds
-        )
+
+        def begin() -> subprocess.Popen[bytes]:
+            return subprocess.Popen(
+                request.argv, cwd=request.cwd, env=request.env, pass_fds=request.fds
+            )
+
+        child = begin() if request.start is None else request.start(begin)
 
         def stop(number: int, _frame: object) -> None:
             stopped.append(number)

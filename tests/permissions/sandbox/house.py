@@ -180,17 +180,21 @@ def run_in(
     request = box.confine(SpawnRequest(argv=tuple(argv), cwd=cwd, env=env), told.extend)
     assert request.ended is not None
     try:
-        done = subprocess.run(
-            request.argv,
-            cwd=request.cwd,
-            env=request.env,
-            pass_fds=request.fds,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=SECONDS,
-            check=False,
-        )
+
+        def begin() -> subprocess.CompletedProcess[bytes]:
+            return subprocess.run(
+                request.argv,
+                cwd=request.cwd,
+                env=request.env,
+                pass_fds=request.fds,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                timeout=SECONDS,
+                check=False,
+            )
+
+        done = begin() if request.start is None else request.start(begin)
     finally:
         request.ended()
     code = done.returncode if done.returncode >= 0 else 128 - done.returncode
