@@ -20,6 +20,7 @@ from gatewright.agent.beside import Beside, open_namer, small_model
 from gatewright.agent.briefing import Briefing, places_of
 from gatewright.agent.commands.core import built_in
 from gatewright.agent.commands.registry import Commands
+from gatewright.agent.commands.sandbox import sandbox_command
 from gatewright.agent.compact.state import Remains
 from gatewright.agent.errors import SettingsError
 from gatewright.agent.events import (
@@ -115,7 +116,7 @@ async def open_session(
             clock=CLOCK,
             modes=policy,
             rules=policy,
-            commands=Commands(built_in()),
+            commands=Commands((*built_in(), sandbox_command(sandbox.panel))),
             executor=gated([tools], policy, _gate_ports(base, barrier, sandbox)),
             context=_context_factory(live, kept, planning, ledger, reader),
             open_model=opener,

@@ -21,7 +21,7 @@ from gatewright.permissions.sandbox.config import ENV_EXAMPLES, Config
 from gatewright.permissions.sandbox.globs import Glob, globs
 from gatewright.permissions.sandbox.janitor import Janitor
 from gatewright.permissions.sandbox.machine import Machine
-from gatewright.permissions.sandbox.nursery import nursery
+from gatewright.permissions.sandbox.nursery import Nursery, nursery
 from gatewright.permissions.sandbox.placeholders import Placeholders
 from gatewright.permissions.sandbox.probe import Level
 from gatewright.permissions.sandbox.profile import SandboxProfile, Wishes, sandboxed
@@ -72,9 +72,8 @@ class Sandbox:
         self._active: list[Active] = []
         self._approved: set[str] = set()
         self._filter = b""
-        self._nursery = nursery(machine.pids, config.limits.nproc)
-        if self._nursery is not None:
-            self.janitor.watch((str(self._nursery.group),))
+        self._nursery: Nursery | None = None
+        self._counts = True  # until we know better
         self._sweeping: asyncio.TimerHandle | None = None
         self._store: Path | None = None
         home = os.path.realpath(config.home)
@@ -184,6 +183,11 @@ class Sandbox:
         names = profile.missing if self._level == "bwrap" else ()
         run = Run(held=self._placeholders.put(names, self.roots))
         self.janitor.watch(path for path in run.held if path not in known)
+        if self._nursery is None and self._counts:
+            self._nursery = nursery(self.machine.pids, profile.limits.nproc)
+            self._counts = self._nursery is not None
+            if self._nursery is not None:
+                self.janitor.watch((str(self._nursery.group),))
         run.group = cgroup.make_groups(
             profile.limits, self.machine, counted=self._nursery is not None
         )
@@ -286,6 +290,7 @@ class Sandbox:
         if self._nursery is not None:
             self._nursery.close()
             self.janitor.forget((str(self._nursery.group),))
+            self._nursery = None
         self.janitor.close()
 
 

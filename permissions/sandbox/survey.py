@@ -10,7 +10,7 @@ import os
 import stat
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from gatewright.permissions.paths import inside
@@ -257,7 +257,3 @@ def _kind(path: str) -> str:
 
 def _below(path: str, root: str) -> bool:
     return path != root and inside(path, root)
-
-
-def real_paths(paths: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(os.path.realpath(path) for path in paths))
