@@ -341,7 +341,7 @@ def _curl_uploads(part: Part) -> Iterable[Operand]:
 
 
 _GIT_READS = frozenset({"show", "diff", "blame", "log", "cat-file", "grep", "annotate", "archive"})
-_GIT_WRITES = frozenset({"rm", "mv", "checkout", "restore", "add", "clean"})
+_GIT_WRITES = frozenset({"rm", "mv", "checkout", "restore", "clean"})
 _REVISION = re.compile(r"[^:]*:(?!/)(.+)")
 
 
@@ -365,7 +365,7 @@ def _git(part: Part) -> Touched:
             if arg.text.startswith(("--output=", "--output-directory="))
         )
         return Touched(tuple(paths), writes)
-    if sub in ("rm", "mv"):
+    if sub in _GIT_WRITES:
         return Touched(writes=tuple(paths))
     if sub == "clone" and len(paths) > 1:
         return Touched(writes=(paths[-1],))
