@@ -105,6 +105,7 @@ class Dialect:
             case UserMessage(hidden=False, content=content) if self._replay:
                 yield user(content)
             case ToolFinished() as finished:
+                self._inputs.pop(finished.call_id, None)
                 yield tool_result(finished)
             case Decided(behavior="deny") as decided:
                 self._deny(decided)

@@ -338,3 +338,19 @@ async def test_a_whole_run_as_one_object() -> None:
 
 def test_a_lone_surrogate_can_be_written() -> None:
     assert json.loads(encode({"text": "\ud83d"})) == {"text": "\ud83d"}
+
+
+def test_inputs_of_calls_that_ended_are_let_go() -> None:
+    dialect = Dialect("s", new_id=lambda: "n")
+    call = CallPart("c1", "Read", {"file_path": "a.py"})
+    events = (
+        AssistantMessage(id="m", model="m", parts=(call,)),
+        ToolFinished(call_id="c1", ok=True, content=()),
+    )
+    held = []
+    for event in events:
+        dialect.lines(
+            Envelope(seq=1, uuid="u", parent="", timestamp=0.0, agent="main", event=event)
+        )
+        held.append(dialect.input_of("c1"))
+    assert held == [{"file_path": "a.py"}, {}]
