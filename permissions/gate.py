@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
 from gatewright.permissions.context import Call, HookWord
@@ -262,12 +262,5 @@ def _choice(
             return "once"
         case "always" if offered:
             return "always"
-        case "no":
-            return "told" if answer.text.strip() else "no"
         case _:
             return "told" if answer.text.strip() else "no"
-
-
-def with_hook_input(request: Request, call: ToolCall, facts: Facts) -> Request:
-    """The same request with the input a hook wrote; hooks are not asked a second time."""
-    return replace(request, call=call, facts=facts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
@@ -261,7 +261,3 @@ def peel(argv: tuple[Arg, ...]) -> tuple[Arg, ...] | None:
         if argv[0].text == "time" and item.name != "-p":
             return None
     return None
-
-
-def used_rules(covers: Iterable[Cover]) -> list[Rule]:
-    return [cover.rule for cover in covers if cover.rule is not None]
