@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from bisect import bisect_right
 from pathlib import Path
 
 import msgspec
@@ -69,26 +68,6 @@ def test_a_lost_parent_costs_only_its_record(tmp_path: Path) -> None:
     stored = read_transcript(path)
     assert [envelope.event for envelope in stored.branch] == events[:4] + events[5:]
     assert stored.skipped == 1
-
-
-def test_300_lines_cut_anywhere_resume(tmp_path: Path) -> None:
-    events: list[AnyEvent] = [started()]
-    for number in range(50):
-        events += turn(number, output="ü" * (number % 3))
-    envelopes = list(chained(events))
-    path = write(tmp_path / "s.jsonl", envelopes)
-    data = path.read_bytes()
-    ends = [index + 1 for index, byte in enumerate(data) if byte == 10]
-    near_end = ends[-8]
-    # From the end, so that each step only shortens the file.
-    for cut in range(len(data), ends[0] - 1, -1):
-        os.truncate(path, cut)
-        if cut > near_end or cut in ends or cut % 97 == 0:
-            complete = bisect_right(ends, cut) - 1
-            stored = read_transcript(path)
-            assert len(stored.branch) == complete
-            assert stored.branch == tuple(envelopes[:complete])
-            assert stored.torn == (cut not in ends)
 
 
 def test_what_a_session_is_survives_its_boundaries(tmp_path: Path) -> None:
