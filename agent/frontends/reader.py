@@ -6,6 +6,7 @@ import asyncio
 import os
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 
 from gatewright.agent.exits import BadInput
 
@@ -40,20 +41,26 @@ class LineReader:
         return line
 
     def _run(self) -> None:
-        try:
-            pending = b""
-            while chunk := os.read(self._fd, CHUNK):
-                *lines, pending = (pending + chunk).split(b"\n")
-                if len(pending) > MAX_LINE:
-                    self._endless = True
-                    break
-                for line in lines:
-                    self._put(line.decode("utf-8", "replace").removesuffix("\r"))
-            if pending and not self._endless:
-                self._put(pending.decode("utf-8", "replace"))
-        except OSError:
-            pending = b""  # a terminal that went away ends the input like any other end
+        with suppress(OSError):  # a terminal that went away ends the input like any other end
+            self._read()
         self._put(None)
+
+    def _read(self) -> None:
+        pieces: list[bytes] = []  # of the line whose end has not come yet
+        size = 0
+        while chunk := os.read(self._fd, CHUNK):
+            first, *others = chunk.split(b"\n")
+            pieces.append(first)
+            size += len(first)
+            for piece in others:
+                line = b"".join(pieces).decode("utf-8", "replace")
+                self._put(line.removesuffix("\r"))
+                pieces, size = [piece], len(piece)
+            if size > MAX_LINE:
+                self._endless = True
+                return
+        if last := b"".join(pieces):
+            self._put(last.decode("utf-8", "replace"))
 
     def _put(self, line: str | None) -> None:
         self._room.acquire()
