@@ -11,7 +11,9 @@ import socket
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from gatewright.permissions.sandbox.domains import named
 from gatewright.permissions.sandbox.inside import LISTEN, PORTS
+from gatewright.permissions.sandbox.profile import Network
 from gatewright.permissions.sandbox.proxy import Proxy
 from gatewright.permissions.sandbox.runs import Run
 
@@ -21,16 +23,21 @@ _ENV = {
     "HTTP_PROXY": _HTTP,
     "HTTPS_PROXY": _HTTP,
     "ALL_PROXY": _HTTP,
-    "NO_PROXY": "localhost,127.0.0.1,::1",
     "YARN_HTTP_PROXY": _HTTP,
     "YARN_HTTPS_PROXY": _HTTP,
     "NODE_USE_ENV_PROXY": "1",
     "GATEWRIGHT_SOCKS": f"{LISTEN[1]}:{PORTS[1]}",
 }
-ENV: Mapping[str, str] = {
-    **_ENV,
-    **{name.lower(): _ENV[name] for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")},
-}
+_LOCAL = ("localhost", "127.0.0.1", "::1")
+
+
+def proxy_env(network: Network) -> Mapping[str, str]:
+    """How tools find the proxy. What the rules name of this machine is reached through it, too."""
+    direct = ",".join(host for host in _LOCAL if not named(network.allowed, host))
+    env = {**_ENV, "NO_PROXY": direct}
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"):
+        env[name.lower()] = env[name]
+    return env
 
 
 @dataclass(slots=True)
@@ -41,7 +48,9 @@ class Bridge:
     loop: asyncio.AbstractEventLoop
     _tasks: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
 
-    env: Mapping[str, str] = field(default_factory=lambda: ENV)
+    @property
+    def env(self) -> Mapping[str, str]:
+        return proxy_env(self.proxy.egress.network)
 
     def __call__(self, run: Run) -> int:
         """A descriptor for the inside: what listens there is sent over it and served here."""

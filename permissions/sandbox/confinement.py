@@ -18,7 +18,7 @@ from typing import Protocol
 from gatewright.permissions.paths import inside
 from gatewright.permissions.sandbox import bwrap, cgroup, environment, landlock, mounts, seccomp
 from gatewright.permissions.sandbox.config import ENV_EXAMPLES, Config
-from gatewright.permissions.sandbox.globs import Glob, globs
+from gatewright.permissions.sandbox.globs import Glob, globs, resolved
 from gatewright.permissions.sandbox.janitor import Janitor
 from gatewright.permissions.sandbox.machine import Machine
 from gatewright.permissions.sandbox.nursery import Nursery, nursery
@@ -81,7 +81,8 @@ class Sandbox:
         base = os.path.realpath(config.cwd)
 
         def read(texts: Iterable[str]) -> tuple[Glob, ...]:
-            return tuple(glob for text in texts for glob in globs(text, base, home))
+            given = (glob for text in texts for glob in globs(text, base, home))
+            return tuple(each for glob in given for each in resolved(glob))
 
         own = () if config.own_home is None else (os.path.realpath(config.own_home),)
         kept = read(config.deny_write)

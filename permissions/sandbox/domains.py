@@ -52,9 +52,15 @@ def address_of(host: str) -> Address | None:
         return None
 
 
-def matches(rule: str, host: str) -> bool:
-    """`example.com` is that host and what lies below it, `*.example.com` only what lies below."""
-    rule = rule.strip().casefold().removesuffix(".")
+def matches(rule: str, host: str, port: int = 0) -> bool:
+    """`example.com` is that host and what lies below it, `*.example.com` only what lies below.
+
+    A rule that ends with `:8080` is about that port alone.
+    """
+    rule, number = split_port(rule.strip().casefold())
+    if number and port and number != port:
+        return False
+    rule = rule.removesuffix(".")
     if rule == "*":
         return True
     below = rule.startswith("*.")
@@ -66,9 +72,17 @@ def matches(rule: str, host: str) -> bool:
     return host.endswith(f".{base}") or (host == base and not below)
 
 
+def split_port(text: str) -> tuple[str, int]:
+    """A host and the number behind it, 0 where there is none; addresses with colons in brackets."""
+    host, colon, number = text.rpartition(":")
+    if not colon or not number.isdecimal() or len(number) > 5 or (":" in host and host[-1:] != "]"):
+        return text, 0
+    return host, int(number)
+
+
 def named(rules: Iterable[str], host: str) -> bool:
     """Whether a rule is about exactly this host: enough for an address or a local name."""
-    return any(host_of(rule) == host for rule in rules)
+    return any(host_of(split_port(rule.strip())[0]) == host for rule in rules)
 
 
 def local_name(host: str) -> bool:

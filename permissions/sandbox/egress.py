@@ -71,9 +71,9 @@ class Egress:
 
     async def _by_name(self, host: str, port: int) -> None:
         network = self.network
-        if any(matches(rule, host) for rule in network.denied):
+        if any(matches(rule, host, port) for rule in network.denied):
             raise Refused(f"{host} is a denied domain.")
-        if any(matches(rule, host) for rule in network.allowed):
+        if any(matches(rule, host, port) for rule in network.allowed):
             return
         async with self._asking:  # one question at a time, and one for each host
             if host not in self._answers:

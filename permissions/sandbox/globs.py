@@ -6,6 +6,7 @@ name matches at any depth below it. A match of a directory covers its content.
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 
@@ -23,6 +24,17 @@ class Glob:
         if self.pattern is None:
             return path.casefold() == self.literal.casefold()
         return self.pattern.fullmatch(path) is not None
+
+
+def resolved(glob: Glob) -> tuple[Glob, ...]:
+    """The glob, and the same where links in its literal part lead."""
+    real = os.path.realpath(glob.literal)
+    if glob.pattern is None or real == glob.literal:
+        return (glob,)
+    head = re.escape(glob.literal.rstrip("/"))
+    body = glob.pattern.pattern.removeprefix(head)
+    pattern = re.compile(re.escape(real.rstrip("/")) + body, re.IGNORECASE | re.DOTALL)
+    return (glob, Glob(real, pattern))
 
 
 def globs(text: str, base: str, home: str) -> tuple[Glob, ...]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from gatewright.permissions.sandbox.clienthello import RECORD_LIMIT, read_hello
-from gatewright.permissions.sandbox.domains import host_of
+from gatewright.permissions.sandbox.domains import host_of, split_port
 from gatewright.permissions.sandbox.egress import Egress, Refused
 
 HEAD_LIMIT = 64 * 1024
@@ -99,7 +99,9 @@ class Proxy:
             word = name.strip().lower()
             if word == b"transfer-encoding" or line[:1] in b" \t":
                 raise Refused("Requests in pieces do not pass; send a Content-Length.")
-            if word == b"host" and host_of(_host_only(value.decode("latin-1"))) != host_of(host):
+            if word == b"host" and host_of(
+                split_port(value.decode("latin-1").strip())[0]
+            ) != host_of(host):
                 raise Refused("The Host header names another host than the address.")
             if word == b"content-length":
                 length = int(value)
@@ -200,22 +202,12 @@ async def _answer(writer: asyncio.StreamWriter, status: int, text: str) -> None:
         await writer.drain()
 
 
-def _host_only(text: str) -> str:
-    return text.strip().rpartition(":")[0] if _has_port(text.strip()) else text.strip()
-
-
-def _has_port(text: str) -> bool:
-    return text.rpartition(":")[2].isdecimal() and (text.count(":") == 1 or "]:" in text)
-
-
 def _authority(text: str, default: int) -> tuple[str, int]:
     """Host and port as written. Raises Refused for what has a user or no sensible port."""
     if "@" in text or "/" in text or "\\" in text:
         raise Refused("The address is not one of a host and a port.")
-    host, port = text, default
-    if _has_port(text):
-        host, _, number = text.rpartition(":")
-        port = int(number) if len(number) < 6 else 0
+    host, number = split_port(text)
+    port = number or (default if host == text else 0)
     if not host or not 0 < port < 65536:
         raise Refused("The address has no host or no port.")
     return host, port

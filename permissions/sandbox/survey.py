@@ -29,6 +29,8 @@ from gatewright.permissions.sandbox.repository import GitParts, git_parts, linke
 
 MAX_DIRECTORIES = 60_000
 MAX_OUTSIDE = 5_000
+MAX_LINKED = 500
+LINK_DEPTH = 3
 _BARE = frozenset({"HEAD", "config", "objects"})
 _YOUNG = 50_000_000  # ns: a directory changed just now may change again within the same tick
 
@@ -42,6 +44,7 @@ class _Listing:
     git: bool
     bare: bool  # looks like a git directory itself
     dependencies: bool
+    linked: bool = False  # links to directories were followed: look again each time
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +96,7 @@ class Surveyor:
             queue.extend(
                 (f"{path}/{name}", dependency or name in DEPENDENCIES) for name in listing.below
             )
+        found.update(path for path in self.deny_writes if os.path.lexists(path))
         for path in self._seen.keys() - visited:
             del self._seen[path]
         return Sight(
@@ -111,7 +115,7 @@ class Surveyor:
         except OSError:
             self._seen.pop(path, None)
             return None
-        if time.time_ns() - status.st_ctime_ns > _YOUNG:
+        if time.time_ns() - status.st_ctime_ns > _YOUNG and not listing.linked:
             self._seen[path] = listing
         return listing
 
@@ -121,7 +125,7 @@ class Surveyor:
         below: list[str] = []
         found: list[str] = []
         denied: list[str] = []
-        git = venv = False
+        git = venv = linked = False
         marks = 0
         parent = path.rpartition("/")[2]
         for entry in entries:
@@ -138,9 +142,29 @@ class Surveyor:
                 denied.append(name)
             elif entry.is_dir(follow_symlinks=False):
                 below.append(name)
-        return _Listing(
-            key, tuple(below), tuple(found), tuple(denied), git, marks == len(_BARE), venv
-        )
+            elif self.denies and entry.is_symlink() and entry.is_dir():
+                linked = True
+                denied.extend(self._through(path, name))
+        bare = marks == len(_BARE)
+        return _Listing(key, tuple(below), tuple(found), tuple(denied), git, bare, venv, linked)
+
+    def _through(self, path: str, link: str) -> Iterator[str]:
+        """Names that are denied by the way a link gives to them, relative to `path`."""
+        queue = [(link, 0)]
+        count = 0
+        while queue and count < MAX_LINKED:
+            here, depth = queue.pop()
+            try:
+                with os.scandir(f"{path}/{here}") as entries:
+                    for entry in entries:
+                        count += 1
+                        name = f"{here}/{entry.name}"
+                        if self._denied(f"{path}/{name}"):
+                            yield name
+                        elif depth < LINK_DEPTH and entry.is_dir(follow_symlinks=False):
+                            queue.append((name, depth + 1))
+            except OSError:
+                continue
 
     def _kept(self, path: str) -> bool:
         return any(glob.matches(path) for glob in self.keeps)

@@ -87,11 +87,18 @@ class House:
         self._write(project / ".env.example", "PASSWORD=EXAMPLE\n")
         self._write(project / "src" / ".env.local", f"PASSWORD={SECRET}\n")
         self._write(project / ".vscode" / "settings.json", "{}\n")
-        self._write(project / ".gitignore", ".env\n.env.local\nescape\nhook-ran\n")
+        self._write(
+            project / ".gitignore", ".env\n.env.local\nescape\nhook-ran\nvault\nshown\ndeep\n"
+        )
         self._write(project / "tracked", "x\n")
         self._write(project / ".githooks" / "pre-push", "#!/bin/sh\n")
         self._write(project / "shared.gitconfig", "")
         (project / "escape").symlink_to(self.out)
+        self._write(project / "vault" / "s.pem", SECRET)
+        self._write(project / "vault" / "t.key", SECRET)
+        (project / "shown").symlink_to("vault")
+        (project / "deep").mkdir()
+        (project / "deep" / "conf").symlink_to("../vault")
         self._git("init", "-q")
         self._git("add", "-A")
         self._git("commit", "-qm", "start")
@@ -124,7 +131,7 @@ class House:
         self._services = [tcp, stream, datagram, abstract]
 
     def config(self) -> Config:
-        return Config(
+        config = Config(
             cwd=self.project,
             home=self.home,
             roots=(self.project,),
@@ -132,6 +139,7 @@ class House:
             aside=self.aside,
             own_home=self.home / ".gatewright",
         )
+        return replace(config, deny_read=(*config.deny_read, "shown/*.pem", "**/conf/*.key"))
 
     def run(self, command: str, flags: list[str]) -> tuple[int, str, list[str]]:
         config = self.config()

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from gatewright.permissions.sandbox.bridge import proxy_env
 from gatewright.permissions.sandbox.clienthello import read_hello
 from gatewright.permissions.sandbox.domains import address_of, host_of, matches, private
 from gatewright.permissions.sandbox.egress import Egress, Refused
@@ -98,6 +99,18 @@ async def test_an_address_passes_only_by_its_own_rule() -> None:
     exact = egress(Network("proxy", allowed=("127.0.0.1",)))
     assert await exact.addresses("127.0.0.1", 80) == ("127.0.0.1",)
     assert "not an allowed domain" in await refusal(exact, "127.0.0.2")
+
+
+async def test_a_rule_with_a_port_is_about_that_port() -> None:
+    gate = egress(Network("proxy", allowed=("localhost:8080", "[::1]:80")), localhost="127.0.0.1")
+    assert await gate.addresses("localhost", 8080) == ("127.0.0.1",)
+    assert await gate.addresses("[::1]", 80) == ("::1",)
+    assert "not an allowed domain" in await refusal(gate, "localhost", 22)
+
+
+def test_what_rules_name_of_this_machine_is_not_reached_directly() -> None:
+    assert proxy_env(Network("proxy"))["NO_PROXY"] == "localhost,127.0.0.1,::1"
+    assert proxy_env(Network("proxy", allowed=("localhost:80",)))["no_proxy"] == "127.0.0.1,::1"
 
 
 async def test_an_unknown_host_is_asked_about_once() -> None:
