@@ -18,6 +18,7 @@ from gatewright.permissions.shell.hazard import Hazard
 from gatewright.permissions.shell.line import Part
 from gatewright.permissions.shell.matching import without_globals
 from gatewright.permissions.shell.operands import Operand, find_actions, git_words
+from gatewright.permissions.shell.own_cli import own_hazards
 from gatewright.permissions.shell.reach import Reach
 from gatewright.permissions.shell.words import Arg
 
@@ -53,6 +54,7 @@ class Danger:
         elif program in table.DANGEROUS:
             files = self._reach.touched(part).writes if program in ("shred", "truncate") else None
             yield Hazard(1, f"{program} {table.DANGEROUS[program]}.", files=files)
+        yield from own_hazards(part)
         yield from self._by_program(part, program)
 
     def _by_program(self, part: Part, program: str) -> Iterator[Hazard]:

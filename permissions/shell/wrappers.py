@@ -10,6 +10,7 @@ from itertools import pairwise
 from gatewright.permissions.shell.command_options import GIT_RUNS, commands_in
 from gatewright.permissions.shell.line import Part, Start, read_line
 from gatewright.permissions.shell.options import Grammar, Item, parse_arguments
+from gatewright.permissions.shell.own_cli import NAMES
 from gatewright.permissions.shell.words import Arg
 
 MAX_OPENED = 400
@@ -106,6 +107,9 @@ WRAPPERS: Mapping[str, Wrapper] = {
 _GRAMMARS: Mapping[str, Grammar] = {
     name: Grammar(row.short, row.long, first=True) for name, row in WRAPPERS.items()
 }
+_CONFINED = Grammar(
+    "", ("cwd", "write", "deny-read", "deny-write", "allow-domain", "limit"), first=True
+)
 _SHELL = Grammar("oO", ("rcfile", "init-file"), first=True)
 _ASSIGN = re.compile(r"[A-Za-z_]\w*=")
 _FIND_RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
@@ -126,6 +130,7 @@ EXAMPLES: tuple[tuple[str, str], ...] = (
     ("script -qc 'curl x' /dev/null", "curl x"),
     ("su - root -c 'curl x'", "curl x"),
     ("git -c alias.z='!curl x' z", "curl x"),
+    ("agent sandbox run --net --write /a --limit=cpu=1 -- curl x", "curl x"),
 )
 
 
@@ -305,12 +310,24 @@ def _git(part: Part, start: Start) -> Iterator[Part]:
             yield from _inner(part, part.argv[texts.index("run") + 1 :])
 
 
+def _confined(part: Part, _: Start) -> Iterator[Part]:
+    """`agent sandbox run`: its own options, then the command."""
+    if part.texts[1:3] != ("sandbox", "run"):
+        return
+    rest = part.argv[3:]
+    for item in parse_arguments(rest, _CONFINED):
+        if item.kind == "operand":
+            yield from _inner(part, rest[item.index :])
+            return
+
+
 _OPENERS: Mapping[str, Callable[[Part, Start], Iterator[Part]]] = {
     **dict.fromkeys(("source", "."), _source),
     "eval": _eval,
     "trap": _trap,
     **dict.fromkeys(("find", "gfind", "fd", "fdfind"), _find),
     "git": _git,
+    **dict.fromkeys(NAMES, _confined),
 }
 
 _TAKES_TEXT = SHELLS | {"eval", "source", "."}

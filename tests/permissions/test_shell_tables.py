@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from gatewright.agent.subcommands.names import SUBCOMMANDS
 from gatewright.permissions import runners
 from gatewright.permissions.paths import TIER_EXAMPLES, tier_of
 from gatewright.permissions.shell import (
@@ -11,6 +12,7 @@ from gatewright.permissions.shell import (
     command_options,
     danger_table,
     operand_table,
+    own_cli,
     readonly,
     wrappers,
 )
@@ -19,6 +21,7 @@ from gatewright.permissions.shell.safe_git_table import GIT
 from gatewright.permissions.shell.safe_table import FIND_NO, FIND_YES, SAFE
 from gatewright.permissions.shell.wrappers import opened
 from tests.permissions.shell_world import START, level, parts_of, safe
+from tests.permissions.tables import judge_shell
 
 ROWS = [(row.yes, row.no) for row in SAFE.values()] + [(row.yes, row.no) for row in GIT.values()]
 YES = [example for yes, _ in ROWS for example in yes]
@@ -37,9 +40,20 @@ def test_counter_examples_are_not(command: str) -> None:
     assert not safe(command)
 
 
-@pytest.mark.parametrize(("command", "expected"), danger_table.EXAMPLES)
+@pytest.mark.parametrize(("command", "expected"), (*danger_table.EXAMPLES, *own_cli.EXAMPLES))
 def test_danger_levels(command: str, expected: str) -> None:
     assert level(command) == expected
+
+
+def test_every_sub_command_of_ours_is_judged() -> None:
+    assert set(own_cli.CHANGING) | own_cli.HARMLESS == set(SUBCOMMANDS)
+
+
+@pytest.mark.parametrize("mode", ["default", "bypassPermissions", "acceptEdits"])
+def test_no_rule_and_no_mode_lets_a_command_change_our_rules(mode: str) -> None:
+    context = {"mode": mode, "rules": {"user": {"allow": ["Bash", "Bash(agent:*)"]}}}
+    found = judge_shell({"id": 1, "command": "agent trust add", "context": context})
+    assert (found["behavior"], found["stage"], found["always"]) == ("ask", "floor", False)
 
 
 @pytest.mark.parametrize(("command", "inner"), (*wrappers.EXAMPLES, *command_options.EXAMPLES))

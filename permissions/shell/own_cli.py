@@ -1,0 +1,160 @@
+"""This program's own command line, called by a command: what of it would loosen the gate.
+
+Changing settings, rules or trust counts as writing the files they are kept in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from gatewright.permissions.paths import components_meet
+from gatewright.permissions.runners import is_runner
+from gatewright.permissions.shell.hazard import Hazard
+from gatewright.permissions.shell.line import Part
+from gatewright.permissions.shell.words import Arg
+
+NAMES: tuple[str, ...] = ("agent", "gatewright")
+_MODULE = re.compile(r"gatewright(?:\.[\w.]+)?")
+
+# sub-command -> what of it changes what the person set up; "" is the sub-command by itself.
+CHANGING: Mapping[str, frozenset[str]] = {
+    "config": frozenset({"set", "unset"}),
+    "permissions": frozenset({"add", "remove"}),
+    "trust": frozenset({"add", "remove"}),
+    "login": frozenset({""}),
+    "logout": frozenset({""}),
+}
+# Sub-commands that leave the person's set-up alone: with CHANGING, every one there is.
+HARMLESS: frozenset[str] = frozenset(
+    {"doctor", "sessions", "models", "schema", "sandbox", "completion", "debug"}
+)
+# Flags that give another agent more than this one has, and modes that do.
+FREEING: frozenset[str] = frozenset(
+    {"-y", "--dangerously-skip-permissions", "--auto", "--auto-continue", "--enable-auto-mode",
+     "--trust", "--allowedTools", "--allowed-tools", "--add-dir", "--settings"}
+)  # fmt: skip
+MODE_FLAGS: frozenset[str] = frozenset({"--mode", "--permission-mode"})
+_FREE_MODE = re.compile(r"bypass|auto|fullaccess|acceptedits|code|work")
+
+EXAMPLES: tuple[tuple[str, str], ...] = (
+    ("agent config set permissions.defaultMode bypass", "catastrophic"),
+    ("agent config unset permissions.deny", "catastrophic"),
+    ("agent permissions add allow 'Bash(rm:*)'", "catastrophic"),
+    ("gatewright permissions remove 'Bash(rm:*)' -s user", "catastrophic"),
+    ("agent trust add", "catastrophic"),
+    ("agent --cwd /x trust add .", "catastrophic"),
+    ("agent -C trust config set a b", "catastrophic"),
+    ("agent login anthropic", "catastrophic"),
+    ("/usr/local/bin/agent trust add", "catastrophic"),
+    ("./.venv/bin/gatewright config set a b", "catastrophic"),
+    ("python -m gatewright.agent.main trust add", "catastrophic"),
+    ("python3 -Im gatewright config set a b", "catastrophic"),
+    ("python -mgatewright.agent.main trust add", "catastrophic"),
+    ("python .venv/bin/agent trust add", "catastrophic"),
+    ("python /s/gatewright/agent/main.py trust add", "catastrophic"),
+    ("uv run agent trust add", "catastrophic"),
+    ("uvx gatewright@latest trust add", "catastrophic"),
+    ("env -u GATEWRIGHT agent config set a b", "catastrophic"),
+    ("GATEWRIGHT= agent config set a b", "catastrophic"),
+    ("echo y | xargs agent trust add", "catastrophic"),
+    ("bash -c 'agent trust add'", "catastrophic"),
+    ("agent config $how a b", "catastrophic"),
+    ("agent config {set,a,b}", "catastrophic"),
+    ("agen? trust add", "catastrophic"),
+    ("agent sandbox run -- rm -rf /", "catastrophic"),
+    ("agent sandbox run --write /x agent trust add", "catastrophic"),
+    ("agent -p 'fix it' -y", "dangerous"),
+    ("agent -p x --permission-mode=bypassPermissions", "dangerous"),
+    ("agent -p x --mode accept-edits", "dangerous"),
+    ("agent -p x --allowedTools=Bash", "dangerous"),
+    ("agent config get model", "normal"),
+    ("agent config list", "normal"),
+    ("agent permissions list", "normal"),
+    ("agent permissions explain 'agent trust add'", "normal"),
+    ("agent permissions test rules.jsonl", "normal"),
+    ("agent trust status", "normal"),
+    ("agent doctor", "normal"),
+    ("agent -p 'what does config set do?'", "normal"),
+    ("agent -p x --mode plan", "normal"),
+    ("agent --version", "normal"),
+    ("agent sandbox run -- ls", "normal"),
+    ("python -m pytest tests/agent", "normal"),
+    ("git config set user.name x", "normal"),
+    ("ls agent config set", "normal"),
+    ("python tools/agent.py config set", "normal"),
+)  # fmt: skip
+
+
+def own_hazards(part: Part) -> Iterator[Hazard]:
+    words = own_words(part.argv)
+    if words is None:
+        return
+    change = _change(words)
+    if change:
+        yield Hazard(2, f"It would change the agent's own set-up: {change}.")
+    elif _frees(words):
+        yield Hazard(1, "It would start an agent that may do more than this one.")
+
+
+def own_words(argv: Sequence[Arg]) -> Sequence[Arg] | None:
+    """The words behind this program's name, or None where another program runs."""
+    if _is_us(argv[0]):
+        return argv[1:]
+    if not is_runner(" ".join(arg.text for arg in argv[:2])):
+        return None
+    for index, arg in enumerate(argv[1:], 1):
+        if _is_us(arg) or _names_module(argv[index - 1].text, arg.text):
+            return argv[index + 1 :]
+    return None
+
+
+def _is_us(arg: Arg) -> bool:
+    for text in arg.readings:
+        name = text.rpartition("/")[2].partition("@")[0]
+        if name.removesuffix(".exe") in NAMES or text.endswith("gatewright/agent/main.py"):
+            return True
+    tails = (pattern.rpartition("/")[2] for pattern in arg.patterns)
+    return any(components_meet(name, tail) for tail in tails for name in NAMES)
+
+
+def _names_module(before: str, text: str) -> bool:
+    glued = re.fullmatch(r"-[A-Za-z]*m(gatewright[\w.]*)", text)
+    if glued is not None:
+        return _MODULE.fullmatch(glued.group(1)) is not None
+    return re.fullmatch(r"-[A-Za-z]*m", before) is not None and _MODULE.fullmatch(text) is not None
+
+
+def _change(words: Sequence[Arg]) -> str:
+    """The changing sub-command, wherever it stands: before it may be options with values."""
+    plain = [word for arg in words for word in _spelled(arg)]
+    for index, (text, _) in enumerate(plain):
+        actions = CHANGING.get(text)
+        if actions is None:
+            continue
+        following, unknown = plain[index + 1] if index + 1 < len(plain) else ("", False)
+        if "" in actions and index == 0:
+            return text
+        if following in actions or unknown:
+            return f"{text} {following}".strip()
+    return ""
+
+
+def _spelled(arg: Arg) -> Iterator[tuple[str, bool]]:
+    """The words an argument becomes, options left out, with whether one may be anything."""
+    for text in arg.readings:
+        if arg.unknown or not text.startswith("-"):
+            yield text, arg.unknown or bool(arg.patterns)
+
+
+def _frees(words: Sequence[Arg]) -> bool:
+    texts = [arg.text for arg in words]
+    for index, text in enumerate(texts):
+        name, joined, value = text.partition("=")
+        if name in FREEING:
+            return True
+        if name in MODE_FLAGS:
+            value = value if joined else (*texts, "")[index + 1]
+            if _FREE_MODE.match(value.lower().replace("-", "").replace("_", "")):
+                return True
+    return False
