@@ -34,12 +34,12 @@ WORDS = 200  # inputs of the person that are remembered word for word
 
 
 class Conversation:
-    """Grows by `apply`; `view` is what a provider may be sent. Both cost the same at any length."""
+    """Grows by `apply`, at the same cost at any length; `view` is what a provider may be sent."""
 
     def __init__(self) -> None:
         self._history = Pairing()
         self._open: dict[str, CallPart] = {}
-        self.call_ids: set[str] = set()  # of the whole session, also what was cleared
+        self.call_ids: set[str] = set()  # of all that was applied, also what was cleared
         self.last_usage = Usage()
         self.words: list[str] = []  # what the person typed since the last clear
         self._added = 0  # tokens, guessed, since an answer was counted

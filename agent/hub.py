@@ -99,7 +99,7 @@ class Hub:
             self._leaf = envelope.uuid
 
     def kept(self) -> Sequence[Envelope]:
-        """The durable events since the last boundary, KEPT at most."""
+        """The durable events since the last boundary; the oldest go once there are KEPT."""
         return self._kept
 
     @property
