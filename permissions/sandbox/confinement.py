@@ -289,8 +289,8 @@ class Sandbox:
             self._sweeping.cancel()
         self._sweep()
         if self._nursery is not None:
-            self._nursery.close()
-            self.janitor.forget((str(self._nursery.group),))
+            if self._nursery.close():
+                self.janitor.forget((str(self._nursery.group),))
             self._nursery = None
         self.janitor.close()
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 Made = TypeVar("Made")
+_TRIES = 30
 _OWN = 4  # this thread, bubblewrap twice, and what sets the limits
 
 
@@ -35,10 +37,15 @@ class Nursery:
         """Call `begin` in the group and return what it returns."""
         return self._thread.submit(begin).result()
 
-    def close(self) -> None:
+    def close(self) -> bool:
+        """Whether the group is gone: a thread that ended is a member for a moment longer."""
         self._thread.shutdown()
-        with suppress(OSError):
-            self.group.rmdir()
+        for _ in range(_TRIES):
+            with suppress(OSError):
+                self.group.rmdir()
+                return True
+            time.sleep(0.001)
+        return False
 
 
 def nursery(base: str, nproc: int) -> Nursery | None:

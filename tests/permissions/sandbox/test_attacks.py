@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -97,6 +98,9 @@ def test_the_house_stands(visitor: Visitor) -> None:
         assert [row["name"] for row in rows] == NAMES
     finally:
         shutil.rmtree(visitor.place, ignore_errors=True)
+        if visitor.place.parent.name.startswith("gatewright-house-"):
+            with contextlib.suppress(OSError):  # another worker's visitor may live there, too
+                visitor.place.parent.rmdir()
 
 
 def test_the_table_is_not_thin() -> None:
