@@ -30,10 +30,16 @@ class LoopGuard:
         self._last: deque[bytes] = deque(maxlen=2 * STOP_AT)
         self._errors: deque[bytes] = deque(maxlen=SAME_ERRORS)
 
-    def saw(self, call: ToolCall, content: tuple[Content, ...], *, ok: bool) -> Verdict:
+    def saw(
+        self, call: ToolCall, content: tuple[Content, ...], *, ok: bool, key: str | None = None
+    ) -> Verdict:
+        """`key` is the call's `Facts.loop_key`: None is its input; "" counts only when it fails."""
         result = hashlib.blake2b(_encoder.encode(content), digest_size=16).digest()
-        key = _encoder.encode((call.name, call.input)) + result
-        self._last.append(hashlib.blake2b(key, digest_size=16).digest())
+        if ok and key == "":
+            self._errors.clear()
+            return Verdict.GO_ON
+        same = _encoder.encode((call.name, key or call.input)) + result
+        self._last.append(hashlib.blake2b(same, digest_size=16).digest())
         if ok:
             self._errors.clear()
         else:

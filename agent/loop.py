@@ -181,7 +181,8 @@ class _Turn:
 
     async def _going_in_circles(self, finished: Sequence[Finished]) -> End | None:
         for item in finished:
-            match self._guard.saw(item.call, item.result.content, ok=item.result.ok):
+            result, key = item.result, item.loop_key
+            match self._guard.saw(item.call, result.content, ok=result.ok, key=key):
                 case Verdict.STOP if not await self._may_go_on(item.call.name):
                     return End(
                         Stop.LOOP_GUARD,

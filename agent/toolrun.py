@@ -34,6 +34,7 @@ class BatchPorts(msgspec.Struct, frozen=True):
 class Finished(msgspec.Struct, frozen=True):
     call: ToolCall
     result: ToolResult
+    loop_key: str | None = None
 
 
 class _Prepared(msgspec.Struct, frozen=True):
@@ -60,6 +61,7 @@ class _Batch:
     def __init__(self, ports: BatchPorts) -> None:
         self._ports = ports
         self._budget = ResultBudget()
+        self._keys: dict[str, str | None] = {}
         self.done: dict[str, Finished] = {}
 
     @property
@@ -93,7 +95,9 @@ class _Batch:
     async def _prepare(self, part: CallPart) -> _Prepared:
         call = ToolCall(part.id, part.name, part.input)
         where = self._ports.context(call.id).where
-        return _Prepared(part, call, await self._ports.executor.facts(call, where))
+        facts = await self._ports.executor.facts(call, where)
+        self._keys[call.id] = facts.loop_key
+        return _Prepared(part, call, facts)
 
     async def _run_group(self, group: Sequence[_Prepared]) -> None:
         if len(group) == 1:
@@ -140,7 +144,7 @@ class _Batch:
     def _report(self, call: ToolCall, result: ToolResult, ms: int) -> None:
         result = self._budget.fit(result)
         result = msgspec.structs.replace(result, content=formed(result.content))
-        self.done[call.id] = Finished(call, result)
+        self.done[call.id] = Finished(call, result, self._keys.get(call.id))
         self._ports.emit(
             ToolFinished(
                 call_id=call.id,

@@ -53,6 +53,9 @@ class Bash:
         del where
         return "Run", input.command
 
+    def loop_key(self, input: BashInput) -> str:
+        return input.command  # described in other words it is the same command
+
     async def run(self, input: BashInput, ctx: ToolContext) -> AsyncIterator[Progress | ToolResult]:
         if "\0" in input.command:
             raise ToolFailure("The command contains a NUL character; a shell cannot take that.")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
+from gatewright.tools.abilities import KeyedForLoops
 from gatewright.tools.access import Effect, Where
 from gatewright.tools.output import capped
 from gatewright.tools.protocol import (
@@ -54,8 +55,13 @@ class RawExecutor:
         try:
             tool, input = await self._prepare(call)
             verb, target = tool.title(input, where)
-            view = tuple(tool.view(input, None))
-            return Facts(access=tool.access(input, where), verb=verb, target=target, view=view)
+            return Facts(
+                access=tool.access(input, where),
+                verb=verb,
+                target=target,
+                view=tuple(tool.view(input, None)),
+                loop_key=tool.loop_key(input) if isinstance(tool, KeyedForLoops) else None,
+            )
         except InputError as error:
             return Facts(access=INVALID, verb=call.name, target="", error=str(error))
         except ToolFailure as failure:

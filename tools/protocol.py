@@ -114,13 +114,18 @@ class ToolFailure(Exception):
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
-    """A call as judged and shown before it runs; `error` is set when the input is invalid."""
+    """A call as judged and shown before it runs; `error` is set when the input is invalid.
+
+    `loop_key` is what makes two calls of a tool the same to who looks for circles: None is the
+    whole input, an empty string says that repeating the call is what it is for.
+    """
 
     access: Access
     verb: str
     target: str
     view: tuple[Block, ...] = ()
     error: str = ""
+    loop_key: str | None = None
 
 
 class SpawnRequest(msgspec.Struct, frozen=True, kw_only=True):

@@ -276,6 +276,16 @@ async def test_the_same_call_again_and_again_is_noted_then_stopped() -> None:
         assert len(seen.of(ToolFinished)) == STOP_AT
 
 
+async def test_a_poll_may_be_repeated() -> None:
+    script = "\n---\n".join(["call: Poll {}"] * 2 * STOP_AT + ["say: done"])
+    executor = FakeExecutor()
+    executor.loop_keys["Poll"] = ""
+    async with house(script, executor=executor) as built, Recorder(built.session) as seen:
+        built.session.submit("go")
+        assert (await seen.until(TurnEnded)).stop is Stop.COMPLETED
+        assert seen.of(Noticed) == []
+
+
 @pytest.mark.parametrize(
     ("limits", "stop"),
     [

@@ -72,6 +72,25 @@ def test_a_result_that_changes_is_progress() -> None:
     assert set(seen) == {Verdict.GO_ON}
 
 
+def keyed(inputs: list[dict[str, str]], key: str | None, *, ok: bool) -> Verdict:
+    guard = LoopGuard()
+    result = (TextContent("the same"),)
+    seen = [guard.saw(ToolCall("id", "T", each), result, ok=ok, key=key) for each in inputs]
+    return seen[-1]
+
+
+def test_a_tool_says_which_of_its_calls_are_the_same() -> None:
+    reworded = [{"command": "make", "description": str(n)} for n in range(STOP_AT)]
+    assert keyed(reworded, None, ok=True) is Verdict.GO_ON
+    assert keyed(reworded, "make", ok=True) is Verdict.STOP
+
+
+def test_polling_is_no_circle_but_failing_at_it_is() -> None:
+    polls = [{"task_id": "b1"}] * 3 * STOP_AT
+    assert keyed(polls, "", ok=True) is Verdict.GO_ON
+    assert keyed(polls, "", ok=False) is Verdict.STOP
+
+
 def test_a_message_is_assembled_from_its_pieces() -> None:
     assembly = Assembly(frozenset({"taken"}))
     for piece in (

@@ -34,6 +34,7 @@ class FakeExecutor:
     def __init__(self, handlers: Mapping[str, Handler] | None = None) -> None:
         self.handlers = dict(handlers or {})
         self.gates: dict[str, asyncio.Event] = {}
+        self.loop_keys: dict[str, str] = {}
         self.started: list[str] = []
         self.running = 0
         self.most_running = 0
@@ -43,7 +44,8 @@ class FakeExecutor:
 
     async def facts(self, call: ToolCall, where: Where) -> Facts:
         access = READ if call.name.lower().startswith("read") else CHANGE
-        return Facts(access=access, verb=call.name, target="")
+        key = self.loop_keys.get(call.name)
+        return Facts(access=access, verb=call.name, target="", loop_key=key)
 
     async def execute(self, call: ToolCall, ctx: ToolContext) -> ToolResult:
         self.started.append(call.id)

@@ -208,3 +208,17 @@ def test_where_shows_short_paths(tmp_path: Path) -> None:
     assert where.shown(tmp_path / "h" / "a") == "~/a"
     assert where.shown(tmp_path / "p") == "."
     assert where.shown(Path("/etc")) == "/etc"
+
+
+@pytest.mark.parametrize(
+    ("name", "input", "key"),
+    [
+        ("Bash", {"command": "make", "description": "Build"}, "make"),
+        ("TaskOutput", {"task_id": "b1", "block": False}, ""),
+        ("Read", {"file_path": "a"}, None),
+    ],
+)
+async def test_what_makes_two_calls_the_same(
+    box: Toolbox, name: str, input: dict[str, object], key: str | None
+) -> None:
+    assert (await box.facts(name, **input)).loop_key == key
