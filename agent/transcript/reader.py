@@ -86,9 +86,14 @@ def _opened(path: Path) -> Generator[int]:
 def _header(file: int, path: Path) -> wire.Header:
     first, newline, _ = os.pread(file, HEADER_LIMIT, 0).partition(b"\n")
     try:
-        return wire.decode_header(first if newline else b"")
+        header = wire.decode_header(first if newline else b"")
     except wire.WireError as error:
         raise SessionError(f"{path} is not a session of this program.") from error
+    if header.version > wire.VERSION:
+        raise SessionError(
+            f"{path} was written by a newer version of this program. Update to go on with it."
+        )
+    return header
 
 
 def _envelope(file: int, offset: int, length: int) -> Envelope | None:

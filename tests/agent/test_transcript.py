@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from gatewright.agent import wire
@@ -216,3 +217,10 @@ def test_folders_of_long_paths_stay_apart() -> None:
     assert one != two
     assert len(one.name) < 255
     assert project_folder(Path("/h"), Path("/w/my.proj")) == Path("/h/projects/-w-my-proj")
+
+
+def test_a_transcript_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "s1.jsonl"
+    path.write_bytes(wire.encode_header(msgspec.structs.replace(HEADER, version=wire.VERSION + 1)))
+    with pytest.raises(SessionError, match="newer version"):
+        read_transcript(path)
