@@ -36,6 +36,7 @@ from gatewright.permissions.world import (
     lookup_host,
 )
 from gatewright.tools.access import Access, Where
+from gatewright.tools.blocks import Block
 from gatewright.tools.interact import Answer
 from gatewright.tools.protocol import Asker, Facts, ToolCall
 
@@ -59,6 +60,14 @@ class BeforeTool(Protocol):
 # Keeps what the call is about to change; True: uncommitted work is about to be thrown away.
 Saving: TypeAlias = Callable[[Access, bool], Awaitable[None]]
 Persist: TypeAlias = Callable[[tuple[str, ...]], Awaitable[None]]
+
+
+# What the call would change in a file as it is now; the facts' own view where it cannot be told.
+Foreseen: TypeAlias = Callable[[], Awaitable[tuple[Block, ...]]]
+
+
+async def _nothing_foreseen() -> tuple[Block, ...]:
+    return ()
 
 
 async def _no_barrier() -> None:
@@ -119,6 +128,7 @@ class Request:
     ask: Asker
     agent: str = "main"
     hook: HookVerdict = HookVerdict()
+    foreseen: Foreseen = _nothing_foreseen  # asked only when a person is
 
 
 class Gate:
@@ -203,7 +213,8 @@ class Gate:
         if ask.reason.stage is Stage.HUMAN:
             return Passed(request.call), ""  # the tool's whole point is its own question
         options = options_for(ask, self._ports.place)
-        answer = await request.ask(question(request.call, request.facts, ask, options))
+        view = await request.foreseen() or request.facts.view
+        answer = await request.ask(question(request.call, request.facts, ask, options, view))
         choice = _choice(answer, offered=bool(ask.grants))
         match choice:
             case "once":

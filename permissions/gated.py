@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from gatewright.permissions.gate import Gate, GatePorts, Passed, Request
@@ -26,7 +27,7 @@ __all__ = ["GatePorts", "gated"]
 class GatedExecutor:
     """Runs nothing that was not authorised, and exactly the input that was."""
 
-    def __init__(self, raw: Executor, policy: Policy, ports: GatePorts) -> None:
+    def __init__(self, raw: RawExecutor, policy: Policy, ports: GatePorts) -> None:
         self._raw = raw
         self._policy = policy
         self._ports = ports
@@ -46,7 +47,8 @@ class GatedExecutor:
             if facts.error:
                 return ToolResult.failed(f"A hook rewrote the input: {facts.error}")
         ctx = self._looked(facts.access, ctx)  # before the decision: what moves later is refused
-        request = Request(call, facts, ctx.where, ctx.ask, ctx.agent, hook)
+        foreseen = partial(self._raw.foreseen, call, ctx.where)
+        request = Request(call, facts, ctx.where, ctx.ask, ctx.agent, hook, foreseen)
         outcome = await self._gate.authorize(request)
         if isinstance(outcome, Passed) and outcome.call.input != call.input:
             call = outcome.call

@@ -26,10 +26,16 @@ def _always(grants: tuple[Grant, ...], place: str) -> str:
     return f"Yes, and always allow {rules} (kept in {place})"
 
 
-def question(call: ToolCall, facts: Facts, ask: Ask, options: tuple[Option, ...]) -> Question:
+def question(
+    call: ToolCall,
+    facts: Facts,
+    ask: Ask,
+    options: tuple[Option, ...],
+    view: tuple[Block, ...],
+) -> Question:
     """Everything that is at stake, exactly as it will run."""
     runs = facts.access.runs
-    body: list[Block] = list(facts.view)
+    body: list[Block] = list(view)
     if not body and runs is not None:
         body.append(Command(runs.command, str(runs.cwd)))
     if not body:

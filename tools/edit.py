@@ -14,6 +14,7 @@ from gatewright.tools.change import change
 from gatewright.tools.counted import counted
 from gatewright.tools.diff import diff
 from gatewright.tools.finish import finish
+from gatewright.tools.foresee import foresee
 from gatewright.tools.near import missing
 from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
 from gatewright.tools.write import patch
@@ -47,6 +48,10 @@ class Edit:
             return ()
         return (diff(input.file_path, input.old_string, input.new_string),)
 
+    def foresee(self, input: EditInput, where: Where) -> Sequence[Block]:
+        path = where.resolve(input.file_path)
+        return foresee(path, where, lambda text: (text, applied(text, [input])[0]))
+
 
 class Replacement(BaseModel):
     old_string: str = Field(min_length=1)
@@ -63,17 +68,7 @@ def edit(path: Path, edits: Sequence[EditInput | Replacement], ctx: ToolContext)
     if reason := ctx.ledger.stale(path, old):
         raise ToolFailure(reason)
     file = fs.decode(old)
-    text = file.text
-    steps: list[str] = []
-    count = 0
-    for number, one in enumerate(edits, 1):
-        try:
-            text, step, places = _apply(text, one)
-        except ToolFailure as failure:
-            which = f"Edit {number} of {len(edits)} (nothing was changed): " if edits[1:] else ""
-            raise ToolFailure(f"{which}{failure}") from None
-        steps += [step] if step else []
-        count += places
+    text, steps, count = applied(file.text, edits)
     change(path, old, file.encode(text), ctx)
     shown = diff(ctx.where.shown(path), file.text, text)
     said = f"Changed {path}: +{shown.added} -{shown.removed}"
@@ -90,6 +85,21 @@ def edit(path: Path, edits: Sequence[EditInput | Replacement], ctx: ToolContext)
         },
         summary=f"+{shown.added} -{shown.removed}",
     )
+
+
+def applied(text: str, edits: Sequence[EditInput | Replacement]) -> tuple[str, list[str], int]:
+    """The text after all edits, the looser steps that matched, and the number of places."""
+    steps: list[str] = []
+    count = 0
+    for number, one in enumerate(edits, 1):
+        try:
+            text, step, places = _apply(text, one)
+        except ToolFailure as failure:
+            which = f"Edit {number} of {len(edits)} (nothing was changed): " if edits[1:] else ""
+            raise ToolFailure(f"{which}{failure}") from None
+        steps += [step] if step else []
+        count += places
+    return text, steps, count
 
 
 def _apply(text: str, one: EditInput | Replacement) -> tuple[str, str, int]:

@@ -1,6 +1,6 @@
 """Runs tools without any policy: validate, run, limit, normalise.
 
-Only the permission gate may hold one. Neither method raises anything but CancelledError.
+Only the permission gate may hold one. No method raises anything but CancelledError.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
-from gatewright.tools.abilities import KeyedForLoops
+from gatewright.tools.abilities import Foreseeing, KeyedForLoops
 from gatewright.tools.access import Effect, Where
+from gatewright.tools.blocks import Block
 from gatewright.tools.output import capped
 from gatewright.tools.protocol import (
     INVALID,
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger("gatewright.tools")
 
 TIME_LIMIT = 900.0  # above every limit a tool sets itself; people and agents may take longer
+
+FORESEEING = 2.0  # a dead network mount must not keep the question back
 
 
 class InputError(Exception):
@@ -70,6 +73,18 @@ class RawExecutor:
             _log.exception("facts of %s failed", call.name)
             text = f"{call.name} failed before it ran: an internal error. Try another way."
             return Facts(access=INVALID, verb=call.name, target="", error=text)
+
+    async def foreseen(self, call: ToolCall, where: Where) -> tuple[Block, ...]:
+        """What the call would change in the file as it is now; nothing if that cannot be told."""
+        try:
+            with suppress(InputError, ToolFailure, TimeoutError):
+                tool, input = await self._prepare(call)
+                if isinstance(tool, Foreseeing):
+                    work = asyncio.to_thread(tool.foresee, input, where)
+                    return tuple(await asyncio.wait_for(work, FORESEEING))
+        except Exception:  # noqa: BLE001  the tool seam: a defect must not end the session
+            _log.exception("foreseeing %s failed", call.name)
+        return ()
 
     async def execute(self, call: ToolCall, ctx: ToolContext) -> ToolResult:
         try:

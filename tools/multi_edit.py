@@ -9,8 +9,9 @@ from pydantic import BaseModel, Field
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block
 from gatewright.tools.diff import diff
-from gatewright.tools.edit import Replacement, edit
+from gatewright.tools.edit import Replacement, applied, edit
 from gatewright.tools.finish import finish
+from gatewright.tools.foresee import foresee
 from gatewright.tools.protocol import Progress, ToolContext, ToolResult
 
 
@@ -41,3 +42,7 @@ class MultiEdit:
         if result is not None:
             return ()
         return tuple(diff(input.file_path, e.old_string, e.new_string) for e in input.edits)
+
+    def foresee(self, input: MultiEditInput, where: Where) -> Sequence[Block]:
+        path = where.resolve(input.file_path)
+        return foresee(path, where, lambda text: (text, applied(text, input.edits)[0]))

@@ -13,6 +13,7 @@ from gatewright.tools.blocks import Block, Code
 from gatewright.tools.change import change
 from gatewright.tools.diff import diff
 from gatewright.tools.finish import finish
+from gatewright.tools.foresee import foresee
 from gatewright.tools.near import missing
 from gatewright.tools.notebook import Notebook, source
 from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
@@ -50,6 +51,10 @@ class NotebookEdit:
         if result is not None:
             return ()
         return (Code(input.new_source, path=input.notebook_path),)
+
+    def foresee(self, input: NotebookEditInput, where: Where) -> Sequence[Block]:
+        path = where.resolve(input.notebook_path)
+        return foresee(path, where, lambda text: _apply(Notebook(text), input)[:2])
 
 
 def _edit(input: NotebookEditInput, ctx: ToolContext) -> ToolResult:

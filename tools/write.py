@@ -14,6 +14,7 @@ from gatewright.tools.change import change
 from gatewright.tools.counted import counted
 from gatewright.tools.diff import diff
 from gatewright.tools.finish import finish
+from gatewright.tools.foresee import foresee
 from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
 
 
@@ -42,6 +43,9 @@ class Write:
 
     def view(self, input: WriteInput, result: ToolResult | None) -> Sequence[Block]:
         return (Code(input.content, path=input.file_path),) if result is None else ()
+
+    def foresee(self, input: WriteInput, where: Where) -> Sequence[Block]:
+        return foresee(where.resolve(input.file_path), where, lambda text: (text, input.content))
 
 
 def _write(path: Path, content: str, ctx: ToolContext) -> ToolResult:

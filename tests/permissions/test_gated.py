@@ -16,7 +16,7 @@ from gatewright.permissions.gated import GatePorts, gated
 from gatewright.permissions.policy import Policy, PolicyConfig
 from gatewright.permissions.rules import RuleTexts
 from gatewright.tools.access import Access, Effect, Where
-from gatewright.tools.blocks import Block
+from gatewright.tools.blocks import Block, Diff, Hunk
 from gatewright.tools.interact import Answer, Ask
 from gatewright.tools.protocol import (
     Executor,
@@ -27,6 +27,7 @@ from gatewright.tools.protocol import (
     ToolResult,
     ToolSpec,
 )
+from gatewright.tools.registry import BuiltinTools
 from tests.fakes.executor import context, text_of
 
 
@@ -247,3 +248,13 @@ def test_the_policy_is_the_sessions_modes_and_rules(tmp_path: Path) -> None:
         policy.set("nonsense")
     with pytest.raises(ValueError, match="Tool"):
         policy.add("allow", "Bash(npm")
+
+
+async def test_who_is_asked_sees_the_change_among_the_lines_of_the_file(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("one\ntwo\nthree\n", encoding="utf-8")
+    house = House(tmp_path, Answer(("no",)))
+    house.executor = gated([BuiltinTools(["Edit"])], house.policy, GatePorts())
+    edit = {"file_path": "a.py", "old_string": "three", "new_string": "3"}
+    await house.executor.execute(ToolCall("c1", "Edit", edit), house.ctx)
+    (asked,) = house.person.asked
+    assert asked.body == (Diff("a.py", (Hunk(1, 1, (" one", " two", "-three", "+3")),), 1, 1),)
