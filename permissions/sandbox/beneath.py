@@ -6,14 +6,14 @@ What a command left may still be changed by another one that runs: names are not
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 _FLAGS = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 @contextmanager
-def directory(path: str, roots: tuple[str, ...]) -> Iterator[int]:
+def directory(path: str, roots: tuple[str, ...]) -> Generator[int, None, None]:
     """A descriptor of the directory `path`. Raises OSError when it is not beneath a root."""
     root = next((root for root in roots if path == root or path.startswith(root + "/")), "")
     if not root:

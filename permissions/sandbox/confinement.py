@@ -160,7 +160,8 @@ class Sandbox:
         if not proxied and not crowded:
             return [], None
         spec = landlock.Spec(
-            confine=False,
+            write=landlock.writable(profile),
+            network="open",  # it is a network of its own
             bridge_fd=self._bridge(run) if proxied and self._bridge is not None else -1,
             mounts=mounts.expected(profile) if crowded else {},
             cwd=profile.cwd,

@@ -6,7 +6,7 @@ import asyncio
 import signal
 import subprocess
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 
 from gatewright.permissions.sandbox.bridge import Bridge
@@ -67,7 +67,7 @@ def _wait(request: SpawnRequest) -> int:
 
 
 @contextmanager
-def _proxied(config: Config, told: list[str]) -> Iterator[Bridge | None]:
+def _proxied(config: Config, told: list[str]) -> Generator[Bridge | None, None, None]:
     """A proxy on a loop of its own thread, while the command runs."""
     if config.network.reach != "proxy":
         yield None

@@ -34,7 +34,7 @@ class Spec:
     read: tuple[str, ...] = ("/",)
     write: tuple[str, ...] = ()
     confine: bool = True
-    network: str = "none"  # none, open, or the number of the only TCP port
+    network: str = "none"  # or open
     filter_fd: int = -1
     drop: bool = False  # privileges: root has some without a namespace
     bridge_fd: int = -1  # listen for the proxy and hand the sockets over
@@ -74,6 +74,11 @@ def alone(profile: SandboxProfile, machine: Machine, filter_fd: int) -> list[str
         cwd=profile.cwd,
     )
     return entry(machine, spec)
+
+
+def writable(profile: SandboxProfile) -> tuple[str, ...]:
+    """As a second layer inside: what bubblewrap made writable, and its private directories."""
+    return (*profile.writable, "/tmp", "/var/tmp", "/run", "/dev", "/proc")
 
 
 def readable(profile: SandboxProfile) -> tuple[str, ...]:

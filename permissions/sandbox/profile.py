@@ -40,7 +40,6 @@ class Wishes:
     seen: tuple[str, ...] = ()  # stay visible where others are hidden: home, programs
     network: Network = Network()
     limits: Limits = field(default_factory=Limits)
-    landlock: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +75,6 @@ class SandboxProfile:
     masked: tuple[Masked, ...]
     network: Network
     limits: Limits
-    landlock: bool = True
 
 
 def sandboxed(wishes: Wishes, survey: Survey) -> SandboxProfile:
@@ -108,7 +106,6 @@ def sandboxed(wishes: Wishes, survey: Survey) -> SandboxProfile:
         masked=masked,
         network=wishes.network,
         limits=wishes.limits,
-        landlock=wishes.landlock,
     )
 
 

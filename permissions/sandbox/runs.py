@@ -9,6 +9,7 @@ import select
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 END_SECONDS = 2.0
 
@@ -72,11 +73,10 @@ class Run:
             return 0
         try:
             first = os.read(self.status_read, 4096).partition(b"\n")[0]
-            found: object = json.loads(first)
-        except (OSError, ValueError):
+            found: Any = json.loads(first)
+            return int(found["child-pid"])
+        except (OSError, ValueError, LookupError, TypeError):
             return 0
-        pid = found.get("child-pid") if isinstance(found, dict) else None
-        return pid if isinstance(pid, int) else 0
 
 
 def memory_file(name: str, data: bytes) -> int:

@@ -19,7 +19,7 @@ from gatewright.permissions.policy import Policy, PolicyConfig
 from gatewright.permissions.rules import RuleTexts
 from gatewright.permissions.sandbox import probe as probing
 from gatewright.permissions.sandbox.commands import Base, CommandSandbox
-from gatewright.permissions.sandbox.machine import machine
+from gatewright.permissions.sandbox.machine import Machine, machine
 from gatewright.permissions.sandbox.restrictions import restrictions
 from gatewright.tools.access import Where
 from gatewright.tools.blocks import Code
@@ -186,7 +186,11 @@ async def test_where_nothing_works(
     tmp_path: Path, close: list[House], strict: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = probing.Found("none", "It does not work here.")
-    monkeypatch.setattr(probing, "probe", lambda _: found)
+
+    def nothing(machine: Machine) -> probing.Found:
+        return found
+
+    monkeypatch.setattr(probing, "probe", nothing)
     house = House(tmp_path, Sandbox(fail_if_unavailable=strict))
     close.append(house)
     result = await house.bash("echo hi")

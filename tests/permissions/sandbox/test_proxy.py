@@ -139,8 +139,8 @@ class Wire:
 
     async def say(self, data: bytes, *more: bytes, port: int = 0) -> bytes:
         reader, writer = await asyncio.open_connection("127.0.0.1", port or self.http)
+        got = b""
         try:
-            got = b""
             async with asyncio.timeout(5):
                 writer.write(data)
                 for each in more:

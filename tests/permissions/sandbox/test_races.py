@@ -13,6 +13,7 @@ from gatewright.permissions.sandbox.config import Config
 from gatewright.permissions.sandbox.confinement import Sandbox
 from gatewright.permissions.sandbox.machine import machine
 from gatewright.permissions.sandbox.probe import probe
+from gatewright.permissions.sandbox.survey import Sight, Surveyor
 from gatewright.tools.protocol import SpawnRequest
 
 pytestmark = pytest.mark.skipif(probe(machine()).level != "bwrap", reason="no bubblewrap here")
@@ -103,22 +104,24 @@ def test_a_directory_swapped_for_a_link_is_not_mounted(box: Sandbox, tmp_path: P
     finish(beside)
 
 
-def test_settling_follows_no_link(box: Sandbox, tmp_path: Path) -> None:
+def test_settling_follows_no_link(
+    box: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A name that has to be moved aside is not looked up through a link put there meanwhile."""
     project, home = box.config.cwd, tmp_path / "home"
     (home / ".vscode").mkdir()
     run = start(box, "mkdir -p sub/.vscode")
     child, prepared = run
     child.communicate(timeout=8)
-    look = box._surveyor.look  # pyright: ignore[reportPrivateUsage]
+    look = Surveyor.look
 
-    def look_then_swap() -> object:
-        sight = look()
+    def look_then_swap(self: Surveyor) -> Sight:
+        sight = look(self)
         (project / "sub").rename(project / "away")
         (project / "sub").symlink_to(home)
         return sight
 
-    box._surveyor = type("Swapped", (), {"look": staticmethod(look_then_swap)})()
+    monkeypatch.setattr(Surveyor, "look", look_then_swap)
     assert prepared.ended is not None
     prepared.ended()
     assert (home / ".vscode").is_dir()

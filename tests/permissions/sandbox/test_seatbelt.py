@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from gatewright.permissions.sandbox.limits import Limits
 from gatewright.permissions.sandbox.profile import Masked, Network, SandboxProfile
@@ -24,8 +25,7 @@ PROFILE = SandboxProfile(
 
 
 def with_network(network: Network, port: int = 0) -> str:
-    fields = {name: PROFILE.__getattribute__(name) for name in PROFILE.__slots__}
-    return policy(SandboxProfile(**{**fields, "network": network}), proxy_port=port)
+    return policy(replace(PROFILE, network=network), proxy_port=port)
 
 
 def test_everything_is_denied_first() -> None:
