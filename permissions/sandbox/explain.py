@@ -12,7 +12,6 @@ from gatewright.permissions.sandbox.profile import Network, SandboxProfile
 _LEVELS = {
     "bwrap": "bubblewrap, with a system-call filter",
     "landlock": "Landlock alone: a weaker promise",
-    "seatbelt": "Seatbelt",
     "none": "nothing: commands are not confined",
 }
 _SHOWN = 40

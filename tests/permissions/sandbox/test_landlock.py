@@ -129,6 +129,13 @@ def test_what_is_not_kept_is_said() -> None:
         assert missing in text
 
 
+@pytest.mark.parametrize("system", ["darwin", "win32"])
+def test_systems_without_one_say_so(system: str) -> None:
+    found = probe(replace(machine(), system=system))
+    assert found.level == "none"
+    assert found.why.endswith(".")
+
+
 @pytest.mark.skipif(probe(machine()).level != "bwrap", reason="no bubblewrap here")
 @pytest.mark.timeout(40)
 def test_a_sandbox_in_a_sandbox_falls_back(tmp_path: Path) -> None:
