@@ -12,14 +12,14 @@ from typing import Annotated, Any, Literal, TypeAlias, Union, cast, get_args, ge
 import msgspec
 from msgspec import structs
 
+from gatewright.agent.settings import modes
 from gatewright.agent.settings.schema import COMMITTED, Source, Trait
 
 Path: TypeAlias = tuple[str | int, ...]
 Level: TypeAlias = Literal["error", "warning", "untrusted"]
-
-# default modes that give freedom: a project's files cannot choose them for whoever opens it
-PERSONAL_MODES = frozenset({"bypasspermissions", "bypass", "auto", "fullaccess"})
-TIGHT_MODES = frozenset({"default", "plan", "ask", "dontask"})
+NULL = "holds a null character, which no path, name or command can"
+NO_VARIABLE = "cannot be the name of a variable"
+MODE_KEYS = ("defaultMode", "subagentPermissionMode")
 
 
 class Fault(msgspec.Struct, frozen=True):
@@ -89,8 +89,17 @@ class _Walk:
         return MISSING
 
     def _table(self, value: dict[str, Any], kind: Any, at: Path) -> dict[str, Any]:
-        found = ((key, self.value(item, kind, (*at, key))) for key, item in value.items())
+        names = [key for key in value if self._named(key, at)]
+        found = ((key, self.value(value[key], kind, (*at, key))) for key in names)
         return {key: item for key, item in found if item is not MISSING}
+
+    def _named(self, name: str, at: Path) -> bool:
+        wrong = NULL if "\0" in name else ""
+        if at == ("env",) and (not name or "=" in name):
+            wrong = NO_VARIABLE
+        if wrong:
+            self._fault((*at, name), wrong)
+        return not wrong
 
     def _list(self, value: Any, kind: Any, at: Path) -> Any:
         item_kind = get_args(strip(kind))[0]
@@ -111,6 +120,9 @@ class _Walk:
         except msgspec.ValidationError:
             self._fault(at, f"expected {describe(kind)}, found {found_kind(value)}")
             return MISSING
+        if _holds_null(value):
+            self._fault(at, NULL)
+            return MISSING
         return value
 
     def _admitted(self, kind: Any, at: Path) -> bool:
@@ -125,13 +137,18 @@ class _Walk:
         return True
 
     def _mode_admitted(self, at: Path, value: Any) -> bool:
-        if at != ("permissions", "defaultMode") or self._source not in COMMITTED:
+        if len(at) < 2 or at[-2] != "permissions" or at[-1] not in MODE_KEYS:
             return True
-        name = str(value).lower().replace("-", "").replace("_", "")
-        if name in PERSONAL_MODES:
+        if wrong := modes.named(value, subagent=at[-1] != "defaultMode"):
+            self._fault(at, wrong)
+            return False
+        if self._source not in COMMITTED:
+            return True
+        name = modes.folded(value)
+        if name in modes.PERSONAL:
             self._fault(at, f'"{value}" counts only in your own settings', "warning")
             return False
-        if not self._trusted and name not in TIGHT_MODES:
+        if name and not self._trusted and name not in modes.TIGHT:
             self._fault(at, f'"{value}" is ignored until you trust this project', "untrusted")
             return False
         return True
@@ -141,6 +158,12 @@ class _Walk:
 
 
 MISSING: Any = object()
+
+
+def _holds_null(value: Any) -> bool:
+    """Of a leaf: a text, or a rule with its notes."""
+    texts = cast("dict[str, Any]", value).values() if isinstance(value, dict) else (value,)
+    return any(isinstance(text, str) and "\0" in text for text in texts)
 
 
 def strip(kind: Any) -> Any:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from gatewright.agent.errors import SettingsError
+from gatewright.agent.settings.broken import Broken, parse_object
 
 LOCK_SECONDS = 5.0
 
@@ -38,17 +39,31 @@ def set_value(path: Path, key: str, value: Any) -> None:
     *parents, last = key.split(".")
 
     def change(values: dict[str, Any]) -> None:
-        for part in parents:
-            inner = values.setdefault(part, {})
-            if not isinstance(inner, dict):
-                raise SettingsError(f"{path}: {part} is no object, so {key} cannot be set in it.")
-            values = cast("dict[str, Any]", inner)
+        inner = section(path, values, *parents)
         if value is None:
-            values.pop(last, None)
+            inner.pop(last, None)
         else:
-            values[last] = value
+            inner[last] = value
 
     edit(path, change)
+
+
+def section(path: Path, values: dict[str, Any], *keys: str) -> dict[str, Any]:
+    """The object below these keys, made where there is none. Raises SettingsError."""
+    for key in keys:
+        inner = values.setdefault(key, {})
+        if not isinstance(inner, dict):
+            raise SettingsError(f"{path}: {key} is no object, so nothing can be set in it.")
+        values = cast("dict[str, Any]", inner)
+    return values
+
+
+def entries(path: Path, values: dict[str, Any], key: str) -> list[Any]:
+    """The list at this key, made where there is none. Raises SettingsError."""
+    found = values.setdefault(key, [])
+    if not isinstance(found, list):
+        raise SettingsError(f"{path}: {key} is no list, so nothing can be added to it.")
+    return cast("list[object]", found)
 
 
 @contextlib.contextmanager
@@ -104,15 +119,12 @@ def _parse(path: Path, text: str) -> dict[str, Any]:
     if not text.strip():
         return {}
     try:
-        values: Any = json.loads(text)
-    except json.JSONDecodeError as error:
+        return parse_object(text)
+    except Broken as broken:
+        place = f"{path}:{broken.line}" if broken.line else str(path)
         raise SettingsError(
-            f"{path}:{error.lineno} is not valid JSON ({error.msg.lower()}); "
-            "repair it first, it was left as it is."
-        ) from error
-    if not isinstance(values, dict):
-        raise SettingsError(f"{path} holds no JSON object; it was left as it is.")
-    return cast("dict[str, Any]", values)
+            f"{place} {broken.message}. Repair it first; it was left as it is."
+        ) from broken
 
 
 def _dump(values: dict[str, Any], *, like: str) -> str:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from gatewright.agent.errors import SettingsError
-from gatewright.agent.settings.edit import edit
+from gatewright.agent.settings.edit import edit, entries, section
 from gatewright.agent.settings.paths import Places
+from gatewright.agent.settings.rulefile import text_of
 from gatewright.agent.settings.schema import Source
 
 DESCRIPTION = "Answered 'always' to a question"
@@ -42,8 +42,10 @@ class GrantStore:
         now = datetime.now(UTC).isoformat(timespec="seconds")
 
         def change(values: dict[str, Any]) -> None:
-            allow = _allow_list(values if self._in_project else self._section(values))
-            known = {entry if isinstance(entry, str) else entry.get("rule") for entry in allow}
+            own = () if self._in_project else ("projects", str(self._root))
+            lists = section(self._path, values, *own, "permissions")
+            allow = entries(self._path, lists, "allow")
+            known = set(map(text_of, allow))
             for rule in rules:
                 if rule not in known:
                     allow.append(
@@ -56,15 +58,3 @@ class GrantStore:
                     )
 
         edit(self._path, change)
-
-    def _section(self, values: dict[str, Any]) -> dict[str, Any]:
-        projects = values.setdefault("projects", {})
-        if not isinstance(projects, dict):
-            raise SettingsError(f"{self._path}: projects is no object, so nothing can be added.")
-        return cast("dict[str, dict[str, Any]]", projects).setdefault(str(self._root), {})
-
-
-def _allow_list(values: dict[str, Any]) -> list[Any]:
-    permissions: dict[str, Any] = values.setdefault("permissions", {})
-    allow: list[Any] = permissions.setdefault("allow", [])
-    return allow

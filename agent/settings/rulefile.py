@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, cast
 
-from gatewright.agent.errors import SettingsError
-from gatewright.agent.settings.edit import edit
+from gatewright.agent.settings.edit import edit, entries, section
 
 BEHAVIORS = ("allow", "ask", "deny")
 
@@ -17,10 +16,8 @@ def add_rule(path: Path, behavior: str, rule: str) -> bool:
 
     def change(values: dict[str, Any]) -> None:
         nonlocal added
-        found = _entries(_lists(path, values).setdefault(behavior, []))
-        if found is None:
-            raise SettingsError(f"{path}: permissions.{behavior} is no list; correct it first.")
-        if rule not in map(_text, found):
+        found = entries(path, section(path, values, "permissions"), behavior)
+        if rule not in map(text_of, found):
             found.append(rule)
             added = True
 
@@ -33,10 +30,10 @@ def remove_rule(path: Path, rule: str) -> list[str]:
     removed: list[str] = []
 
     def change(values: dict[str, Any]) -> None:
-        lists = _lists(path, values)
-        for behavior in BEHAVIORS:
-            found = _entries(lists.get(behavior)) or []
-            kept = [entry for entry in found if _text(entry) != rule]
+        lists = section(path, values, "permissions")
+        for behavior in filter(lists.__contains__, BEHAVIORS):
+            found = entries(path, lists, behavior)
+            kept = [entry for entry in found if text_of(entry) != rule]
             if len(kept) != len(found):
                 removed.append(behavior)
                 lists[behavior] = kept
@@ -46,16 +43,7 @@ def remove_rule(path: Path, rule: str) -> list[str]:
     return removed
 
 
-def _lists(path: Path, values: dict[str, Any]) -> dict[str, Any]:
-    lists = values.setdefault("permissions", {})
-    if not isinstance(lists, dict):
-        raise SettingsError(f"{path}: permissions is no object; correct it first.")
-    return cast("dict[str, Any]", lists)
-
-
-def _entries(rules: object) -> list[object] | None:
-    return cast("list[object]", rules) if isinstance(rules, list) else None
-
-
-def _text(entry: object) -> object:
-    return cast("dict[str, Any]", entry).get("rule") if isinstance(entry, dict) else entry
+def text_of(entry: object) -> str:
+    """The rule itself, of an entry with or without notes; empty where it is neither."""
+    rule = cast("dict[str, Any]", entry).get("rule") if isinstance(entry, dict) else entry
+    return rule if isinstance(rule, str) else ""

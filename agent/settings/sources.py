@@ -15,6 +15,7 @@ import msgspec
 
 from gatewright.agent.options import LaunchOptions
 from gatewright.agent.settings.coerce import Fault, coerce
+from gatewright.agent.settings.depth import nested_deeply
 from gatewright.agent.settings.merge import Provenance, merge
 from gatewright.agent.settings.paths import Places
 from gatewright.agent.settings.schema import COMMITTED, Settings, Source
@@ -162,31 +163,23 @@ def _parse(source: Source, where: str, data: bytes, problems: list[Problem]) -> 
     data = data.removeprefix(b"\xef\xbb\xbf")
     if not data.strip():
         return []
-    line = 0
     try:
         raw: Any = msgspec.json.decode(data)
-        if isinstance(raw, dict):
-            values = cast("dict[str, Any]", raw)
-            return [_Layer(source, where, values, data.decode("utf-8", "replace"))]
-        message, line = "expected an object: { ... }", 1
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        message, line = _broken(data)
-    problems.append(Problem(source=source, where=where, key="", message=message, line=line))
+        return _broken(source, where, data, problems)
+    if not isinstance(raw, dict) or nested_deeply(raw):
+        return _broken(source, where, data, problems)
+    return [_Layer(source, where, cast("dict[str, Any]", raw), data.decode("utf-8", "replace"))]
+
+
+def _broken(source: Source, where: str, data: bytes, problems: list[Problem]) -> list[_Layer]:
+    from gatewright.agent.settings.broken import explain  # noqa: PLC0415  lazy: 3 ms, json
+
+    broken = explain(data)
+    problems.append(
+        Problem(source=source, where=where, key="", message=broken.message, line=broken.line)
+    )
     return []
-
-
-def _broken(data: bytes) -> tuple[str, int]:
-    import json  # noqa: PLC0415  lazy: 3 ms, only for a broken file
-
-    try:
-        json.loads(data)
-    except json.JSONDecodeError as error:
-        return f"is not valid JSON: {error.msg.lower()}", error.lineno
-    except UnicodeDecodeError as error:
-        return "is not valid UTF-8", data.count(b"\n", 0, error.start) + 1
-    except RecursionError:
-        return "is nested too deeply", 0
-    return "is not valid JSON", 0
 
 
 def _problem(layer: _Layer, fault: Fault) -> Problem:

@@ -44,7 +44,7 @@ class TrustStore:
 
     def add(self, root: Path) -> Path:
         """Trust the project; returns the root that is trusted from now on."""
-        from gatewright.agent.settings.edit import edit  # noqa: PLC0415  lazy: 9 ms
+        from gatewright.agent.settings.edit import edit, section  # noqa: PLC0415  lazy: 9 ms
 
         key = trust_key(root)
         if self._too_wide(key):
@@ -52,21 +52,21 @@ class TrustStore:
         now = datetime.now(UTC).isoformat(timespec="seconds")
 
         def change(values: dict[str, Any]) -> None:
-            values.setdefault("trusted", {})[str(key)] = {"addedAt": now}
+            section(self.path, values, "trusted")[str(key)] = {"addedAt": now}
 
         edit(self.path, change)
         return key
 
     def remove(self, root: Path) -> bool:
         """Trust it no longer; False when it was not trusted."""
-        from gatewright.agent.settings.edit import edit  # noqa: PLC0415  lazy: 9 ms
+        from gatewright.agent.settings.edit import edit, section  # noqa: PLC0415  lazy: 9 ms
 
         key = str(trust_key(root))
         if key not in self.roots():
             return False
 
         def change(values: dict[str, Any]) -> None:
-            values.get("trusted", {}).pop(key, None)
+            section(self.path, values, "trusted").pop(key, None)
 
         edit(self.path, change)
         return True

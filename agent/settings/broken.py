@@ -1,0 +1,83 @@
+"""Why a text is no JSON object that we can read, and on which line: strict JSON, no comments."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, cast
+
+import msgspec
+
+from gatewright.agent.settings.depth import nested_deeply
+
+MESSAGE = "is not valid JSON"
+NO_OBJECT = "expected an object: { ... }"
+TOO_DEEP = "is nested too deeply"
+
+
+class Broken(Exception):
+    """`line` is 1-based, 0 where there is none to name."""
+
+    def __init__(self, message: str, line: int = 0) -> None:
+        super().__init__(message)
+        self.message = message
+        self.line = line
+
+
+def parse_object(text: str) -> dict[str, Any]:
+    """The object in the text, if nothing would be lost by writing it back. Raises Broken."""
+    return _parse(text, _object)
+
+
+def _parse(text: str, pairs: Callable[[list[tuple[str, Any]]], dict[str, Any]]) -> dict[str, Any]:
+    try:
+        value: Any = json.loads(text, object_pairs_hook=pairs, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        raise Broken(_words(text, error), error.lineno) from error
+    except RecursionError as error:
+        raise Broken(TOO_DEEP) from error
+    except ValueError as error:  # a number of more digits than can be read
+        raise Broken(f"{MESSAGE}: a number is too large") from error
+    if not isinstance(value, dict):
+        raise Broken(NO_OBJECT, 1)
+    if nested_deeply(value):
+        raise Broken(TOO_DEEP)
+    try:
+        msgspec.json.decode(text)  # what the loader refuses must not be written either
+    except (msgspec.DecodeError, UnicodeEncodeError) as error:
+        raise Broken(f"{MESSAGE}: a number or a character cannot be read") from error
+    return cast("dict[str, Any]", value)
+
+
+def explain(data: bytes) -> Broken:
+    """What is wrong with bytes that the loader could not take."""
+    try:
+        _parse(data.decode("utf-8"), dict)  # of two equal keys the loader takes the last
+    except Broken as broken:
+        return broken
+    except UnicodeDecodeError as error:
+        return Broken("is not valid UTF-8", data.count(b"\n", 0, error.start) + 1)
+    return Broken(MESSAGE)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise Broken(f"has the key {twice} twice in one object")
+    return values
+
+
+def _no_constant(name: str) -> Any:
+    raise Broken(f"{MESSAGE}: {name} is no value")
+
+
+def _words(text: str, error: json.JSONDecodeError) -> str:
+    rest = text[error.pos :]
+    if rest.startswith(("//", "/*", "#")):
+        return f"{MESSAGE}: comments are not supported"
+    before = text[: error.pos].rstrip()
+    if before.endswith(",") and rest.lstrip()[:1] in ("}", "]"):
+        return f"{MESSAGE}: a comma stands before the end of a list or object"
+    return f"{MESSAGE}: {error.msg.lower()}"

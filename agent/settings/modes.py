@@ -1,0 +1,27 @@
+"""The names of permission modes in settings: compared without case, hyphens, underscores, blanks.
+
+What the modes do is none of the loader's business; that the names agree is tested.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+# modes that give freedom: a project's files cannot choose them for whoever opens it
+PERSONAL = frozenset({"bypasspermissions", "bypass", "auto", "fullaccess"})
+TIGHT = frozenset({"default", "plan", "ask", "dontask"})
+NAMES = PERSONAL | TIGHT | {"acceptedits", "code", "autoinproject", "delegate", "work"}
+FOLLOW_PARENT = "ignore"  # only for a subagent
+SUGGESTED = ("default", "acceptEdits", "plan", "auto", "autoInProject", "dontAsk")
+
+
+def folded(name: Any) -> str:
+    return str(name).strip().lower().replace("-", "").replace("_", "")
+
+
+def named(value: Any, *, subagent: bool) -> str:
+    """Why the value names no mode, or an empty string."""
+    name = folded(value)
+    if not name or name in NAMES or (subagent and name == FOLLOW_PARENT):
+        return ""
+    return f'"{str(value)[:40]}" is no mode; {", ".join(SUGGESTED)} are some'
