@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import os
 import socket
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
 from gatewright.permissions.paths import Place, components_meet
@@ -125,13 +125,37 @@ SAFE_GIT: tuple[str, ...] = (
 )  # fmt: skip
 
 
+GIT_ENV: Mapping[str, str] = {
+    "PATH": os.defpath, "HOME": "/nonexistent", "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1",
+}  # fmt: skip
+FILTERS: tuple[str, ...] = (
+    "config", "--includes", "--show-scope", "--name-only", "--get-regexp", r"^filter\.",
+)  # fmt: skip
+STATUS: tuple[str, ...] = ("status", "--porcelain", "--ignore-submodules=all")
+FOUND_NONE = 1  # how git config ends when no key fits
+
+
 async def git_dirty(directory: str) -> bool:
-    """Whether git has something to lose; unknown counts as yes."""
-    environment = {"PATH": os.defpath, "HOME": "/nonexistent", "GIT_TERMINAL_PROMPT": "0"}
+    """Whether git has something to lose; unknown counts as yes.
+
+    A repository may name programs that `status` would run on its files: then it is not asked.
+    """
+    filters = await _git(directory, FILTERS)
+    if filters is None or filters[0] not in (0, FOUND_NONE):
+        return True
+    if not all(line.startswith(b"system\t") for line in filters[1].splitlines()):
+        return True
+    status = await _git(directory, STATUS)
+    return status is None or status[0] != 0 or bool(status[1].strip())
+
+
+async def _git(directory: str, arguments: tuple[str, ...]) -> tuple[int | None, bytes] | None:
+    """How it ended and what it printed; None where it could not run or took too long."""
     with contextlib.suppress(OSError, TimeoutError):
         process = await asyncio.create_subprocess_exec(
-            *SAFE_GIT, "status", "--porcelain", "--ignore-submodules=all",
-            cwd=Path(directory), env=environment,
+            *SAFE_GIT, *arguments,
+            cwd=Path(directory), env=GIT_ENV,
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
         )  # fmt: skip
@@ -142,5 +166,5 @@ async def git_dirty(directory: str) -> bool:
             if process.returncode is None:
                 process.kill()
                 await process.wait()
-        return process.returncode != 0 or bool(output.strip())
-    return True
+        return process.returncode, output
+    return None

@@ -6,6 +6,7 @@ import platform
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -93,7 +94,8 @@ def ask_git(root: Path, env: Mapping[str, str]) -> Repository:
         return Repository()
     questions = dict(QUESTIONS)
     deadline = time.monotonic() + GIT_TIME
-    own = git_env(env, {"GIT_CEILING_DIRECTORIES": str(root.parent)})
+    # The work tree is named, or the repository's configuration could have another one described.
+    own = git_env(env, {"GIT_CEILING_DIRECTORIES": str(root.parent), "GIT_WORK_TREE": str(root)})
 
     def ask(arguments: Sequence[str]) -> str:
         left = deadline - time.monotonic()
@@ -112,11 +114,12 @@ def ask_git(root: Path, env: Mapping[str, str]) -> Repository:
 
 def _has_filters(root: Path, env: Mapping[str, str]) -> bool:
     """Whether the repository itself names programs that git would run on its files."""
-    asked = ("config", "--local", "--includes", "--name-only", "--get-regexp", r"^filter\.")
-    try:
-        return bool(run_git(asked, cwd=root, env=env, limit=GIT_TIME).strip())
-    except OSError:  # exit code 1: there is none
-        return False
+    asked = ("--includes", "--name-only", "--get-regexp", r"^filter\.")
+    for scope in ("--local", "--worktree"):
+        with suppress(OSError):  # exit code 1: there is none
+            if run_git(("config", scope, *asked), cwd=root, env=env, limit=GIT_TIME).strip():
+                return True
+    return False
 
 
 def git_branch(root: Path) -> str:

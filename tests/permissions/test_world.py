@@ -122,6 +122,24 @@ def run(*argv: str, cwd: Path | None = None) -> str:
     return done.stdout
 
 
+@pytest.mark.parametrize("file", ["config", "config.worktree", "included"])
+async def test_a_repository_with_programs_of_its_own_counts_as_dirty(
+    tmp_path: Path, file: str
+) -> None:
+    run("git", "init", "-q", str(tmp_path))
+    (tmp_path / "a").write_text("a", encoding="utf-8")
+    run("git", "add", "a", cwd=tmp_path)
+    mark, git = tmp_path / ".git" / "ran", tmp_path / ".git"
+    for name, value in (("extensions.worktreeConfig", "true"), ("include.path", "included")):
+        run("git", "config", name, value, cwd=tmp_path)
+    (tmp_path / ".gitattributes").write_text("* filter=x\n", encoding="utf-8")
+    with (git / file).open("a", encoding="utf-8") as config:
+        config.write(f'[filter "x"]\n\tclean = touch {mark}\n')
+    (tmp_path / "a").write_text("B", encoding="utf-8")
+    assert await git_dirty(str(tmp_path))
+    assert not mark.exists()
+
+
 async def test_a_dirty_tree_is_noticed_without_running_its_configuration(tmp_path: Path) -> None:
     run("git", "init", "-q", str(tmp_path))
     assert not await git_dirty(str(tmp_path))

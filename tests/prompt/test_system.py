@@ -104,6 +104,26 @@ def test_looking_at_a_repository_runs_nothing_of_its_own(repository: Path, tmp_p
     assert found.status == ""  # it would have run the filter
 
 
+def test_a_filter_of_one_work_tree_alone_does_not_run(repository: Path, tmp_path: Path) -> None:
+    trap = tmp_path / "trap"
+    git(repository, "config", "extensions.worktreeConfig", "true")
+    git(repository, "config", "--worktree", "filter.x.clean", f"touch {trap}; cat")
+    (repository / ".gitattributes").write_text("* filter=x\n", encoding="utf-8")
+    (repository / "a.txt").write_text("b", encoding="utf-8")
+    assert ask_git(repository, ENV).status == ""
+    assert not trap.exists()
+
+
+def test_a_repository_does_not_have_another_directory_described(
+    repository: Path, tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "private.txt").touch()
+    git(repository, "config", "core.worktree", str(elsewhere))
+    assert "private" not in ask_git(repository, ENV).status
+
+
 def test_the_same_twice(repository: Path) -> None:
     def look() -> Environment:
         return look_around(repository, repository, ENV, "d")
