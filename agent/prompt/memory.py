@@ -126,6 +126,8 @@ class _Reading:
         real = os.path.realpath(path)
         if real in self._seen or len(self._found) >= FILES:
             return
+        if by is None and not self._may(Path(real), kind):
+            return  # a link that leads out of the project imports like any other
         text, cut = _text(path)
         if not text.strip() or text in self._texts:
             return

@@ -50,6 +50,20 @@ def place(tmp_path: Path) -> Place:
     return Place(tmp_path)
 
 
+@pytest.mark.parametrize("name", ["AGENTS.md", "CLAUDE.local.md", "a/b/CLAUDE.md"])
+def test_a_link_out_of_the_project_waits_like_an_import(place: Place, name: str) -> None:
+    secret = place.write(".ssh/key", "secret")
+    (place.root / name).symlink_to(secret)
+    assert place.texts() == []
+    assert place.read().waiting == (secret,)
+
+
+def test_a_link_inside_the_project_is_read(place: Place) -> None:
+    place.write("project/docs/rules.md", "rules")
+    (place.root / "AGENTS.md").symlink_to("docs/rules.md")
+    assert place.texts() == ["rules"]
+
+
 def test_from_the_person_down_to_the_working_directory(place: Place) -> None:
     for name in ("project/a/b/AGENTS.md", "project/a/CLAUDE.md", "project/AGENTS.local.md",
                  "project/AGENTS.md", ".gatewright/AGENTS.md"):  # fmt: skip
