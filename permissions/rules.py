@@ -344,6 +344,8 @@ def too_broad(rule: Rule) -> bool:
     match rule.form:
         case Bare() | DomainForm():
             return True
+        case PathForm(pattern=pattern):
+            return rule.tool == "Edit" and _names_nothing(pattern)
         case ShellForm(kind=kind, text=text, head=head):
             words = text.split()
             if kind == "glob" and (not words or any(char in words[0] for char in "*?[")):
@@ -351,6 +353,11 @@ def too_broad(rule: Rule) -> bool:
             return is_runner(head if kind == "glob" else text, whole=kind == "exact")
         case _:
             return tools_table.row(rule.tool).family in {"mcp", "agent"}
+
+
+def _names_nothing(pattern: str) -> bool:
+    """Whether a path pattern is all wildcards; what a choice or a class holds does not count."""
+    return re.search(r"\w", re.sub(r"\{.*\}|\[.*\]|\(.*\)", "", pattern)) is None
 
 
 def stripped_in_auto(rule: Rule) -> bool:
