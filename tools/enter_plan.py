@@ -10,6 +10,8 @@ from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block, Text
 from gatewright.tools.protocol import Planning, Progress, ToolContext, ToolFailure, ToolResult
 
+ON = "plan mode is on"
+
 
 class EnterPlanInput(BaseModel):
     pass
@@ -38,12 +40,12 @@ class EnterPlanMode:
         yield ToolResult.text(
             f"Plan mode is on: read and search, change nothing. Write the plan to {planning.path}"
             " with Write, then call ExitPlanMode to have it approved.",
-            summary="plan mode",
+            summary=ON,
         )
 
     def view(self, input: EnterPlanInput, result: ToolResult | None) -> Sequence[Block]:
         del input
-        return (Text("Plan mode is on", "dim"),) if result and result.ok else ()
+        return (Text(ON, "dim"),) if result and result.ok else ()
 
 
 def required(ctx: ToolContext) -> Planning:

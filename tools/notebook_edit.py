@@ -40,7 +40,8 @@ class NotebookEdit:
         return Access(writes=(where.resolve(input.notebook_path),), effects=Effect.DESTRUCTIVE)
 
     def title(self, input: NotebookEditInput, where: Where) -> tuple[str, str]:
-        return "Edit", where.shown(where.resolve(input.notebook_path))
+        cell = f":{input.cell_id}" if input.cell_id else ""
+        return "Edit", where.shown(where.resolve(input.notebook_path)) + cell
 
     async def run(
         self, input: NotebookEditInput, ctx: ToolContext

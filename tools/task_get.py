@@ -38,7 +38,10 @@ class TaskGet:
 
     def view(self, input: TaskGetInput, result: ToolResult | None) -> Sequence[Block]:
         del input
-        return (Text(result.summary, "dim"),) if result else ()
+        if result is None or not result.ok:
+            return ()
+        task = result.data["task"]
+        return (Text(task["description"] or task["subject"]),)
 
 
 def _get(input: TaskGetInput, ctx: ToolContext) -> ToolResult:

@@ -36,7 +36,7 @@ class TaskUpdate:
 
     def title(self, input: TaskUpdateInput, where: Where) -> tuple[str, str]:
         del where
-        return "Update task", f"#{input.taskId} {input.status or ''}".rstrip()
+        return "Update task", f"#{input.taskId}"
 
     async def run(
         self, input: TaskUpdateInput, ctx: ToolContext
@@ -62,7 +62,7 @@ def _update(input: TaskUpdateInput, ctx: ToolContext) -> ToolResult:
             content=ToolResult.text(said).content,
             view=(tasks.block_for_people(),),
             data={"taskId": task.id, "status": input.status or task.status},
-            summary=input.status or "changed",
+            summary=(input.status or "changed").replace("_", " "),
         )
 
 

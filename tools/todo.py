@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block, Todo, TodoItem
+from gatewright.tools.counted import counted
 from gatewright.tools.protocol import Progress, ToolContext, ToolResult
 
 
@@ -33,8 +34,8 @@ class TodoWrite:
 
     def title(self, input: TodoInput, where: Where) -> tuple[str, str]:
         del where
-        done = sum(entry.status == "completed" for entry in input.todos)
-        return "Plan", f"{done} of {len(input.todos)} done"
+        active = [_label(entry) for entry in input.todos if entry.status == "in_progress"]
+        return "Plan", active[0] if active else counted(len(input.todos), "step")
 
     async def run(self, input: TodoInput, ctx: ToolContext) -> AsyncIterator[Progress | ToolResult]:
         del ctx

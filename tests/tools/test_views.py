@@ -1,125 +1,136 @@
-"""What people see of each tool, before it ran and after, in the plain form every front end has."""
+"""What people see of each tool: asked, on the screen, and as text; compared with stored pictures.
+
+`UPDATE_SNAPSHOTS=1 pytest tests/tools/test_views.py` writes them anew; look at the difference
+before committing it.
+"""
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
+from typing import get_args
 
 import pytest
 
-from gatewright.tools import registry
+from gatewright.agent.events import Envelope, ToolFinished, ToolStarted
+from gatewright.agent.frontends.spoken import Spoken
+from gatewright.tools import blocks
 from gatewright.tools.blocks import Block, Unknown, plain
-from gatewright.tools.interact import Answer
-from tests.fakes.toolbox import Toolbox
+from gatewright.tools.protocol import Facts, ToolCall, ToolResult
+from gatewright.tools.registry import TOOLS
+from gatewright.tui.blocks.registry import DRAW, draw, draw_all
+from gatewright.tui.line import Line
+from gatewright.tui.transcript.draw import chunks_of
+from gatewright.tui.transcript.items import ToolRun
+from tests.fakes.toolbox import Toolbox, text
+from tests.tools.scenery import CALLS, scenery
 
-QUESTION = {
-    "question": "Which?",
-    "header": "Which",
-    "options": [{"label": "One"}, {"label": "Two"}],
-}
-
-# tool -> input, (verb, target), before, after, outcome
-SEEN: dict[str, tuple[dict[str, Any], tuple[str, str], str, str, str]] = {
-    "Read": ({"file_path": "a.py"}, ("Read", "a.py"), "", "2 lines", "2 lines"),
-    "Write": (
-        {"file_path": "new.py", "content": "x = 1\n"},
-        ("Write", "new.py"),
-        "x = 1\n",
-        "new.py  +1 -0\n@@ -1 +1 @@\n+x = 1",
-        "1 line",
-    ),
-    "Edit": (
-        {"file_path": "a.py", "old_string": "two", "new_string": "2"},
-        ("Edit", "a.py"),
-        "a.py  +1 -1\n@@ -1 +1 @@\n-two\n+2",
-        "a.py  +1 -1\n@@ -1 +1 @@\n one\n-two\n+2",
-        "+1 -1",
-    ),
-    "MultiEdit": (
-        {"file_path": "a.py", "edits": [{"old_string": "one", "new_string": "1"}]},
-        ("Edit", "a.py"),
-        "a.py  +1 -1\n@@ -1 +1 @@\n-one\n+1",
-        "a.py  +1 -1\n@@ -1 +1 @@\n-one\n+1\n two",
-        "+1 -1",
-    ),
-    "Bash": (
-        {"command": "echo hi; exit 2", "description": "Say hi"},
-        ("Run", "echo hi; exit 2"),
-        "$ echo hi; exit 2",
-        "hi\n(exit 2)",
-        "exit 2",
-    ),
-    "Glob": ({"pattern": "*.py"}, ("Find", "*.py"), "", "a.py", "1 file"),
-    "Grep": (
-        {"pattern": "two", "output_mode": "content"},
-        ("Search", "two"),
-        "",
-        "a.py:2:two",
-        "1 line",
-    ),
-    "NotebookRead": (
-        {"notebook_path": "n.ipynb"},
-        ("Read", "n.ipynb"),
-        "",
-        "1 cell",
-        "1 cell",
-    ),
-    "NotebookEdit": (
-        {"notebook_path": "n.ipynb", "cell_id": "cell-0", "new_source": "b"},
-        ("Edit", "n.ipynb"),
-        "b",
-        "n.ipynb  +1 -1\n@@ -1 +1 @@\n-a\n+b",
-        "+1 -1",
-    ),
-    "TodoWrite": (
-        {"todos": [{"content": "Do", "status": "in_progress", "activeForm": "Doing"}]},
-        ("Plan", "0 of 1 done"),
-        "",
-        "[>] Doing",
-        "0/1",
-    ),
-    "TaskCreate": ({"subject": "Build"}, ("Add task", "Build"), "Build", "[ ] Build", "#1"),
-    "AskUserQuestion": (
-        {"questions": [QUESTION]},
-        ("Ask", "Which"),
-        "Which?",
-        "Question  Answer\nWhich?    Two",
-        "Two",
-    ),
-}
+FOLDER = Path(__file__).with_name("views")
+WIDTH = 80
 
 
-def drawn(blocks: Sequence[Block]) -> str:
-    return "\n".join(plain(block) for block in blocks)
-
-
-@pytest.mark.parametrize("name", SEEN)
+@pytest.mark.parametrize("name", TOOLS)
 async def test_what_people_see(box: Toolbox, name: str) -> None:
-    (box.root / "a.py").write_text("one\ntwo\n", encoding="utf-8")
-    notebook = '{"cells": [{"cell_type": "raw", "metadata": {}, "source": "a"}]}'
-    (box.root / "n.ipynb").write_text(notebook, encoding="utf-8")
-    box.ledger.note(box.root / "a.py", b"one\ntwo\n")
-    box.ledger.note(box.root / "n.ipynb", notebook.encode())
-    box.answers = [Answer(("Two",))]
-    input, title, before, after, outcome = SEEN[name]
-    facts = await box.facts(name, **input)
-    assert ((facts.verb, facts.target), drawn(facts.view)) == (title, before)
-    result = await box.call(name, **input)
-    assert (drawn(result.view), result.summary) == (after, outcome)
+    async with scenery(box, name) as input:
+        call = ToolCall("1", name, input)
+        facts = await box.executor.facts(call, box.ctx.where)
+        asked = await box.executor.foreseen(call, box.ctx.where) or facts.view
+        result = await box.executor.execute(call, box.ctx)
+    assert result.ok or name == "Bash", text(result)
+    seen = picture(call, facts, asked, result).replace(str(box.root), "/project")
+    compare(name, re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1", seen))
 
 
-@pytest.mark.parametrize("name", SEEN)
+def picture(call: ToolCall, facts: Facts, asked: tuple[Block, ...], result: ToolResult) -> str:
+    run = ToolRun(1, call.id, call.name, facts.verb, facts.target, before=facts.view)
+    ended = ToolRun(
+        1,
+        call.id,
+        call.name,
+        facts.verb,
+        facts.target,
+        "ok" if result.ok else "failed",
+        result.summary,
+        before=facts.view,
+        view=result.view,
+        text="" if result.view else text(result),
+    )
+    parts = {
+        "the question": rows(draw_all(asked, WIDTH)),
+        "the question as text": "\n".join(plain(block) for block in asked),
+        "on the screen, running": shown(run),
+        "on the screen, ended": shown(ended),
+        "on the screen, opened": shown(ended, expanded=True),
+        "line by line": spoken(call, facts, result),
+        "the result as text": "\n".join(plain(block) for block in result.view),
+    }
+    return "".join(f"=== {title}\n{body}\n" for title, body in parts.items() if body)
+
+
+def rows(lines: Sequence[Line]) -> str:
+    assert all(line.width <= WIDTH for line in lines)
+    return "\n".join(line.plain.rstrip() for line in lines)
+
+
+def shown(item: ToolRun, *, expanded: bool = False) -> str:
+    chunks = chunks_of(item, expanded=expanded)
+    return "\n".join(rows(chunk.rows(WIDTH)) for chunk in chunks)
+
+
+def spoken(call: ToolCall, facts: Facts, result: ToolResult) -> str:
+    started = ToolStarted(
+        call_id=call.id,
+        name=call.name,
+        input=call.input,
+        verb=facts.verb,
+        target=facts.target,
+        view=facts.view,
+    )
+    finished = ToolFinished(
+        call_id=call.id,
+        ok=result.ok,
+        content=result.content,
+        view=result.view,
+        data=result.data,
+        summary=result.summary,
+        ms=0,
+    )
+    speaker = Spoken()
+    events = (started, finished)
+    said = [
+        speaker.text(Envelope(seq=1, uuid="u", parent="", timestamp=0.0, agent="main", event=event))
+        for event in events
+    ]
+    return "".join(said).rstrip("\n")
+
+
+def compare(name: str, now: str) -> None:
+    path = FOLDER / f"{name}.txt"
+    if os.environ.get("UPDATE_SNAPSHOTS"):
+        path.write_text(now, encoding="utf-8")
+        return
+    assert path.exists(), f"no picture {path.name}: set UPDATE_SNAPSHOTS=1 to write it"
+    assert now == path.read_text(encoding="utf-8"), "UPDATE_SNAPSHOTS=1 writes it anew"
+
+
+def test_every_tool_has_its_picture_and_no_other() -> None:
+    assert {path.stem for path in FOLDER.iterdir()} == set(TOOLS) == set(CALLS)
+
+
+@pytest.mark.parametrize("name", TOOLS)
 async def test_a_failure_is_seen(box: Toolbox, name: str) -> None:
     result = await box.call(name, nonsense=1, file_path=3, command="", path=7, todos=8)
     if not result.ok:
-        assert drawn(result.view).startswith(f"{name} was not run, its input is wrong:")
+        assert plain(result.view[0]).startswith((f"{name} was not run, its input is wrong:", "The"))
 
 
-async def test_a_block_nobody_knows_still_prints() -> None:
-    assert plain(Unknown("chart", {"bars": [1, 2]})) == '[chart] {"bars":[1,2]}'
+def test_a_block_nobody_knows_still_prints() -> None:
+    block = Unknown("chart", {"bars": [1, 2]})
+    assert plain(block) == '[chart] {"bars":[1,2]}'
+    assert rows(draw(block, WIDTH)) == '[chart] {"bars":[1,2]}'
 
 
-def test_the_tools_without_a_picture_here_are_few() -> None:
-    elsewhere = {"WebFetch", "WebSearch", "EnterPlanMode", "ExitPlanMode"}  # own tests
-    quiet = {"TaskOutput", "TaskStop", "TaskUpdate", "TaskList", "TaskGet"}
-    assert registry.TOOLS.keys() - SEEN.keys() == elsewhere | quiet
+def test_every_kind_of_block_has_its_drawing() -> None:
+    assert {*DRAW, Unknown} == set(get_args(blocks.Block))
