@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gatewright.agent.printable import printable
 from gatewright.agent.settings.schema import COMMITTED
 from gatewright.agent.settings.sources import Loaded
 from gatewright.agent.surroundings import Surroundings
@@ -24,7 +25,7 @@ def would_act(loaded: Loaded) -> tuple[str, ...]:
     for source, rules in loaded.rules.items():
         if source in COMMITTED:
             lines += [f"allow {rule} ({source} settings)" for rule in rules.allow]
-    return tuple(lines)
+    return tuple(map(printable, lines))
 
 
 def question(around: Surroundings) -> Ask | None:
@@ -50,9 +51,10 @@ def notice(around: Surroundings) -> str:
     lines = would_act(around.loaded)
     if around.trusted or around.interactive or not lines:
         return ""
-    count = "One setting" if len(lines) == 1 else f"{len(lines)} settings"
+    one = "One setting of this project is"
+    count = one if len(lines) == 1 else f"{len(lines)} settings of this project are"
     return (
-        f"{count} of this project are ignored because it is not trusted; "
+        f"{count} ignored because it is not trusted; "
         "--trust counts them this time, `agent trust add` from now on."
     )
 

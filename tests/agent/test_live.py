@@ -133,6 +133,24 @@ async def test_trust_is_asked_once_and_remembered(tmp_path: Path) -> None:
         assert seen.of(Asked) == []
 
 
+async def test_what_a_project_says_cannot_act_on_a_terminal(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, trusted=False)
+    desk.write({"\x1b[2J": 1, "env": {"\x1b]0;x\x07": ""}, "permissions": {"allow": ["\x9b(x)"]}})
+    for interactive in (False, True):
+        session = await open_session(desk.options, desk.env, interactive=interactive)
+        async with Recorder(session) as seen:
+            session.submit("what can you do?")
+            if interactive:
+                asked = await seen.until(Asked)
+                assert "\\x9b(x)" in plain(asked.ask.body[0])
+                session.answer(asked.id, Answer(("continue",)))
+            await seen.until(TurnEnded, within=5)
+            await session.close()
+            told = [notice.text for notice in seen.of(Noticed)]
+            assert any("\\x1b[2J is no setting" in text for text in told)
+            assert all("\x1b" not in text and "\x9b" not in text for text in told)
+
+
 async def test_who_cannot_be_asked_gets_one_line(tmp_path: Path) -> None:
     desk = Desk(tmp_path, trusted=False)
     desk.write(ACTING)
