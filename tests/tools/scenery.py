@@ -1,4 +1,4 @@
-"""A project, a page, a plan and tasks, and for every built-in tool a call that makes sense there."""
+"""A project, a page, a plan and tasks, and for every built-in tool a call that fits in there."""
 
 from __future__ import annotations
 
