@@ -18,7 +18,7 @@ _FILE = Path(__file__).with_name("presets.json")
 
 class Preset(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """`elsewhere` is the type spoken at any other base URL than this one's own; `catalog` the name
-    under which its models are described."""
+    under which its models are described, `keyPage` where a person gets a key."""
 
     type: str
     elsewhere: str = ""
@@ -26,6 +26,7 @@ class Preset(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     base_url_env: str = ""
     api_key_env: str = ""
     token_env: str = ""
+    key_page: str = ""
     catalog: str = ""
     transport: str = "http"
     local: bool = False
