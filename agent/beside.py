@@ -14,6 +14,7 @@ from gatewright.agent.history.history import History, HistoryPlaces
 from gatewright.agent.hub import Hub
 from gatewright.agent.memory_book import MemoryBook
 from gatewright.agent.model import OpenModel
+from gatewright.agent.model_book import ModelBook
 from gatewright.agent.opening import ModelOpener, wanted_model
 from gatewright.agent.providers.catalog import load_catalog
 from gatewright.agent.redact import Redactor
@@ -47,6 +48,7 @@ class Beside(msgspec.Struct, frozen=True, kw_only=True):
     attending: Callable[[str, Where], Awaitable[Sequence[tuple[Content, ...]]]] = _nothing_more
     noticing: Callable[[AnyEvent], Sequence[str]] = _nothing_noticed  # texts for the model
     memory: MemoryBook | None = None
+    models: ModelBook | None = None
     history: History | None = None  # the files' past; None: nothing is kept
     redactor: Redactor = Redactor({})
     folder: Path | None = None  # where this directory's sessions are

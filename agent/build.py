@@ -38,6 +38,7 @@ from gatewright.agent.hub import Hub
 from gatewright.agent.live import LiveSettings
 from gatewright.agent.loop import Limits
 from gatewright.agent.memory_book import MemoryBook
+from gatewright.agent.model_book import ModelBook
 from gatewright.agent.noticing import Noticing
 from gatewright.agent.opening import ModelOpener
 from gatewright.agent.options import LaunchOptions
@@ -166,6 +167,7 @@ def _beside(
         attending=Attending(noticing, attaching, AboutMemory(briefing.memory, base.warn)),
         noticing=noticing.saw,
         memory=MemoryBook(lambda: live.around, briefing),
+        models=ModelBook(lambda: live.around),
         history=base.history if base.checkpointing else None,
         redactor=base.redactor,
         folder=base.start.path.parent,

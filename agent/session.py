@@ -141,6 +141,8 @@ class Session:
             spending=self._spending.table(),
             past=self.past,
             memory=self._parts.beside.memory,
+            models=self._parts.beside.models,
+            effort=self._models.effort,
         )
         outcome = await self.commands.run(line, context)
         if isinstance(outcome, Change):

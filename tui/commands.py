@@ -1,4 +1,4 @@
-"""Commands that only a screen can do, and the lists behind `/mode` and `/permissions`.
+"""Commands that only a screen can do, and the lists behind `/mode`, `/model` and others.
 
 They join the session's registry, so completion and `/help` know them like any other.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from gatewright.agent.commands.outcome import Outcome, Panel, Say
+from gatewright.agent.commands.outcome import Outcome, Panel, Say, Secret
 from gatewright.agent.commands.registry import Command, CommandContext, Commands, Handler
 from gatewright.tools.blocks import Block, Table, Text
 from gatewright.tui.keys import KEYS
@@ -29,6 +29,7 @@ class Screen(Protocol):
     def use_theme(self, name: str, *, keep: bool) -> None: ...
     def copy_answer(self, which: str) -> str: ...
     def pick(self, picking: Picking) -> None: ...
+    def ask_secret(self, asked: Secret) -> None: ...
     def run_line(self, line: str) -> None: ...
     def draft(self, text: str) -> None: ...
     def toggle_vim(self) -> bool: ...
@@ -94,7 +95,10 @@ def _theme(args: str, screen: Screen) -> Outcome:
 
 
 def panel(outcome: Panel, screen: Screen) -> bool:
-    """Open the list a command's panel stands for; False when the screen has none."""
+    """Open what a command's panel stands for; False when the screen has none."""
+    if isinstance(outcome, Secret):
+        screen.ask_secret(outcome)
+        return True
     opener = PANELS.get(outcome.name)
     if opener is None:
         return False
@@ -114,8 +118,8 @@ def _mode(blocks: Sequence[Block], screen: Screen) -> Picking | None:
     if table is None:
         return None
     choices = [Choice(name, name, runs) for _mark, name, runs in table.rows]
-    current = next((n for n, row in enumerate(table.rows) if row[0]), 0)
-    return Picking("Mode", choices, lambda c: screen.run_line(f"/mode {c.insert}"), at=current)
+    at = _marked(table)
+    return Picking("Mode", choices, lambda c: screen.run_line(f"/mode {c.insert}"), at=at)
 
 
 def _permissions(blocks: Sequence[Block], screen: Screen) -> Picking | None:
@@ -162,8 +166,69 @@ def _rewind(blocks: Sequence[Block], screen: Screen) -> Picking | None:
     return Picking("Go back to", choices, lambda c: screen.run_line(f"/rewind {c.insert}"))
 
 
+def _model(blocks: Sequence[Block], screen: Screen) -> Picking | None:
+    """Models with window and prices; the last choice leads to more of them."""
+    table = _table(blocks, 6)
+    if table is None:
+        return None
+    sizes = [max(map(len, column), default=0) for column in zip(*table.rows, strict=True)]
+    choices = [
+        Choice(name, name, _facts((window, paid, earned), sizes[2:5]), "in use" if mark else why)
+        for mark, name, window, paid, earned, why in table.rows
+    ]
+    choices.append(Choice("", "other models", "log in to a provider"))
+
+    def pick(choice: Choice) -> None:
+        screen.run_line(f"/model {choice.insert}" if choice.insert else "/login")
+
+    title = "Model: window, then dollars per million tokens in and out"
+    return Picking(title, choices, pick, at=_marked(table))
+
+
+def _facts(cells: Sequence[str], sizes: Sequence[int]) -> str:
+    window, paid, earned = (cell.rjust(size) for cell, size in zip(cells, sizes, strict=True))
+    return f"{window}   {paid}  {earned}"
+
+
+def _effort(blocks: Sequence[Block], screen: Screen) -> Picking | None:
+    table = _table(blocks, 3)
+    if table is None:
+        return None
+    choices = [Choice(n, n, means, "in use" if mark else "") for mark, n, means in table.rows]
+    at = _marked(table)
+    return Picking("Effort", choices, lambda c: screen.run_line(f"/effort {c.insert}"), at=at)
+
+
+def _login(blocks: Sequence[Block], screen: Screen) -> Picking | None:
+    table = _table(blocks, 3)
+    if table is None:
+        return None
+    choices = [
+        Choice(name, name, "" if key == "none" else f"has one: {key}", page)
+        for name, key, page in table.rows
+    ]
+    return Picking("Store a key for", choices, lambda c: screen.run_line(f"/login {c.insert}"))
+
+
+def _logout(blocks: Sequence[Block], screen: Screen) -> Picking | None:
+    table = _table(blocks, 1)
+    if table is None:
+        return None
+    choices = [Choice(name, name) for (name,) in table.rows]
+    return Picking("Forget the key for", choices, lambda c: screen.run_line(f"/logout {c.insert}"))
+
+
+def _marked(table: Table) -> int:
+    """The row of what is in force."""
+    return next((n for n, row in enumerate(table.rows) if row[0]), 0)
+
+
 PANELS: dict[str, Callable[[Sequence[Block], Screen], Picking | None]] = {
     "mode": _mode,
+    "model": _model,
+    "effort": _effort,
+    "login": _login,
+    "logout": _logout,
     "permissions": _permissions,
     "rewind": _rewind,
 }

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, assert_never
 
 from msgspec.structs import replace
 
-from gatewright.agent.commands.outcome import Change, Outcome, Panel, Quit, Say, Submit
+from gatewright.agent.commands.outcome import Change, Outcome, Panel, Quit, Say, Secret, Submit
 from gatewright.agent.commands.registry import Commands
 from gatewright.tools.blocks import Block, Command, Output, Text, Tone
 from gatewright.tools.interact import Answer
@@ -82,6 +82,10 @@ class Talk:
         """Run a slash command and show what it says."""
         self._host.spawn(self._command(line))
 
+    def give(self, asked: Secret, text: str) -> None:
+        """Hand over what was typed into a masked field; only what is said about it is shown."""
+        self._host.spawn(self._give(asked, text))
+
     def answer(self, ask: int, answer: Answer) -> None:
         if self.session is not None:
             self.session.answer(ask, answer)
@@ -119,6 +123,9 @@ class Talk:
     async def _command(self, line: str) -> None:
         assert self.session is not None
         await self._show(line, await self.session.run_command(line))
+
+    async def _give(self, asked: Secret, text: str) -> None:
+        self.say(asked.title, (await asked.take(text)).blocks)
 
     async def _show(self, line: str, outcome: Outcome) -> None:
         match outcome:

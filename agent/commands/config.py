@@ -1,20 +1,11 @@
-"""Commands that choose how the session works: mode, model, permission rules."""
+"""Commands that choose how the session works: mode, permission rules."""
 
 from __future__ import annotations
 
-from gatewright.agent.commands.outcome import (
-    Change,
-    Outcome,
-    Panel,
-    Say,
-    SetEffort,
-    SetMode,
-    SetModel,
-)
+from gatewright.agent.commands.outcome import Change, Outcome, Panel, Say, SetMode
 from gatewright.agent.commands.registry import Command, CommandContext
 from gatewright.tools.blocks import Table, Text
 
-EFFORTS = ("low", "medium", "high", "max")
 BEHAVIORS = ("allow", "ask", "deny")
 USAGE = "Usage: /permissions [allow|ask|deny RULE | remove RULE], such as allow Bash(npm test)"
 
@@ -22,8 +13,6 @@ USAGE = "Usage: /permissions [allow|ask|deny RULE | remove RULE], such as allow 
 def commands() -> tuple[Command, ...]:
     return (
         Command(name="mode", summary="What runs without asking", args="[name]", run=mode),
-        Command(name="model", summary="The model that answers", args="[name]", run=model),
-        Command(name="effort", summary="How much the model thinks", args="[level]", run=effort),
         Command(
             name="permissions",
             summary="Rules for what may run, asks, or never runs",
@@ -44,22 +33,6 @@ async def mode(args: str, context: CommandContext) -> Outcome:
     table = Table(("", "Mode", "Runs without asking"), rows)
     hint = Text("/mode NAME switches, and so does Shift+Tab.", "dim")
     return Panel("mode", fallback=Say((table, hint)))
-
-
-async def model(args: str, context: CommandContext) -> Outcome:
-    if args:
-        return Change(SetModel(args))
-    return Panel(
-        "model",
-        fallback=Say.text(f"Model: {context.model or 'none yet'}. /model NAME switches."),
-    )
-
-
-async def effort(args: str, context: CommandContext) -> Outcome:  # noqa: ARG001  one signature
-    level = args.lower()
-    if level in EFFORTS:
-        return Change(SetEffort(level))
-    return Say.text(f"/effort takes one of {', '.join(EFFORTS)}.", "warning" if args else "normal")
 
 
 async def permissions(args: str, context: CommandContext) -> Outcome:

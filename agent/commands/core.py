@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gatewright.agent.commands import config, history, memory, session
+from gatewright.agent.commands import config, history, memory, models, session
 from gatewright.agent.commands.outcome import Outcome, Panel, Quit, Say
 from gatewright.agent.commands.registry import Command, CommandContext
 from gatewright.tools.blocks import Table
@@ -18,6 +18,7 @@ def built_in() -> tuple[Command, ...]:
             run=help_,
         ),
         *config.commands(),
+        *models.commands(),
         *session.commands(),
         *history.commands(),
         *memory.commands(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
 import msgspec
@@ -49,6 +50,17 @@ class Panel(msgspec.Struct, frozen=True):
 
     name: str
     fallback: Say
+
+
+class Secret(Panel, frozen=True, kw_only=True):
+    """Ask for something that is shown and kept nowhere; `take` gets it and says what to show.
+
+    A front end without a masked field shows the fallback.
+    """
+
+    title: str
+    about: tuple[str, ...]
+    take: Callable[[str], Awaitable[Say]]
 
 
 class Change(msgspec.Struct, frozen=True):

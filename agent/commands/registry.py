@@ -13,6 +13,7 @@ from gatewright.tools.blocks import Block
 
 if TYPE_CHECKING:
     from gatewright.agent.memory_book import MemoryBook
+    from gatewright.agent.model_book import ModelBook
     from gatewright.agent.past import Past
 
 
@@ -54,6 +55,8 @@ class CommandContext(msgspec.Struct, frozen=True, kw_only=True):
     spending: Sequence[Block] = ()
     past: Past | None = None
     memory: MemoryBook | None = None
+    models: ModelBook | None = None
+    effort: str = ""
 
 
 Handler: TypeAlias = Callable[[str, CommandContext], Awaitable[Outcome]]

@@ -86,12 +86,20 @@ def _answers(base_url: str) -> bool:
         return False
 
 
+async def look(server: Endpoint, env: Mapping[str, str]) -> tuple[str, ...] | None:
+    """The names the server gives if it answers at once."""
+    try:
+        return await list_models(server, env, _LOOKING)
+    except GatewrightError:
+        return None
+
+
 async def _look(
     name: str, settings: Mapping[str, ProviderSettings], env: Mapping[str, str]
 ) -> LocalServer | None:
     try:
         server = endpoint(name, settings, env)
-        models = await list_models(server, env, _LOOKING)
     except GatewrightError:
         return None
-    return LocalServer(name, server.base_url, models)
+    models = await look(server, env)
+    return None if models is None else LocalServer(name, server.base_url, models)

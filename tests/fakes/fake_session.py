@@ -7,18 +7,29 @@ from collections.abc import Sequence
 from typing import cast
 
 from gatewright.agent.commands.core import built_in
-from gatewright.agent.commands.outcome import Change, ClearHistory, Outcome, Say, SetMode, Submit
+from gatewright.agent.commands.outcome import (
+    Change,
+    ClearHistory,
+    Outcome,
+    Say,
+    SetMode,
+    SetModel,
+    Submit,
+)
 from gatewright.agent.commands.registry import CommandContext, Commands
 from gatewright.agent.events import (
     Answered,
     AnyEvent,
     Cleared,
     ModeChanged,
+    ModelChanged,
     QueueChanged,
     SessionStarted,
     UserMessage,
 )
 from gatewright.agent.hub import Hub, Subscription
+from gatewright.agent.memory_book import MemoryBook
+from gatewright.agent.model_book import ModelBook
 from gatewright.agent.session import Session
 from gatewright.tools.blocks import Block, Table
 from gatewright.tools.interact import Answer
@@ -85,6 +96,8 @@ class FakeSession:
         self.queued: tuple[str, ...] = ()
         self.now = START
         self.published = 1
+        self.models: ModelBook | None = None
+        self.memory: MemoryBook | None = None
         ids = itertools.count(1)
         self.hub = Hub(clock=self._time, new_id=lambda: f"id-{next(ids)}")
         started = SessionStarted(model=model, mode=mode, cwd=cwd, app="test")
@@ -97,6 +110,12 @@ class FakeSession:
     @property
     def mode(self) -> str:
         return self.modes.mode
+
+    def know(self, *names: str) -> None:
+        """Have more of the built-in commands."""
+        for command in built_in():
+            if command.name in names:
+                self.commands.add(command)
 
     def publish(self, *events: AnyEvent, agent: str = "main") -> None:
         for event in events:
@@ -137,12 +156,21 @@ class FakeSession:
 
     async def run_command(self, line: str) -> Outcome:
         context = CommandContext(
-            modes=self.modes, rules=Rules(), model=self.model, commands=self.commands
+            modes=self.modes,
+            rules=Rules(),
+            model=self.model,
+            commands=self.commands,
+            models=self.models,
+            memory=self.memory,
         )
         outcome = await self.commands.run(line, context)
         match outcome:
             case Change(operation=SetMode(mode=name)):
                 return Say.text(f"Mode: {self.set_mode(name)}")
+            case Change(operation=SetModel(model=name)):
+                self.model = name
+                self.publish(ModelChanged(model=name))
+                return Say.text(f"Model: {name}")
             case Change(operation=ClearHistory()):
                 self.publish(Cleared())
             case Submit(text=text):

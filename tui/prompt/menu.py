@@ -79,7 +79,7 @@ def choice_row(choice: Choice, label_width: int, width: int, *, selected: bool) 
     label = cells.pad(fit(text, label_width), label_width)
     room = width - 2 - label_width - 2
     source = one_line(choice.source) if choice.source else ""
-    detail = cells.fit(one_line(choice.detail), room - cells.width(source) - 2)
+    detail = cells.fit(_columns(choice.detail), room - cells.width(source) - 2)
     gap = " " * max(0, room - cells.width(detail) - cells.width(source))
     spans = (
         Span(mark, f"{prefix}accent"),
@@ -88,3 +88,8 @@ def choice_row(choice: Choice, label_width: int, width: int, *, selected: bool) 
         Span(gap + source, f"{prefix}dim"),
     )
     return Line(spans, fill="selected" if selected else "")
+
+
+def _columns(text: str) -> str:
+    """One line, in which blanks that align columns stay."""
+    return " ".join(map(one_line, text.split(" ")))

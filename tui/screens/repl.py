@@ -12,7 +12,7 @@ from textual.containers import Horizontal
 from textual.screen import Screen
 from textual.widgets import Static
 
-from gatewright.agent.commands.outcome import Panel
+from gatewright.agent.commands.outcome import Panel, Secret
 from gatewright.agent.commands.registry import Commands
 from gatewright.tools.interact import Answer, leaves
 from gatewright.tui import commands
@@ -27,6 +27,7 @@ from gatewright.tui.prompt.menu import Choice, Menu
 from gatewright.tui.rows import Rows
 from gatewright.tui.screens.host import Host
 from gatewright.tui.screens.reader import Reader
+from gatewright.tui.secret import SecretField
 from gatewright.tui.spinner import Spinner
 from gatewright.tui.state import Change, View
 from gatewright.tui.status import Status
@@ -75,6 +76,7 @@ class Repl(Screen[None]):
         self.queue = Queue(look, id="queue")
         self.panel = AskPanel(look, clock=monotonic, id="panel")
         self.picker = Picker(look, id="picker")
+        self.secret = SecretField(look, id="secret")
         self.menu = Menu(look, id="menu")
         self.box = Box(id="box")
         self.reply = Box(id="reply")
@@ -114,6 +116,7 @@ class Repl(Screen[None]):
             yield Static(MARK, classes="mark", markup=False)
             yield self.reply
         yield self.picker
+        yield self.secret
         yield self.menu
         with Horizontal(id="prompt-line", classes="line"):
             yield Static(MARK, classes="mark", markup=False)
@@ -162,12 +165,12 @@ class Repl(Screen[None]):
         self.set_class(bool(self.view.asks), "asking")
         if not self.view.asks:
             self._close_reply()
-            self.box.focus()
+            self._return_focus()
         elif fresh:
             self._close_reply()
             self.desk.close_menu()
             self.picker.close()
-            self.panel.focus()
+            self._return_focus()
 
     def on_ask_panel_answered(self, message: AskPanel.Answered) -> None:
         asked = next((asked for asked in self.view.asks if asked.id == message.id), None)
@@ -301,7 +304,20 @@ class Repl(Screen[None]):
         )
 
     def on_picker_closed(self) -> None:
-        (self.panel if self.view.asks else self.box).focus()
+        self._return_focus()
+
+    def on_secret_field_closed(self) -> None:
+        self._return_focus()
+
+    def on_secret_field_given(self, message: SecretField.Given) -> None:
+        self._talk.give(message.asked, message.text)
+
+    def _return_focus(self) -> None:
+        """To who is next; a secret that is being typed goes nowhere else."""
+        if self.secret.open:
+            self.secret.focus()
+        else:
+            (self.panel if self.view.asks else self.box).focus()
 
     def on_transcript_selected(self, message: Transcript.Selected) -> None:
         self._host.copy(message.text)
@@ -324,6 +340,11 @@ class Repl(Screen[None]):
     def pick(self, picking: Picking) -> None:
         self.desk.close_menu()
         self.picker.show(picking)
+
+    def ask_secret(self, asked: Secret) -> None:
+        self.desk.close_menu()
+        self.picker.close()
+        self.secret.show(asked)
 
     def run_line(self, line: str) -> None:
         self._talk.run_line(line)

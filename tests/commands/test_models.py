@@ -1,0 +1,113 @@
+"""/model, /effort, /login and /logout where they say what they know: no screen is there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gatewright.agent.commands.core import built_in
+from gatewright.agent.commands.outcome import Change, Outcome, Panel, Secret, SetEffort
+from gatewright.agent.commands.registry import CommandContext, Commands
+from gatewright.agent.model_book import ModelBook
+from gatewright.tools.blocks import Table
+from tests.commands.test_history import said
+from tests.fakes.house import FakeModes, FakeRules
+from tests.fakes.model_server import ServerThread
+from tests.fakes.models import model_book
+
+SONNET = "anthropic/claude-sonnet-5-5"
+
+
+async def run(line: str, book: ModelBook, model: str = SONNET, effort: str = "") -> Outcome:
+    commands = Commands(built_in())
+    context = CommandContext(
+        modes=FakeModes(),
+        rules=FakeRules(),
+        model=model,
+        commands=commands,
+        models=book,
+        effort=effort,
+    )
+    return await commands.run(line, context)
+
+
+def table(outcome: Outcome) -> Table:
+    assert isinstance(outcome, Panel)
+    (found,) = [block for block in outcome.fallback.blocks if isinstance(block, Table)]
+    return found
+
+
+async def test_models_with_a_key_come_first_and_the_current_one_is_marked(tmp_path: Path) -> None:
+    book = model_book(tmp_path, ANTHROPIC_API_KEY="k")
+    rows = table(await run("/model", book, model="sonnet")).rows
+    assert {row[1].partition("/")[0] for row in rows} == {"anthropic", "demo"}
+    assert [row[1] for row in rows if row[0]] == [SONNET]
+    assert rows[-1][1:] == ("demo/demo", "", "", "", "no key needed")
+    (row,) = [row for row in rows if row[0]]
+    facts = book.facts(SONNET)
+    assert row[2:] == ("1M", f"{facts.input:g}", f"{facts.output:g}", "ANTHROPIC_API_KEY")
+
+
+async def test_one_key_lists_its_models_once(tmp_path: Path) -> None:
+    rows = table(await run("/model", model_book(tmp_path, OPENAI_API_KEY="k"))).rows
+    names = [row[1] for row in rows]
+    assert names[0] == SONNET, "the model in use is listed although it has no key"
+    assert {name.partition("/")[0] for name in names} == {"anthropic", "openai", "demo"}
+    assert len(names) == len(set(names))
+
+
+async def test_a_server_on_this_machine_says_what_it_has(tmp_path: Path) -> None:
+    with ServerThread("say: hi") as server:
+        book = model_book(tmp_path, OLLAMA_BASE_URL=f"{server.url}/v1")
+        rows = table(await run("/model", book)).rows
+    local = [row for row in rows if row[5] == "this machine"]
+    assert local
+    assert all(row[1].startswith("ollama/") for row in local)
+
+
+async def test_effort_offers_what_the_model_has(tmp_path: Path) -> None:
+    book = model_book(tmp_path)
+    rows = table(await run("/effort", book)).rows
+    assert [row[1] for row in rows] == ["auto", *book.facts(SONNET).efforts]
+    assert [row[1] for row in rows if row[0]] == ["auto"]
+    rows = table(await run("/effort", book, effort="high")).rows
+    assert [row[1] for row in rows if row[0]] == ["high"]
+    assert await run("/effort auto", book, effort="high") == Change(SetEffort(""))
+    assert await run("/effort HIGH", book) == Change(SetEffort("high"))
+    assert "takes one of auto, low" in said(await run("/effort lots", book))
+    assert "demo has no levels" in said(await run("/effort", book, model="demo"))
+
+
+async def test_a_login_asks_apart_and_stores(tmp_path: Path) -> None:
+    book = model_book(tmp_path)
+    assert [row[1] for row in table(await run("/login", book)).rows].count("none") > 8
+    asked = await run("/login groq", book)
+    assert isinstance(asked, Secret)
+    text = said(asked)
+    assert "agent login groq" in text
+    assert "GROQ_API_KEY" in text
+    assert "That is no key" in said(await asked.take("two words"))
+    assert "is kept in a file only you can read" in said(await asked.take(" gsk-1\n"))
+    assert book.stored() == ("groq",)
+    listed = table(await run("/model", book)).rows
+    assert ("groq/llama-3.3-70b-versatile", "stored key") in {(row[1], row[5]) for row in listed}
+    assert "There is one already: stored key" in said(await run("/login groq", book))
+
+
+async def test_a_logout_forgets(tmp_path: Path) -> None:
+    book = model_book(tmp_path, OPENAI_API_KEY="k")
+    assert "No key is stored" in said(await run("/logout", book))
+    book.keep("openai", "other")
+    assert table(await run("/logout", book)).rows == (("openai",),)
+    assert "Another one is still found: OPENAI_API_KEY" in said(await run("/logout openai", book))
+    assert "No key for openai is stored" in said(await run("/logout openai", book))
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [("/login nobody", "There is no provider nobody"), ("/login groq gsk-1", "does not belong")],
+)
+async def test_what_cannot_be_logged_in_to(tmp_path: Path, line: str, told: str) -> None:
+    assert told in said(await run(line, model_book(tmp_path)))
+    assert not model_book(tmp_path).stored()
