@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
@@ -57,5 +58,6 @@ class SessionPlanning:
 
 def plan_file(root: Path, own_home: Path, session: str, *, in_project: bool) -> Path:
     """One file per session; outside the project where that is not ours to write in."""
-    base = root / FOLDER if in_project else own_home / "plans"
+    writable = in_project and os.access(root, os.W_OK)
+    base = root / FOLDER if writable else own_home / "plans"
     return base / f"{session}.md"

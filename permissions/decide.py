@@ -160,7 +160,12 @@ def mode_gate(inquiry: Inquiry) -> Decision | None:
     return _plan_gate(inquiry) if inquiry.plan else None
 
 
-_WRITE_THE_PLAN = "Write the plan file, then call ExitPlanMode."
+def _what_then(context: Context) -> str:
+    """What plan mode wants instead."""
+    if not context.interactive:
+        return "Answer with the plan."
+    file = context.plan_file or "its file"
+    return f"Write the plan to {file}, then call ExitPlanMode."
 
 
 def _plan_gate(inquiry: Inquiry) -> Decision | None:
@@ -175,11 +180,11 @@ def _plan_gate(inquiry: Inquiry) -> Decision | None:
     if context.plan_enforcement == "delegate":
         return None
     if kind == "edit":
-        return Deny(Reason(Stage.MODE_GATE, f"Plan mode changes no files. {_WRITE_THE_PLAN}"))
+        return Deny(Reason(Stage.MODE_GATE, f"Plan mode changes no files. {_what_then(context)}"))
     if subject.family == "shell" and context.plan_enforcement == "block":
         return Deny(Reason(Stage.MODE_GATE, "Plan mode runs no commands here."))
     if kind == "mutating":
-        text = f"Plan mode runs no command that changes something. {_WRITE_THE_PLAN}"
+        text = f"Plan mode runs no command that changes something. {_what_then(context)}"
         return Deny(Reason(Stage.MODE_GATE, text))
     return None
 
