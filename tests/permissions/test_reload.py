@@ -1,0 +1,83 @@
+"""Settings that change while a session runs change its next decision."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from gatewright.agent.events import Noticed
+from tests.permissions.composed import Desk, desk
+
+RULES = {
+    "permissions": {
+        "allow": ["Bash(make good)"],
+        "ask": ["Bash(ls:*)"],
+        "deny": ["Bash(cat:*)"],
+    }
+}
+TRIED = {"good": "make good", "ls": "ls", "cat": "cat a"}
+
+
+def turn(number: int) -> str:
+    calls = [
+        f"call[{name}{number}]: Bash {json.dumps({'command': command})}"
+        for name, command in TRIED.items()
+    ]
+    return "\n".join(calls)
+
+
+def script(turns: int) -> list[str]:
+    return [line for number in range(turns) for line in (turn(number), "say: done")]
+
+
+async def decisions(opened: Desk, number: int) -> dict[str, tuple[str, str]]:
+    """How the same three commands are decided in the next turn, with nobody to ask."""
+    opened.session.submit("again")
+    await opened.ended(number + 1)
+    found = {name: await opened.decided(f"{name}{number}") for name in TRIED}
+    return {name: (one.behavior, one.rule) for name, one in found.items()}
+
+
+async def test_the_next_decision_follows_the_file(tmp_path: Path) -> None:
+    async with desk(tmp_path, script(3), interactive=False) as opened:
+        before = await decisions(opened, 0)
+        assert before == {"good": ("deny", ""), "ls": ("allow", ""), "cat": ("allow", "")}
+        opened.settings(RULES)
+        assert await decisions(opened, 1) == {
+            "good": ("allow", "Bash(make good)"),
+            "ls": ("deny", "Bash(ls:*)"),
+            "cat": ("deny", "Bash(cat:*)"),
+        }
+        (opened.project / ".gatewright" / "settings.json").unlink()
+        assert await decisions(opened, 2) == before
+
+
+async def test_a_broken_file_only_restricts_and_says_where(tmp_path: Path) -> None:
+    async with desk(tmp_path, script(3), interactive=False, settings=RULES) as opened:
+        assert (await decisions(opened, 0))["good"] == ("allow", "Bash(make good)")
+        path = opened.settings('{"permissions": {\n  "allow": ["Bash"],\n  oops\n}}')
+        assert await decisions(opened, 1) == {
+            "good": ("deny", ""),
+            "ls": ("deny", "Bash(ls:*)"),
+            "cat": ("deny", "Bash(cat:*)"),
+        }
+        (told,) = [one.text for one in opened.seen.of(Noticed) if "settings.json" in one.text]
+        assert told.startswith(f"{path}:3: is not valid JSON")
+        opened.settings(RULES)
+        assert (await decisions(opened, 2))["good"] == ("allow", "Bash(make good)")
+
+
+async def test_a_change_between_two_calls_of_one_turn_counts_for_the_second(
+    tmp_path: Path,
+) -> None:
+    lines = [
+        'call[ask]: Bash {"command": "make other"}\ncall[good0]: Bash {"command": "make good"}',
+        "say: done",
+    ]
+    async with desk(tmp_path, lines) as opened:
+        opened.session.submit("go")
+        asked = await opened.asked()
+        opened.settings(RULES)
+        opened.answer(asked, "once")
+        assert (await opened.decided("good0")).rule == "Bash(make good)"
+        await opened.ended()
