@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, TypeAlias, cast
 
 from gatewright.agent.settings.edit import edit, entries, section
 
-BEHAVIORS = ("allow", "ask", "deny")
+Behavior: TypeAlias = Literal["allow", "ask", "deny"]
+BEHAVIORS: tuple[Behavior, ...] = ("allow", "ask", "deny")
 
 
 def add_rule(path: Path, behavior: str, rule: str) -> bool:

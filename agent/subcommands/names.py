@@ -8,6 +8,7 @@ SUBCOMMANDS: dict[str, str] = {
     "config": "Show and change settings",
     "permissions": "List, change, test and explain permission rules",
     "sessions": "List, show, search, export, repair, delete and import sessions",
+    "import": "Copy settings of Claude Code",
     "models": "List the models that are known, with their prices",
     "login": "Keep a provider's key, in the system's keyring where there is one",
     "logout": "Forget a stored key",
@@ -23,7 +24,7 @@ def is_subcommand(word: str) -> bool:
 
 
 def module_of(name: str) -> str:
-    return f"gatewright.agent.subcommands.{name}"
+    return f"gatewright.agent.subcommands.{'import_' if name == 'import' else name}"
 
 
 def mistyped(word: str) -> str:

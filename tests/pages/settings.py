@@ -14,7 +14,8 @@ from gatewright.agent.settings.schema import ANYWHERE, RuleEntry, Section, Setti
 
 HEAD = """# Settings
 
-Settings are JSON files. From strong to weak, these layers are joined:
+Settings are JSON files, without comments: one that has some is named and neither read nor
+overwritten. From strong to weak, these layers are joined:
 
 | Layer | Where |
 |---|---|

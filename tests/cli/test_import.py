@@ -1,0 +1,222 @@
+"""Claude Code's settings become ours: shown first, added to what is there, never instead of it."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gatewright.agent.main import launch
+
+SECRET = "sk-" + "x1" * 12
+
+
+class Desk:
+    """A home and a project of the test's own, with files of both programs."""
+
+    def __init__(self, tmp_path: Path, run: Callable[..., tuple[int, str, str]]) -> None:
+        self.home, self.project = tmp_path / "home", tmp_path / "project"
+        self.run = run
+
+    def theirs(self, name: str, document: Any, *, project: bool = False) -> Path:
+        return self._put((self.project if project else self.home) / ".claude" / name, document)
+
+    def ours(self, document: Any) -> Path:
+        return self._put(self.home / ".gatewright" / "settings.json", document)
+
+    def read(self, name: str = "settings.json", *, project: bool = False) -> Any:
+        path = (self.project if project else self.home) / ".gatewright" / name
+        return json.loads(path.read_text(encoding="utf-8"))
+
+    def _put(self, path: Path, document: Any) -> Path:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = document if isinstance(document, str) else json.dumps(document, indent=4)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+
+@pytest.fixture
+def desk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Desk:
+    def run(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr("sys.stdin", io.StringIO(""))
+        code = launch(["import", "claude", *arguments])
+        out, err = capfd.readouterr()
+        return code, out, err
+
+    desk = Desk(tmp_path, run)
+    desk.home.mkdir()
+    desk.project.mkdir()
+    monkeypatch.setenv("HOME", str(desk.home))
+    for name in ("CLAUDE_CONFIG_DIR", "GATEWRIGHT", "GATEWRIGHT_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(desk.project)
+    return desk
+
+
+def test_everything_that_maps_is_copied_into_its_layer(desk: Desk) -> None:
+    desk.theirs(
+        "settings.json",
+        {
+            "permissions": {
+                "allow": ["Bash(npm test:*)", "Edit"],
+                "ask": ["Bash(git push *)"],
+                "deny": ["Read(.env)"],
+                "additionalDirectories": ["~/lib"],
+                "defaultMode": "acceptEdits",
+            },
+            "env": {"NODE_ENV": "test"},
+            "model": "opus",
+            "cleanupPeriodDays": 20,
+        },
+    )
+    desk.theirs("settings.json", {"permissions": {"deny": ["WebFetch"]}}, project=True)
+    desk.theirs("settings.local.json", {"permissions": {"allow": ["Grep"]}}, project=True)
+    code, out, err = desk.run("--yes")
+    assert (code, err) == (0, "")
+    assert "+ permissions.deny  Read(.env)\n" in out
+    assert "+ env.NODE_ENV  test\n" in out
+    assert desk.read() == {
+        "permissions": {
+            "allow": ["Bash(npm test:*)", "Edit"],
+            "ask": ["Bash(git push *)"],
+            "deny": ["Read(.env)"],
+            "additionalDirectories": ["~/lib"],
+            "defaultMode": "acceptEdits",
+        },
+        "env": {"NODE_ENV": "test"},
+        "model": "anthropic/opus",
+        "cleanupPeriodDays": 20,
+    }
+    assert desk.read(project=True) == {"permissions": {"deny": ["WebFetch"]}}
+    assert desk.read("settings.local.json", project=True) == {"permissions": {"allow": ["Grep"]}}
+    assert desk.run("--yes")[1].endswith("There is nothing to copy.\n")
+
+
+def test_what_is_left_out_is_named_with_the_reason(desk: Desk) -> None:
+    desk.theirs(
+        "settings.json",
+        {
+            "hooks": {"PreToolUse": []},
+            "mcpServers": {},
+            "newThing": 1,
+            "model": "opusplan",
+            "env": {"MY_API_KEY": SECRET, "CLAUDE_CODE_X": "1", "URL": f"https://h/?k={SECRET}"},
+            "permissions": {"allow": ["Bash(", 7], "defaultMode": "nonsense"},
+        },
+    )
+    desk.theirs(
+        "settings.json", {"permissions": {"defaultMode": "bypassPermissions"}}, project=True
+    )
+    desk.theirs("agents/one.md", "x")
+    desk.theirs("commands/a/b.md", "x", project=True)
+    (desk.project / ".mcp.json").write_text("{}", encoding="utf-8")
+    code, out, _ = desk.run("--yes")
+    assert code == 0
+    for what in (
+        "- hooks: not supported here yet.",
+        "- mcpServers: not supported here yet.",
+        "- newThing: nothing here corresponds to it.",
+        "- model opusplan: no model here has that name",
+        "- env.MY_API_KEY: looks like a secret",
+        "- env.CLAUDE_CODE_X: steers Claude Code",
+        "- env.URL: looks like a secret",
+        "- permissions.allow Bash(: ",
+        "- permissions.allow[0] expected",
+        '- permissions.defaultMode: "nonsense" is no mode',
+        '- permissions.defaultMode: "bypassPermissions" counts only in your own settings.',
+        f"Left out: {desk.home}/.claude/agents (1): not supported here yet.",
+        f"Left out: {desk.project}/.claude/commands (1): not supported here yet.",
+        f"Left out: {desk.project}/.mcp.json: not supported here yet.",
+        "There is nothing to copy.",
+    ):
+        assert what.replace("[0] expected", "[0]: expected") in out
+    assert SECRET not in out
+    assert not (desk.home / ".gatewright" / "settings.json").exists()
+
+
+def test_what_is_ours_stays(desk: Desk) -> None:
+    ours = desk.ours(
+        {
+            "mine": {"unknown": [1]},
+            "model": "demo",
+            "env": {"A": "mine"},
+            "permissions": {
+                "allow": [{"rule": "Edit", "addedBy": "user"}],
+                "defaultMode": "plan",
+            },
+        }
+    )
+    desk.theirs(
+        "settings.json",
+        {
+            "model": "opus",
+            "env": {"A": "theirs", "B": "new"},
+            "permissions": {"allow": ["Edit", "Grep"], "defaultMode": "acceptEdits"},
+        },
+    )
+    before = ours.read_bytes()
+    code, out, err = desk.run()
+    assert code == 1
+    assert "Add --yes" in err
+    assert ours.read_bytes() == before
+    for key in ("model", "env.A", "permissions.defaultMode"):
+        assert f"- {key}: yours is set already and stays.\n" in out
+    assert desk.run("-y")[0] == 0
+    assert desk.read() == {
+        "mine": {"unknown": [1]},
+        "model": "demo",
+        "env": {"A": "mine", "B": "new"},
+        "permissions": {
+            "allow": [{"rule": "Edit", "addedBy": "user"}, "Grep"],
+            "defaultMode": "plan",
+        },
+    }
+
+
+@pytest.mark.parametrize("text", ['{"model": // x\n "opus"}', "[1]", "{"])
+@pytest.mark.parametrize("whose", ["theirs", "ours"])
+def test_a_file_that_cannot_be_read_is_named_and_left(desk: Desk, text: str, whose: str) -> None:
+    good = {"permissions": {"deny": ["WebFetch"]}}
+    theirs = desk.theirs("settings.json", text if whose == "theirs" else good)
+    ours = desk.ours(text if whose == "ours" else {})
+    desk.theirs("settings.json", good, project=True)
+    before = ours.read_bytes()
+    code, out, _ = desk.run("--yes")
+    assert code == 0
+    assert f"- {theirs if whose == 'theirs' else ours}" in out
+    assert ours.read_bytes() == before
+    assert desk.read(project=True) == good
+
+
+def test_without_claude_code(desk: Desk) -> None:
+    assert desk.run() == (0, "There is nothing to copy.\n", "")
+
+
+def test_their_directory_may_be_elsewhere(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(desk.project / "conf"))
+    (desk.project / "conf").mkdir()
+    (desk.project / "conf" / "settings.json").write_text('{"model": "haiku"}', encoding="utf-8")
+    assert desk.run("--yes")[0] == 0
+    assert desk.read() == {"model": "anthropic/haiku"}
+
+
+def test_at_home_a_file_is_copied_once(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(desk.home)
+    desk.theirs("settings.json", {"model": "haiku"})
+    _, out, _ = desk.run("--yes")
+    assert out.count("+ model") == 1
+
+
+def test_a_command_of_a_session_cannot_import(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GATEWRIGHT", "1")
+    desk.theirs("settings.json", {"permissions": {"allow": ["Bash"]}})
+    code, _, err = desk.run("--yes")
+    assert code == 1
+    assert "changed by the person" in err
+    assert not (desk.home / ".gatewright").exists()
