@@ -26,6 +26,7 @@ KEYS: tuple[Key, ...] = (
     Key("/", "Commands"),
     Key("@", "Files"),
     Key("!", "Run a command of your own"),
+    Key("#", "Keep a line in the project's memory"),
     Key("Ctrl+S", "Put the draft aside, or take it back"),
     Key("Ctrl+G", "Write in your editor"),
     Key("Ctrl+A, Ctrl+E", "Start and end of the line"),

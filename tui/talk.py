@@ -65,7 +65,7 @@ class Talk:
         return self.session.commands if self.session is not None else self._empty
 
     def send(self, text: str, attached: tuple[Content, ...] = ()) -> None:
-        """A message, a `/command` or an own `!command`."""
+        """A message, a `/command`, an own `!command` or a `#line` to remember."""
         if self.session is None:
             self._early.append((text, attached))
             self._host.show_queue([text for text, _ in self._early])
@@ -73,6 +73,8 @@ class Talk:
             self.run_line(text.strip())
         elif text.startswith("!") and text[1:].strip():
             self._host.spawn(self._own(text[1:].strip()))
+        elif line := remembered(text):
+            self._host.spawn(self._command(f"/memory add project {line}", shown=text.strip()))
         else:
             told = tuple(TextContent(text) for text in self._told)
             self._told.clear()
@@ -120,9 +122,9 @@ class Talk:
     def note(self, text: str, tone: Tone = "normal") -> None:
         self._host.add(Note(0, text, tone))
 
-    async def _command(self, line: str) -> None:
+    async def _command(self, line: str, shown: str = "") -> None:
         assert self.session is not None
-        await self._show(line, await self.session.run_command(line))
+        await self._show(shown or line, await self.session.run_command(line))
 
     async def _give(self, asked: Secret, text: str) -> None:
         self.say(asked.title, (await asked.take(text)).blocks)
@@ -162,3 +164,11 @@ class Talk:
             view=(Command(command), Output(ran.output, ran.exit or None)),
         )
         self._host.patch(done)
+
+
+def remembered(text: str) -> str:
+    """The line that `#line` adds to memory; empty for a message, be it Markdown or about `#12`."""
+    line = text.strip()
+    if not line.startswith("#") or "\n" in line or line[1:2].isdigit() or line[1:2] == "#":
+        return ""
+    return line[1:].strip()

@@ -5,7 +5,12 @@ from __future__ import annotations
 from gatewright.agent.commands import config, history, memory, models, session
 from gatewright.agent.commands.outcome import Outcome, Panel, Quit, Say
 from gatewright.agent.commands.registry import Command, CommandContext
-from gatewright.tools.blocks import Table
+from gatewright.tools.blocks import Table, Text
+
+SIGNS = (
+    "On the screen, ! runs a command of your own, @ names a file, # keeps a line in memory, "
+    "and ? on an empty prompt shows the keys."
+)
 
 
 def built_in() -> tuple[Command, ...]:
@@ -35,7 +40,8 @@ async def help_(args: str, context: CommandContext) -> Outcome:
     if args:
         return _about(args, context)
     rows = tuple((f"/{c.name} {c.args}".rstrip(), c.summary) for c in context.commands)
-    return Panel("help", fallback=Say((Table(("Command", "What it does"), rows),)))
+    table = Table(("Command", "What it does"), rows)
+    return Panel("help", fallback=Say((table, Text(SIGNS, "dim"))))
 
 
 def _about(name: str, context: CommandContext) -> Outcome:
