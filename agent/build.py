@@ -35,7 +35,7 @@ from gatewright.agent.events import (
 )
 from gatewright.agent.housekeeping import Housekeeping, let_old_sessions_go
 from gatewright.agent.hub import Hub
-from gatewright.agent.live import LiveSettings
+from gatewright.agent.live import LiveSettings, starting
 from gatewright.agent.loop import Limits
 from gatewright.agent.memory_book import MemoryBook
 from gatewright.agent.model_book import ModelBook
@@ -44,11 +44,10 @@ from gatewright.agent.opening import ModelOpener
 from gatewright.agent.options import LaunchOptions
 from gatewright.agent.parts import CallPorts, Parts
 from gatewright.agent.planning import SessionPlanning, plan_file
-from gatewright.agent.policing import policy_config, rules_of
+from gatewright.agent.policing import policy_config, start_mode
 from gatewright.agent.preload import import_all
 from gatewright.agent.providers.retry import Backoff, RetryPolicy
 from gatewright.agent.redact import Redactor
-from gatewright.agent.resume import Start
 from gatewright.agent.session import Session
 from gatewright.agent.settings.grants import GrantStore
 from gatewright.agent.settings.schema import Settings
@@ -81,17 +80,16 @@ FIRST_CALL = (  # 140 ms to judge and run it, imported while the model still wri
     "gatewright.tools.grep",
     "gatewright.tools.edit",
 )
-LOOSE_MODES = frozenset({"bypassPermissions", "fullAccess", "auto"})
 
 
 async def open_session(
     options: LaunchOptions, env: Mapping[str, str], *, interactive: bool
 ) -> Session:
     """Raises GatewrightError, whose text is for the person."""
-    base = open_base(survey(options, env, interactive=interactive))
+    base = open_base(starting(survey(options, env, interactive=interactive)))
     around, start, hub = base.around, base.start, base.hub
     kept = start.path.with_suffix("")
-    policy = Policy(policy_config(around, _start_mode(around, start)))
+    policy = Policy(policy_config(around, start_mode(base)))
     usual = INTERACTIVE if interactive else ALONE
     tools = BuiltinTools(usual if options.tools is None else options.tools)
     writer = _writer(base)
@@ -202,7 +200,14 @@ def _readable(policy: Policy, where: Where) -> Callable[[Path], bool]:
 
 def _live(base: Base, env: Mapping[str, str], policy: Policy) -> LiveSettings:
     live = LiveSettings(base.around, env, tell=lambda text: _warn(base.hub, text))
-    live.listen(lambda now: policy.replace_rules(rules_of(now), trusted=now.trusted))
+
+    def follow(now: Surroundings) -> None:
+        before = policy.current()
+        policy.follow(policy_config(now, before))
+        if policy.current() != before:  # the mode it was in is not permitted any more
+            _publish(base.hub, ModeChanged(mode=policy.current(), by="settings"))
+
+    live.listen(follow)
     return live
 
 
@@ -325,13 +330,6 @@ def _planning(base: Base, policy: Policy) -> SessionPlanning:
     path = _plan_path(base)
     policy.plan_at(path)
     return SessionPlanning(policy, path, lambda event: _publish(base.hub, event))
-
-
-def _start_mode(around: Surroundings, start: Start) -> str:
-    """Command line, then what the session was in, then settings; a resume never brings bypass."""
-    if not around.options.mode and start.mode and start.mode not in LOOSE_MODES:
-        return start.mode
-    return around.settings.permissions.default_mode or "default"
 
 
 def _context_factory(

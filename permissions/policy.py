@@ -159,11 +159,16 @@ class Policy:
         )
         return given
 
-    def replace_rules(self, rules: Mapping[str, RuleTexts], *, trusted: bool) -> None:
-        """Settings changed on disk: take the new lists, keep what the session was granted."""
-        self._config = replace(self._config, rules=rules, trusted=trusted)
+    def follow(self, config: PolicyConfig) -> None:
+        """Settings changed: take up what they say now, keep the mode and what was granted."""
+        self._config = config
+        self.place = replace(self.place, directories=tuple(map(_text, config.directories)))
+        self.resolver = DiskResolver(self.place)
+        self._patterns = Patterns(self.place, self.resolver)
         self._rules = None
-        self._patterns.clear()
+        allowed = modes.effective(self._mode, disable_bypass=config.disable_bypass)
+        if allowed != self._mode:
+            self.set(allowed)
 
     def table(self) -> Sequence[Block]:
         rows: list[tuple[str, ...]] = []

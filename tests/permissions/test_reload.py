@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from gatewright.agent.events import Noticed
+from gatewright.agent.events import ModeChanged, Noticed
 from tests.permissions.composed import Desk, desk
 
 RULES = {
@@ -65,6 +65,33 @@ async def test_a_broken_file_only_restricts_and_says_where(tmp_path: Path) -> No
         assert told.startswith(f"{path}:3: is not valid JSON")
         opened.settings(RULES)
         assert (await decisions(opened, 2))["good"] == ("allow", "Bash(make good)")
+
+
+async def test_more_than_rules_is_followed(tmp_path: Path) -> None:
+    settings = {"permissions": {"disableBypassPermissionsMode": "disable"}}
+    async with desk(tmp_path, script(2), mode="bypassPermissions", interactive=False) as opened:
+        assert (await decisions(opened, 0))["good"] == ("allow", "")
+        opened.settings(settings)
+        assert (await decisions(opened, 1))["good"] == ("deny", "")
+        assert opened.session.mode == "default"
+        assert [(one.mode, one.by) for one in opened.seen.of(ModeChanged)] == [
+            ("default", "settings")
+        ]
+
+
+async def test_a_directory_counts_from_when_it_is_added(tmp_path: Path) -> None:
+    (tmp_path / "beside").mkdir()
+    (tmp_path / "beside" / "a.txt").write_text("beside", encoding="utf-8")
+    read = 'call[read{}]: Read {{"file_path": "../beside/a.txt"}}'
+    lines = [read.format(0), "say: done", read.format(1), "say: done"]
+    async with desk(tmp_path, lines, interactive=False) as opened:
+        opened.session.submit("go")
+        assert (await opened.decided("read0")).behavior == "deny"
+        await opened.ended()
+        opened.settings({"permissions": {"additionalDirectories": ["../beside"]}})
+        opened.session.submit("go")
+        assert "beside" in await opened.finished("read1")
+        await opened.ended(2)
 
 
 async def test_a_change_between_two_calls_of_one_turn_counts_for_the_second(
