@@ -24,6 +24,7 @@ CHANGING: Mapping[str, frozenset[str]] = {
     "trust": frozenset({"add", "remove"}),
     "login": frozenset({""}),
     "logout": frozenset({""}),
+    "import": frozenset({""}),
 }
 # Sub-commands that leave the person's set-up alone: with CHANGING, every one there is.
 HARMLESS: frozenset[str] = frozenset(
@@ -46,6 +47,7 @@ EXAMPLES: tuple[tuple[str, str], ...] = (
     ("agent --cwd /x trust add .", "catastrophic"),
     ("agent -C trust config set a b", "catastrophic"),
     ("agent login anthropic", "catastrophic"),
+    ("agent import claude", "catastrophic"),
     ("/usr/local/bin/agent trust add", "catastrophic"),
     ("./.venv/bin/gatewright config set a b", "catastrophic"),
     ("python -m gatewright.agent.main trust add", "catastrophic"),
