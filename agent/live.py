@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from gatewright.agent.exits import UsageError
 from gatewright.agent.options import LaunchOptions
 from gatewright.agent.settings.schema import Source
 from gatewright.agent.settings.sources import Loaded, Problem, RuleTexts
@@ -59,6 +60,24 @@ class LiveSettings:
                 self._tell(problem.text())
         for listener in self._listeners:
             listener(self.around)
+
+
+def starting(around: Surroundings) -> Surroundings:
+    """The surroundings a session may begin in.
+
+    What a layer that cannot be read would have denied is not known, so everything asks. Raises
+    UsageError where that layer was named on the command line.
+    """
+    problems = around.loaded.problems
+    broken = broken_sources(problems)
+    if Source.FLAG in broken:
+        told = next(problem for problem in problems if problem.source is Source.FLAG)
+        raise UsageError(f"--settings: {told.text()}.")
+    rules = dict(around.loaded.rules)
+    for source in broken:
+        rules[source] = rules.get(source, RuleTexts()).plus(RuleTexts(ask=("*",)))
+    loaded = msgspec.structs.replace(around.loaded, rules=rules)
+    return msgspec.structs.replace(around, loaded=loaded)
 
 
 def keep_restrictions(old: Loaded, new: Loaded) -> Loaded:

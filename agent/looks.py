@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from gatewright.agent.errors import SettingsError
+from gatewright.agent.live import starting
 from gatewright.agent.options import LaunchOptions
 from gatewright.agent.settings.schema import Source, Ui
 from gatewright.agent.surroundings import survey
@@ -30,7 +31,7 @@ class Looks(msgspec.Struct, frozen=True):
 
 
 def looks(options: LaunchOptions) -> Looks:
-    around = survey(options, os.environ, interactive=True)
+    around = starting(survey(options, os.environ, interactive=True))
     places = around.places
     sent = project_folder(places.state / "sent", around.where.cwd)
     own = places.file(Source.USER) or places.home / "settings.json"

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from gatewright.agent.base import Base
 from gatewright.agent.surroundings import Surroundings
+from gatewright.agent.transcript.place import project_folder
+from gatewright.permissions.modes import canonical
 from gatewright.permissions.policy import PolicyConfig
 from gatewright.permissions.rules import RuleTexts
+
+LOOSE_MODES = frozenset({"bypassPermissions", "fullAccess", "auto", "autoInProject", "work"})
 
 
 def policy_config(around: Surroundings, mode: str) -> PolicyConfig:
@@ -29,6 +34,19 @@ def policy_config(around: Surroundings, mode: str) -> PolicyConfig:
         disable_bypass=permissions.disable_bypass_permissions_mode == "disable",
         harmless_env=permissions.harmless_env,
     )
+
+
+def start_mode(base: Base) -> str:
+    """Command line, then what the session was in, then settings; a resume loosens nothing."""
+    around, start = base.around, base.start
+    ours = start.path.parent == project_folder(around.places.home, around.where.cwd)
+    if not around.options.mode and ours and start.mode and start.mode not in LOOSE_MODES:
+        return start.mode
+    wanted = around.settings.permissions.default_mode or "default"
+    if canonical(wanted) is None:
+        base.warn(f"There is no permission mode {wanted!r} (permissions.defaultMode).")
+        return "default"
+    return wanted
 
 
 def rules_of(around: Surroundings) -> Mapping[str, RuleTexts]:

@@ -87,10 +87,11 @@ class _Batch:
 
     def settle(self, parts: Sequence[CallPart]) -> None:
         """Give every call that has no result yet one that says it did not run."""
-        why = DECLINED if self.declined else INTERRUPTED
+        why, summary = (DECLINED, "not run") if self.declined else (INTERRUPTED, "interrupted")
         for part in parts:
             if part.id not in self.done:
-                self._report(ToolCall(part.id, part.name, part.input), ToolResult.refused(why), 0)
+                call = ToolCall(part.id, part.name, part.input)
+                self._report(call, ToolResult.failed(why, summary=summary), 0)
 
     async def _prepare(self, part: CallPart) -> _Prepared:
         call = ToolCall(part.id, part.name, part.input)

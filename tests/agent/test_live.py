@@ -7,10 +7,12 @@ import os
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from gatewright.agent.build import open_session
-from gatewright.agent.events import Asked, Noticed, TurnEnded
+from gatewright.agent.events import Asked, Decided, Noticed, TurnEnded
+from gatewright.agent.exits import UsageError
 from gatewright.agent.live import LiveSettings
 from gatewright.agent.options import LaunchOptions
 from gatewright.agent.settings.schema import Source
@@ -160,3 +162,49 @@ async def test_who_cannot_be_asked_gets_one_line(tmp_path: Path) -> None:
         await session.close()
         assert notice.text.startswith("2 settings of this project are ignored")
         assert seen.of(Asked) == []
+
+
+DENYING = '{"permissions": {"deny": ["Bash(ls:*)"]}'  # one brace short
+
+
+async def decisions(desk: Desk) -> list[str]:
+    """How the gate ended the demo's `ls` in bypass mode, where nobody can be asked."""
+    options = msgspec.structs.replace(desk.options, mode="bypassPermissions", no_session=True)
+    session = await open_session(options, desk.env, interactive=False)
+    async with Recorder(session) as seen:
+        session.submit("run ls")
+        await seen.until(TurnEnded, within=8)
+        await session.close()
+        return [event.behavior for event in seen.of(Decided)]
+
+
+async def test_settings_that_cannot_be_read_permit_nothing(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    assert await decisions(desk) == ["allow"]
+    own = tmp_path / "home" / ".gatewright"
+    own.mkdir(exist_ok=True)
+    (own / "settings.json").write_text(DENYING, encoding="utf-8")
+    assert await decisions(desk) == ["deny"]
+
+
+@pytest.mark.parametrize("given", [DENYING, "/no/such/file.json"])
+async def test_unreadable_settings_of_the_command_line_are_refused(
+    tmp_path: Path, given: str
+) -> None:
+    desk = Desk(tmp_path)
+    options = msgspec.structs.replace(desk.options, settings=given)
+    with pytest.raises(UsageError, match="--settings"):
+        await open_session(options, desk.env, interactive=False)
+
+
+async def test_an_unknown_default_mode_is_told_and_default(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    own = tmp_path / "home" / ".gatewright"
+    own.mkdir(exist_ok=True)
+    (own / "settings.json").write_text('{"permissions": {"defaultMode": "yolo"}}', encoding="utf-8")
+    session = await open_session(desk.options, desk.env, interactive=True)
+    async with Recorder(session) as seen:
+        notice = await seen.until(Noticed, where=lambda event: "yolo" in event.text)
+        assert session.mode == "default"
+        assert "defaultMode" in notice.text
+        await session.close()

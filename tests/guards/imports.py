@@ -87,7 +87,7 @@ TABLE = (
     Row(
         "agent/policing.py",
         "part of the composition: settings in, the gate's configuration out",
-        ("permissions.policy", "permissions.rules"),
+        ("permissions.policy", "permissions.rules", "permissions.modes"),
     ),
     Row("agent/main.py", "composition root", ANYTHING, frozenset(ANYTHING)),
     Row("agent/build.py", "composition root", ANYTHING, frozenset(ANYTHING)),
