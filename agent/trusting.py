@@ -13,12 +13,13 @@ from gatewright.tools.interact import Ask, Option
 
 TRUST, GO_ON, LEAVE = "trust", "continue", "exit"
 SHOWN = 12
+VALUE_SHOWN = 200
 
 
 def would_act(loaded: Loaded) -> tuple[str, ...]:
     """What of the project's configuration counts only once it is trusted, one line each."""
     lines = [
-        f"{problem.key} (in {problem.where})"
+        f"{problem.key} = {_cut(problem.value)} (in {problem.where})"
         for problem in loaded.problems
         if problem.level == "untrusted"
     ]
@@ -26,6 +27,10 @@ def would_act(loaded: Loaded) -> tuple[str, ...]:
         if source in COMMITTED:
             lines += [f"allow {rule} ({source} settings)" for rule in rules.allow]
     return tuple(map(printable, lines))
+
+
+def _cut(value: str) -> str:
+    return value if len(value) <= VALUE_SHOWN else value[: VALUE_SHOWN - 1] + "…"
 
 
 def question(around: Surroundings) -> Ask | None:

@@ -7,7 +7,7 @@ other layers count.
 from __future__ import annotations
 
 import stat
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -33,6 +33,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
     message: str
     level: Literal["error", "warning", "untrusted"] = "error"
     line: int = 0
+    value: str = ""  # what an untrusted key would be set to, as JSON
 
     def text(self) -> str:
         place = f"{self.where}:{self.line}" if self.line else self.where
@@ -192,7 +193,14 @@ def _problem(layer: _Layer, fault: Fault) -> Problem:
         message=fault.message,
         level=fault.level,
         line=line_of(layer.text, fault.key) if layer.text else 0,
+        value=_value_at(layer.raw, fault.key) if fault.level == "untrusted" else "",
     )
+
+
+def _value_at(raw: Any, key: Sequence[str | int]) -> str:
+    for part in key:
+        raw = raw[part]
+    return msgspec.json.encode(raw).decode()
 
 
 def dotted(key: tuple[str | int, ...]) -> str:

@@ -121,7 +121,7 @@ async def test_trust_is_asked_once_and_remembered(tmp_path: Path) -> None:
         session.submit("what can you do?")
         asked = await seen.until(Asked)
         text = "\n".join(plain(block) for block in asked.ask.body)
-        assert "env" in text
+        assert 'env = {"MARK":"1"}' in text
         assert "Bash(make)" in text
         assert seen.of(TurnEnded) == []  # the first turn waits for the answer
         session.answer(asked.id, Answer((TRUST,)))
