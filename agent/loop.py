@@ -174,7 +174,8 @@ class _Turn:
                 "The model sent unreadable tool arguments three times in a row. Try another model.",
             )
         if limits.requests and answers.requests >= limits.requests:
-            return End(Stop.MAX_TURNS, f"Stopped after {answers.requests} rounds, the limit.")
+            rounds = "one round" if answers.requests == 1 else f"{answers.requests} rounds"
+            return End(Stop.MAX_TURNS, f"Stopped after {rounds}, the limit.")
         if limits.cost and cost >= limits.cost:
             return End(Stop.BUDGET_EXHAUSTED, f"Stopped at ${cost:.2f}: the budget is spent.")
         return None
