@@ -24,7 +24,7 @@ from gatewright.permissions.sandbox.machine import Machine
 from gatewright.permissions.sandbox.nursery import Nursery, nursery
 from gatewright.permissions.sandbox.placeholders import Placeholders
 from gatewright.permissions.sandbox.probe import Level
-from gatewright.permissions.sandbox.profile import SandboxProfile, Wishes, sandboxed
+from gatewright.permissions.sandbox.profile import SandboxProfile, Wishes, sandboxed, without
 from gatewright.permissions.sandbox.runs import Run, memory_file, status_pipe
 from gatewright.permissions.sandbox.settle import Before, Settlement
 from gatewright.permissions.sandbox.survey import Sight, Surveyor
@@ -125,6 +125,7 @@ class Sandbox:
         sight = self._surveyor.look()
         profile = self.profile(request.cwd, sight, request.env.get("PATH", ""))
         run = self._prepare(profile)
+        profile = without(profile, (p for p in profile.missing if not os.path.lexists(p)))
         active = Active(run, Before.of(sight), " ".join(request.argv)[-500:])
         self._active.append(active)
         command, extra = self._entry(run, profile)

@@ -6,7 +6,7 @@ Pure: the facts about the disk come in as a `Survey`; nothing here looks at the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from gatewright.permissions.paths import inside
@@ -106,6 +106,22 @@ def sandboxed(wishes: Wishes, survey: Survey) -> SandboxProfile:
         masked=masked,
         network=wishes.network,
         limits=wishes.limits,
+    )
+
+
+def without(profile: SandboxProfile, paths: Iterable[str]) -> SandboxProfile:
+    """The same where no stand-in could be made for these: they are not mounted either."""
+    gone = set(paths)
+    if not gone:
+        return profile
+    kept = tuple(path for path in profile.protected if path not in gone)
+    return replace(
+        profile,
+        protected=kept,
+        missing=tuple(path for path in profile.missing if path not in gone),
+        anchors=tuple(
+            above for above in profile.anchors if any(inside(path, above) for path in kept)
+        ),
     )
 
 

@@ -194,7 +194,7 @@ class Surveyor:
             (protected if os.path.lexists(path) else missing).add(path)
         return Survey(
             protected=tuple(sorted(self._real(protected))),
-            missing=tuple(sorted(self._blockable(missing))),
+            missing=tuple(sorted({*standing, *self._blockable(missing - standing)})),
             masked=tuple(self._masked(sight)),
             git_writes=parts.writes,
         )
@@ -223,14 +223,27 @@ class Surveyor:
                 yield target
 
     def _blockable(self, paths: Iterable[str]) -> Iterator[str]:
+        """Where a stand-in can and may be made: elsewhere there is none."""
         known: dict[str, bool] = {}
         for path in paths:
             parent = os.path.dirname(path)
             if parent not in known:
                 base = parent if os.path.lexists(parent) else os.path.dirname(parent)
-                known[parent] = os.path.isdir(base) and os.path.realpath(base) == base
+                known[parent] = self._ours(base)
             if known[parent]:
                 yield path
+
+    def _ours(self, directory: str) -> bool:
+        """A directory of the person's own, not one that others share: `/`, above home."""
+        if directory == "/" or (directory != self.home and inside(self.home, directory)):
+            return False
+        try:
+            status = os.lstat(directory)
+        except OSError:
+            return False
+        if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
+            return False
+        return os.path.realpath(directory) == directory and os.access(directory, os.W_OK)
 
     def _masked(self, sight: Sight) -> Iterator[Masked]:
         found = set(sight.denied)

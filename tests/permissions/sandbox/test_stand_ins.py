@@ -1,0 +1,93 @@
+"""Stand-ins are made only where they can and may be: elsewhere commands run without them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gatewright.permissions.sandbox import placeholders
+from gatewright.permissions.sandbox.config import Config
+from gatewright.permissions.sandbox.confinement import Sandbox
+from gatewright.permissions.sandbox.machine import machine
+from gatewright.permissions.sandbox.probe import probe
+from gatewright.tools.protocol import SpawnRequest
+
+pytestmark = pytest.mark.skipif(probe(machine()).level != "bwrap", reason="no bubblewrap here")
+AGENT = str(Path(sys.executable).with_name("agent"))
+ROOT = os.geteuid() == 0
+
+
+def missing(cwd: Path, home: Path) -> set[str]:
+    """Where stand-ins would be made for a command that starts in `cwd`."""
+    box = Sandbox(Config(cwd=cwd, home=home, roots=(cwd,), deny_read=()), machine())
+    return {os.path.dirname(path) for path in box.profile(cwd).missing}
+
+
+def test_none_above_home(tmp_path: Path) -> None:
+    home = tmp_path / "above" / "home"
+    home.mkdir(parents=True)
+    for root in (tmp_path / "above", tmp_path):
+        assert {str(root), str(root / ".github")}.isdisjoint(missing(root, home))
+    assert str(home) in missing(home, home)
+
+
+@pytest.mark.skipif(not ROOT, reason="only root gives directories away")
+def test_none_in_directories_of_others(tmp_path: Path) -> None:
+    project = tmp_path / "proj"
+    project.mkdir()
+    assert str(project) in missing(project, tmp_path / "home")
+    os.chown(project, 65534, 65534)
+    assert missing(project, tmp_path / "home") == set()
+
+
+@pytest.mark.skipif(not ROOT or not shutil.which("unshare"), reason="only root mounts")
+def test_a_project_that_cannot_be_written(tmp_path: Path) -> None:
+    project, home = tmp_path / "proj", tmp_path / "home"
+    project.mkdir()
+    home.mkdir()
+    (project / "a").write_text("there\n", encoding="utf-8")
+    script = (
+        'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && cd "$1" || exit 77;'
+        ' exec "$2" sandbox run -- bash -c "cat a; touch b"'
+    )
+    done = subprocess.run(
+        ["unshare", "-m", "sh", "-c", script, "sh", str(project), AGENT],
+        env={"PATH": os.environ["PATH"], "HOME": str(home)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode == 77:
+        pytest.skip("nothing can be mounted here")
+    assert done.stdout == "there\n", done.stderr
+    assert "Read-only file system" in done.stderr
+    assert "bwrap" not in done.stderr
+
+
+def test_where_a_stand_in_fails_after_all_the_command_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk may refuse what its modes allow; what does not stand is not mounted."""
+
+    def refused(path: str) -> bool:
+        return False
+
+    monkeypatch.setattr(placeholders, "_make", refused)
+    project = tmp_path / "proj"
+    project.mkdir()
+    box = Sandbox(Config(cwd=project, home=tmp_path, roots=(project,), deny_read=()), machine())
+    request = box.confine(SpawnRequest(argv=("true",), cwd=project, env={"PATH": "/bin"}))
+    try:
+        done = subprocess.run(
+            request.argv, cwd="/", env=request.env, pass_fds=request.fds, check=False
+        )
+    finally:
+        assert request.ended is not None
+        request.ended()
+        box.close()
+    assert done.returncode == 0
