@@ -82,15 +82,26 @@ def starting(around: Surroundings) -> Surroundings:
 
 def keep_restrictions(old: Loaded, new: Loaded) -> Loaded:
     """The new settings, where sources that cannot be read keep what they denied and asked."""
-    rules = dict(new.rules)
-    for source in broken_sources(new.problems):
-        before, now = old.rules.get(source, RuleTexts()), new.rules.get(source, RuleTexts())
+    broken = broken_sources(new.problems)
+    return msgspec.structs.replace(
+        new,
+        rules=_restricted(old.rules, new.rules, broken),
+        legacy=_restricted(old.legacy, new.legacy, broken),
+    )
+
+
+def _restricted(
+    old: Mapping[Source, RuleTexts], new: Mapping[Source, RuleTexts], broken: set[Source]
+) -> Mapping[Source, RuleTexts]:
+    rules = dict(new)
+    for source in broken & (old.keys() | new.keys()):
+        before, now = old.get(source, RuleTexts()), new.get(source, RuleTexts())
         rules[source] = RuleTexts(
             allow=now.allow,
             ask=tuple(dict.fromkeys(before.ask + now.ask)),
             deny=tuple(dict.fromkeys(before.deny + now.deny)),
         )
-    return msgspec.structs.replace(new, rules=rules)
+    return rules
 
 
 def broken_sources(problems: Sequence[Problem]) -> set[Source]:

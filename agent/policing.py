@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gatewright.agent.base import Base
+from gatewright.agent.settings.legacy import label
 from gatewright.agent.surroundings import Surroundings
 from gatewright.agent.transcript.place import project_folder
 from gatewright.permissions.modes import canonical
@@ -50,7 +51,8 @@ def start_mode(base: Base) -> str:
 
 
 def rules_of(around: Surroundings) -> Mapping[str, RuleTexts]:
-    return {
-        str(source): RuleTexts(texts.allow, texts.ask, texts.deny)
-        for source, texts in around.loaded.rules.items()
-    }
+    """Every source's rules, those of older agents' files under a name of their own."""
+    loaded = around.loaded
+    named = {str(source): texts for source, texts in loaded.rules.items()}
+    named |= {label(source): texts for source, texts in loaded.legacy.items()}
+    return {name: RuleTexts(texts.allow, texts.ask, texts.deny) for name, texts in named.items()}

@@ -23,7 +23,7 @@ def would_act(loaded: Loaded) -> tuple[str, ...]:
         for problem in loaded.problems
         if problem.level == "untrusted"
     ]
-    for source, rules in loaded.rules.items():
+    for source, rules in (*loaded.rules.items(), *loaded.legacy.items()):
         if source in COMMITTED:
             lines += [f"allow {rule} ({source} settings)" for rule in rules.allow]
     return tuple(map(printable, lines))

@@ -18,10 +18,11 @@ Behavior: TypeAlias = Literal["allow", "ask", "deny"]
 Rank: TypeAlias = tuple[int, int, int]
 
 SOURCES: tuple[str, ...] = (
-    "managed", "user", "flag", "cli", "legacy", "session", "project", "local", "command", "builtin",
+    "managed", "user", "flag", "cli", "legacy", "session", "project", "local",
+    "legacy-project", "legacy-local", "command", "builtin",
 )  # fmt: skip
 ALWAYS_TRUSTED = frozenset({"managed", "user", "flag", "cli", "legacy", "session", "builtin"})
-OF_PROJECT = frozenset({"project", "local"})
+OF_PROJECT = frozenset({"project", "local", "legacy-project", "legacy-local"})
 
 STAR: Rank = (0, 0, 0)
 BARE: Rank = (1, 0, 0)

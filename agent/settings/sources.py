@@ -14,6 +14,7 @@ from typing import Any, Literal, cast
 import msgspec
 
 from gatewright.agent.options import LaunchOptions
+from gatewright.agent.settings import legacy
 from gatewright.agent.settings.coerce import Fault, coerce
 from gatewright.agent.settings.depth import nested_deeply
 from gatewright.agent.settings.merge import Provenance, merge
@@ -59,6 +60,7 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
     problems: tuple[Problem, ...]
     rules: Mapping[Source, RuleTexts]
     files: tuple[Path, ...]  # the files looked for: what a watcher watches
+    legacy: Mapping[Source, RuleTexts] = {}  # from old files beside those of the layers
 
 
 class _Layer(msgspec.Struct, frozen=True):
@@ -66,6 +68,7 @@ class _Layer(msgspec.Struct, frozen=True):
     where: str
     raw: dict[str, Any]
     text: str = ""
+    legacy: bool = False
 
 
 def load(
@@ -77,18 +80,22 @@ def load(
 ) -> Loaded:
     problems: list[Problem] = []
     checked: list[tuple[Source, dict[str, Any]]] = []
+    old: list[tuple[Source, dict[str, Any]]] = []
+    current: list[tuple[Source, dict[str, Any]]] = []
     files: list[Path] = []
     for layer in _layers(places, options, env, problems, files):
         result = coerce(layer.raw, Settings, layer.source, trusted=trusted)
         problems.extend(_problem(layer, fault) for fault in result.faults)
         checked.append((layer.source, result.values))
+        (old if layer.legacy else current).append(checked[-1])
     values, provenance = merge(checked)
     return Loaded(
         settings=msgspec.convert(values, Settings),
         provenance=provenance,
         problems=tuple(problems),
-        rules=_rules(checked, places.root),
+        rules=_rules(current, places.root),
         files=tuple(files),
+        legacy=_rules(old, places.root),
     )
 
 
@@ -111,7 +118,27 @@ def _layers(
                 continue  # started in the home directory: that file is the user's
             files.append(path)
             found += _file_layer(source, path, problems)
+            found += _legacy_layer(source, path, problems, files)
     return found
+
+
+def _legacy_layer(
+    source: Source, settings: Path, problems: list[Problem], files: list[Path]
+) -> list[_Layer]:
+    """What an older agent's file beside a layer's says, weaker than the layer."""
+    path = legacy.beside(settings, source)
+    if path is None:
+        return []
+    files.append(path)
+
+    def complain(key: str, message: str) -> None:
+        found = Problem(source=source, where=str(path), key=key, message=message, level="warning")
+        problems.append(found)
+
+    return [
+        _Layer(source, layer.where, legacy.translated(layer.raw, complain), legacy=True)
+        for layer in _file_layer(source, path, problems)
+    ]
 
 
 def _wanted(source: Source, options: LaunchOptions) -> bool:

@@ -12,6 +12,7 @@ import typer
 from gatewright.agent.errors import SettingsError
 from gatewright.agent.settings.coerce import coerce
 from gatewright.agent.settings.edit import set_value
+from gatewright.agent.settings.legacy import FILES
 from gatewright.agent.settings.schema import Settings, Source
 from gatewright.agent.settings.sources import dotted
 from gatewright.agent.subcommands.place import here, refuse_inside_session
@@ -82,6 +83,8 @@ def unset(key: Key, scope: Where = Scope.USER) -> None:
 def path() -> None:
     """Print the files that are read, strongest first."""
     for file in here().loaded.files:
+        if file.name in FILES.values() and not file.exists():
+            continue  # an older agent's file, which nobody should begin to write
         typer.echo(f"{file}{'' if file.exists() else '  (absent)'}")
 
 

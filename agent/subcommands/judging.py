@@ -5,17 +5,17 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec.structs import asdict
 
 from gatewright.agent.errors import GatewrightError, SessionError
 from gatewright.agent.events import Decided, Envelope, ToolStarted
 from gatewright.agent.exits import BadInput
 from gatewright.agent.options import LaunchOptions
-from gatewright.agent.policing import policy_config
+from gatewright.agent.policing import policy_config, rules_of
 from gatewright.agent.surroundings import Surroundings, survey
 from gatewright.agent.transcript.index import list_sessions
 from gatewright.agent.transcript.place import project_folder
@@ -73,8 +73,8 @@ class Judge:
             "disableBypass": permissions.disable_bypass_permissions_mode == "disable",
             "skip": msgspec.to_builtins(permissions.skip),
             "rules": {
-                str(source): {behavior: list(rules) for behavior, rules in asdict(texts).items()}
-                for source, texts in self.around.loaded.rules.items()
+                source: {behavior: list(rules) for behavior, rules in asdict(texts).items()}
+                for source, texts in rules_of(self.around).items()
             },
         }
 

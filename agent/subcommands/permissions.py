@@ -12,6 +12,7 @@ import typer
 
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.exits import UsageError
+from gatewright.agent.settings.legacy import label
 from gatewright.agent.settings.rulefile import add_rule, remove_rule
 from gatewright.agent.settings.schema import Source
 from gatewright.agent.settings.sources import RuleTexts
@@ -101,7 +102,8 @@ def suggest(
 def list_() -> None:
     """List the rules in force, with where each comes from."""
     place = here()
-    for source, rules in place.loaded.rules.items():
+    legacy = ((label(source), rules) for source, rules in place.loaded.legacy.items())
+    for source, rules in (*place.loaded.rules.items(), *legacy):
         for behavior, texts in _lists(rules):
             for text in texts:
                 typer.echo(f"{behavior.ljust(5)}  {text}  ({source})")
@@ -145,7 +147,7 @@ def _lists(rules: RuleTexts) -> tuple[tuple[Behavior, tuple[str, ...]], ...]:
     )
 
 
-def _problem(text: str, behavior: Behavior, source: Source) -> str:
+def _problem(text: str, behavior: Behavior, source: str) -> str:
     from gatewright.permissions.rules import parse_rule  # noqa: PLC0415  lazy: 5 ms
 
     return parse_rule(text, behavior.value, source)[1]
