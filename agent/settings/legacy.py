@@ -63,7 +63,7 @@ def _denied(value: Any, complain: Callable[[str, str], None]) -> tuple[list[str]
         return [], []
     deny: list[str] = []
     ask: list[str] = []
-    entries: list[Any] = value if isinstance(value, list) else [value]
+    entries = cast("list[object]", value) if isinstance(value, list) else [value]
     for entry in entries:
         if isinstance(entry, str) and not _is_regex(entry):
             deny.append(_rule(entry))
@@ -76,7 +76,7 @@ def _denied(value: Any, complain: Callable[[str, str], None]) -> tuple[list[str]
 def _entries(value: Any, key: str, complain: Callable[[str, str], None]) -> list[str]:
     if value is None:
         return []
-    entries: list[Any] = value if isinstance(value, list) else []
+    entries = cast("list[object]", value) if isinstance(value, list) else []
     texts = [entry for entry in entries if isinstance(entry, str)]
     if texts != value:
         complain(key, "expected a list of texts; the rest is ignored")
