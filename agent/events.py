@@ -320,8 +320,12 @@ class SourcesChanged(Event, frozen=True, tag="sources"):
 
 
 class TasksChanged(Event, frozen=True, tag="tasks"):
+    """Background work: what runs, one line each with its id first, and which has just ended."""
+
     durable: ClassVar[bool] = False
     running: tuple[str, ...]
+    ended: str = ""
+    status: str = ""  # how: "exit 0", "stopped", "failed"
 
 
 class UnknownEvent(Event, frozen=True, tag="unknown"):

@@ -6,6 +6,8 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from gatewright.agent.errors import GatewrightError
+from gatewright.agent.events import TasksChanged
 from gatewright.tools.protocol import Job
 
 KEPT = 100  # ended jobs that can still be looked at
@@ -16,7 +18,7 @@ class SessionJobs:
     """Implements the `Jobs` port of tools. `tell` reaches the model, `changed` the screen."""
 
     def __init__(
-        self, tell: Callable[[str], None], changed: Callable[[tuple[str, ...]], None]
+        self, tell: Callable[[str], None], changed: Callable[[TasksChanged], None]
     ) -> None:
         self._tell = tell
         self._changed = changed
@@ -31,7 +33,7 @@ class SessionJobs:
         id, self._next = f"{job.kind}_{self._next}", self._next + 1
         self._jobs[id] = job
         self._watchers[id] = asyncio.create_task(self._watch(id, job), name=f"watch {id}")
-        self._changed(tuple(self.running()))
+        self._changed(TasksChanged(running=tuple(self.running())))
         self._forget_oldest()
         return id
 
@@ -61,6 +63,22 @@ class SessionJobs:
             if not job.running:  # a waiter that was interrupted told nobody
                 self._report(id, job)
 
+    async def stop(self, id: str) -> str:
+        """End a job as the person wants it; the model is told. Raises GatewrightError."""
+        job = self._jobs.get(id)
+        if job is None:
+            running = ", ".join(line.partition(":")[0] for line in self.running())
+            raise GatewrightError(f"There is no task {id}. Running: {running or 'none'}.")
+        if job.running:
+            try:
+                async with asyncio.timeout(STOP_LIMIT):
+                    await job.stop()
+            except TimeoutError as error:
+                raise GatewrightError(
+                    f"{id} does not end; it is ended with the session."
+                ) from error
+        return job.status()
+
     async def close(self) -> None:
         """Stop what still runs; nothing is told any more."""
         self._told.update(self._jobs)
@@ -75,7 +93,7 @@ class SessionJobs:
     async def _watch(self, id: str, job: Job) -> None:
         await job.wait()
         del self._watchers[id]
-        self._changed(tuple(self.running()))
+        self._changed(TasksChanged(running=tuple(self.running()), ended=id, status=job.status()))
         if not self._waited[id]:
             self._report(id, job)
 

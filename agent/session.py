@@ -33,7 +33,6 @@ from gatewright.agent.events import (
     Compacted,
     ModeChanged,
     ModelChanged,
-    TasksChanged,
     ToolProgressed,
 )
 from gatewright.agent.hub import Subscription
@@ -65,9 +64,7 @@ class Session:
         self._where = parts.where
         self._models = Models(parts.open_model, parts.model_name, parts.fallback_names)
         self._broker = Broker(lambda event, agent: self._publish(event, agent))
-        self._jobs = SessionJobs(
-            self._tell, lambda running: self._publish(TasksChanged(running=running))
-        )
+        self._jobs = SessionJobs(self._tell, self._publish)
         self._cache = CacheWatch()
         self._spending = parts.spending
         self._compactor = Compactor(compact_ports(parts, self._publish))
@@ -115,6 +112,10 @@ class Session:
     def interrupt(self) -> bool:
         """Stop the running turn; False when nothing runs."""
         return self._runner.interrupt()
+
+    async def stop_task(self, id: str) -> str:
+        """Stop background work; returns how it ended. Raises GatewrightError."""
+        return await self._jobs.stop(id)
 
     def answer(self, ask: int, answer: Answer) -> bool:
         """Answer a pending ask; False: someone else was first."""

@@ -97,6 +97,12 @@ class Requests:
             raise Unanswerable(str(error)) from error
         return {"canRewind": True, "left": [str(step.target.path) for step in gone.left]}
 
+    async def stop_task(self, body: Json) -> Json:
+        try:
+            return {"status": await self._session.stop_task(str(body.get("task_id", "")))}
+        except GatewrightError as error:
+            raise Unanswerable(str(error)) from error
+
     async def servers(self, body: Json) -> Json:
         del body
         return {"mcpServers": []}
@@ -109,5 +115,6 @@ HANDLERS: Mapping[str, Handler] = {
     "set_model": Requests.set_model,
     "get_context_usage": Requests.context,
     "rewind_files": Requests.rewind_files,
+    "stop_task": Requests.stop_task,
     "mcp_status": Requests.servers,
 }

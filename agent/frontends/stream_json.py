@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from gatewright.agent.events import (
+    AnyEvent,
     AssistantMessage,
     Compacted,
     Decided,
@@ -18,6 +19,7 @@ from gatewright.agent.events import (
     Noticed,
     RetryScheduled,
     SessionStarted,
+    TasksChanged,
     TextDelta,
     ThinkingDelta,
     ToolFinished,
@@ -36,6 +38,7 @@ from gatewright.agent.frontends.shapes import (
     usage,
     user,
 )
+from gatewright.agent.frontends.tasks import Tasks
 from gatewright.agent.messages import CallPart, TextPart
 from gatewright.agent.stop import Stop
 from gatewright.agent.structured import Shape
@@ -74,6 +77,7 @@ class Dialect:
         self._models: dict[str, Line] = {}
         self._cost = 0.0
         self._answer = ""
+        self._tasks = Tasks()
 
     def lines(self, envelope: Envelope) -> list[Line]:
         """What to print for one event, often nothing."""
@@ -98,8 +102,6 @@ class Dialect:
 
     def _bodies(self, envelope: Envelope) -> Iterator[Line]:
         match envelope.event:
-            case SessionStarted() as started:
-                yield init(started, self._commands)
             case AssistantMessage() as message:
                 yield from self._assistant(message)
             case UserMessage(hidden=False, content=content) if self._replay:
@@ -112,10 +114,20 @@ class Dialect:
             case TextDelta() | ThinkingDelta() | InputDelta() | MessageDropped() as piece:
                 if self._partial is not None:
                     yield from map(stream_event, self._partial.pieces(piece))
-            case Compacted() | ModelChanged() | Noticed() | RetryScheduled() as event:
-                yield system(event)
             case TurnEnded() as ended:
                 yield self._result(ended)
+            case event:
+                yield from self._facts(event)
+
+    def _facts(self, event: AnyEvent) -> Iterator[Line]:
+        """What is about the session and not said in it."""
+        match event:
+            case SessionStarted() as started:
+                yield init(started, self._commands)
+            case TasksChanged() as changed:
+                yield from self._tasks.lines(changed)
+            case Compacted() | ModelChanged() | Noticed() | RetryScheduled():
+                yield system(event)
             case _:
                 pass
 

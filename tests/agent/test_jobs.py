@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
+from gatewright.agent.errors import GatewrightError
+from gatewright.agent.events import TasksChanged
 from gatewright.agent.jobs import KEPT, SessionJobs
 
 
@@ -37,7 +41,7 @@ class FakeJob:
 class Desk:
     def __init__(self) -> None:
         self.told: list[str] = []
-        self.shown: list[tuple[str, ...]] = []
+        self.shown: list[TasksChanged] = []
         self.jobs = SessionJobs(self.told.append, self.shown.append)
 
 
@@ -54,7 +58,10 @@ async def test_an_end_is_told_once() -> None:
     await settle()
     assert len(desk.told) == 1
     assert desk.told[0].startswith("Background shell shell_1 (make all) has ended: exit 0.")
-    assert desk.shown == [("shell_1: make all",), ()]
+    assert desk.shown == [
+        TasksChanged(running=("shell_1: make all",)),
+        TasksChanged(running=(), ended="shell_1", status="exit 0"),
+    ]
     assert desk.jobs.find(id) is job
     await desk.jobs.close()
     assert len(desk.told) == 1
@@ -88,3 +95,17 @@ async def test_ended_jobs_are_forgotten_in_the_end() -> None:
         await settle()
     assert desk.jobs.find(ids[0]) is None
     assert desk.jobs.find(ids[-1]) is not None
+
+
+async def test_a_person_stops_one_and_the_model_is_told() -> None:
+    desk, job, other = Desk(), FakeJob("serve"), FakeJob()
+    id = desk.jobs.adopt(job)
+    desk.jobs.adopt(other)
+    assert await desk.jobs.stop(id) == "stopped"
+    await settle()
+    assert (job.running, other.running) == (False, True)
+    assert desk.told[0].startswith(f"Background shell {id} (serve) has ended: stopped.")
+    assert await desk.jobs.stop(id) == "stopped"
+    with pytest.raises(GatewrightError, match=r"no task x\. Running: shell_2"):
+        await desk.jobs.stop("x")
+    await desk.jobs.close()

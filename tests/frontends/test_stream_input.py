@@ -168,6 +168,7 @@ async def test_initialize_lists_commands() -> None:
     [
         ("initialize", {"hooks": {"PreToolUse": []}}, "not supported"),
         ("set_permission_mode", {"mode": "nonsense"}, "no mode"),
+        ("stop_task", {"task_id": "shell_9"}, "no task shell_9"),
         ("fly_to_the_moon", {}, "no control request 'fly_to_the_moon'"),
     ],
 )

@@ -7,6 +7,7 @@ that its wheels bring along.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from typing import Any
 
@@ -29,6 +30,8 @@ from claude_agent_sdk import (  # noqa: E402  only where it is installed
     ResultMessage,
     StreamEvent,
     SystemMessage,
+    TaskNotificationMessage,
+    TaskStartedMessage,
     TextBlock,
     ToolPermissionContext,
     ToolResultBlock,
@@ -300,6 +303,37 @@ async def test_files_go_back(serve: Callable[..., Any]) -> None:
         assert notes.read_text(encoding="utf-8") == before
         with pytest.raises(Exception, match="no"):
             await client.rewind_files("nonsense")
+
+
+async def test_background_work_is_stopped(serve: Callable[..., Any]) -> None:
+    start = '{"command": "echo $$ > pid; exec sleep 60", "run_in_background": true}'
+    judge: Judge = await serve(f"call: Bash {start}\n---\nsay: Started.\n", repeat=True)
+    judge.program.unconfined()
+    async with ClaudeSDKClient(judge.options(permission_mode="bypassPermissions")) as client:
+        messages = await answered(client, "go")
+        (begun,) = (each for each in messages if isinstance(each, TaskStartedMessage))
+        assert begun.task_type == "local_bash"
+        with pytest.raises(Exception, match="no task nonsense"):
+            await client.stop_task("nonsense")
+        pid_file = judge.program.project / "pid"
+        async with asyncio.timeout(10):
+            while not (pid_file.exists() and pid_file.read_text(encoding="utf-8")):  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+        await client.stop_task(begun.task_id)
+        async with asyncio.timeout(10):
+            async for message in client.receive_messages():
+                if isinstance(message, TaskNotificationMessage):
+                    break
+        assert (message.task_id, message.status) == (begun.task_id, "stopped")
+        assert not alive(int(pid_file.read_text(encoding="utf-8")))
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 async def test_resume_fork_and_continue(serve: Callable[..., Any]) -> None:

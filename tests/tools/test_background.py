@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from gatewright.agent.events import TasksChanged
 from gatewright.agent.jobs import SessionJobs
 from gatewright.tools import sweep
 from gatewright.tools.bash import Bash
@@ -31,8 +32,8 @@ class Session:
         self.box = box
         box.set(jobs=self.jobs, env={**box.ctx.env, MARK: str(mark)})
 
-    def _changed(self, running: tuple[str, ...]) -> None:
-        self.running = running
+    def _changed(self, changed: TasksChanged) -> None:
+        self.running = changed.running
 
     async def start(self, command: str) -> str:
         result = await self.box.call("Bash", command=command, run_in_background=True)
