@@ -52,7 +52,7 @@ async def test_a_limit_has_its_own_code_and_keeps_the_text() -> None:
     code, out, err = await run(TOOLS, limits=Limits(requests=1))
     assert code == Exit.LIMIT
     assert out == "I will look first.\n"
-    assert err == "agent: Stopped after 1 rounds, the limit.\n"
+    assert err == "agent: Stopped after one round, the limit.\n"
 
 
 @pytest.mark.parametrize(
