@@ -138,7 +138,7 @@ class Terminal:
         while time.monotonic() < deadline:
             self.press(key)
             with contextlib.suppress(AssertionError):
-                return self.wait_gone(text, within=0.5)
+                return self.wait_gone(text, within=1.5)
         raise AssertionError(f"{text!r} stays, whatever is pressed:\n{self.text()}")
 
     def wait_until(self, fact: Callable[[str], bool], within: float = 10.0) -> str:

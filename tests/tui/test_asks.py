@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from gatewright.agent.events import Asked
+from gatewright.agent.events import Answered, Asked
 from gatewright.tools.blocks import Command
 from gatewright.tools.interact import Answer, Ask, Option
-from gatewright.tui.ask.panel import GUARD
+from gatewright.tui.ask.guard import GUARD, HOLD, QUIET
 from tests.tui.stage import Stage, stage
 
 OPTIONS = (
@@ -33,7 +33,7 @@ async def ask(s: Stage, *asks: Ask, guarded: bool = False) -> None:
         s.session.publish(Asked(id=number, ask=question))
     await s.see("Yes, once")
     if not guarded:
-        s.clock.now += 2 * GUARD
+        s.clock.now += 2 * QUIET
 
 
 @pytest.mark.parametrize(
@@ -65,8 +65,10 @@ async def test_keys_just_after_the_appearance_are_no_answers() -> None:
     async with stage() as s:
         await ask(s, permission(), guarded=True)
         await s.press("y", "enter", "escape", "n")
+        await s.pilot.pause(2 * HOLD)
         assert s.session.answers == []
-        s.clock.now += 2 * GUARD
+        assert s.app.repl.box.text == "yn"
+        s.clock.now += 2 * QUIET
         await s.press("y")
         await s.until(lambda: len(s.session.answers) == 1)
 
@@ -75,10 +77,12 @@ async def test_the_draft_is_kept() -> None:
     async with stage() as s:
         await s.type("my draft")
         await ask(s, permission())
-        await s.press("x", "y")
+        await s.press("x")
+        s.clock.now += 2 * QUIET
+        await s.press("y")
         await s.gone("Yes, once")
         await s.press("!")
-        assert s.app.repl.box.text == "my draft!"
+        assert s.app.repl.box.text == "my draftx!"
 
 
 async def test_arrows_choose() -> None:
@@ -100,8 +104,10 @@ async def test_words_are_an_answer_and_escape_returns_to_the_options() -> None:
     async with stage() as s:
         await ask(s, permission())
         await s.press("t")
+        await s.until(lambda: s.app.focused is s.app.repl.reply)
         await s.type("use pnpm")
         await s.press("escape", "t")
+        await s.until(lambda: s.app.focused is s.app.repl.reply)
         assert s.app.repl.reply.text == ""
         await s.type("use pnpm")
         await s.press("enter")
@@ -117,6 +123,7 @@ async def test_questions_come_one_after_the_other_with_a_count() -> None:
         await s.see("$ two")
         assert "of 2" not in s.text()
         await s.press("y")
+        await s.pilot.pause(2 * HOLD)
         assert len(s.session.answers) == 1, "the next question needs its own moment"
 
 
@@ -159,3 +166,109 @@ async def test_a_long_body_scrolls() -> None:
         for _ in range(20):
             await s.press("pagedown")
         await s.see("step59")
+
+
+async def keys(s: Stage, text: str, gap: float) -> None:
+    """Type like a person, with so many seconds between the keys."""
+    for character in text:
+        await s.press({" ": "space", "\r": "enter"}.get(character, character))
+        s.clock.now += gap
+        await s.pilot.pause(gap)
+
+
+@pytest.mark.parametrize("gap", [0.05, 0.12, 0.3])
+@pytest.mark.parametrize("text", ["fix the typo", "maybe later", "1y2y3y", "go\r"])
+async def test_typing_across_the_arrival_of_a_question_is_no_answer(text: str, gap: float) -> None:
+    async with stage() as s:
+        await s.type(text[:2])
+        await ask(s, permission(), guarded=True)
+        await keys(s, text[2:], gap)
+        await s.pilot.pause(2 * HOLD)
+        assert s.session.answers == []
+        assert s.session.sent == []
+        assert s.app.repl.box.text == text.rstrip()
+
+
+@pytest.mark.parametrize("gap", [0.05, 0.12])
+@pytest.mark.parametrize("text", ["yes, do it", "no", "typo", "go\r"])
+async def test_a_word_begun_after_the_pause_is_no_answer_either(text: str, gap: float) -> None:
+    async with stage() as s:
+        await ask(s, permission())
+        await keys(s, text, gap)
+        await s.pilot.pause(2 * HOLD)
+        assert s.session.answers == []
+        assert s.app.repl.box.text == text.rstrip()
+
+
+async def test_a_pause_within_a_sentence_does_not_make_its_next_letter_an_answer() -> None:
+    async with stage() as s:
+        await ask(s, permission())
+        await keys(s, "wh", 0.05)
+        s.clock.now += 2 * QUIET
+        await keys(s, "y not", 0.3)
+        await s.pilot.pause(2 * HOLD)
+        assert s.session.answers == []
+        assert s.app.repl.box.text == "why not"
+
+
+async def test_enter_sends_no_draft_as_an_answer_until_something_was_chosen() -> None:
+    async with stage() as s:
+        await s.type("half a sentence")
+        await ask(s, permission())
+        await s.press("enter")
+        await s.see("choose with the arrows")
+        assert s.session.answers == []
+        await s.press("down", "up", "enter")
+        await s.until(lambda: s.session.answers == [(1, Answer(("once",)))])
+        assert s.app.repl.box.text == "half a sentence"
+
+
+async def test_arrows_and_enter_meant_for_the_draft_choose_nothing() -> None:
+    async with stage() as s:
+        await ask(s, permission(), guarded=True)
+        await s.press("up", "enter")
+        assert s.session.answers == []
+        assert s.app.repl.panel.at == 0
+
+
+TRUST = Ask(
+    kind="trust",
+    title="Do you trust /home/sam/harbour?",
+    body=(),
+    options=(
+        Option("trust", "Trust it", "y"),
+        Option("without", "Go on without", "n"),
+        Option("leave", "Leave", "q"),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("pressed", "choice"), [(("enter",), "without"), (("up", "enter"), "trust"), (("y",), "trust")]
+)
+async def test_trust_is_not_what_enter_means(pressed: tuple[str, ...], choice: str) -> None:
+    async with stage() as s:
+        s.session.publish(Asked(id=1, ask=TRUST))
+        await s.see("Go on without")
+        s.clock.now += 2 * QUIET
+        await s.press(*pressed)
+        await s.until(lambda: s.session.answers == [(1, Answer((choice,)))])
+
+
+async def test_backspace_and_pastes_reach_the_draft() -> None:
+    async with stage() as s:
+        await ask(s, permission())
+        await s.press("x", "z", "backspace")
+        await s.paste("yes\nno")
+        await s.until(lambda: s.app.repl.box.text == "xyes\nno")
+        assert s.session.answers == []
+
+
+async def test_what_is_held_when_the_question_goes_stays_in_the_draft() -> None:
+    async with stage() as s:
+        await ask(s, permission())
+        await s.press("y")
+        s.session.publish(Answered(id=1, answer=Answer(cancelled=True)))
+        await s.gone("Yes, once")
+        assert s.app.repl.box.text == "y"
+        assert s.session.answers == []

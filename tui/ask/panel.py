@@ -1,24 +1,36 @@
 """Questions to the person, inline above the prompt: one at a time, the draft untouched.
 
-Keys typed within a moment of its appearance are not answers: they were meant for something else.
+A sentence that is being typed never answers: its letters go on into the draft, see `Guard`.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import NamedTuple
 
 from textual import events
 from textual.message import Message
+from textual.timer import Timer
 
 from gatewright.tools.interact import Answer, Ask
+from gatewright.tui.ask.guard import Guard
 from gatewright.tui.ask.question import TELL, Marks, draw_question
 from gatewright.tui.line import Line
 from gatewright.tui.look import Look
 from gatewright.tui.rows import Rows
 from gatewright.tui.state import Pending
 
-GUARD = 0.4  # seconds
+SETTLE = 0.02  # seconds for keys that arrived while the screen was busy
+STEPS = {"up": -1, "down": 1, "ctrl+p": -1, "ctrl+n": 1, "tab": 1}
+
+
+class Held(NamedTuple):
+    """An answer that waits whether its key was the beginning of a word."""
+
+    character: str
+    number: int
+    timer: Timer
 
 
 class AskPanel(Rows, can_focus=True):
@@ -42,82 +54,167 @@ class AskPanel(Rows, can_focus=True):
     class WantsMode(Message):
         """The person answers by another mode: what waits is decided again."""
 
+    class Typed(Message):
+        """Text for the draft; `key` is the key when it is none."""
+
+        def __init__(self, text: str, key: str = "") -> None:
+            super().__init__()
+            self.text = text
+            self.key = key
+
+    class Unclear(Message):
+        """Enter may have been meant for the draft: the person has to choose first."""
+
     def __init__(
-        self, look: Look, *, clock: Callable[[], float] = time.monotonic, id: str | None = None
+        self,
+        look: Look,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        draft: Callable[[], str] = str,
+        id: str | None = None,
     ) -> None:
         super().__init__(look, id=id)
         self._clock = clock
+        self._draft = draft
         self.pending: Pending | None = None
         self.count = 0
         self.at = 0
         self.picked: set[str] = set()
         self.scroll = 0
         self.room = 24  # rows the panel may take
-        self._since = 0.0
-        self._hidden = 0
+        self._guard = Guard()
+        self._held: Held | None = None
+        self._above = self._below = 0  # rows of the body that are scrolled away
 
     def show(self, asks: tuple[Pending, ...]) -> bool:
         """Show the first of these; True when it is another one than before."""
         first = asks[0] if asks else None
         self.count = len(asks)
         fresh = first is not None and (self.pending is None or self.pending.id != first.id)
+        if fresh or first is None:
+            self._let_go()
         self.pending = first
-        if fresh:
-            self.at, self.scroll, self.picked = 0, 0, set()
-            self._since = self._clock()
+        if first is not None and fresh:
+            self.at, self.scroll, self.picked = preselected(first.ask), 0, set()
+            self._guard.start(self._clock())
         self.refresh_rows()
         return fresh
 
-    @property
-    def guarded(self) -> bool:
-        """Whether keys are not answers yet."""
-        return self._clock() - self._since < GUARD
+    def draft_changed(self) -> None:
+        """Somebody types: a question that appears now interrupts a sentence."""
+        self._guard.draft_changed(self._clock())
 
     def on_key(self, event: events.Key) -> None:
         if self.pending is None:
             return
-        if self._handled(event.key, event.character or ""):
+        late = max(0.0, time.monotonic() - event.time)  # pressed before the screen came to it
+        if self._handled(event.key, event.character or "", self._clock() - late):
             event.stop()
             event.prevent_default()
 
-    def _handled(self, key: str, character: str) -> bool:
-        steps = {"up": -1, "down": 1, "ctrl+p": -1, "ctrl+n": 1, "tab": 1}
+    def on_paste(self, event: events.Paste) -> None:
+        event.stop()
+        self._let_go()
+        self._type(event.text, "", self._clock())
+
+    def _handled(self, key: str, character: str, now: float) -> bool:
+        if self._held is not None:
+            if key != "escape":
+                self._guard.type(now)
+            self._let_go(keep=key != "escape")
         if key == "shift+tab":
             self.post_message(self.WantsMode())
-        elif key in steps:
-            self.at = (self.at + steps[key]) % max(1, self._entries())
-            self.refresh_rows()
         elif key in ("pageup", "pagedown"):
             step = max(1, self.room // 2)
-            self.scroll = max(0, self.scroll + (step if key == "pagedown" else -step))
-            self.refresh_rows()
-        elif key.startswith(("ctrl+", "alt+", "f")) and len(key) > 1:
+            self._scroll(step if key == "pagedown" else -step)
+        elif key not in STEPS and key.startswith(("ctrl+", "alt+", "f")) and len(key) > 1:
             return False
-        elif self.guarded:
-            return True
+        elif self._guard.blocks(now):
+            self._type(character, key, now)
+        else:
+            self._answering(key, character, now)
+        return True
+
+    def _answering(self, key: str, character: str, now: float) -> None:
+        """A key after the pause."""
+        if key in STEPS:
+            self._step(key)
         elif key == "escape":
             self._finish(self._refusal())
         elif key == "enter":
-            self._pick(self.at)
+            self._enter()
         elif key == "space" and self._ask().multiple:
+            self._guard.moved = True
             self._mark(self.at)
         else:
-            self._key(character)
-        return True
+            self._key(character, key, now)
+
+    def _type(self, text: str, key: str, now: float) -> None:
+        """Hand on what belongs to the draft; everything else is ignored."""
+        if key == "backspace" or (text and (text.isprintable() or not key)):
+            self._guard.type(now)
+            self.at = preselected(self._ask()) if self.pending is not None else 0
+            self.post_message(self.Typed("" if key == "backspace" else text, key))
+
+    def _step(self, key: str) -> None:
+        """Down reads the body to its end, then chooses; up goes the same way back."""
+        delta = STEPS[key]
+        if key == "down" and self._below:
+            self._scroll(1)
+            return
+        if key == "up" and self.at == 0 and self._above:
+            self._scroll(-1)
+            return
+        self._guard.moved = True
+        self.at = (self.at + delta) % max(1, self._entries())
+        self.refresh_rows()
+
+    def _scroll(self, delta: int) -> None:
+        self.scroll = max(0, self.scroll + delta)
+        self.refresh_rows()
+
+    def _enter(self) -> None:
+        if self._guard.moved or not (self._guard.typed or self._draft().strip()):
+            self._pick(self.at)
+        else:
+            self.post_message(self.Unclear())
 
     def _ask(self) -> Ask:
         assert self.pending is not None
         return self.pending.ask
 
-    def _key(self, character: str) -> None:
-        if character == TELL and self._ask().free_text:
-            self._pick(len(self._ask().options))
+    def _key(self, character: str, key: str, now: float) -> None:
+        ask = self._ask()
+        keys = [option.key for option in ask.options] + ([TELL] if ask.free_text else [])
+        if not character or character not in keys:
+            self._type(character, key, now)
             return
-        for number, option in enumerate(self._ask().options):
-            if option.key and option.key == character:
-                self.at = number
-                self._pick(number)
-                return
+        self.at = keys.index(character)
+        timer = self.set_timer(self._guard.hold, self._settle)
+        self._held = Held(character, self.at, timer)
+        self.refresh_rows()
+
+    def _settle(self) -> None:
+        """A busy screen reads its keys late: let them come first."""
+        if self._held is not None:
+            timer = self.set_timer(SETTLE, self._give)
+            self._held = self._held._replace(timer=timer)
+
+    def _give(self) -> None:
+        if self._held is not None:
+            number = self._held.number
+            self._held = None
+            self._pick(number)
+
+    def _let_go(self, *, keep: bool = True) -> None:
+        """What is held is no answer; its letter belongs to the draft."""
+        if self._held is not None:
+            held, self._held = self._held, None
+            held.timer.stop()
+            if keep:
+                self.at = preselected(self._ask())
+                self.post_message(self.Typed(held.character))
+            self.refresh_rows()
 
     def _entries(self) -> int:
         ask = self._ask()
@@ -157,3 +254,9 @@ class AskPanel(Rows, can_focus=True):
         marks = Marks(at=self.at, picked=frozenset(self.picked), scroll=self.scroll)
         rows, self.scroll = draw_question(self.pending, marks, width, self.room, self.count)
         return rows
+
+
+def preselected(ask: Ask) -> int:
+    """What Enter means at first: trust is never given by the way."""
+    keys = [option.key for option in ask.options]
+    return keys.index("n") if ask.kind == "trust" and "n" in keys else 0

@@ -226,6 +226,15 @@ class Box(TextArea):
             self.put(found)
         return True
 
+    def add(self, text: str, key: str = "") -> None:
+        """What was typed while a question had the keys; vim's normal mode has no use for it."""
+        if self.inserting or not key:
+            text = self.chips.fold(normal(text))
+            if key == "backspace":
+                self.action_delete_left()
+            else:
+                self._replace_via_keyboard(text, *self.selection)
+
     def put(self, text: str) -> None:
         """Show this text with the cursor at its end; undo brings the old one back."""
         self.replace(text, (0, 0), self.document.end)

@@ -10,7 +10,7 @@ from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.screen import Screen
-from textual.widgets import Static
+from textual.widgets import Static, TextArea
 
 from gatewright.agent.commands.outcome import Panel, Secret
 from gatewright.agent.commands.registry import Commands
@@ -74,7 +74,7 @@ class Repl(Screen[None]):
         self.spinner = Spinner(look, clock=now, id="spinner")
         self.agents = Agents(look, id="agents")
         self.queue = Queue(look, id="queue")
-        self.panel = AskPanel(look, clock=monotonic, id="panel")
+        self.panel = AskPanel(look, clock=monotonic, draft=lambda: self.box.text, id="panel")
         self.picker = Picker(look, id="picker")
         self.secret = SecretField(look, id="secret")
         self.menu = Menu(look, id="menu")
@@ -178,6 +178,12 @@ class Repl(Screen[None]):
         if asked is not None and leaves(asked.ask, message.answer):
             self._talk.leave()
 
+    def on_ask_panel_typed(self, message: AskPanel.Typed) -> None:
+        self.box.add(message.text, message.key)
+
+    def on_ask_panel_unclear(self) -> None:
+        self.tell("choose with the arrows, then enter")
+
     def on_ask_panel_wants_mode(self) -> None:
         self._talk.cycle_mode()
 
@@ -213,8 +219,10 @@ class Repl(Screen[None]):
         if action is not None:
             action()
 
-    def on_text_area_changed(self) -> None:
+    def on_text_area_changed(self, message: TextArea.Changed) -> None:
         self._leaving = False
+        if message.text_area is self.box:
+            self.panel.draft_changed()
         self.desk.complete()
 
     # keys of the screen

@@ -1,0 +1,41 @@
+"""When a key is an answer: only after a pause, so that a sentence being typed never answers."""
+
+from __future__ import annotations
+
+GUARD = 0.4  # seconds after a question appeared, and after every key meanwhile
+QUIET = 0.6  # seconds without a key after which nobody is typing any more
+HOLD = 0.25  # seconds an answer waits for a next key, which would make it a word
+
+
+class Guard:
+    """Knows of times only; what a key means is decided by who asks."""
+
+    def __init__(self) -> None:
+        self._until = 0.0
+        self.typed = False  # since the question appeared
+        self.moved = False  # the selection, since somebody typed
+
+    def start(self, now: float) -> None:
+        """Another question appeared; a sentence begun before it may still go on."""
+        self._until = max(self._until, now + GUARD)
+        self.typed = self.moved = False
+
+    def blocks(self, now: float) -> bool:
+        """Whether a key at this moment is no answer; such a key starts the wait again."""
+        if now >= self._until:
+            return False
+        self._until = max(self._until, now + GUARD)
+        return True
+
+    def draft_changed(self, now: float) -> None:
+        self._until = max(self._until, now + QUIET)
+
+    def type(self, now: float) -> None:
+        """A key was typing while the question stood."""
+        self.draft_changed(now)
+        self.typed, self.moved = True, False
+
+    @property
+    def hold(self) -> float:
+        """How long an answer waits: longer when somebody pauses within a sentence."""
+        return QUIET if self.typed else HOLD
