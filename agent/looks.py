@@ -20,6 +20,7 @@ class Looks(msgspec.Struct, frozen=True):
     ui: Ui
     themes: Path
     history: Path
+    sessions: Path
     own_settings: Path
 
     def keep_theme(self, name: str) -> None:
@@ -35,4 +36,10 @@ def looks(options: LaunchOptions) -> Looks:
     places = around.places
     sent = project_folder(places.state / "sent", around.where.cwd)
     own = places.file(Source.USER) or places.home / "settings.json"
-    return Looks(around.settings.ui, places.home / "themes", sent.with_suffix(".jsonl"), own)
+    return Looks(
+        ui=around.settings.ui,
+        themes=places.home / "themes",
+        history=sent.with_suffix(".jsonl"),
+        sessions=project_folder(places.home, around.where.cwd),
+        own_settings=own,
+    )

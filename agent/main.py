@@ -7,9 +7,12 @@ import sys
 TYPE_CHECKING = False  # as in typing, whose import would cost more than the rest of --version
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
+    from pathlib import Path
 
     from gatewright.agent.options import LaunchOptions
     from gatewright.agent.session import Session
+    from gatewright.tools.blocks import Table
+    from gatewright.tui.resuming import Resuming
 
 VERSION_FLAGS = (["--version"], ["-V"], ["-v"])
 
@@ -108,7 +111,28 @@ def show(options: LaunchOptions) -> int:
         themes=own.themes,
         history=own.history,
         keep_theme=own.keep_theme,
+        resuming=resuming(options, own.sessions) if options.resume == "" else None,
     )
+
+
+def resuming(options: LaunchOptions, folder: Path) -> Resuming:
+    """What `--resume` without a session lets the person pick from."""
+    from msgspec.structs import replace  # noqa: PLC0415  loaded with the options
+
+    from gatewright.tui.resuming import Resuming  # noqa: PLC0415  loaded with the screen
+
+    async def sessions() -> Table:
+        from asyncio import to_thread  # noqa: PLC0415  loaded by the front end
+        from time import time  # noqa: PLC0415
+
+        from gatewright.agent.resume import offered  # noqa: PLC0415  lazy: 20 ms
+
+        return await to_thread(offered, folder, time())
+
+    def going_on(id: str) -> Callable[[], Awaitable[Session]]:
+        return opener(replace(options, resume=id or None), interactive=True, ask=options.prompt)
+
+    return Resuming(sessions, going_on)
 
 
 def opener(

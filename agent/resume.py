@@ -15,6 +15,7 @@ from gatewright.agent.standing import Standing
 from gatewright.agent.transcript.index import find_session, list_sessions
 from gatewright.agent.transcript.place import transcript_file
 from gatewright.agent.transcript.reader import Stored, read_transcript
+from gatewright.tools.blocks import Table
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,63}")
 LISTED = 10
@@ -84,6 +85,26 @@ def _asked_for(options: LaunchOptions, folder: Path) -> Path | None:
         return sessions[0].path
     lines = [f"  {item.id}  {item.title}" for item in sessions[:LISTED]]
     raise SessionError("Which session? Give `--resume` one of these:\n" + "\n".join(lines))
+
+
+def offered(folder: Path, now: float) -> Table:
+    """The sessions of a directory for a person to pick from, newest first."""
+    rows = tuple(
+        (item.id, item.title, ago(now - item.changed), _size(item.size), item.branch)
+        for item in list_sessions(folder)
+    )
+    return Table(("Session", "Title", "Age", "Size", "Branch"), rows)
+
+
+def _size(count: int) -> str:
+    return f"{max(1, count // 1024):,} kB"
+
+
+def ago(seconds: float) -> str:
+    for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= size:
+            return f"{seconds // size:.0f} {unit}"
+    return "now"
 
 
 def _notice(stored: Stored, *, elsewhere: bool) -> str:

@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -34,6 +34,7 @@ from gatewright.tui.prompt.menu import Choice
 from gatewright.tui.prompt.vim.machine import Machine
 from gatewright.tui.pump import pump
 from gatewright.tui.reduce import add, reduce, settle
+from gatewright.tui.resuming import OpenSession, Resuming, chosen
 from gatewright.tui.screens.repl import Repl
 from gatewright.tui.state import Appended, Change, Patched, View
 from gatewright.tui.talk import Talk
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MAX_FAILURES = 3  # a screen that keeps failing is given up
-OpenSession: TypeAlias = "Callable[[], Awaitable[Session]]"
 KeepTheme: TypeAlias = Callable[[str], None]
 
 
@@ -77,6 +77,7 @@ class AgentApp(App[int], inherit_bindings=False):
         self.repl = Repl(self.look, self.talk, self, monotonic=monotonic, now=now)
         self.attention = Attention(self.write, monotonic)
         self.keep_theme: KeepTheme | None = None
+        self.resuming: Resuming | None = None
         if ui is not None:
             self._configure(ui)
         self._failures = 0
@@ -154,7 +155,7 @@ class AgentApp(App[int], inherit_bindings=False):
     async def _live(self) -> None:
         """Open the session, then show its events until it ends."""
         try:
-            session = await self._open()
+            session = await (await self._opener())()
         except GatewrightError as error:
             self.talk.note(str(error), "error")
             self.talk.note("Ctrl+D leaves.", "dim")
@@ -163,6 +164,15 @@ class AgentApp(App[int], inherit_bindings=False):
         self.repl.join(session.commands)
         self.talk.begin(session)
         await pump(session.subscribe(), self._take, self._ready)
+
+    async def _opener(self) -> OpenSession:
+        """What opens the session that the person wants, where that is asked."""
+        if self.resuming is None:
+            return self._open
+        table = await self.resuming.sessions()
+        if not table.rows:
+            self.talk.note("There is no session to go on with here. This is a new one.", "dim")
+        return self.resuming.going_on(await chosen(table, self.repl) if table.rows else "")
 
     async def _ready(self) -> None:
         """Wait while the terminal has not taken what was painted: a slow line sees less, later."""
@@ -282,11 +292,13 @@ def run(
     themes: Path | None = None,
     history: Path | None = None,
     keep_theme: KeepTheme | None = None,
+    resuming: Resuming | None = None,
 ) -> int:
     """Run the program in this terminal; returns the exit code.
 
     `ui` are the settings of the screen, `themes` a folder with themes of the person's own,
-    `history` the file with what was sent before, and `keep_theme` remembers a choice.
+    `history` the file with what was sent before, `keep_theme` remembers a choice, and
+    `resuming` lets the person pick the session first.
     """
     teach_keys()
     own, problems = read_palettes(themes) if themes is not None else ({}, [])
@@ -295,6 +307,7 @@ def run(
     if history is not None:
         app.repl.box.history_ = History(history)
     app.keep_theme = keep_theme
+    app.resuming = resuming
     code = app.run()
     if app.session is not None:
         sys.stdout.write(farewell(app.repl.transcript.records.all(), app.session.id))

@@ -68,6 +68,8 @@ class Picker(Rows, can_focus=True):
         return self._picking is not None
 
     def show(self, picking: Picking) -> None:
+        if self._picking is not None and self._picking.cancel:
+            self._picking.cancel()
         self._picking, self._filter, self._tab = picking, "", 0
         filled = (n for n in range(len(picking.tabs)) if self._of_tab(picking, n))
         self._tab = next(filled, 0)

@@ -68,6 +68,31 @@ def test_talk_allow_quit_and_resume(program: Program) -> None:
         assert roles == ["user", "assistant", "user", "assistant", "user"]
 
 
+def test_picking_the_session_to_go_on_with(program: Program) -> None:
+    with screen(program, "say: First.\n---\nsay: Second.\n---\nsay: Fresh.\n") as (
+        terminal,
+        server,
+    ):
+        say(terminal, "Mend the parser.")
+        terminal.wait_for("First.")
+        leave(terminal)
+        env = {"ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": "secret"}
+        with program.terminal("--model", MODEL, "--resume", env=env) as resumed:
+            resumed.wait_for("Go on with which session?", "demo", "now")
+            resumed.send("demo\r")
+            resumed.wait_for("First.", MODEL)
+            say(resumed, "Again.")
+            resumed.wait_for("Second.")
+        assert len(server.bodies[-1]["messages"]) == 3
+        with program.terminal("--model", MODEL, "--resume", env=env) as fresh:
+            fresh.wait_for("Go on with which session?")
+            fresh.press("escape")
+            fresh.wait_gone("Go on with which session?")
+            say(fresh, "Anew.")
+            fresh.wait_for("Fresh.")
+        assert len(server.bodies[-1]["messages"]) == 1
+
+
 def test_a_refusal_reaches_the_model_and_not_the_disk(program: Program) -> None:
     with screen(program, f"{WRITE}\n---\nsay: Then not.\n") as (terminal, server):
         say(terminal, "Make a file.")

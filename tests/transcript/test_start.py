@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import msgspec
@@ -11,7 +12,7 @@ from gatewright.agent.conversation import Conversation
 from gatewright.agent.errors import SessionError
 from gatewright.agent.events import Compacted, TitleChanged
 from gatewright.agent.options import LaunchOptions
-from gatewright.agent.resume import COLD, LARGE, cold_notice, find_start
+from gatewright.agent.resume import COLD, LARGE, ago, cold_notice, find_start, offered
 from gatewright.agent.transcript.place import project_folder
 from gatewright.agent.transcript.reader import read_transcript
 from tests.agent.test_transcript import desk
@@ -110,3 +111,15 @@ def test_a_large_cold_session_says_what_it_costs(home: Home) -> None:
     assert cold_notice(start, LARGE, 1.0, last + COLD - 1) == ""
     new = find_start(LaunchOptions(), home.here)
     assert cold_notice(new, LARGE, 1.0, last + COLD) == ""
+
+
+def test_what_a_person_picks_from(home: Home) -> None:
+    for age, id in ((90_000, "aaaa-1"), (150, "aabb-2")):
+        os.utime(home.here / f"{id}.jsonl", (1e9 - age, 1e9 - age))
+    rows = offered(home.here, now=1e9).rows
+    assert [row[:4] for row in rows] == [
+        ("aabb-2", "mend the lexer", "2 min", "1 kB"),
+        ("aaaa-1", "mend the parser", "1 d", "1 kB"),
+    ]
+    assert [ago(seconds) for seconds in (-5, 59, 60, 7_200)] == ["now", "now", "1 min", "2 h"]
+    assert offered(home.here / "empty", now=0).rows == ()
