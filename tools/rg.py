@@ -20,6 +20,9 @@ from gatewright.tools.query import Found, Query
 from gatewright.tools.slowsearch import slow_search
 
 LIMIT = 16 * 1024 * 1024
+_PAUSE = 0.001  # ripgrep writes file by file: waking up for each would take its processor away
+_CROWD = 8 * 1024  # with chunks of this size, or an output of the other, pausing would hold it up
+_PLENTY = 256 * 1024
 NEWEST_KNOWN_BAD = 13  # before 14 `--null` and ignore rules differ
 
 
@@ -107,6 +110,8 @@ async def _run(argv: tuple[str, ...], cwd: Path, ctx: ToolContext, bounds: Bound
             while not full and (chunk := await child.read()):
                 data += chunk
                 full = len(data) > bounds.limit or 0 < bounds.lines < data.count(b"\n")
+                if len(chunk) < _CROWD and len(data) < _PLENTY:
+                    await asyncio.sleep(_PAUSE)
     except TimeoutError:
         late = True
     except BaseException:
