@@ -14,6 +14,8 @@ from gatewright.permissions.paths import MAX_PATH, Place, Resolver, components_m
 from gatewright.permissions.rules import PathForm, Rank, Rule
 
 _MAGIC = re.compile(r"[*?\[{]")
+_WILD = re.compile(r"[*?]+")
+_UNSURE = re.compile(r"[^\w.,=*?/ -]")  # classes, escapes, braces and what else may mean more
 MAX_BRACES = 64
 MAX_GROUPS = 64
 
@@ -80,18 +82,27 @@ def compile_pattern(
 class PatternGroup:
     """Several path rules with one expression that tells whether any of them could match."""
 
-    __slots__ = ("_any", "_holds", "entries")
+    __slots__ = ("_any", "_holds", "_words", "entries")
 
     def __init__(self, entries: tuple[tuple[Rule, PathPattern], ...]) -> None:
         self.entries = entries
         globs = tuple(dict.fromkeys(one for _, pattern in entries for one in pattern.globs))
         self._any = _compiled(globs) if globs else None
         self._holds = frozenset[str]().union(*(pattern.holds for _, pattern in entries))
+        words = [_word(one) for one in globs]
+        self._words = tuple(dict.fromkeys(words)) if all(words) else ()
 
     def maybe(self, path: str) -> bool:
         """False when no rule of the group is about this one path."""
         if self._any is None or len(path) > MAX_PATH:
             return False
+        if self._words and path.isascii():  # beyond it, case is folded in more ways than one
+            folded = path.lower()
+            for word in self._words:
+                if word in folded:
+                    break
+            else:
+                return False
         return self._any.match(path) is not None or path.casefold() in self._holds
 
 
@@ -217,6 +228,20 @@ def _compiled(globs: tuple[str, ...]) -> re.Pattern[str]:
         wanted.extend((pattern, pattern.rstrip("/") + "/**"))
     included, _ = glob.translate(wanted, flags=flags, limit=0)
     return re.compile("|".join(f"(?:{regex})" for regex in included))
+
+
+def _word(glob: str) -> str:
+    """Text that stands in every ASCII path the glob matches, in lower case; "" if unknown.
+
+    The last one is taken: what stands before it is often the project's own path.
+    """
+    if not glob.isascii() or _UNSURE.search(glob):
+        return ""
+    for part in reversed(glob.split("/")):
+        words = [word for word in _WILD.split(part) if word.strip(".")]
+        if words:
+            return max(words, key=len).lower()
+    return ""
 
 
 def globs_meet(one: list[str], two: list[str]) -> bool:

@@ -14,19 +14,18 @@ from gatewright.permissions.policy import Policy
 from gatewright.tools.access import Access, Effect, Where
 
 
-def searchable(policy: Policy, where: Where) -> Callable[[Path], bool]:
-    """Asked for every file found, so paths no rule could be about cost one look."""
+def searchable(policy: Policy, where: Where) -> Callable[[str], bool]:
+    """Asked for every file found, so paths no rule could be about cost one look at their text."""
     context = policy.context(where)
     rules = context.rules
     denied = context.patterns.group(rules.deny_reads)
     asked = context.patterns.group(rules.ask_reads)
 
-    def shown(path: Path) -> bool:
-        text = str(path)
-        if not (denied.maybe(text) or asked.maybe(text)):
+    def shown(path: str) -> bool:
+        if not (denied.maybe(path) or asked.maybe(path)):
             return True
-        access = Access(reads=(path,), effects=Effect.READ_ONLY)
-        inquiry = inquire(Call("Read", {"file_path": text}, access), context)
+        access = Access(reads=(Path(path),), effects=Effect.READ_ONLY)
+        inquiry = inquire(Call("Read", {"file_path": path}, access), context)
         if deny_rule(inquiry) is not None:
             return False
         return ask_rule(inquiry) is None or trusted_allow(inquiry) is not None

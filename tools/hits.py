@@ -87,7 +87,7 @@ def listing(output: bytes, wanted: Slice, sight: Sight, *, counts: bool) -> Rows
         pairs = {}
         names = newest_first(sight.root, output.split(b"\0")[:-1])
     if not sight.sees_all:
-        names = [name for name in names if sight.label(name)]
+        names = [name for name in names if sight.shows(name)]
     end = wanted.start + wanted.count if wanted.count else len(names)
     shown = [
         f"{sight.label(name)}:{pairs[name].decode()}" if counts else sight.label(name)
@@ -128,12 +128,20 @@ class Sight:
         self.numbers = numbers
         self._where = ctx.where
         self._readable = ctx.readable
+        leads = (f"{root}/", f"{os.path.realpath(root)}/")  # rules are about either spelling
+        self._leads = tuple(dict.fromkeys(lead.replace("//", "/") for lead in leads))
 
     @property
     def sees_all(self) -> bool:
         return self._readable is everything
 
+    def shows(self, name: bytes) -> bool:
+        """Whether the model may know of the file."""
+        rest = os.fsdecode(name.removeprefix(b"./"))
+        return all(self._readable(lead + rest) for lead in self._leads)
+
     def label(self, name: bytes) -> str:
         """The path from the current directory; empty for a file it may not read."""
-        path = f"{self.root}/{os.fsdecode(name.removeprefix(b'./'))}"
-        return brief(path, self._where) if self.sees_all or self._readable(Path(path)) else ""
+        if not (self.sees_all or self.shows(name)):
+            return ""
+        return brief(f"{self.root}/{os.fsdecode(name.removeprefix(b'./'))}", self._where)

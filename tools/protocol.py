@@ -252,7 +252,7 @@ Spawn: TypeAlias = Callable[[SpawnRequest], Awaitable[Child]]
 Asker: TypeAlias = Callable[[Ask], Awaitable[Answer]]
 
 
-def everything(path: Path) -> bool:
+def everything(path: str) -> bool:
     """The read filter of a session without rules against reading."""
     return bool(path)
 
@@ -274,14 +274,14 @@ class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
     ] = {}  # where the judged paths led, links followed, when it was decided
     agent: str = "main"
     confinement: Confinement | None = None
-    readable: Callable[[Path], bool] = everything  # False: a rule denies reading, so no search hit
+    readable: Callable[[str], bool] = everything  # False: a rule denies reading, so no search hit
     jobs: Jobs | None = None  # without it nothing runs in the background
     planning: Planning | None = None
     searcher: Searcher | None = None
     complete: Callable[[str], Awaitable[str]] | None = None  # a small model's answer, or ""
     private_hosts: tuple[str, ...] = ()  # names that may answer with a private address
 
-    def judged(self, real: Mapping[Path, Path], readable: Callable[[Path], bool]) -> ToolContext:
+    def judged(self, real: Mapping[Path, Path], readable: Callable[[str], bool]) -> ToolContext:
         """With what the gate knew when it decided."""
         return msgspec.structs.replace(self, real=real, readable=readable)
 

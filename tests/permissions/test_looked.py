@@ -95,3 +95,15 @@ async def test_a_link_swapped_while_the_question_stood_is_refused(root: Path) ->
     assert "leads to" in text_of(result)
     assert outside.read_text(encoding="utf-8") == "precious\n"
     assert inside.read_text(encoding="utf-8") == "draft\n"
+
+
+@pytest.mark.parametrize("place", ["sub/..", "here", "here/sub/.."])
+@pytest.mark.parametrize("mode", ["files_with_matches", "content", "count"])
+async def test_no_spelling_of_the_place_shows_more(root: Path, place: str, mode: str) -> None:
+    (root / "here").symlink_to(root)
+    desk = Desk(root, RuleTexts(deny=("Read(/secret/**)",)))
+    found = text_of(await desk.run("Grep", pattern="word", output_mode=mode, path=place))
+    assert "open.txt" in found
+    assert "plan.txt" not in found and ".env.local" not in found and "/.env:" not in found
+    listed = text_of(await desk.run("Glob", pattern="**/*", path=place))
+    assert "open.txt" in listed and "plan.txt" not in listed
