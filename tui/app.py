@@ -27,7 +27,7 @@ from gatewright.tui.farewell import farewell
 from gatewright.tui.look import Look
 from gatewright.tui.notify import Attention
 from gatewright.tui.palette_file import read_palettes
-from gatewright.tui.prompt.editor import edited
+from gatewright.tui.prompt.editor import Edited, Editor
 from gatewright.tui.prompt.files import Files
 from gatewright.tui.prompt.history import History
 from gatewright.tui.prompt.menu import Choice
@@ -82,6 +82,7 @@ class AgentApp(App[int], inherit_bindings=False):
             self._configure(ui)
         self._failures = 0
         self._files: Files | None = None
+        self.editor = Editor()
         self.taken = 0  # the last event on the screen
         self.problems: list[str] = []  # told once the screen is there
         for palette in self.look.palettes.values():
@@ -226,6 +227,7 @@ class AgentApp(App[int], inherit_bindings=False):
         self.repl.show(view, changes)
 
     async def leave(self, code: int = 0) -> None:
+        await self.editor.stop()
         if self.session is not None:
             await self.session.close()
         self.exit(code)
@@ -270,11 +272,16 @@ class AgentApp(App[int], inherit_bindings=False):
         self.copy_to_clipboard(text)
         self.spawn(copy_locally(text))
 
-    def edit(self, text: str) -> str | None:
-        if self.is_headless:
-            return edited(text, os.environ)
-        with self.suspend():
-            return edited(text, os.environ)
+    def edit(self, text: str, done: Callable[[Edited], None]) -> None:
+        self.spawn(self._edit(text, done))
+
+    async def _edit(self, text: str, done: Callable[[Edited], None]) -> None:
+        if self.editor.running:
+            return
+        with contextlib.nullcontext() if self.is_headless else self.suspend():
+            edited = await self.editor.run(text, os.environ)
+        self.screen.refresh(repaint=True, layout=True)
+        done(edited)
 
     def use_theme(self, name: str, *, keep: bool) -> None:
         if name != self.look.palette.name:

@@ -86,6 +86,22 @@ class ScreenDriver(LinuxDriver):
         )
         self._file = self._own = own_terminal()
         self._captured: Captured | None = None
+        self._lent = False
+
+    def write(self, data: str) -> None:
+        """What is painted while another program has the terminal is painted again afterwards."""
+        if not self._lent:
+            super().write(data)
+
+    def suspend_application_mode(self) -> None:
+        """Keep the own descriptor, which ends with the program only."""
+        self.stop_application_mode()
+        super().close()
+        self._lent = True
+
+    def resume_application_mode(self) -> None:
+        self._lent = False
+        super().resume_application_mode()
 
     def start_application_mode(self) -> None:
         if self._captured is None:

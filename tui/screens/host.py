@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
 from gatewright.tui.prompt.desk import FileSource
+from gatewright.tui.prompt.editor import Edited
 
 
 class Host(FileSource, Protocol):
@@ -13,8 +15,8 @@ class Host(FileSource, Protocol):
 
     def use_theme(self, name: str, *, keep: bool) -> None: ...
     def copy(self, text: str) -> None: ...
-    def edit(self, text: str) -> str | None:
-        """The text after the person edited it; None when that was not possible."""
+    def edit(self, text: str, done: Callable[[Edited], None]) -> None:
+        """Let the person edit a text; returns at once."""
         ...
 
     def folder(self) -> Path: ...

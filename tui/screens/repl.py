@@ -23,6 +23,7 @@ from gatewright.tui.look import Look
 from gatewright.tui.picker import Picker, Picking
 from gatewright.tui.prompt.box import Box
 from gatewright.tui.prompt.desk import Desk
+from gatewright.tui.prompt.editor import Edited
 from gatewright.tui.prompt.menu import Choice, Menu
 from gatewright.tui.rows import Rows
 from gatewright.tui.screens.host import Host
@@ -281,7 +282,7 @@ class Repl(Screen[None]):
 
     def action_read(self) -> None:
         def edit(text: str) -> None:
-            self._host.edit(text)
+            self._host.edit(text, lambda edited: self._tell_problem(edited.problem))
 
         reader = Reader(self._look, self.transcript.records.all(), edit)
         self.app.push_screen(reader)  # pyright: ignore[reportUnknownMemberType]
@@ -290,12 +291,16 @@ class Repl(Screen[None]):
         self.tell(self.desk.stash())
 
     def _edit(self) -> None:
-        text = self._host.edit(self.box.text)
-        if text is None:
-            self.tell("no editor: set EDITOR")
-        else:
-            self.box.put(text)
-        self.box.focus()
+        def done(edited: Edited) -> None:
+            self.box.put(edited.text)
+            self._tell_problem(edited.problem)
+            self._return_focus()
+
+        self._host.edit(self.box.text, done)
+
+    def _tell_problem(self, problem: str) -> None:
+        if problem:
+            self._talk.note(problem, "warning")
 
     def _search_history(self) -> None:
         entries = list(dict.fromkeys(reversed(self.box.history_.entries())))
