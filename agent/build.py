@@ -52,6 +52,7 @@ from gatewright.agent.session import Session
 from gatewright.agent.settings.grants import GrantStore
 from gatewright.agent.settings.schema import Settings
 from gatewright.agent.settings.trust import TrustStore
+from gatewright.agent.settings_book import SettingsBook
 from gatewright.agent.short_answer import PageReader
 from gatewright.agent.spending import Spending
 from gatewright.agent.surroundings import Surroundings, survey
@@ -166,6 +167,7 @@ def _beside(
         noticing=noticing.saw,
         memory=MemoryBook(lambda: live.around, briefing),
         models=ModelBook(lambda: live.around),
+        settings=SettingsBook(live),
         history=base.history if base.checkpointing else None,
         redactor=base.redactor,
         folder=base.start.path.parent,
@@ -261,7 +263,6 @@ def _sandbox(base: Base, policy: Policy) -> CommandSandbox:
             home=where.home,
             roots=(where.root, *where.added),
             own_home=places.home,
-            aside=places.state / "set-aside",
         ),
         base.around.settings.sandbox,
         restrictions=lambda: restrictions(policy.rules(), str(where.root), str(where.cwd)),

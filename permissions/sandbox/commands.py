@@ -43,19 +43,25 @@ class Base:
     home: Path
     roots: tuple[Path, ...]
     own_home: Path
-    aside: Path
 
 
 class Call:
     """One confined call; implements the port's ConfinedCall."""
 
-    def __init__(self, box: Sandbox, *, may_leave: bool) -> None:
+    def __init__(self, box: Sandbox, warn: Callable[[str], None], *, may_leave: bool) -> None:
         self._box = box
+        self._warn = warn
         self._may_leave = may_leave
         self._told: list[str] = []
 
     def confine(self, request: SpawnRequest) -> SpawnRequest:
-        return self._box.confine(request, self._told.extend)
+        return self._box.confine(request, self._after)
+
+    def _after(self, texts: list[str]) -> None:
+        """For the model with the result, and for the person at once."""
+        self._told.extend(texts)
+        for text in texts:
+            self._warn(f"Sandbox: {text}.".replace("..", "."))
 
     def hear(self, text: str) -> None:
         """The proxy refused something while this call ran."""
@@ -145,7 +151,7 @@ class CommandSandbox:
         if access.runs.unsandboxed or self._excluded(access):
             return None
         self._asker = ask
-        call = Call(self._box, may_leave=self.settings.allow_unsandboxed_commands)
+        call = Call(self._box, self.warn, may_leave=self.settings.allow_unsandboxed_commands)
         self._running.append(call)
         del self._running[:-8]
         return call
@@ -234,7 +240,6 @@ class CommandSandbox:
                 home=base.home,
                 roots=base.roots,
                 temp=self.temp,
-                aside=base.aside,
                 own_home=base.own_home,
             ),
             self.settings,

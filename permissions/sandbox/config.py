@@ -32,7 +32,7 @@ class Config:
     home: Path
     roots: tuple[Path, ...]
     temp: Path | None = None
-    aside: Path | None = None  # where what must not stay is moved to
+    aside: Path | None = None  # where what must not stay is moved to; None: it is only told
     own_home: Path | None = None
     deny_read: tuple[str, ...] = (*PRIVATE, *ENV_FILES)
     allow_read: tuple[str, ...] = ()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import os
 import tempfile
 import time
@@ -26,12 +27,13 @@ from gatewright.permissions.sandbox.placeholders import Placeholders
 from gatewright.permissions.sandbox.probe import Level
 from gatewright.permissions.sandbox.profile import SandboxProfile, Wishes, sandboxed, without
 from gatewright.permissions.sandbox.runs import Run, memory_file, status_pipe
-from gatewright.permissions.sandbox.settle import Before, Settlement
-from gatewright.permissions.sandbox.survey import Sight, Surveyor
+from gatewright.permissions.sandbox.settle import Before, Settlement, made, own_places
+from gatewright.permissions.sandbox.survey import After, Sight, Surveyor
 from gatewright.permissions.sandbox.violations import Violations
 from gatewright.tools.protocol import SpawnRequest
 
 LINGER_SECONDS = 1.0
+LOOK_SECONDS = 0.05  # after a run, in a session
 
 
 class Bridge(Protocol):
@@ -231,17 +233,29 @@ class Sandbox:
         if active not in self._active:
             return
         over = active.run.close()
-        settlement = Settlement(self._aside, self._fine, self.roots)
-        settlement.compare(active.before, self._surveyor.look())
+        texts = self._left_behind(active.before)
         if not over:
-            settlement.told.append("Something that this command started would not end.")
+            texts.append("Something that this command started would not end.")
         self._active.remove(active)
         self._placeholders.take(active.run.held, self.roots)
         self.janitor.forget(active.run.group)
         self._sweep_later()
-        self.violations.add(active.command, settlement.told)
-        if told is not None and settlement.told:
-            told(settlement.told)
+        self.violations.add(active.command, texts)
+        if told is not None and texts:
+            told(texts)
+
+    def _left_behind(self, before: Before) -> list[str]:
+        """What the run made that must not be believed."""
+        places = own_places(self.roots, self._home)
+        if not places:
+            return []
+        moves = self.config.aside is not None
+        deadline = math.inf if moves else time.monotonic() + LOOK_SECONDS
+        settlement = Settlement(self._fine, places, self._aside if moves else None)
+        settlement.compare(before, self._surveyor.look(After(places, deadline)))
+        if settlement.found:
+            settlement.told.append(made(settlement.found, str(self.config.cwd)))
+        return settlement.told
 
     def _sweep_later(self) -> None:
         """Commands come in bursts: on an event loop the stand-ins stay for a moment."""

@@ -6,6 +6,7 @@ costs one stat for each. Nothing is followed out of the directories.
 
 from __future__ import annotations
 
+import math
 import os
 import stat
 import time
@@ -58,6 +59,23 @@ class Sight:
     complete: bool
 
 
+@dataclass(frozen=True, slots=True)
+class After:
+    """A look after a run: only in these places, only until then, through no link."""
+
+    places: tuple[str, ...]
+    deadline: float = math.inf  # of the monotonic clock
+
+    def late(self) -> bool:
+        return time.monotonic() > self.deadline
+
+    def in_time(self, entries: Iterable[os.DirEntry[str]]) -> Iterator[os.DirEntry[str]]:
+        for entry in entries:
+            if self.late():
+                raise TimeoutError
+            yield entry
+
+
 @dataclass(slots=True)
 class Surveyor:
     """Remembers what it saw between commands; `denies` are fixed for its lifetime."""
@@ -70,19 +88,19 @@ class Surveyor:
     keeps: tuple[Glob, ...] = ()  # patterns of what must not change
     _seen: dict[str, _Listing] = field(default_factory=dict[str, _Listing])
 
-    def look(self) -> Sight:
+    def look(self, after: After | None = None) -> Sight:
         found: set[str] = set()
         gits: set[str] = set()
         bare: set[str] = set()
         denied: list[str] = []
-        queue = deque((root, False) for root in self.roots)
+        queue = deque((root, False) for root in (self.roots if after is None else after.places))
         visited: set[str] = set()
-        while queue and len(visited) < MAX_DIRECTORIES:
+        while queue and len(visited) < MAX_DIRECTORIES and (after is None or not after.late()):
             path, dependency = queue.popleft()  # shallow ones first: the limit leaves deep ones out
             if path in visited:
                 continue
             visited.add(path)
-            listing = self._listing(path)
+            listing = self._listing(path, after)
             if listing is None:
                 continue
             dependency = dependency or listing.dependencies
@@ -97,13 +115,14 @@ class Surveyor:
                 (f"{path}/{name}", dependency or name in DEPENDENCIES) for name in listing.below
             )
         found.update(path for path in self.deny_writes if os.path.lexists(path))
-        for path in self._seen.keys() - visited:
-            del self._seen[path]
+        if after is None:
+            for path in self._seen.keys() - visited:
+                del self._seen[path]
         return Sight(
             frozenset(found), frozenset(gits), frozenset(bare), tuple(denied), complete=not queue
         )
 
-    def _listing(self, path: str) -> _Listing | None:
+    def _listing(self, path: str, after: After | None) -> _Listing | None:
         try:
             status = os.lstat(path)
             key = (status.st_ino, status.st_ctime_ns)
@@ -111,7 +130,10 @@ class Surveyor:
             if seen is not None and seen.key == key:
                 return seen
             with os.scandir(path) as entries:
-                listing = self._read(path, key, entries)
+                if after is None:
+                    listing = self._read(path, key, entries)
+                else:
+                    listing = self._read(path, key, after.in_time(entries), follow=False)
         except OSError:
             self._seen.pop(path, None)
             return None
@@ -120,7 +142,12 @@ class Surveyor:
         return listing
 
     def _read(
-        self, path: str, key: tuple[int, int], entries: Iterable[os.DirEntry[str]]
+        self,
+        path: str,
+        key: tuple[int, int],
+        entries: Iterable[os.DirEntry[str]],
+        *,
+        follow: bool = True,
     ) -> _Listing:
         below: list[str] = []
         found: list[str] = []
@@ -142,6 +169,8 @@ class Surveyor:
                 denied.append(name)
             elif entry.is_dir(follow_symlinks=False):
                 below.append(name)
+            elif not follow and entry.is_symlink():
+                linked = True
             elif self.denies and entry.is_symlink() and entry.is_dir():
                 linked = True
                 denied.extend(self._through(path, name))

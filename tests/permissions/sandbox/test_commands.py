@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -35,10 +37,12 @@ pytestmark = pytest.mark.skipif(
 
 
 class House:
-    def __init__(self, place: Path, settings: Sandbox, **config: Any) -> None:
+    def __init__(
+        self, place: Path, settings: Sandbox, project: Path | None = None, **config: Any
+    ) -> None:
         for name in ("proj", "home", "out"):
             (place / name).mkdir()
-        self.place, self.project = place, place / "proj"
+        self.place, self.project = place, project or place / "proj"
         self.asked: list[Ask] = []
         self.warned: list[str] = []
         self.answer = Answer(("once",))
@@ -48,7 +52,7 @@ class House:
         )
         root = str(self.project)
         self.sandbox = CommandSandbox(
-            Base(where.cwd, where.home, (where.root,), place / "own", place / "aside"),
+            Base(where.cwd, where.home, (where.root,), place / "own"),
             settings,
             restrictions=lambda: restrictions(self.policy.rules(), root, root),
             warn=self.warned.append,
@@ -160,11 +164,49 @@ async def test_deny_rules_bind_every_program(tmp_path: Path, close: list[House])
     assert list((house.project / "fixed").iterdir()) == []
 
 
-async def test_what_was_moved_aside_is_told(house: House) -> None:
-    result = await house.bash("python3 -c \"import os; os.makedirs('new/.vscode')\"")
-    assert "was moved to" in text_of(result)
-    assert (house.project / "new").is_dir()
-    assert not (house.project / "new" / ".vscode").exists()
+async def test_what_was_made_is_told_and_stays(house: House) -> None:
+    code = "import os; os.makedirs('new/.vscode'); open('new/.vscode/tasks.json', 'w')"
+    text = text_of(await house.bash(f'python3 -c "{code}"'))
+    assert "made while the command ran: new/.vscode/tasks.json; such files can run code" in text
+    assert [line for line in house.warned if "new/.vscode/tasks.json" in line]
+    assert (house.project / "new" / ".vscode" / "tasks.json").exists()
+    assert "made while" not in text_of(await house.bash("echo again"))
+
+
+async def test_what_others_make_meanwhile_is_not_touched(house: House) -> None:
+    """An editor, a test run or a person in another terminal works in the same project."""
+    project = house.project
+    running = asyncio.create_task(house.bash("echo x > started; while ! test -e go; do :; done"))
+    seen = await asyncio.create_subprocess_shell(
+        f"while ! test -e {project}/started; do sleep 0.01; done"
+    )
+    async with asyncio.timeout(8):
+        await seen.wait()
+    other = project / "other"
+    for words in (("init", "-q", str(other)), ("-C", str(other), "config", "core.pager", "mine")):
+        git = await asyncio.create_subprocess_exec("git", *words)
+        assert await git.wait() == 0
+    hook = other / ".git" / "hooks" / "pre-commit"
+    hook.write_text("mine\n", encoding="utf-8")
+    for number in range(7):
+        (other / f"{number}" / ".vscode").mkdir(parents=True)
+    (project / "go").touch()
+    text = text_of(await running)
+    assert "other/0/.vscode" in text
+    assert "other/6/.vscode" not in text
+    assert re.search(r" and \d+ more; such", text)
+    assert "mine" in (other / ".git" / "config").read_text(encoding="utf-8")
+    assert hook.exists()
+    assert len(list(other.glob("*/.vscode"))) == 7
+
+
+async def test_a_whole_home_is_not_searched(tmp_path: Path, close: list[House]) -> None:
+    house = House(tmp_path, Sandbox(auto_allow_bash_if_sandboxed=True), project=tmp_path / "home")
+    close.append(house)
+    result = await house.bash("mkdir -p a/.vscode; echo done")
+    assert "done" in text_of(result)
+    assert "made while" not in text_of(result)
+    assert (tmp_path / "home" / "a" / ".vscode").is_dir()
 
 
 async def test_a_background_command_is_confined_to_its_end(house: House) -> None:
@@ -211,7 +253,7 @@ async def test_the_panel_says_what_holds(house: House) -> None:
     assert isinstance(shown, Code)
     assert "bubblewrap" in shown.text
     assert str(house.project) in shown.text
-    assert "moved to" in str(table)
+    assert "made while the command ran: n/.claude" in str(table)
 
 
 async def test_nothing_is_left(house: House) -> None:

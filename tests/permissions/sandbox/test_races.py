@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,8 @@ from gatewright.permissions.sandbox.config import Config
 from gatewright.permissions.sandbox.confinement import Sandbox
 from gatewright.permissions.sandbox.machine import machine
 from gatewright.permissions.sandbox.probe import probe
-from gatewright.permissions.sandbox.survey import Sight, Surveyor
+from gatewright.permissions.sandbox.settle import Before, Settlement, own_places
+from gatewright.permissions.sandbox.survey import After, Sight, Surveyor
 from gatewright.tools.protocol import SpawnRequest
 
 pytestmark = pytest.mark.skipif(probe(machine()).level != "bwrap", reason="no bubblewrap here")
@@ -104,21 +106,53 @@ def test_a_directory_swapped_for_a_link_is_not_mounted(box: Sandbox, tmp_path: P
     finish(beside)
 
 
+def test_only_what_was_born_in_the_run_is_moved(box: Sandbox, tmp_path: Path) -> None:
+    """A look that did not see everything takes nothing for new that is old."""
+    project = box.config.cwd
+    (project / "old" / ".vscode").mkdir(parents=True)
+    sight = Surveyor((str(project),), str(tmp_path / "home")).look()
+    since = time.time_ns() + 10**9
+    blind = Before(frozenset(), frozenset(), frozenset(), frozenset(), complete=False, since=since)
+    settlement = Settlement(lambda _: False, (str(project),), lambda: tmp_path / "aside")
+    settlement.compare(blind, sight)
+    assert (settlement.told, settlement.found) == ([], [])
+    settlement.compare(replace(blind, complete=True), sight)
+    assert settlement.found == [str(project / "old" / ".vscode")]
+    settlement.compare(replace(blind, since=since - 2 * 10**9), sight)
+    assert not (project / "old" / ".vscode").exists()
+    assert settlement.told[0].startswith(f"{project}/old/.vscode was moved to {tmp_path}/aside/")
+    assert settlement.told[0].split(": ")[0].endswith(f"{project}/old/.vscode")
+
+
+def test_a_look_after_a_run_ends_in_time(tmp_path: Path) -> None:
+    for number in range(200):
+        (tmp_path / str(number) / ".vscode").mkdir(parents=True)
+    late = After((str(tmp_path),), time.monotonic() - 1)
+    sight = Surveyor((str(tmp_path),), "/home/x").look(late)
+    assert not sight.complete
+    assert not sight.guarded
+
+
+@pytest.mark.parametrize("root", ["/", "/home", "/home/x"])
+def test_a_whole_disk_is_nobodys_own_place(root: str) -> None:
+    assert own_places((root, "/home/x/proj", "/srv"), "/home/x") == ("/home/x/proj", "/srv")
+
+
 def test_settling_follows_no_link(
     box: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A name that has to be moved aside is not looked up through a link put there meanwhile."""
     project, home = box.config.cwd, tmp_path / "home"
-    (home / ".vscode").mkdir()
     run = start(box, "mkdir -p sub/.vscode")
     child, prepared = run
     child.communicate(timeout=8)
     look = Surveyor.look
 
-    def look_then_swap(self: Surveyor) -> Sight:
-        sight = look(self)
+    def look_then_swap(self: Surveyor, after: After | None = None) -> Sight:
+        sight = look(self, after)
         (project / "sub").rename(project / "away")
         (project / "sub").symlink_to(home)
+        (home / ".vscode").mkdir()
         return sight
 
     monkeypatch.setattr(Surveyor, "look", look_then_swap)

@@ -25,7 +25,7 @@ ROOT = os.geteuid() == 0
 def missing(cwd: Path, home: Path) -> set[str]:
     """Where stand-ins would be made for a command that starts in `cwd`."""
     box = Sandbox(Config(cwd=cwd, home=home, roots=(cwd,), deny_read=()), machine())
-    return {os.path.dirname(path) for path in box.profile(cwd).missing}
+    return {str(Path(path).parent) for path in box.profile(cwd).missing}
 
 
 def test_none_above_home(tmp_path: Path) -> None:
