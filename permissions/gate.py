@@ -12,12 +12,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
-from gatewright.permissions.context import Call, HookWord
+from gatewright.permissions.context import Call, Context, HookWord
 from gatewright.permissions.decide import decide
 from gatewright.permissions.decision import (
     Allow,
     Ask,
-    Decision,
     DecisionRecord,
     Deny,
     Grant,
@@ -26,6 +25,7 @@ from gatewright.permissions.decision import (
 )
 from gatewright.permissions.grants import options_for, question, refusal, repeated
 from gatewright.permissions.policy import Policy
+from gatewright.permissions.recent import Judged
 from gatewright.permissions.sandbox.port import Commands
 from gatewright.permissions.world import (
     Dirty,
@@ -148,19 +148,19 @@ class Gate:
     async def authorize(self, request: Request) -> Outcome:
         """Decide, ask if need be, record how it ended."""
         started = self._ports.clock()
-        decision = await self._decide(request)
+        judged = await self._decide(request)
         answer = ""
         outcome: Outcome
-        if isinstance(decision, Ask):
+        if isinstance(judged.decision, Ask):
             async with self._queue:
-                decision = await self._decide(request)
-                if isinstance(decision, Ask):
-                    outcome, answer = await self._put(request, decision)
+                judged = await self._decide(request)
+                if isinstance(judged.decision, Ask):
+                    outcome, answer = await self._put(request, judged.decision)
                 else:
-                    outcome = self._settled(request, decision)
+                    outcome = self._settled(request, judged.decision)
         else:
-            outcome = self._settled(request, decision)
-        self._note(request, decision, outcome, (answer, started))
+            outcome = self._settled(request, judged.decision)
+        self._note(request, judged, outcome, (answer, started))
         return outcome
 
     async def changed(self, request: Request) -> Outcome:
@@ -169,29 +169,34 @@ class Gate:
         They have said yes to exactly this, so an ask is settled; what is forbidden stays so.
         """
         started = self._ports.clock()
-        decision = await self._decide(request)
-        if not isinstance(decision, Deny):
+        judged = await self._decide(request)
+        if not isinstance(judged.decision, Deny):
             return Passed(request.call)
-        outcome = self._settled(request, decision)
-        self._note(request, decision, outcome, ("changed", started))
+        outcome = self._settled(request, judged.decision)
+        self._note(request, judged, outcome, ("changed", started))
         return outcome
 
-    async def _decide(self, request: Request) -> Decision:
+    async def _decide(self, request: Request) -> Judged:
         """Decide with everything known that a decision needs to know."""
         policy, ports = self._policy, self._ports
         call = Call(request.call.name, request.call.input, request.facts.access)
         resolver = DiskResolver(policy.place)  # its own: calls are decided side by side
+        context = self._context(request, resolver)
         for _ in range(MAX_ROUNDS):
-            context = policy.context(
-                request.where, agent=request.agent, hook=request.hook.word, resolver=resolver
-            )
-            if ports.sandbox is not None:
-                context = ports.sandbox.judged(context, request.facts.access)
             decision = decide(call, context)
             if not await fetch_missing(resolver, ports.lookup, ports.dirty):
                 policy.resolver.trees = resolver.trees
-                return decision
-        return Deny(Reason(Stage.FLOOR, "The gate could not gather what it needs to judge this."))
+                return Judged(call, context, decision)
+            context = self._context(request, resolver)
+        text = "The gate could not gather what it needs to judge this."
+        return Judged(call, context, Deny(Reason(Stage.FLOOR, text)))
+
+    def _context(self, request: Request, resolver: DiskResolver) -> Context:
+        context = self._policy.context(
+            request.where, agent=request.agent, hook=request.hook.word, resolver=resolver
+        )
+        sandbox = self._ports.sandbox
+        return context if sandbox is None else sandbox.judged(context, request.facts.access)
 
     def _settled(self, request: Request, decision: Allow | Deny) -> Outcome:
         key = f"{request.call.name} {request.facts.target}"
@@ -243,24 +248,24 @@ class Gate:
             await self._ports.persist(rules)
 
     def _note(
-        self, request: Request, decision: Decision, outcome: Outcome, ended: tuple[str, float]
+        self, request: Request, judged: Judged, outcome: Outcome, ended: tuple[str, float]
     ) -> None:
         answer, started = ended
-        reason = decision.reason
-        self._ports.record(
-            DecisionRecord(
-                call_id=request.call.id,
-                tool=request.call.name,
-                target=request.facts.target,
-                behavior="allow" if isinstance(outcome, Passed) else "deny",
-                stage=str(reason.stage),
-                reason=reason.text,
-                rule=reason.rule,
-                source=reason.source,
-                answer=answer,
-                ms=round((self._ports.clock() - started) * 1000),
-            )
+        reason = judged.decision.reason
+        record = DecisionRecord(
+            call_id=request.call.id,
+            tool=request.call.name,
+            target=request.facts.target,
+            behavior="allow" if isinstance(outcome, Passed) else "deny",
+            stage=str(reason.stage),
+            reason=reason.text,
+            rule=reason.rule,
+            source=reason.source,
+            answer=answer,
+            ms=round((self._ports.clock() - started) * 1000),
         )
+        self._policy.recent.add(record, judged)
+        self._ports.record(record)
 
 
 def _choice(

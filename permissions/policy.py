@@ -5,7 +5,7 @@ Everything a decision needs is handed out as one immutable context; nothing else
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from gatewright.permissions import modes
 from gatewright.permissions.context import Context, HookWord, PlanEnforcement, Skips
 from gatewright.permissions.paths import Place, Resolver
 from gatewright.permissions.patterns import Patterns
+from gatewright.permissions.recent import Recent
 from gatewright.permissions.rules import (
     SOURCES,
     Behavior,
@@ -73,6 +74,7 @@ class Policy:
         self._session = RuleTexts()
         self._rules: RuleSet | None = None
         self._watchers: list[Callable[[str], None]] = []
+        self.recent = Recent()
         self.place = Place(
             root=_text(config.root),
             cwd=_text(config.cwd),
@@ -171,6 +173,7 @@ class Policy:
             self.set(allowed)
 
     def table(self) -> Sequence[Block]:
+        """The rules, what is wrong with them, the directories, and the last decisions."""
         rows: list[tuple[str, ...]] = []
         texts = self._texts()
         for source in (*SOURCES, *(name for name in texts if name not in SOURCES)):
@@ -184,7 +187,20 @@ class Policy:
         )
         blocks: list[Block] = [Table(("behavior", "rule", "source"), tuple(rows))]
         blocks.extend(Text(problem, "warning") for problem in self.problems)
-        return blocks
+        from gatewright.permissions.shadowed import sentence, shadows  # noqa: PLC0415  lazy: 20 ms
+
+        blocks.extend(Text(sentence(*pair), "warning") for pair in shadows(self.rules()))
+        blocks.append(Table(("directory", "why"), tuple(self._directories())))
+        decisions = self.recent.table()
+        return blocks if decisions is None else [*blocks, decisions]
+
+    def _directories(self) -> Iterator[tuple[str, str]]:
+        yield self.place.root, "the project" if self._config.trusted else "the project, not trusted"
+        yield from ((directory, "added") for directory in self.place.directories)
+
+    def why(self, number: int) -> Sequence[Block]:
+        """The trace of the n-th last decision. Raises ValueError where there is none."""
+        return self.recent.why(number)
 
     def add(self, behavior: str, rule: str) -> str:
         """Add a session rule; returns what to tell the person. Raises ValueError."""

@@ -7,7 +7,10 @@ from gatewright.agent.commands.registry import Command, CommandContext
 from gatewright.tools.blocks import Table, Text
 
 BEHAVIORS = ("allow", "ask", "deny")
-USAGE = "Usage: /permissions [allow|ask|deny RULE | remove RULE], such as allow Bash(npm test)"
+USAGE = (
+    "Usage: /permissions [allow|ask|deny RULE | remove RULE | why [NUMBER]], "
+    "such as allow Bash(npm test)"
+)
 
 
 def commands() -> tuple[Command, ...]:
@@ -16,7 +19,7 @@ def commands() -> tuple[Command, ...]:
         Command(
             name="permissions",
             summary="Rules for what may run, asks, or never runs",
-            args="[allow|ask|deny RULE | remove RULE]",
+            args="[allow|ask|deny RULE | remove RULE | why [NUMBER]]",
             aliases=("allowed-tools",),
             run=permissions,
         ),
@@ -38,6 +41,8 @@ async def mode(args: str, context: CommandContext) -> Outcome:
 async def permissions(args: str, context: CommandContext) -> Outcome:
     verb, _, rule = args.partition(" ")
     rule = rule.strip()
+    if verb == "why":
+        return _why(rule, context)
     if not verb:
         return Panel("permissions", fallback=Say(tuple(context.rules.table())))
     if not rule or verb not in (*BEHAVIORS, "remove"):
@@ -46,5 +51,15 @@ async def permissions(args: str, context: CommandContext) -> Outcome:
         if verb == "remove":
             return Say.text(context.rules.remove(rule))
         return Say.text(context.rules.add(verb, rule))
+    except ValueError as error:
+        return Say.text(str(error), "warning")
+
+
+def _why(number: str, context: CommandContext) -> Outcome:
+    """`why` alone is about the last decision."""
+    if number and not (number.isascii() and number.isdigit() and len(number) < 6):
+        return Say.text("/permissions why takes a number; 1 is the last decision.", "warning")
+    try:
+        return Say(tuple(context.rules.why(int(number or 1))))
     except ValueError as error:
         return Say.text(str(error), "warning")

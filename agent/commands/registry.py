@@ -21,6 +21,10 @@ class RuleBook(Protocol):
     """The permission rules in force, as rows for people, and changes to them."""
 
     def table(self) -> Sequence[Block]: ...
+    def why(self, number: int) -> Sequence[Block]:
+        """How the n-th last decision came about. Raises ValueError where there is none."""
+        ...
+
     def add(self, behavior: str, rule: str) -> str:
         """Add a session rule; returns what to tell the person. Raises ValueError with a reason."""
         ...

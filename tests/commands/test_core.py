@@ -29,6 +29,9 @@ class Rules:
     def table(self) -> Sequence[Block]:
         return [Text(f"{behavior} {rule}") for behavior, rule in self.rules]
 
+    def why(self, number: int) -> Sequence[Block]:
+        return (Text(f"because of {number}"),)
+
     def add(self, behavior: str, rule: str) -> str:
         if rule.startswith("("):
             raise ValueError(f"{rule} is no rule.")
@@ -102,6 +105,14 @@ async def test_rules_are_added_and_removed() -> None:
     assert said(await run("/permissions", rules)) == "allow Bash(npm test)"
     assert said(await run("/permissions remove Bash", rules)) == "Removed Bash."
     assert said(await run("/permissions deny (", rules)) == "( is no rule."
+
+
+@pytest.mark.parametrize(
+    ("args", "answer"),
+    [("", "because of 1"), (" 3", "because of 3"), (" x", "takes a number"), (" -1", "takes")],
+)
+async def test_why_is_about_a_number(args: str, answer: str) -> None:
+    assert answer in said(await run(f"/permissions why{args}"))
 
 
 @pytest.mark.parametrize("args", ["allow", "permit Bash", "remove"])

@@ -31,7 +31,7 @@ from gatewright.agent.hub import Hub, Subscription
 from gatewright.agent.memory_book import MemoryBook
 from gatewright.agent.model_book import ModelBook
 from gatewright.agent.session import Session
-from gatewright.tools.blocks import Block, Table
+from gatewright.tools.blocks import Block, Table, Text
 from gatewright.tools.interact import Answer
 from gatewright.tools.protocol import Content, TextContent
 
@@ -68,6 +68,9 @@ class Rules:
     def table(self) -> Sequence[Block]:
         rows = (("allow", "Bash(pytest:*)", "project"), ("deny", "Read(.env)", "user"))
         return (Table(("", "Rule", "From"), rows),)
+
+    def why(self, number: int) -> Sequence[Block]:
+        return (Text(f"because of {number}"),)
 
     def add(self, behavior: str, rule: str) -> str:
         return f"{behavior} {rule}, for this session"

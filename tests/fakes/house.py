@@ -24,7 +24,7 @@ from gatewright.agent.providers.script import ScriptedProvider
 from gatewright.agent.request import RequestFrame
 from gatewright.agent.session import Session
 from gatewright.tools.access import Where
-from gatewright.tools.blocks import Block
+from gatewright.tools.blocks import Block, Text
 from gatewright.tools.protocol import ToolContext
 from tests.fakes.executor import FakeExecutor, context
 
@@ -58,6 +58,9 @@ class FakeModes:
 class FakeRules:
     def table(self) -> Sequence[Block]:
         return ()
+
+    def why(self, number: int) -> Sequence[Block]:
+        return (Text(f"because of {number}"),)
 
     def add(self, behavior: str, rule: str) -> str:
         return f"{behavior} {rule}"

@@ -1,0 +1,80 @@
+"""The last decisions of a session, kept so that a person can ask why."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from gatewright.permissions.context import Call, Context
+from gatewright.permissions.decision import Decision, DecisionRecord
+from gatewright.tools.blocks import Block, Table, Text
+
+KEPT = 50
+SHOWN = 10
+LONGEST = 4000  # of one text in an input: what a file is given has no say in a decision
+TARGET = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A decision with all that it was made from."""
+
+    call: Call
+    context: Context
+    decision: Decision
+
+
+class Recent:
+    def __init__(self) -> None:
+        self._kept: deque[tuple[DecisionRecord, Judged]] = deque(maxlen=KEPT)
+
+    def add(self, record: DecisionRecord, judged: Judged) -> None:
+        call = replace(judged.call, input=_shortened(judged.call.input))
+        self._kept.append((record, replace(judged, call=call)))
+
+    def table(self) -> Table | None:
+        """The newest first, with the numbers that `why` takes."""
+        if not self._kept:
+            return None
+        newest = list(self._kept)[: -SHOWN - 1 : -1]
+        rows = tuple(
+            (str(number), record.behavior, record.tool, _line(record.target), ended(record))
+            for number, (record, _) in enumerate(newest, 1)
+        )
+        return Table(("why", "decision", "tool", "target", "by"), rows)
+
+    def why(self, number: int) -> Sequence[Block]:
+        """Stage by stage, as it was decided then. Raises ValueError where there is none."""
+        from gatewright.permissions.explain import trace  # noqa: PLC0415  lazy: only to explain
+
+        if not 1 <= number <= len(self._kept):
+            raise ValueError(
+                f"There are {len(self._kept)} decisions to explain."
+                if self._kept
+                else "Nothing was decided yet."
+            )
+        record, judged = self._kept[-number]
+        lines, _ = trace(judged.call, judged.context)
+        return (
+            Text(f"{record.tool} {_line(record.target, 400)}: {record.behavior}, {ended(record)}"),
+            Text("\n".join(lines), "dim"),
+        )
+
+
+def ended(record: DecisionRecord) -> str:
+    """Who or what settled it: the person's answer, else the rule, else the stage."""
+    if record.answer:
+        return f"you ({record.answer})" if record.answer != "cancelled" else "nobody answered"
+    return f"{record.rule} ({record.source})" if record.rule else record.stage
+
+
+def _line(text: str, most: int = TARGET) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def _shortened(given: Mapping[str, object]) -> Mapping[str, object]:
+    return {
+        key: value[:LONGEST] if isinstance(value, str) else value for key, value in given.items()
+    }
