@@ -19,6 +19,7 @@ from gatewright.agent.opening import ModelOpener, wanted_model
 from gatewright.agent.providers.catalog import load_catalog
 from gatewright.agent.redact import Redactor
 from gatewright.agent.resume import Start
+from gatewright.agent.settings_book import SettingsBook
 from gatewright.agent.surroundings import Surroundings
 from gatewright.agent.titles import Namer
 from gatewright.tools.access import Where
@@ -49,6 +50,7 @@ class Beside(msgspec.Struct, frozen=True, kw_only=True):
     noticing: Callable[[AnyEvent], Sequence[str]] = _nothing_noticed  # texts for the model
     memory: MemoryBook | None = None
     models: ModelBook | None = None
+    settings: SettingsBook | None = None
     history: History | None = None  # the files' past; None: nothing is kept
     redactor: Redactor = Redactor({})
     folder: Path | None = None  # where this directory's sessions are

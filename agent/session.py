@@ -143,6 +143,7 @@ class Session:
             past=self.past,
             memory=self._parts.beside.memory,
             models=self._parts.beside.models,
+            settings=self._parts.beside.settings,
             effort=self._models.effort,
         )
         outcome = await self.commands.run(line, context)

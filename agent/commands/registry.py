@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from gatewright.agent.memory_book import MemoryBook
     from gatewright.agent.model_book import ModelBook
     from gatewright.agent.past import Past
+    from gatewright.agent.settings_book import SettingsBook
 
 
 class RuleBook(Protocol):
@@ -60,6 +61,7 @@ class CommandContext(msgspec.Struct, frozen=True, kw_only=True):
     past: Past | None = None
     memory: MemoryBook | None = None
     models: ModelBook | None = None
+    settings: SettingsBook | None = None
     effort: str = ""
 
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 from enum import StrEnum
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import msgspec
 import typer
 
-from gatewright.agent.errors import SettingsError
-from gatewright.agent.settings.coerce import coerce
 from gatewright.agent.settings.edit import set_value
+from gatewright.agent.settings.keys import check, typed, value_at
 from gatewright.agent.settings.legacy import FILES
-from gatewright.agent.settings.schema import Settings, Source
-from gatewright.agent.settings.sources import dotted
+from gatewright.agent.settings.schema import Source
 from gatewright.agent.subcommands.place import here, refuse_inside_session
 from gatewright.agent.subcommands.schema import Name, document
 
@@ -38,7 +36,7 @@ def register(app: typer.Typer) -> None:
 @group.command()
 def get(key: Key) -> None:
     """Print one setting as JSON; exit code 1 when it is not set anywhere."""
-    value = _find(msgspec.to_builtins(here().loaded.settings), key)
+    value = value_at(msgspec.to_builtins(here().loaded.settings), key)
     if value is None:
         raise typer.Exit(1)
     typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
@@ -50,7 +48,7 @@ def list_() -> None:
     loaded = here().loaded
     values: Any = msgspec.to_builtins(loaded.settings)
     for key, sources in sorted(loaded.provenance.items()):
-        found = json.dumps(_find(values, key), ensure_ascii=False)
+        found = json.dumps(value_at(values, key), ensure_ascii=False)
         typer.echo(f"{key} = {found}  ({', '.join(sources)})")
     for problem in loaded.problems:
         typer.echo(problem.text(), err=True)
@@ -61,8 +59,8 @@ def set_(key: Key, value: Annotated[str, typer.Argument()], scope: Where = Scope
     """Change one setting; the value is JSON, or plain text."""
     refuse_inside_session()
     source = Source(scope)
-    given = _value(value)
-    _check(key, given, source)
+    given = typed(value)
+    check(key, given, source)
     path = here().places.file(source)
     assert path is not None
     set_value(path, key, given)
@@ -92,26 +90,3 @@ def path() -> None:
 def schema() -> None:
     """Print the JSON Schema of a settings file, for editors."""
     typer.echo(json.dumps(document(Name.SETTINGS), indent=2))
-
-
-def _find(values: Any, key: str) -> Any:
-    """The value of a dotted key, or None."""
-    for part in key.split("."):
-        values = cast("dict[str, Any]", values).get(part) if isinstance(values, dict) else None
-    return values
-
-
-def _value(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError:
-        return text
-
-
-def _check(key: str, value: Any, source: Source) -> None:
-    """Refuse what the loader would leave out. A project is taken as trusted: this is its owner."""
-    nested: Any = value
-    for part in reversed(key.split(".")):
-        nested = {part: nested}
-    for fault in coerce(nested, Settings, source, trusted=True).faults:
-        raise SettingsError(f"{dotted(fault.key)} {fault.message}.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Iterator, Mapping
 from typing import Annotated
 
 import typer
@@ -16,6 +17,8 @@ from gatewright.agent.providers.listing import local_servers
 from gatewright.agent.providers.presets import endpoint, load_presets
 from gatewright.agent.providers.probe import Finding as Probed
 from gatewright.agent.providers.probe import probe
+from gatewright.agent.settings.paths import Places
+from gatewright.agent.settings.sources import Loaded
 from gatewright.agent.subcommands.place import here
 from gatewright.permissions.sandbox.machine import machine as sandbox_machine
 from gatewright.permissions.sandbox.probe import probe as sandbox
@@ -40,25 +43,33 @@ def doctor(provider: Provider = "") -> None:
         _try(provider)
         return
     place = here()
-    confined = sandbox(sandbox_machine())
-    machine = Machine(
-        env=os.environ,
-        places=place.places,
-        trusted=place.trusted,
-        loaded=place.loaded,
-        key_variables=key_variables(),
-        stored_keys=key_store(os.environ).names(),
-        local=asyncio.run(local_servers(place.loaded.settings.providers, os.environ)),
-        sandbox=confined.level,
-        sandbox_why=confined.why,
-        ripgrep=locate(place.places.root),
-    )
     broken = False
-    for finding in examine(machine):
+    for finding in findings(place.places, place.loaded, os.environ, trusted=place.trusted):
         _show(finding)
         broken = broken or finding.health is Health.BAD
     if broken:
         raise typer.Exit(1)
+
+
+def findings(
+    places: Places, loaded: Loaded, env: Mapping[str, str], *, trusted: bool
+) -> Iterator[Finding]:
+    """Takes a second or two; must not run on an event loop."""
+    confined = sandbox(sandbox_machine())
+    yield from examine(
+        Machine(
+            env=env,
+            places=places,
+            trusted=trusted,
+            loaded=loaded,
+            key_variables=key_variables(),
+            stored_keys=key_store(env).names(),
+            local=asyncio.run(local_servers(loaded.settings.providers, env)),
+            sandbox=confined.level,
+            sandbox_why=confined.why,
+            ripgrep=locate(places.root),
+        )
+    )
 
 
 def key_variables() -> list[str]:

@@ -1,0 +1,129 @@
+"""The settings in force for people: each with its source and meaning, a change to one's own.
+
+Nothing is changed for a model: inside a command of a session every change is refused.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from gatewright.agent.errors import SettingsError
+from gatewright.agent.live import LiveSettings
+from gatewright.agent.redact import Redactor
+from gatewright.agent.settings.schema import Source
+
+if TYPE_CHECKING:  # lazy: 15 ms, and only /doctor needs it
+    from gatewright.agent.doctor import Finding
+
+DEFAULT = "default"
+
+
+class Setting(msgspec.Struct, frozen=True):
+    """`value` is JSON without secrets; `source` names the layers it comes from."""
+
+    key: str
+    value: str
+    source: str
+
+
+class About(msgspec.Struct, frozen=True):
+    """What one key means; a group of settings shows those below it."""
+
+    settings: tuple[Setting, ...]
+    help: str
+    belongs: str
+
+
+class SettingsBook:
+    """Looks at the disk, so a front end calls it in a thread."""
+
+    def __init__(self, live: LiveSettings) -> None:
+        self._live = live
+
+    def rows(self) -> Sequence[Setting]:
+        """All that are set anywhere."""
+        self._live.refresh()
+        return [self._setting(key) for key in sorted(self._live.around.loaded.provenance)]
+
+    def problems(self) -> Sequence[str]:
+        return [problem.text() for problem in self._live.around.loaded.problems]
+
+    def about(self, key: str) -> About:
+        """Raises SettingsError with the nearest name."""
+        from gatewright.agent.settings.keys import facts  # noqa: PLC0415  only when asked for
+
+        self._live.refresh()
+        found = facts(key)
+        shown = tuple(self._setting(each, None) for each in found.inside)
+        single = (self._setting(key, found.default),)
+        return About(shown or single, found.help, "" if shown else found.belongs)
+
+    def set(self, key: str, text: str) -> str:
+        """Change one's own settings; returns what to tell. Raises SettingsError."""
+        from gatewright.agent.settings.keys import check, facts, typed  # noqa: PLC0415
+
+        facts(key)
+        value = typed(text)
+        check(key, value, Source.USER)
+        path = self._write(key, value)
+        now = self._setting(key)
+        if str(Source.USER) not in now.source.split(", "):
+            return f"{key} is set in {path}, but {now.source} settings have the say: {now.value}."
+        return f"{key} = {now.value} in {path}. {self._when(key)}"
+
+    def unset(self, key: str) -> str:
+        """Take one's own value away. Raises SettingsError."""
+        path = self._write(key, None)
+        now = self._setting(key)
+        return f"{key} is no longer set in {path}; it is {now.value} ({now.source})."
+
+    def examine(self) -> Iterator[Finding]:
+        """What is right and wrong on this machine; not on an event loop, and takes a second."""
+        from gatewright.agent.subcommands.doctor import (  # noqa: PLC0415  lazy: 60 ms, typer
+            findings,
+        )
+
+        around = self._live.around
+        return findings(around.places, around.loaded, around.env, trusted=around.trusted)
+
+    def _write(self, key: str, value: Any) -> Path:
+        from gatewright.agent.settings.edit import set_value  # noqa: PLC0415  lazy: 9 ms
+        from gatewright.agent.subcommands.place import refuse_inside_session  # noqa: PLC0415
+
+        refuse_inside_session()
+        path = self._live.around.places.file(Source.USER)
+        if path is None:
+            raise SettingsError("There is no file for your own settings.")
+        set_value(path, key, value)
+        self._live.refresh()
+        return path
+
+    def _setting(self, key: str, default: Any = None) -> Setting:
+        from gatewright.agent.settings.keys import facts, value_at  # noqa: PLC0415
+
+        loaded = self._live.around.loaded
+        value = value_at(msgspec.to_builtins(loaded.settings), key)
+        if value is None:
+            value = facts(key).default if default is None else default
+        sources = loaded.provenance.get(key) or _below(loaded.provenance, key)
+        text = json.dumps(value, ensure_ascii=False)
+        return Setting(key, Redactor({key: text}).text(text), ", ".join(sources) or DEFAULT)
+
+    @staticmethod
+    def _when(key: str) -> str:
+        if key.startswith(("permissions.allow", "permissions.ask", "permissions.deny")):
+            return "It counts from the next call on."
+        return "A session that is open keeps what it was started with; a new one has it."
+
+
+def _below(provenance: dict[str, tuple[Source, ...]], key: str) -> list[Source]:
+    """The layers that have a say in a table such as env."""
+    found = {
+        source for each, have in provenance.items() if each.startswith(f"{key}.") for source in have
+    }
+    return [source for source in Source if source in found]
