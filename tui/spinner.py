@@ -31,7 +31,6 @@ class Spinner(Rows):
         self._since = 0.0
         self._doing = ""
         self._waiting = False
-        self._frame = 0
         self._timer: Timer | None = None
         self.still = False  # reduced motion
 
@@ -40,14 +39,10 @@ class Spinner(Rows):
         self._since, self._doing, self._waiting = since, doing, waiting
         moving = bool(since) and not waiting
         if moving and self._timer is None:
-            self._timer = self.set_interval(1.0 if self.still else 1 / RATE, self._tick)
+            self._timer = self.set_interval(1.0 if self.still else 1 / RATE, self.refresh_rows)
         elif not moving and self._timer is not None:
             self._timer.stop()
             self._timer = None
-        self.refresh_rows()
-
-    def _tick(self) -> None:
-        self._frame = (self._frame + 1) % len(FRAMES)
         self.refresh_rows()
 
     def rows(self, width: int) -> list[Line]:
@@ -55,8 +50,9 @@ class Spinner(Rows):
             return []
         if not self._since:
             return [BLANK]
-        mark = "●" if self.still else FRAMES[self._frame]
-        seconds = int(self._clock() - self._since)
+        passed = max(0.0, self._clock() - self._since)
+        mark = "●" if self.still else FRAMES[int(passed * RATE) % len(FRAMES)]
+        seconds = int(passed)
         doing = one_line(self._doing) or "Working"
         tail = f"  {seconds} s" if seconds else ""
         room = max(8, width - cells.width(tail) - 22)
