@@ -7,9 +7,9 @@ from types import ModuleType
 import pytest
 
 from tests.guards.sources import ROOT
-from tests.pages import command_line, settings
+from tests.pages import command_line, peer_check, settings
 
-PAGES = {"settings": settings, "command_line": command_line}
+PAGES = {"settings": settings, "command_line": command_line, "peer_check": peer_check}
 
 
 @pytest.mark.parametrize("name", PAGES)
