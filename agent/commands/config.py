@@ -8,7 +8,7 @@ from gatewright.tools.blocks import Table, Text
 
 BEHAVIORS = ("allow", "ask", "deny")
 USAGE = (
-    "Usage: /permissions [allow|ask|deny RULE | remove RULE | why [NUMBER]], "
+    "Usage: /permissions [allow|ask|deny RULE | remove RULE | why [N]], "
     "such as allow Bash(npm test)"
 )
 
@@ -19,7 +19,7 @@ def commands() -> tuple[Command, ...]:
         Command(
             name="permissions",
             summary="Rules for what may run, asks, or never runs",
-            args="[allow|ask|deny RULE | remove RULE | why [NUMBER]]",
+            args="[allow|ask|deny RULE | remove RULE | why [N]]",
             aliases=("allowed-tools",),
             run=permissions,
         ),
