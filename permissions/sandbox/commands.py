@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from gatewright.permissions.context import Context
 from gatewright.permissions.sandbox.port import ConfinedCall
 from gatewright.permissions.sandbox.restrictions import Restrictions
-from gatewright.permissions.sandbox.violations import likely, note
+from gatewright.permissions.sandbox.violations import likely, note, refused
 from gatewright.tools.access import Access, ShellText
 from gatewright.tools.blocks import Block, Code, Table, Text
 from gatewright.tools.interact import Ask, Option
@@ -48,14 +48,20 @@ class Base:
 class Call:
     """One confined call; implements the port's ConfinedCall."""
 
-    def __init__(self, box: Sandbox, warn: Callable[[str], None], *, may_leave: bool) -> None:
+    def __init__(
+        self, box: Sandbox, command: str, warn: Callable[[str], None], *, may_leave: bool
+    ) -> None:
         self._box = box
+        self._command = command
         self._warn = warn
         self._may_leave = may_leave
         self._told: list[str] = []
+        self._blocked: tuple[str, ...] = ()
 
     def confine(self, request: SpawnRequest) -> SpawnRequest:
-        return self._box.confine(request, self._after)
+        confined = self._box.confine(request, self._after)
+        self._blocked = self._box.blocked
+        return confined
 
     def _after(self, texts: list[str]) -> None:
         """For the model with the result, and for the person at once."""
@@ -70,8 +76,9 @@ class Call:
 
     def explained(self, result: ToolResult) -> ToolResult:
         code = result.data.get("exitCode")
-        notes = list(self._told)
-        causes = likely(str(result.data.get("stdout", "")), code if isinstance(code, int) else None)
+        output = str(result.data.get("stdout", ""))
+        notes = [*self._told, *refused(self._command, output, self._blocked)]
+        causes = likely(output, code if isinstance(code, int) else None)
         if causes:
             notes.append(note(causes, may_leave=self._may_leave))
         if not notes:
@@ -151,7 +158,8 @@ class CommandSandbox:
         if access.runs.unsandboxed or self._excluded(access):
             return None
         self._asker = ask
-        call = Call(self._box, self.warn, may_leave=self.settings.allow_unsandboxed_commands)
+        leave = self.settings.allow_unsandboxed_commands
+        call = Call(self._box, access.runs.command, self.warn, may_leave=leave)
         self._running.append(call)
         del self._running[:-8]
         return call

@@ -69,6 +69,7 @@ class Sandbox:
         self.machine = machine
         self.violations = Violations()
         self.janitor = Janitor(machine.python)
+        self.blocked: tuple[str, ...] = ()  # names the latest run could not create
         self._bridge = bridge
         self._placeholders = Placeholders()
         self._active: list[Active] = []
@@ -128,6 +129,7 @@ class Sandbox:
         profile = self.profile(request.cwd, sight, request.env.get("PATH", ""))
         run = self._prepare(profile)
         profile = without(profile, (p for p in profile.missing if not os.path.lexists(p)))
+        self.blocked = tuple(_shown(path, profile.writable) for path in profile.missing)
         active = Active(run, Before.of(sight), " ".join(request.argv)[-500:])
         self._active.append(active)
         command, extra = self._entry(run, profile)
@@ -309,6 +311,12 @@ class Sandbox:
                 self.janitor.forget((str(self._nursery.group),))
             self._nursery = None
         self.janitor.close()
+
+
+def _shown(path: str, roots: Iterable[str]) -> str:
+    """A path as commands in a root mostly write it."""
+    root = next((root for root in roots if inside(path, root)), "")
+    return path[len(root) :].lstrip("/") if root else path
 
 
 def _programs(search: str) -> Iterator[str]:

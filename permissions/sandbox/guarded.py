@@ -24,9 +24,15 @@ HOME: Final = TIER_B_HOME
 
 # What stands in for a missing name is an empty directory, and these tools stop when they find one.
 _READ_AS_FILES: Final = frozenset({".pnpmfile.cjs", "bunfig.toml", "pip.conf", "config.fish"})
-MISSING: Final = (
-    *sorted(NAMES - _READ_AS_FILES), ".yarnrc", ".github/workflows", ".cargo"
+# Read in a home directory alone: elsewhere nothing stands in for them.
+_AT_HOME: Final = frozenset(
+    {".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zprofile",
+     ".zshenv", ".zlogin", ".zlogout", ".pypirc", ".gitconfig", ".ripgreprc"}
 )  # fmt: skip
+MISSING: Final = (
+    *sorted(NAMES - _READ_AS_FILES - _AT_HOME), ".yarnrc", ".github/workflows", ".cargo"
+)  # fmt: skip
+MISSING_AT_HOME: Final = (*MISSING, *sorted(_AT_HOME), ".config/fish")
 
 # Trees that package tools make and remove as a whole: nothing in them is the person's own.
 DEPENDENCIES: Final = frozenset(

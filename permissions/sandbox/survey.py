@@ -21,6 +21,7 @@ from gatewright.permissions.sandbox.guarded import (
     GIT,
     HOME,
     MISSING,
+    MISSING_AT_HOME,
     VENV_MARK,
     guarded,
 )
@@ -210,11 +211,11 @@ class Surveyor:
         standing = {path for path in named if is_placeholder(path)}  # of another run
         protected = named - standing
         missing = {*parts.missing, *standing}
-        for root in self.roots:
+        for place in {*self.roots, self.home}:  # home counts only if it can be written
             missing.update(
                 path
-                for name in MISSING
-                if (path := f"{root}/{name}") not in protected and not os.path.lexists(path)
+                for name in (MISSING_AT_HOME if place == self.home else MISSING)
+                if (path := f"{place}/{name}") not in protected and not os.path.lexists(path)
             )
         for name in HOME:
             path = f"{self.home}/{name}"

@@ -115,6 +115,27 @@ async def test_a_failure_is_explained(house: House) -> None:
     assert not text_of(await house.bash("exit 3")).count("sandbox")
 
 
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("touch .npmrc", ".npmrc"),
+        ("python3 -c \"open('.mcp' + '.json', 'w')\"", ".mcp.json"),
+        ("d=.github; mkdir $d/workflows/x", ".github/workflows"),
+    ],
+)
+async def test_a_name_that_is_held_is_explained(house: House, command: str, name: str) -> None:
+    text = text_of(await house.bash(command))
+    assert f"[sandbox: {name} is protected: commands may not create it]" in text
+    assert "is protected" not in text_of(await house.bash("ls -A; echo x.npmrc"))
+
+
+async def test_little_stands_in_the_project(house: House) -> None:
+    shown = text_of(await house.bash("ls -A")).split()
+    assert ".npmrc" in shown
+    assert not [name for name in shown if name.startswith((".bash", ".zsh", ".profile", ".pypi"))]
+    assert len(shown) < 18
+
+
 async def test_leaving_is_asked_each_time_and_not_for_always(house: House) -> None:
     command = f"touch {house.place}/out/x"
     result = await house.bash(command, dangerouslyDisableSandbox=True)

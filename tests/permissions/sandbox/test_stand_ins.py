@@ -36,6 +36,20 @@ def test_none_above_home(tmp_path: Path) -> None:
     assert str(home) in missing(home, home)
 
 
+def test_start_up_files_are_held_at_home_alone(tmp_path: Path) -> None:
+    home, project = tmp_path / "home", tmp_path / "home" / "proj"
+    project.mkdir(parents=True)
+
+    def held(root: Path) -> set[str]:
+        box = Sandbox(Config(cwd=root, home=home, roots=(root,), deny_read=()), machine())
+        return set(box.profile(root).missing)
+
+    assert f"{home}/.bashrc" in held(home)
+    assert f"{home}/.bashrc" in held(tmp_path)
+    assert not {f"{project}/.bashrc", f"{home}/.bashrc"} & held(project)
+    assert f"{project}/.npmrc" in held(project)
+
+
 @pytest.mark.skipif(not ROOT, reason="only root gives directories away")
 def test_none_in_directories_of_others(tmp_path: Path) -> None:
     project = tmp_path / "proj"
