@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-STAMP_NS = 1_000_000_007 * 10**9  # no file has this very time, to the nanosecond, by chance
+from gatewright.permissions.sandbox.janitor import STAMP_NS
 
 
 @dataclass(slots=True)
@@ -55,12 +55,15 @@ class Placeholders:
     def sweep(self) -> tuple[str, ...]:
         """Remove the stand-ins that nobody needs; returns them."""
         free: dict[str, list[str]] = {}
+        above = {os.path.dirname(path) for path in self.standing}
         for path in self.standing:
             if self._needed[path] <= 0:
                 free.setdefault(os.path.dirname(path), []).append(path)
         for directory, paths in sorted(free.items(), reverse=True):  # what lies below comes first
             if self.alone((directory,)):
                 for path in paths:
+                    if path not in above and not is_placeholder(path):
+                        continue  # somebody made it anew
                     with contextlib.suppress(OSError):
                         os.rmdir(path)
         gone = tuple(path for paths in free.values() for path in paths)

@@ -16,6 +16,7 @@ import pytest
 from gatewright.permissions.sandbox.config import Config
 from gatewright.permissions.sandbox.confinement import Sandbox
 from gatewright.permissions.sandbox.machine import machine
+from gatewright.permissions.sandbox.placeholders import Placeholders
 from gatewright.permissions.sandbox.probe import probe
 from gatewright.tools.proc import spawn
 from gatewright.tools.protocol import SpawnRequest
@@ -123,3 +124,16 @@ def test_a_signal_ends_the_command_and_cleans_up(tmp_path: Path, number: signal.
         assert process.wait(timeout=8) == 128 + number
     assert not running(SLEEP)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["started"]
+
+
+def test_what_somebody_made_in_its_place_stays(tmp_path: Path) -> None:
+    mine, other, deep = (str(tmp_path / name) for name in (".idea", ".vscode", ".github/workflows"))
+    stand_ins = Placeholders()
+    root = (str(tmp_path),)
+    held = stand_ins.put((mine, other, deep), root)
+    assert len(held) == 4
+    Path(other).rmdir()
+    Path(other).mkdir()
+    stand_ins.take(held, root)
+    stand_ins.sweep()
+    assert [path.name for path in tmp_path.iterdir()] == [".vscode"]
