@@ -28,7 +28,10 @@ class Option(msgspec.Struct, frozen=True):
 
 
 class Ask(msgspec.Struct, frozen=True, omit_defaults=True):
-    """`title` is one line, `body` shows exactly what is at stake, `reason` says why we ask."""
+    """`title` is one line, `body` shows exactly what is at stake, `reason` says why we ask.
+
+    `lacking` are the parts of a command in the body that are the reason: they must be seen.
+    """
 
     kind: AskKind
     title: str
@@ -39,6 +42,7 @@ class Ask(msgspec.Struct, frozen=True, omit_defaults=True):
     call_id: str = ""
     multiple: bool = False
     free_text: bool = False
+    lacking: tuple[str, ...] = ()
 
 
 class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
