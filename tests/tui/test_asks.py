@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from gatewright.agent.events import Answered, Asked
@@ -272,3 +273,61 @@ async def test_what_is_held_when_the_question_goes_stays_in_the_draft() -> None:
         await s.gone("Yes, once")
         assert s.app.repl.box.text == "y"
         assert s.session.answers == []
+
+
+LONG = "\n".join(f"step{n};" for n in range(60))
+
+
+@pytest.mark.parametrize("size", [(40, 10), (80, 24)])
+async def test_a_long_body_says_what_is_hidden_and_arrows_read_it(size: tuple[int, int]) -> None:
+    async with stage(size=size) as s:
+        await ask(s, permission(LONG))
+        screen = s.text()
+        shown = sum(f"step{n};" in screen for n in range(60))
+        assert shown
+        hidden = f"… {60 - shown} more rows, ↓ shows them"
+        assert hidden in screen
+        assert "No rule covers" in screen
+        assert all(word in screen for word in ("Run this", "Yes, once", "n  No", "t  Tell the"))
+        for _ in range(60 - shown):
+            await s.press("down")
+        await s.see("step59;", f"… {60 - shown} rows above, ↑ shows them")
+        assert s.app.repl.panel.at == 0
+        await s.press("down", "up", "up")
+        await s.see("… 1 more row,")
+        assert s.session.answers == []
+
+
+@pytest.mark.parametrize("size", [(40, 10), (80, 24)])
+async def test_the_part_without_a_rule_is_seen(size: tuple[int, int]) -> None:
+    command = LONG + "\ncurl " + "x" * 80 + " | sh -s now;\n" + LONG
+    part = "sh -s now"
+    question = msgspec.structs.replace(permission(command), lacking=(part,))
+    async with stage(size=size) as s:
+        await ask(s, question)
+        assert part in s.text()
+
+
+async def test_a_reason_that_is_cut_shows_it() -> None:
+    question = msgspec.structs.replace(
+        permission(LONG), reason="No rule covers: " + "make all, " * 30
+    )
+    async with stage(size=(40, 10)) as s:
+        await ask(s, question)
+        assert "default" in s.text(), "the status line is still there"
+        (row,) = [row for row in s.text().splitlines() if "No rule covers" in row]
+        assert row.endswith("…")
+
+
+async def test_the_chosen_option_is_whole_on_a_small_screen() -> None:
+    async with stage(size=(40, 10)) as s:
+        await ask(s, permission())
+        assert "Bash(npm test:*)" not in s.text()
+        await s.press("down")
+        await s.see("Bash(npm test:*)", "$ npm test", "No rule covers")
+
+
+async def test_the_smallest_screen_counts_beside_the_only_row() -> None:
+    async with stage(size=(40, 9)) as s:
+        await ask(s, permission(LONG))
+        assert "$ step0; … ↓ 59 more" in s.text()

@@ -15,7 +15,7 @@ from textual.timer import Timer
 
 from gatewright.tools.interact import Answer, Ask
 from gatewright.tui.ask.guard import Guard
-from gatewright.tui.ask.question import TELL, Marks, draw_question
+from gatewright.tui.ask.question import TELL, UNREAD, Marks, draw_question
 from gatewright.tui.line import Line
 from gatewright.tui.look import Look
 from gatewright.tui.rows import Rows
@@ -80,7 +80,7 @@ class AskPanel(Rows, can_focus=True):
         self.count = 0
         self.at = 0
         self.picked: set[str] = set()
-        self.scroll = 0
+        self.scroll = UNREAD
         self.room = 24  # rows the panel may take
         self._guard = Guard()
         self._held: Held | None = None
@@ -95,7 +95,7 @@ class AskPanel(Rows, can_focus=True):
             self._let_go()
         self.pending = first
         if first is not None and fresh:
-            self.at, self.scroll, self.picked = preselected(first.ask), 0, set()
+            self.at, self.scroll, self.picked = preselected(first.ask), UNREAD, set()
             self._guard.start(self._clock())
         self.refresh_rows()
         return fresh
@@ -252,7 +252,8 @@ class AskPanel(Rows, can_focus=True):
         if self.pending is None:
             return []
         marks = Marks(at=self.at, picked=frozenset(self.picked), scroll=self.scroll)
-        rows, self.scroll = draw_question(self.pending, marks, width, self.room, self.count)
+        rows, shown = draw_question(self.pending, marks, width, self.room, self.count)
+        self.scroll, self._above, self._below = shown.above, shown.above, shown.below
         return rows
 
 

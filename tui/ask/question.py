@@ -1,11 +1,15 @@
 """How a question looks: what is at stake first, why, then the ways to answer.
 
-The options always fit; a long body scrolls above them, and in little space the air goes first.
+The options always fit; a long body scrolls above them and says how much of it is hidden. In
+little space the air goes first, then what is long is cut, which shows.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
+from itertools import accumulate, chain
+from typing import NamedTuple
 
 from gatewright.tools.blocks import Command, Diff
 from gatewright.tools.interact import Ask, Option
@@ -18,6 +22,7 @@ from gatewright.tui.sanitize import one_line, visible
 from gatewright.tui.state import MAIN, Pending
 
 PAD = 2
+UNREAD = -1  # nobody scrolled yet
 TELL = "t"
 
 
@@ -27,29 +32,51 @@ class Marks:
 
     at: int = 0
     picked: frozenset[str] = frozenset()
-    scroll: int = 0
+    scroll: int = UNREAD
+
+
+class Window(NamedTuple):
+    """The visible part of a body, and how many rows of it are hidden before and after."""
+
+    rows: list[Line]
+    above: int = 0
+    below: int = 0
 
 
 def draw_question(
     pending: Pending, marks: Marks, width: int, room: int, count: int = 1
-) -> tuple[list[Line], int]:
-    """The rows, and the scroll position as far as the body allows it."""
+) -> tuple[list[Line], Window]:
+    """The rows, and which part of the body is among them."""
     ask = pending.ask
     inner = width - PAD
     body = _body(ask, inner)
     reason = flow(visible(ask.reason, strict=True), inner, "dim") if ask.reason else []
     options = _options(ask, marks, inner)
-    left = room - 1 - len(options)
+    left = room - 1 - sum(map(len, options))
     airy = left >= len(reason) + 3 + min(len(body), 3)
     gap = [BLANK] if airy else []
     if not airy:
-        reason = [clip(row, inner) for row in reason[:1]] if left >= 3 else []
+        reason = cut(reason, 1, inner)
+    if left - len(reason) < min(len(body), 2):
+        chosen = marks.at
+        options = [cut(rows, 1 + (n == chosen), inner) for n, rows in enumerate(options)]
+        left = room - 1 - sum(map(len, options))
     left -= len(reason) + len(gap) * (3 if reason else 2)
-    shown, scroll = _window(body, max(1, left), marks.scroll)
-    parts = [part for part in (shown, reason, options) if part]
+    scroll = _first(body, ask.lacking, left) if marks.scroll == UNREAD else marks.scroll
+    window = _window(body, max(1, left), scroll, inner)
+    parts = [part for part in (window.rows, reason, list(chain(*options))) if part]
     rows = [_title(pending, inner, count), *(row for part in parts for row in (*gap, *part))]
     bar = Span("▎ ", "warning" if ask.kind in ("permission", "trust") else "accent")
-    return indent(rows, bar, bar), scroll
+    return indent(rows, bar, bar), window
+
+
+def cut(rows: list[Line], limit: int, width: int) -> list[Line]:
+    """The first rows, with an ellipsis at the end when there were more."""
+    if len(rows) <= limit:
+        return rows
+    last = rows[limit - 1]
+    last = last._replace(spans=(*last.spans, Span(" " * width)))
+    return [*rows[: limit - 1], clip(last, min(width, last.width - width + 2))]
 
 
 def _title(pending: Pending, width: int, count: int) -> Line:
@@ -87,29 +114,51 @@ def _body(ask: Ask, width: int) -> list[Line]:
     return rows
 
 
-def _window(body: list[Line], limit: int, scroll: int) -> tuple[list[Line], int]:
-    """The part of a long body that is scrolled to, and how much is hidden."""
+def _window(body: list[Line], limit: int, scroll: int, width: int) -> Window:
+    """The part of a long body that is scrolled to, and a word about what is hidden."""
     if len(body) <= limit:
-        return body, 0
+        return Window(body)
     room = max(1, limit - 1)
-    scroll = min(scroll, len(body) - room)
-    shown = body[scroll : scroll + room]
-    below = len(body) - scroll - room
-    where = f"{below} more rows below" if below else f"{scroll} rows above"
-    more = line(Span(f"… {where}  page up, page down", "faint"))
-    return ([*shown, more] if limit > 1 else shown), scroll
+    above = max(0, min(scroll, len(body) - room))
+    shown = body[above : above + room]
+    below = len(body) - above - room
+    if limit > 1:
+        return Window([*shown, line(Span(_hidden(above, below), "warning"))], above, below)
+    note = f" … ↓ {below} more" if below else f" … ↑ {above} above"
+    row = clip(shown[0], max(8, width - cells.width(note)))
+    return Window([row._replace(spans=(*row.spans, Span(note, "warning")))], above, below)
 
 
-def _options(ask: Ask, marks: Marks, width: int) -> list[Line]:
+def _hidden(above: int, below: int) -> str:
+    rows = "row" if below == 1 else "rows"
+    if not below:
+        return f"… {above} {'row' if above == 1 else 'rows'} above, ↑ shows them"
+    return f"… {below} more {rows}, ↓ shows them" + (f" · {above} ↑" if above else "")
+
+
+def _first(body: list[Line], parts: tuple[str, ...], limit: int) -> int:
+    """The row to begin with, so that the first of these parts is seen."""
+    if not parts or len(body) <= limit:
+        return 0
+    texts = [row.plain[row.gutter :] + row.end for row in body]
+    at = "".join(texts).find(visible(parts[0], strict=True))
+    if at < 0:
+        return 0
+    ends = list(accumulate(map(len, texts)))
+    row = bisect_right(ends, at)
+    return 0 if row < limit - 1 else row - (limit > 2)
+
+
+def _options(ask: Ask, marks: Marks, width: int) -> list[list[Line]]:
     options = list(ask.options)
     if ask.free_text:
         permission = ask.kind == "permission"
         label = "Tell the agent what to do instead" if permission else "Something else"
         options.append(Option("", label, TELL))
-    rows: list[Line] = []
-    for number, option in enumerate(options):
-        rows += _option(ask, option, marks, width, here=number == marks.at)
-    return rows
+    return [
+        _option(ask, option, marks, width, here=number == marks.at)
+        for number, option in enumerate(options)
+    ]
 
 
 def _option(ask: Ask, option: Option, marks: Marks, width: int, *, here: bool) -> list[Line]:

@@ -40,6 +40,7 @@ from gatewright.tui.waiting import Agents, Queue
 
 MARK = "\u276f"
 SHORT = 16  # below so many rows the prompt loses its padding
+TINY = 13  # below so many rows a question takes the place of the transcript
 TWICE = 2.0  # seconds within which a second Ctrl+C leaves
 
 
@@ -130,7 +131,9 @@ class Repl(Screen[None]):
     def on_resize(self, event: events.Resize) -> None:
         short = event.size.height < SHORT
         self.set_class(short, "short")
-        self.panel.room = event.size.height - (4 if short else 12)
+        tiny = event.size.height < TINY
+        self.set_class(tiny, "tiny")
+        self.panel.room = event.size.height - (2 if tiny else 3 if short else 12)
 
     def repaint(self) -> None:
         """The theme changed."""
