@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from gatewright.agent.attachments import Mention, mentions
 from gatewright.tools.protocol import ImageContent, TextContent
 from gatewright.tui.prompt.complete import NOTHING, Word, word_at
-from gatewright.tui.prompt.files import Files, rank
+from gatewright.tui.prompt.files import Files, mention, rank
 from gatewright.tui.prompt.history import History
 from gatewright.tui.prompt.kill import KillRing
 from gatewright.tui.prompt.match import best, score
@@ -28,11 +29,44 @@ PIXEL = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQV
         ("see @src/a", 10, Word("file", "src/a", 4)),
         ("@", 1, Word("file", "", 0)),
         ("a@b", 3, NOTHING),
+        ('see @"read me', 13, Word("file", "read me", 4)),
+        ('see @"read me" now', 18, NOTHING),
+        ('a@"b c', 6, NOTHING),
         ("text /mo", 8, NOTHING),
     ],
 )
 def test_the_word_at_the_cursor(line: str, column: int, word: Word) -> None:
     assert word_at(line, column, 0) == word
+
+
+@pytest.mark.parametrize(
+    ("path", "written"),
+    [
+        ("src/a.py", "@src/a.py"),
+        ("read me.txt", '@"read me.txt"'),
+        ("it's.txt", '@"it\'s.txt"'),
+        ("what?", '@"what?"'),
+        ("my docs/", '@"my docs/'),
+        ("src/", "@src/"),
+    ],
+)
+def test_a_completed_path_is_what_attaching_finds(path: str, written: str) -> None:
+    assert mention(path) == written
+    if not path.endswith("/"):
+        assert mentions(f"see {written} now") == [Mention(path)]
+
+
+async def test_a_path_with_blanks_is_completed_in_quotes(tmp_path: Path) -> None:
+    (tmp_path / "read me.txt").write_text("", encoding="utf-8")
+    async with stage(FakeSession(cwd=str(tmp_path))) as s:
+        await s.type("see @rea")
+        await s.see("read me.txt")
+        await s.press("tab")
+        await s.until(lambda: s.app.repl.box.text == 'see @"read me.txt" ')
+        s.app.repl.box.put('@"read m')
+        await s.see("▸ read me.txt")
+        await s.press("tab")
+        await s.until(lambda: s.app.repl.box.text == '@"read me.txt" ')
 
 
 def test_commands_complete_only_in_the_first_line() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -18,6 +19,8 @@ class Word(NamedTuple):
     start: int
 
 
+_QUOTED = re.compile(r'(?:(?<=[\s(\["\'])|^)@"([^"]*)$')  # a name with blanks, being written
+
 NOTHING = Word("", "", 0)
 
 
@@ -26,6 +29,8 @@ def word_at(line: str, column: int, row: int) -> Word:
     before = line[:column]
     if row == 0 and before.startswith("/") and not any(c.isspace() for c in before):
         return Word("command", before[1:], 0)
+    if quoted := _QUOTED.search(before):
+        return Word("file", quoted[1], quoted.start())
     start = max(before.rfind(" "), before.rfind("\t")) + 1
     if before[start:].startswith("@"):
         return Word("file", before[start + 1 :], start)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import shutil
 import sys
 import time
@@ -18,6 +19,8 @@ FRESH = 20.0  # seconds a listing is used
 LIMIT = 20.0  # seconds the listing may take
 SHOWN = 50
 SKIPPED = frozenset({".git", "node_modules", ".venv", "__pycache__", ".mypy_cache", "target"})
+
+_PLAIN = re.compile(r"[^\s\"'<>|]*[^\s\"'<>|.,;:!?)\]}]")  # needs no quotes to be found again
 
 
 class Files:
@@ -46,7 +49,14 @@ class Files:
 
     def choices(self, query: str) -> list[Choice]:
         """The best matches; exact parts first, then letters in order."""
-        return [Choice(f"@{path}", path) for path in rank(query, self._paths, self._low)]
+        return [Choice(mention(path), path) for path in rank(query, self._paths, self._low)]
+
+
+def mention(path: str) -> str:
+    """The path as a message points at it; a folder is left open, for what is in it."""
+    if _PLAIN.fullmatch(path) or '"' in path:
+        return f"@{path}"
+    return f'@"{path}' if path.endswith("/") else f'@"{path}"'
 
 
 def rank(query: str, paths: Sequence[str], low: Sequence[str]) -> list[str]:
