@@ -32,6 +32,7 @@ from gatewright.agent.events import (
     Noticed,
     TurnEnded,
     TurnStarted,
+    Unconfined,
 )
 from gatewright.agent.housekeeping import Housekeeping, let_old_sessions_go
 from gatewright.agent.hub import Hub
@@ -267,6 +268,7 @@ def _sandbox(base: Base, policy: Policy) -> CommandSandbox:
         base.around.settings.sandbox,
         restrictions=lambda: restrictions(policy.rules(), str(where.root), str(where.cwd)),
         warn=partial(_warn, base.hub),
+        unconfined=lambda why: _publish(base.hub, Unconfined(why=why)),
     )
 
 

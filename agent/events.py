@@ -319,6 +319,13 @@ class SourcesChanged(Event, frozen=True, tag="sources"):
     names: tuple[str, ...]
 
 
+class Unconfined(Event, frozen=True, tag="unconfined"):
+    """Commands run outside the sandbox from now on, and why."""
+
+    durable: ClassVar[bool] = False
+    why: str
+
+
 class TasksChanged(Event, frozen=True, tag="tasks"):
     """Background work: what runs, one line each with its id first, and which has just ended."""
 
@@ -370,6 +377,7 @@ AnyEvent: TypeAlias = (
     | StreamSilent
     | QueueChanged
     | SourcesChanged
+    | Unconfined
     | TasksChanged
     | UnknownEvent
 )

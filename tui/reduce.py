@@ -80,6 +80,7 @@ def _of_main(view: View, event: ev.AnyEvent, at: float) -> Reduced:  # noqa: C90
             | ev.UsageChanged()
             | ev.QueueChanged()
             | ev.TasksChanged()
+            | ev.Unconfined()
             | ev.RetryScheduled()
             | ev.StreamSilent()
         ):
@@ -292,12 +293,13 @@ Facts: TypeAlias = (
     | ev.UsageChanged
     | ev.QueueChanged
     | ev.TasksChanged
+    | ev.Unconfined
     | ev.RetryScheduled
     | ev.StreamSilent
 )
 
 
-def _status(view: View, event: Facts) -> View:  # noqa: PLR0911  one case each
+def _status(view: View, event: Facts) -> View:  # noqa: C901, PLR0911  one case each
     match event:
         case ev.SessionStarted():
             return replace(view, model=event.model, mode=event.mode, cwd=event.cwd)
@@ -312,6 +314,8 @@ def _status(view: View, event: Facts) -> View:  # noqa: PLR0911  one case each
             return replace(view, context=event.context, window=event.window)
         case ev.QueueChanged(texts=texts):
             return replace(view, queue=texts)
+        case ev.Unconfined():
+            return replace(view, confined=False)
         case ev.TasksChanged(running=running):
             return replace(view, tasks=running)
         case ev.RetryScheduled():

@@ -34,6 +34,7 @@ class View(msgspec.Struct, frozen=True):
     window: int = 0
     queue: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ()
+    confined: bool = True  # until it is known that commands are not
     asks: tuple[Pending, ...] = ()
     agents: tuple[tuple[str, str], ...] = ()  # child and what it does now
     busy_since: float = 0.0  # 0: nothing runs

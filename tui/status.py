@@ -36,6 +36,8 @@ def right_parts(view: View) -> list[Span]:
     if view.window and view.context:
         share = min(100, round(100 * view.context / view.window))
         parts.append(Span(f"{share}% context", "warning" if share >= FULL else "dim"))
+    if not view.confined:
+        parts.append(Span("no sandbox", "warning"))
     return parts
 
 

@@ -116,6 +116,7 @@ class CommandSandbox:
     settings: SandboxSettings
     restrictions: Callable[[], Restrictions] = Restrictions
     warn: Callable[[str], None] = lambda _: None
+    unconfined: Callable[[str], None] = lambda _: None  # told once why commands run outside
     env: Mapping[str, str] = field(default_factory=dict[str, str])
     _box: Sandbox | None = None
     _found: Found | None = None
@@ -196,6 +197,7 @@ class CommandSandbox:
     async def _start(self) -> None:
         if self.settings.enabled is False:
             self._off = OFF
+            self.unconfined(OFF)
             return
         try:
             self._found = await asyncio.to_thread(self._prepare)
@@ -206,6 +208,8 @@ class CommandSandbox:
         else:
             if self._box is None:
                 self._off = f"Commands are not confined. {self._found.why}"
+        if self._off:
+            self.unconfined(self._off)
         if self._off or self._found is None or self._found.level != "bwrap":
             self.warn(self._off or f"Landlock alone confines commands. {self._found_why()}")
 

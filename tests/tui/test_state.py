@@ -23,6 +23,7 @@ from gatewright.tui.state import (
     Returned,
     View,
 )
+from gatewright.tui.status import status_row
 from gatewright.tui.transcript.items import (
     Ending,
     Item,
@@ -199,6 +200,13 @@ def test_the_status_follows_the_session() -> None:
     assert (view.cost, view.context, view.window) == (0.5, 50, 100)
     assert (view.queue, view.tasks) == (("next",), ("t",))
     assert view.doing == "Busy: trying again in 4 s (1 of 3)"
+
+
+def test_the_status_line_says_when_nothing_confines() -> None:
+    view, _ = play(ev.SessionStarted(model="m", mode="default", cwd="/p", app="1"))
+    assert "no sandbox" not in status_row(view, 80).plain
+    view, _ = play(ev.Unconfined(why="Bubblewrap is missing."), view=view)
+    assert "no sandbox" in status_row(view, 80).plain
 
 
 def test_going_back_returns_to_an_event() -> None:

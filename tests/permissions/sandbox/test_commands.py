@@ -45,6 +45,7 @@ class House:
         self.place, self.project = place, project or place / "proj"
         self.asked: list[Ask] = []
         self.warned: list[str] = []
+        self.told: list[str] = []  # why commands are not confined
         self.answer = Answer(("once",))
         where = Where(self.project, self.project, place / "home")
         self.policy = Policy(
@@ -56,6 +57,7 @@ class House:
             settings,
             restrictions=lambda: restrictions(self.policy.rules(), root, root),
             warn=self.warned.append,
+            unconfined=self.told.append,
         )
         ports = GatePorts(sandbox=self.sandbox)
         self.executor = gated([BuiltinTools(BASIC)], self.policy, ports)
@@ -242,6 +244,7 @@ async def test_switched_off_nothing_is_confined(tmp_path: Path, close: list[Hous
     assert (tmp_path / "out" / "x").exists()
     assert house.warned == []
     assert "switched off" in house.sandbox.status
+    assert house.told == [house.sandbox.status]
 
 
 @pytest.mark.parametrize("strict", [False, True])
