@@ -83,7 +83,10 @@ class Dialect:
         """What to print for one event, often nothing."""
         if envelope.agent != MAIN:
             return []
-        return [self._line(envelope.uuid, body) for body in self._bodies(envelope)]
+        bodies = list(self._bodies(envelope))
+        # The event's own id is the one to go back to: it belongs to what the event is about.
+        ids = [*("" for _ in bodies[1:]), envelope.uuid]
+        return [self._line(id, body) for id, body in zip(ids, bodies, strict=False)]
 
     def input_of(self, call_id: str) -> Line:
         """The input of a call the model made."""
