@@ -107,6 +107,7 @@ async def test_words_are_an_answer_and_escape_returns_to_the_options() -> None:
         await s.press("t")
         await s.until(lambda: s.app.focused is s.app.repl.reply)
         await s.type("use pnpm")
+        await s.see("Instead: use pnpm")
         await s.press("escape", "t")
         await s.until(lambda: s.app.focused is s.app.repl.reply)
         assert s.app.repl.reply.text == ""

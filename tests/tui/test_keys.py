@@ -175,3 +175,22 @@ async def test_what_is_typed_before_the_session_is_kept() -> None:
                 break
         assert session.sent == ["hi"]
         assert app.repl.box.text == "next"
+
+
+async def test_escape_twice_goes_back() -> None:
+    async with stage() as s:
+        await s.press("escape")
+        s.clock.now += 0.3
+        await s.press("escape")
+        await s.see("/rewind")
+
+
+@pytest.mark.parametrize("between", [("a", "backspace"), ("ctrl+end",), ()])
+async def test_escape_typing_escape_is_no_double_escape(between: tuple[str, ...]) -> None:
+    async with stage() as s:
+        await s.press("escape")
+        s.clock.now += 0.1 if between else 0.6
+        await s.press(*between)
+        await s.press("escape")
+        await s.pilot.pause(0.1)
+        assert "rewind" not in s.text()

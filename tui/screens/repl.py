@@ -42,6 +42,7 @@ MARK = "\u276f"
 SHORT = 16  # below so many rows the prompt loses its padding
 TINY = 13  # below so many rows a question takes the place of the transcript
 TWICE = 2.0  # seconds within which a second Ctrl+C leaves
+DOUBLE = 0.5  # seconds within which a second Esc goes back
 
 
 class Repl(Screen[None]):
@@ -115,7 +116,7 @@ class Repl(Screen[None]):
         yield self.queue
         yield self.panel
         with Horizontal(id="reply-line", classes="line"):
-            yield Static(MARK, classes="mark", markup=False)
+            yield Static("Instead:", classes="mark", markup=False)
             yield self.reply
         yield self.picker
         yield self.secret
@@ -217,6 +218,8 @@ class Repl(Screen[None]):
                 self._close_reply()
                 self.panel.focus()
             return
+        if message.key != "escape":
+            self._escaped = 0.0
         if self.desk.menu_key(message.key):
             return
         action = self._keys.get(message.key)
@@ -227,6 +230,7 @@ class Repl(Screen[None]):
         self._leaving = False
         if message.text_area is self.box:
             self.panel.draft_changed()
+        self._escaped = 0.0
         self.desk.complete()
 
     # keys of the screen
@@ -241,7 +245,7 @@ class Repl(Screen[None]):
             self.box.put("\n".join([*queued, *draft]))
         if self._talk.stop() or queued or self.box.text:
             self._escaped = 0.0
-        elif self._clock() - self._escaped < TWICE:
+        elif self._clock() - self._escaped < DOUBLE:
             self._escaped = 0.0
             self._talk.send("/rewind")
         else:
