@@ -77,6 +77,7 @@ class AgentApp(App[int], inherit_bindings=False):
         self.repl = Repl(self.look, self.talk, self, monotonic=monotonic, now=now)
         self.attention = Attention(self.write, monotonic)
         self.keep_theme: KeepTheme | None = None
+        self.failed: GatewrightError | None = None  # why there is no session
         self.resuming: Resuming | None = None
         if ui is not None:
             self._configure(ui)
@@ -158,8 +159,8 @@ class AgentApp(App[int], inherit_bindings=False):
         try:
             session = await (await self._opener())()
         except GatewrightError as error:
-            self.talk.note(str(error), "error")
-            self.talk.note("Ctrl+D leaves.", "dim")
+            self.failed = error
+            self.exit(1)
             return
         self._show(replace(self.repl.view, mode=session.mode, model=session.model), ())
         self.repl.join(session.commands)
@@ -303,6 +304,7 @@ def run(
 ) -> int:
     """Run the program in this terminal; returns the exit code.
 
+    Raises the GatewrightError that kept the session from being opened, once the screen is gone.
     `ui` are the settings of the screen, `themes` a folder with themes of the person's own,
     `history` the file with what was sent before, `keep_theme` remembers a choice, and
     `resuming` lets the person pick the session first.
@@ -316,6 +318,8 @@ def run(
     app.keep_theme = keep_theme
     app.resuming = resuming
     code = app.run()
+    if app.failed is not None:
+        raise app.failed
     if app.session is not None:
         sys.stdout.write(farewell(app.repl.transcript.records.all(), app.session.id))
         sys.stdout.flush()

@@ -182,3 +182,11 @@ def test_without_a_key_the_screen_says_what_to_do(program: Program) -> None:
         terminal.wait_for("ANTHROPIC_API_KEY")
         say(terminal, "/exit")
         assert terminal.wait_exit() == 0
+
+
+def test_a_session_that_cannot_be_opened_ends_the_program_with_the_reason(
+    program: Program,
+) -> None:
+    with program.terminal("--model", "demo", "--resume", "nonsense") as terminal:
+        terminal.wait_for("No session here matches")
+        assert terminal.wait_exit() == 1
