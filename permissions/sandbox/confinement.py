@@ -28,11 +28,12 @@ from gatewright.permissions.sandbox.probe import Level
 from gatewright.permissions.sandbox.profile import SandboxProfile, Wishes, sandboxed, without
 from gatewright.permissions.sandbox.runs import Run, memory_file, status_pipe
 from gatewright.permissions.sandbox.settle import Before, Settlement, made, own_places
-from gatewright.permissions.sandbox.survey import After, Sight, Surveyor
+from gatewright.permissions.sandbox.survey import Bounds, Sight, Surveyor
 from gatewright.permissions.sandbox.violations import Violations
 from gatewright.tools.protocol import SpawnRequest
 
 LINGER_SECONDS = 1.0
+WIDE_SECONDS = 1.0
 LOOK_SECONDS = 0.05  # after a run, in a session
 
 
@@ -119,13 +120,20 @@ class Sandbox:
             network=config.network,
             limits=config.limits,
         )
-        return sandboxed(wishes, self._surveyor.survey(sight or self._surveyor.look()))
+        return sandboxed(wishes, self._surveyor.survey(sight or self._look()))
+
+    def _look(self) -> Sight:
+        """What there is to protect; a whole disk or home would keep the person waiting."""
+        if own_places(self.roots, self._home) == self.roots:
+            return self._surveyor.look()
+        deadline = time.monotonic() + WIDE_SECONDS
+        return self._surveyor.look(Bounds(self.roots, deadline, follow=True))
 
     def confine(
         self, request: SpawnRequest, told: Callable[[list[str]], None] | None = None
     ) -> SpawnRequest:
         """The request as bubblewrap's; `told` hears what had to be moved aside after the run."""
-        sight = self._surveyor.look()
+        sight = self._look()
         profile = self.profile(request.cwd, sight, request.env.get("PATH", ""))
         run = self._prepare(profile)
         profile = without(profile, (p for p in profile.missing if not os.path.lexists(p)))
@@ -254,7 +262,7 @@ class Sandbox:
         moves = self.config.aside is not None
         deadline = math.inf if moves else time.monotonic() + LOOK_SECONDS
         settlement = Settlement(self._fine, places, self._aside if moves else None)
-        settlement.compare(before, self._surveyor.look(After(places, deadline)))
+        settlement.compare(before, self._surveyor.look(Bounds(places, deadline)))
         if settlement.found:
             settlement.told.append(made(settlement.found, str(self.config.cwd)))
         return settlement.told
@@ -290,7 +298,7 @@ class Sandbox:
     def outside(self) -> None:
         """Something ran outside the sandbox while runs went on: what it made is not theirs."""
         if self._active:
-            before = Before.of(self._surveyor.look())
+            before = Before.of(self._look())
             for active in self._active:
                 active.before = before
         else:

@@ -165,6 +165,6 @@ def _names(directory: str) -> list[str]:
 def _text(path: str, most: int = _SMALL) -> str:
     try:
         with Path(path).open("rb") as file:
-            return os.fsdecode(file.read(most)).strip()
+            return os.fsdecode(file.read(most).replace(b"\0", b"")).strip()
     except OSError:
         return ""

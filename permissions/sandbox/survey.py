@@ -61,11 +61,12 @@ class Sight:
 
 
 @dataclass(frozen=True, slots=True)
-class After:
-    """A look after a run: only in these places, only until then, through no link."""
+class Bounds:
+    """Look only in these places, only until then; after a run through no link."""
 
     places: tuple[str, ...]
     deadline: float = math.inf  # of the monotonic clock
+    follow: bool = False
 
     def late(self) -> bool:
         return time.monotonic() > self.deadline
@@ -89,19 +90,19 @@ class Surveyor:
     keeps: tuple[Glob, ...] = ()  # patterns of what must not change
     _seen: dict[str, _Listing] = field(default_factory=dict[str, _Listing])
 
-    def look(self, after: After | None = None) -> Sight:
+    def look(self, bounds: Bounds | None = None) -> Sight:
         found: set[str] = set()
         gits: set[str] = set()
         bare: set[str] = set()
         denied: list[str] = []
-        queue = deque((root, False) for root in (self.roots if after is None else after.places))
+        queue = deque((root, False) for root in (self.roots if bounds is None else bounds.places))
         visited: set[str] = set()
-        while queue and len(visited) < MAX_DIRECTORIES and (after is None or not after.late()):
+        while queue and len(visited) < MAX_DIRECTORIES and (bounds is None or not bounds.late()):
             path, dependency = queue.popleft()  # shallow ones first: the limit leaves deep ones out
             if path in visited:
                 continue
             visited.add(path)
-            listing = self._listing(path, after)
+            listing = self._listing(path, bounds)
             if listing is None:
                 continue
             dependency = dependency or listing.dependencies
@@ -116,14 +117,14 @@ class Surveyor:
                 (f"{path}/{name}", dependency or name in DEPENDENCIES) for name in listing.below
             )
         found.update(path for path in self.deny_writes if os.path.lexists(path))
-        if after is None:
+        if bounds is None or len(self._seen) > MAX_DIRECTORIES:
             for path in self._seen.keys() - visited:
                 del self._seen[path]
         return Sight(
             frozenset(found), frozenset(gits), frozenset(bare), tuple(denied), complete=not queue
         )
 
-    def _listing(self, path: str, after: After | None) -> _Listing | None:
+    def _listing(self, path: str, bounds: Bounds | None) -> _Listing | None:
         try:
             status = os.lstat(path)
             key = (status.st_ino, status.st_ctime_ns)
@@ -131,10 +132,10 @@ class Surveyor:
             if seen is not None and seen.key == key:
                 return seen
             with os.scandir(path) as entries:
-                if after is None:
+                if bounds is None:
                     listing = self._read(path, key, entries)
                 else:
-                    listing = self._read(path, key, after.in_time(entries), follow=False)
+                    listing = self._read(path, key, bounds.in_time(entries), follow=bounds.follow)
         except OSError:
             self._seen.pop(path, None)
             return None

@@ -15,7 +15,7 @@ from gatewright.permissions.sandbox.confinement import Sandbox
 from gatewright.permissions.sandbox.machine import machine
 from gatewright.permissions.sandbox.probe import probe
 from gatewright.permissions.sandbox.settle import Before, Settlement, own_places
-from gatewright.permissions.sandbox.survey import After, Sight, Surveyor
+from gatewright.permissions.sandbox.survey import Bounds, Sight, Surveyor
 from gatewright.tools.protocol import SpawnRequest
 
 pytestmark = pytest.mark.skipif(probe(machine()).level != "bwrap", reason="no bubblewrap here")
@@ -127,7 +127,7 @@ def test_only_what_was_born_in_the_run_is_moved(box: Sandbox, tmp_path: Path) ->
 def test_a_look_after_a_run_ends_in_time(tmp_path: Path) -> None:
     for number in range(200):
         (tmp_path / str(number) / ".vscode").mkdir(parents=True)
-    late = After((str(tmp_path),), time.monotonic() - 1)
+    late = Bounds((str(tmp_path),), time.monotonic() - 1)
     sight = Surveyor((str(tmp_path),), "/home/x").look(late)
     assert not sight.complete
     assert not sight.guarded
@@ -148,8 +148,8 @@ def test_settling_follows_no_link(
     child.communicate(timeout=8)
     look = Surveyor.look
 
-    def look_then_swap(self: Surveyor, after: After | None = None) -> Sight:
-        sight = look(self, after)
+    def look_then_swap(self: Surveyor, bounds: Bounds | None = None) -> Sight:
+        sight = look(self, bounds)
         (project / "sub").rename(project / "away")
         (project / "sub").symlink_to(home)
         (home / ".vscode").mkdir()

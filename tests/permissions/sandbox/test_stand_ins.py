@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.permissions.sandbox import placeholders
+from gatewright.permissions.sandbox import confinement, placeholders
 from gatewright.permissions.sandbox.config import Config
 from gatewright.permissions.sandbox.confinement import Sandbox
 from gatewright.permissions.sandbox.machine import machine
@@ -105,3 +105,25 @@ def test_where_a_stand_in_fails_after_all_the_command_runs(
         request.ended()
         box.close()
     assert done.returncode == 0
+
+
+def test_a_git_file_of_any_bytes_ends_nothing(tmp_path: Path) -> None:
+    """A repository is somebody else's text until it is looked at."""
+    (tmp_path / ".git").write_bytes(b"gitdir: a\0b\xff\n")
+    (tmp_path / "sub" / ".git").mkdir(parents=True)
+    (tmp_path / "sub" / ".git" / "config").write_bytes(b"[core]\n\thooksPath = h\0\xfe\n")
+    box = Sandbox(Config(cwd=tmp_path, home=tmp_path / "h", roots=(tmp_path,)), machine())
+    assert str(tmp_path / ".git") in box.profile(tmp_path).protected
+
+
+def test_a_whole_home_keeps_nobody_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(confinement, "WIDE_SECONDS", -1.0)
+    hooks = tmp_path / "proj" / ".git" / "hooks"
+    hooks.mkdir(parents=True)
+
+    def found(home: Path) -> bool:
+        box = Sandbox(Config(cwd=tmp_path, home=home, roots=(tmp_path,)), machine())
+        return str(hooks) in box.profile(tmp_path).protected
+
+    assert found(Path("/home/x"))
+    assert not found(tmp_path)
