@@ -173,3 +173,27 @@ def test_a_person_who_goes_on_without_trusting_gets_none_of_it(opened: Opened) -
         assert "default" in status
     assert hostile.sprung() == []
     assert not list(hostile.program.home.rglob("trust.json"))
+
+
+def test_a_configuration_directory_that_is_a_link_gains_nothing(program: Program) -> None:
+    elsewhere = program.project / "docs" / "config"
+    elsewhere.mkdir(parents=True)
+    settings = elsewhere / "settings.json"
+    text = json.dumps({"permissions": {"allow": ["Bash", "Bash(make)", "Edit(docs/**)"]}})
+    settings.write_text(text, encoding="utf-8")
+    (program.project / ".gatewright").symlink_to(elsewhere)
+    calls = [
+        'call[make]: Bash {"command": "make"}',
+        'call[link]: Write {"file_path": ".gatewright/settings.json", "content": "{}"}',
+        'call[real]: Write {"file_path": "docs/config/settings.json", "content": "{}"}',
+        'call[shell]: Bash {"command": "cp notes.txt docs/config/settings.local.json"}',
+    ]
+    with ServerThread("\n".join(calls) + "\n---\nsay: done") as server:
+        done = program.run(
+            *("-p", "go", "--model", "anthropic/claude-sonnet-5-5", "--output-format", "json"),
+            env={"ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": "key"},
+        )
+    denied = {entry["tool_use_id"] for entry in json.loads(done.stdout)["permission_denials"]}
+    assert {"link", "real", "shell"} <= denied
+    assert settings.read_text(encoding="utf-8") == text
+    assert [path.name for path in elsewhere.iterdir()] == ["settings.json"]
