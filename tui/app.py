@@ -17,12 +17,14 @@ from msgspec.structs import replace
 from textual import events
 from textual.app import App
 from textual.driver import Driver
+from textual.filter import LineFilter
 from textual.screen import Screen
 
 from gatewright.agent.commands.outcome import Panel
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.events import Envelope, Rewound
 from gatewright.tui.clipboard import copy_locally
+from gatewright.tui.colourless import Colourless
 from gatewright.tui.farewell import farewell
 from gatewright.tui.look import Look
 from gatewright.tui.notify import Attention
@@ -39,7 +41,7 @@ from gatewright.tui.screens.repl import Repl
 from gatewright.tui.state import Appended, Change, Patched, View
 from gatewright.tui.talk import Talk
 from gatewright.tui.terminal import ScreenDriver, teach_keys
-from gatewright.tui.theme import DEFAULT, Palette, textual_theme
+from gatewright.tui.theme import ANSI, DEFAULT, Palette, textual_theme
 from gatewright.tui.transcript.items import Item, Prose, Said
 
 if TYPE_CHECKING:
@@ -71,8 +73,10 @@ class AgentApp(App[int], inherit_bindings=False):
         now: Callable[[], float] = time.time,
     ) -> None:
         super().__init__(driver_class=driver)
+        self._bare = (Colourless(),)
         self._open = open_session
-        self.look = Look(ui.theme if ui is not None else DEFAULT, own)
+        theme = ui.theme if ui is not None else DEFAULT
+        self.look = Look(ANSI.name if self.no_color else theme, own)
         self.talk = Talk(self)
         self.repl = Repl(self.look, self.talk, self, monotonic=monotonic, now=now)
         self.attention = Attention(self.write, monotonic)
@@ -99,6 +103,9 @@ class AgentApp(App[int], inherit_bindings=False):
     @property
     def session(self) -> Session | None:
         return self.talk.session
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        return self._bare if self.no_color else super().get_line_filters()
 
     def get_default_screen(self) -> Screen[None]:
         return self.repl

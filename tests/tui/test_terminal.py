@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import select
 import signal
 import subprocess
@@ -188,3 +189,17 @@ def test_extreme_sizes(rows: int, columns: int) -> None:
         terminal.wait_for("Yes, once", "npm test")
         terminal.resize(30, 100)
         terminal.wait_for("Run this command?", READY)
+
+
+@pytest.mark.parametrize("scene", ["tools", "permission", "edit"])
+def test_no_colour_means_none(scene: str) -> None:
+    """Neither colours nor greys nor painted backgrounds: attributes alone."""
+    with child(scene, NO_COLOR="1") as terminal:
+        terminal.wait_for(READY)
+        terminal.send("hi")
+        terminal.wait_for("\u276f hi")
+        _settle(terminal)
+        painted = set(re.findall(rb"\x1b\[([0-9;]*)m", bytes(terminal.raw)))
+        used = {int(number) for codes in painted for number in codes.split(b";") if number}
+        assert used <= {0, 1, 3, 4, 7, 9}, used
+        assert 7 in used, "the cursor is seen"
