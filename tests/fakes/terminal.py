@@ -52,6 +52,8 @@ UNKNOWN = re.compile(
 ALTERNATE = re.compile(rb"(\x1b\[\?1049[hl])")
 UNFINISHED = re.compile(rb"\x1b(?:|\[[0-9;:?<=>$ ]*|[P_^\]][^\x1b\x07]*\x1b?)\Z")
 
+READING = 0.8  # seconds a person looks at a question before answering it
+
 
 class Terminal:
     """Start `argv` in a terminal of that size; use it as a context manager."""
@@ -133,9 +135,10 @@ class Terminal:
         return self.text()
 
     def press_until_gone(self, key: str, text: str, within: float = 10.0) -> str:
-        """Press a key, again if need be: a question ignores keys for a moment after it appears."""
+        """Read, then press a key, again if need be: what comes at once goes into the draft."""
         deadline = time.monotonic() + within
         while time.monotonic() < deadline:
+            time.sleep(READING)
             self.press(key)
             with contextlib.suppress(AssertionError):
                 return self.wait_gone(text, within=1.5)
