@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import struct
 
@@ -12,6 +11,8 @@ _SIZE, _AT = 256, 80  # of the structure, and of the birth time in it
 
 def born(path: str) -> int:
     """Nanoseconds; the change time where birth is not known. Raises OSError."""
+    import ctypes  # noqa: PLC0415  lazy: 5 ms, only when something appeared
+
     changed = os.lstat(path).st_ctime_ns
     buffer = ctypes.create_string_buffer(_SIZE)
     try:
