@@ -15,14 +15,47 @@ MAX_BYTES = 200_000
 
 
 class Ran(NamedTuple):
+    """What a command printed at the end; so many lines before that were not kept."""
+
     command: str
     output: str
     exit: int
     ms: int
+    hidden: int = 0
 
     def for_model(self) -> str:
         """What the model reads with the next message."""
-        return f"I ran this command myself:\n$ {self.command}\n{self.output}\n(exit {self.exit})"
+        gone = f"({self.hidden} lines left out)\n" if self.hidden else ""
+        head = f"I ran this command myself:\n$ {self.command}\n"
+        return f"{head}{gone}{self.output}\n(exit {self.exit})"
+
+
+class Tail:
+    """The last whole lines of a stream, and how many came before them."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._kept = bytearray()
+        self.hidden = 0
+
+    def feed(self, chunk: bytes) -> None:
+        self._kept += chunk
+        if len(self._kept) > 2 * self._size:
+            self._trim()
+
+    def _trim(self) -> None:
+        cut = len(self._kept) - self._size
+        if cut <= 0:
+            return
+        end = self._kept.find(b"\n", cut - 1) + 1  # a line longer than all that is kept is cut
+        if not 0 < end < len(self._kept):
+            end = cut
+        self.hidden += self._kept.count(b"\n", 0, end)
+        del self._kept[:end]
+
+    def text(self) -> str:
+        self._trim()
+        return self._kept.decode("utf-8", "replace")
 
 
 class OwnShell:
@@ -57,18 +90,16 @@ class OwnShell:
             start_new_session=True,
         )
         assert process.stdout is not None
-        kept = bytearray()
+        kept = Tail(MAX_BYTES)
         try:
             async with asyncio.timeout(LIMIT):
                 while chunk := await process.stdout.read(65536):
-                    kept += chunk
-                    if len(kept) > 2 * MAX_BYTES:
-                        del kept[: len(kept) - MAX_BYTES]
+                    kept.feed(chunk)
                 code = await process.wait()
         except TimeoutError:
             self.stop()
             code = await process.wait()
         finally:
             self._process = None
-        text = kept[-MAX_BYTES:].decode("utf-8", "replace")
-        return Ran(command, text, code, round((time.monotonic() - start) * 1000))
+        ms = round((time.monotonic() - start) * 1000)
+        return Ran(command, kept.text(), code, ms, kept.hidden)

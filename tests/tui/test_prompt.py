@@ -15,6 +15,7 @@ from gatewright.tui.prompt.history import History
 from gatewright.tui.prompt.kill import KillRing
 from gatewright.tui.prompt.match import best, score
 from gatewright.tui.prompt.paste import Chips, dropped_picture, large, normal
+from gatewright.tui.shell import Tail
 from tests.fakes.fake_session import FakeSession
 from tests.tui.stage import stage
 
@@ -267,3 +268,31 @@ async def test_the_file_menu(tmp_path: Path) -> None:
         await s.see("src/locks.py")
         await s.press("enter")
         assert s.app.repl.box.text == "see @src/locks.py "
+
+
+async def test_the_lines_of_an_own_command_that_are_not_shown_are_counted(tmp_path: Path) -> None:
+    async with stage(FakeSession(cwd=str(tmp_path))) as s:
+        await s.type("!seq 1 100000")
+        await s.press("enter")
+        screen = await s.see("99996", "100000", "… 99995 lines above")
+        assert "  99995\n" not in screen
+        await s.type("go on")
+        await s.press("enter")
+        await s.until(lambda: bool(s.session.attached))
+        (told,) = s.session.attached[-1]
+        assert isinstance(told, TextContent)
+        head, _, output = told.text.partition(" lines left out)\n")
+        hidden = int(head.rpartition("(")[2])
+        assert hidden + output.count("\n") - 1 == 100_000
+
+
+@pytest.mark.parametrize("size", [1, 7, 100])
+def test_a_tail_counts_every_line_before_it(size: int) -> None:
+    lines = [b"x" * (n % 40) + b"\n" for n in range(200)]
+    tail = Tail(size)
+    for row in lines:
+        tail.feed(row)
+    text = tail.text()
+    assert tail.hidden + text.count("\n") == 200
+    assert len(text) <= size
+    assert b"".join(lines).decode().endswith(text)
