@@ -60,11 +60,8 @@ def attach(text: str, where: Where, ports: AttachPorts) -> tuple[Content, ...]:
     found: list[Content] = []
     left = ALL_CHARACTERS
     for mention in mentions(text):
-        try:
-            path = Path(os.path.realpath(where.resolve(mention.name)))
-            if not path.exists():
-                continue
-        except (OSError, ValueError):  # longer than a name can be, or with a NUL in it
+        path = _existing(where.resolve(mention.name))
+        if path is None:
             continue
         content = _attached(mention, path, ports)
         for part in content:

@@ -79,15 +79,15 @@ def test_a_broken_file_keeps_what_it_forbade_and_permits_nothing(
     assert live.around.loaded.rules[Source.PROJECT].allow == ("Bash(make)",)
 
 
-@pytest.mark.parametrize(
-    "permissions",
-    [
-        7,
-        {"deny": 5},
-        {"deny": [5, "Bash(dd:*)"], "ask": [[]]},
-        {"allow": ["Bash(make)"], "deny": {"Bash(rm:*)": True}},
-    ],
-)
+MISTAKES: list[Any] = [
+    7,
+    {"deny": 5},
+    {"deny": [5, "Bash(dd:*)"], "ask": [[]]},
+    {"allow": ["Bash(make)"], "deny": {"Bash(rm:*)": True}},
+]
+
+
+@pytest.mark.parametrize("permissions", MISTAKES)
 def test_a_mistake_in_the_rules_keeps_what_was_forbidden(tmp_path: Path, permissions: Any) -> None:
     desk = Desk(tmp_path)
     desk.write(RULES)

@@ -347,7 +347,7 @@ def test_inputs_of_calls_that_ended_are_let_go() -> None:
         AssistantMessage(id="m", model="m", parts=(call,)),
         ToolFinished(call_id="c1", ok=True, content=()),
     )
-    held = []
+    held: list[dict[str, object]] = []
     for event in events:
         dialect.lines(
             Envelope(seq=1, uuid="u", parent="", timestamp=0.0, agent="main", event=event)
