@@ -1,11 +1,11 @@
-"""Copying: to the terminal by OSC 52, and to the desktop's own clipboard where a tool is there."""
+"""Copying what was said: by OSC 52, and to the desktop's own clipboard where a tool is there."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 TOOLS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("pbcopy", (), ""),
@@ -44,3 +44,17 @@ async def copy_locally(text: str) -> None:
     except TimeoutError:
         process.kill()
         await process.wait()
+
+
+def part_of_answers(answers: Sequence[str], which: str) -> tuple[str, str]:
+    """What `/copy` means, the newest answer first, and what to tell; empty when there is none."""
+    number = int(which) if which.isdigit() else 1
+    if not 1 <= number <= len(answers):
+        return "", "There is no such answer."
+    text = answers[number - 1]
+    if which == "code":
+        blocks = text.split("```")[1::2]
+        if not blocks:
+            return "", "The last answer holds no code."
+        text = "\n".join(block.partition("\n")[2].rstrip("\n") for block in blocks)
+    return text, f"Copied {len(text)} characters."

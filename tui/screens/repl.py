@@ -19,6 +19,7 @@ from gatewright.tui import commands
 from gatewright.tui.apply import apply
 from gatewright.tui.ask.panel import AskPanel
 from gatewright.tui.branch import branch_of
+from gatewright.tui.clipboard import part_of_answers
 from gatewright.tui.look import Look
 from gatewright.tui.picker import Picker, Picking
 from gatewright.tui.prompt.box import Box
@@ -387,15 +388,8 @@ class Repl(Screen[None]):
 
     def copy_answer(self, which: str) -> str:
         """Copy the n-th last answer, or the code in the last one; says what was done."""
-        texts = [i.text for i in reversed(self.transcript.records.all()) if isinstance(i, Prose)]
-        number = int(which) if which.isdigit() else 1
-        if not texts or not 1 <= number <= len(texts):
-            return "There is no such answer."
-        text = texts[number - 1]
-        if which == "code":
-            blocks = text.split("```")[1::2]
-            if not blocks:
-                return "The last answer holds no code."
-            text = "\n".join(block.partition("\n")[2].rstrip("\n") for block in blocks)
-        self._host.copy(text)
-        return f"Copied {len(text)} characters."
+        said = [i.text for i in reversed(self.transcript.records.all()) if isinstance(i, Prose)]
+        text, told = part_of_answers(said, which)
+        if text:
+            self._host.copy(text)
+        return told
