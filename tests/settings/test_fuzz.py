@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, cast
 
 import msgspec
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gatewright.agent.errors import SettingsError
@@ -24,6 +24,7 @@ from gatewright.agent.settings.sources import Loaded, RuleTexts, load
 
 FILES = (Source.MANAGED, Source.LOCAL, Source.PROJECT, Source.USER)
 Key: TypeAlias = tuple[str, ...]
+PATIENT = settings(deadline=None, max_examples=60)  # each example writes and reads files
 
 # What is valid for every key that has to do with permissions, and what cannot be.
 RULE = st.sampled_from(["Bash", "Bash(rm *)", "Edit", "Read(/etc/**)", "WebFetch"])
@@ -183,6 +184,7 @@ def value_at(settings: Settings, key: Key) -> Any:
     return value
 
 
+@PATIENT
 @given(
     st.dictionaries(st.sampled_from(FILES), documents()), damaged(), st.sampled_from(FILES), FLAG
 )
@@ -205,6 +207,7 @@ def test_mistakes_permit_nothing(
             assert (now.settings, now.rules) == (meant.settings, meant.rules)
 
 
+@PATIENT
 @given(documents(), documents(), st.data(), st.sampled_from(FILES))
 def test_a_file_that_is_cut_counts_as_none(
     other: dict[str, Any], document: dict[str, Any], data: st.DataObject, source: Source
@@ -220,6 +223,7 @@ def test_a_file_that_is_cut_counts_as_none(
     assert any(problem.source is source and not problem.key for problem in now.problems)
 
 
+@PATIENT
 @given(st.one_of(st.binary(max_size=60), TREES.map(lambda tree: json.dumps(tree).encode())))
 @example(b'{"a": "\\ud800"}')
 @example(b'{"maxTurns": ' + b"9" * 5000 + b"}")
@@ -263,6 +267,7 @@ def change(path: Path, root: Path, edit: tuple[str, list[str], Any]) -> None:
             GrantStore(places, trusted=False).store([value])
 
 
+@PATIENT
 @given(
     st.one_of(OBJECTS, documents(), TREES),
     st.lists(EDITS, min_size=1, max_size=4),
