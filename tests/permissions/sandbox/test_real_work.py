@@ -8,6 +8,7 @@ import subprocess
 import sys
 from functools import cache
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -27,6 +28,31 @@ def reachable(host: str) -> bool:
     """Asked by a program: tests themselves connect to nothing but this machine."""
     curl = ["curl", "-sS", "-m", "5", "-o", os.devnull, f"https://{host}/"]
     return shutil.which("curl") is not None and subprocess.run(curl, check=False).returncode == 0
+
+
+def index_hosts() -> tuple[str, ...]:
+    """Where pip looks and where its files lie, as pip itself says."""
+    asked = (
+        "from pip._internal.models.index import PyPI as p; print(p.netloc, p.file_storage_domain)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", asked], capture_output=True, text=True, encoding="utf-8", check=False
+    )
+    return tuple(done.stdout.split())
+
+
+def registry_hosts() -> tuple[str, ...]:
+    """Where npm looks, as npm itself says."""
+    asked = ["npm", "config", "get", "registry"]
+    done = subprocess.run(asked, capture_output=True, text=True, encoding="utf-8", check=False)
+    return tuple(host for host in [urlsplit(done.stdout.strip()).hostname] if host)
+
+
+def allowed(hosts: tuple[str, ...]) -> list[str]:
+    """Flags that open these hosts; the test is skipped where they cannot be reached."""
+    if not hosts or not reachable(hosts[0]):
+        pytest.skip("the registry cannot be reached from here")
+    return [word for host in hosts for word in ("--allow-domain", host)]
 
 
 @pytest.fixture
@@ -118,28 +144,26 @@ def test_a_submodule_commits(project: Path) -> None:
 
 
 def test_a_virtual_environment_installs_from_the_index(project: Path) -> None:
-    if not reachable("packages.example.com"):
-        pytest.skip("the index cannot be reached from here")
+    domains = allowed(index_hosts())
     output = confined(
         project,
         f"{sys.executable} -m venv .venv; .venv/bin/pip install -q six;"
         " .venv/bin/python -c 'import six; print(six.__name__)'",
-        *("--allow-domain", "packages.example.com", "--allow-domain", "files.example.com"),
+        *domains,
     )
     assert output.endswith("six\n")
 
 
 @pytest.mark.skipif(shutil.which("npm") is None, reason="no npm here")
 def test_npm_installs_from_its_lock_file(project: Path) -> None:
-    if not reachable("packages.example.org"):
-        pytest.skip("the registry cannot be reached from here")
+    domains = allowed(registry_hosts())
     package = '{"name": "x", "version": "1.0.0", "dependencies": {"left-pad": "1.3.0"}}'
     (project / "package.json").write_text(package, encoding="utf-8")
     output = confined(
         project,
         "npm install --no-audit --no-fund >/dev/null; npm ci --no-audit --no-fund;"
         " node -e 'console.log(require(\"left-pad\")(1, 3, 0))'",
-        *("--allow-domain", "packages.example.org"),
+        *domains,
     )
     assert output.endswith("001\n")
 
