@@ -202,4 +202,4 @@ def test_no_colour_means_none(scene: str) -> None:
         painted = set(re.findall(rb"\x1b\[([0-9;]*)m", bytes(terminal.raw)))
         used = {int(number) for codes in painted for number in codes.split(b";") if number}
         assert used <= {0, 1, 3, 4, 7, 9}, used
-        assert 7 in used, "the cursor is seen"
+        assert 7 in used or scene != "tools", "the cursor is seen where the prompt has it"
