@@ -203,3 +203,16 @@ def test_no_colour_means_none(scene: str) -> None:
         used = {int(number) for codes in painted for number in codes.split(b";") if number}
         assert used <= {0, 1, 3, 4, 7, 9}, used
         assert 7 in used or scene != "tools", "the cursor is seen where the prompt has it"
+
+
+@pytest.mark.parametrize("gap", [0.12, 0.3])
+def test_a_sentence_typed_over_a_question_is_a_draft(gap: float) -> None:
+    with child("permission") as terminal:
+        terminal.wait_for("Yes, once", "1 of 2")
+        for character in "fix the typo":
+            terminal.send(character)
+            time.sleep(gap)  # a person's hands
+        terminal.wait_for("\u276f fix the typo", "1 of 2")
+        terminal.press("enter")
+        terminal.wait_for("Yes, once", "1 of 2", "\u276f fix the typo")
+        terminal.press_until_gone("y", "1 of 2")
