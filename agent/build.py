@@ -22,7 +22,7 @@ from gatewright.agent.commands.core import built_in
 from gatewright.agent.commands.registry import Commands
 from gatewright.agent.commands.sandbox import sandbox_command
 from gatewright.agent.compact.state import Remains
-from gatewright.agent.errors import SettingsError
+from gatewright.agent.errors import GatewrightError, SettingsError
 from gatewright.agent.events import (
     AnyEvent,
     Cleared,
@@ -41,7 +41,7 @@ from gatewright.agent.loop import Limits
 from gatewright.agent.memory_book import MemoryBook
 from gatewright.agent.model_book import ModelBook
 from gatewright.agent.noticing import Noticing
-from gatewright.agent.opening import ModelOpener
+from gatewright.agent.opening import ModelOpener, wanted_model
 from gatewright.agent.options import LaunchOptions
 from gatewright.agent.parts import CallPorts, Parts
 from gatewright.agent.planning import SessionPlanning, plan_file
@@ -377,12 +377,23 @@ class WebSearcher:
 
         around = self._around()
         web = around.settings.web
+        if web.search == "provider":
+            return await self._by_provider(around, query)
         key = around.env.get(web.search_key_env, "")
         try:
             chosen = service(web.search, key=key, url=web.search_url)
         except ValueError as error:
             raise ToolFailure(f"{error}. See `web` in the settings.") from error
         return await chosen.search(query, limit)
+
+    async def _by_provider(self, around: Surroundings, query: str) -> Sequence[Hit]:
+        from gatewright.agent.providers.search import search_with  # noqa: PLC0415  lazy: 1 ms
+
+        model = wanted_model(around, "")
+        try:
+            return await search_with(model, query, settings=around.providers, env=around.env)
+        except GatewrightError as error:
+            raise ToolFailure(str(error)) from error
 
 
 def _limits(settings: Settings) -> Limits:

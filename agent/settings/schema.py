@@ -191,7 +191,8 @@ class Ui(Section, frozen=True):
 
 class Web(Section, frozen=True):
     search: Annotated[
-        Literal["duckduckgo", "brave", "searxng"], setting("Who answers web searches.")
+        Literal["duckduckgo", "brave", "searxng", "provider"],
+        setting("Who answers web searches; provider: the search of the model's own provider."),
     ] = "duckduckgo"
     search_key_env: Annotated[
         str, setting("Variable that holds the search service's key.", scopes=NOT_PROJECT)
