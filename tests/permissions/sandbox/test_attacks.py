@@ -55,8 +55,15 @@ def visitors() -> list[Visitor]:
     python = f"/usr/bin/python3.{sys.version_info.minor}"
     if os.geteuid() == 0 and Path(python).exists() and shutil.which("setpriv"):
         prefix = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
-        found.append(Visitor("as nobody", prefix, python, temp / "nobody"))
+        if _readable(prefix, python):
+            found.append(Visitor("as nobody", prefix, python, temp / "nobody"))
     return found
+
+
+def _readable(prefix: tuple[str, ...], python: str) -> bool:
+    """Whether that user may read this checkout: below a closed directory they may not."""
+    asked = [*prefix, python, "-c", f"open({str(Path(__file__).resolve())!r})"]
+    return subprocess.run(asked, capture_output=True, check=False).returncode == 0
 
 
 VISITORS = visitors()
