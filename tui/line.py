@@ -146,8 +146,9 @@ def clip(row: Line, width: int) -> Line:
             spans.append(span)
             left -= size
             continue
-        if left:
-            spans.append(span._replace(text=span.text[: cells.cut(span.text, left)]))
+        part = span.text[: cells.cut(span.text, left)] if left else ""
+        if part and cells.width(part) <= left:  # a wide first character may not fit at all
+            spans.append(span._replace(text=part))
         break
     spans.append(Span("…", "faint"))
     return row._replace(spans=tuple(spans))

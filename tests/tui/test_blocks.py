@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gatewright.tools import blocks as b
@@ -67,6 +67,7 @@ def test_hard_wrapped_text_is_exactly_the_same(text: str, width: int) -> None:
 
 
 @given(TEXTS, st.integers(1, 30))
+@example("\u6f22\u5b57", 2)
 def test_clipping(text: str, width: int) -> None:
     (row,) = wrap((Span(text),), 10_000)
     assert clip(row, width).width <= width

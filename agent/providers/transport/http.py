@@ -99,6 +99,7 @@ class DirectTransport:
     async def close(self) -> None:
         while self._idle:
             self._idle.popitem()[1].close()
+        await asyncio.sleep(0)  # the sockets are let go in the loop's next round
 
     async def _begin(self, exchange: Exchange) -> tuple[Connection, ResponseReader]:
         """Send the request and read the answer's head; a dead idle connection gets one more try."""

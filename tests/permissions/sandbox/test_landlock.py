@@ -138,8 +138,8 @@ def test_systems_without_one_say_so(system: str) -> None:
 
 @pytest.mark.skipif(probe(machine()).level != "bwrap", reason="no bubblewrap here")
 @pytest.mark.skipif(
-    Path(__file__).resolve().is_relative_to("/tmp"),
-    reason="the checkout lies below /tmp, which is empty in the sandbox",
+    any(Path(__file__).resolve().is_relative_to(hidden) for hidden in ("/tmp", "/var/tmp")),
+    reason="the checkout lies where commands in the sandbox see a directory of their own",
 )
 @pytest.mark.timeout(40)
 def test_a_sandbox_in_a_sandbox_falls_back(tmp_path: Path) -> None:
