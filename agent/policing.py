@@ -8,7 +8,7 @@ from gatewright.agent.base import Base
 from gatewright.agent.settings.legacy import label
 from gatewright.agent.surroundings import Surroundings
 from gatewright.agent.transcript.place import project_folder
-from gatewright.permissions.modes import canonical
+from gatewright.permissions.modes import canonical, deprecation
 from gatewright.permissions.policy import PolicyConfig
 from gatewright.permissions.rules import RuleTexts
 
@@ -47,6 +47,8 @@ def start_mode(base: Base) -> str:
     if canonical(wanted) is None:
         base.warn(f"There is no permission mode {wanted!r} (permissions.defaultMode).")
         return "default"
+    if note := deprecation(wanted):
+        base.warn(note)
     return wanted
 
 

@@ -208,3 +208,15 @@ async def test_an_unknown_default_mode_is_told_and_default(tmp_path: Path) -> No
         assert session.mode == "default"
         assert "defaultMode" in notice.text
         await session.close()
+
+
+async def test_an_old_mode_name_counts_and_is_told(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    own = tmp_path / "home" / ".gatewright"
+    own.mkdir(exist_ok=True)
+    (own / "settings.json").write_text('{"permissions": {"defaultMode": "code"}}', encoding="utf-8")
+    session = await open_session(desk.options, desk.env, interactive=True)
+    async with Recorder(session) as seen:
+        await seen.until(Noticed, where=lambda event: "deprecated" in event.text)
+        assert session.mode == "acceptEdits"
+        await session.close()
