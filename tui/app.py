@@ -181,7 +181,7 @@ class AgentApp(App[int], inherit_bindings=False):
         table = await self.resuming.sessions()
         if not table.rows:
             self.talk.note("There is no session to go on with here. This is a new one.", "dim")
-        return self.resuming.going_on(await chosen(table, self.repl) if table.rows else "")
+        return self.resuming.going_on(await chosen(table, self.repl.reach) if table.rows else "")
 
     async def _ready(self) -> None:
         """Wait while the terminal has not taken what was painted: a slow line sees less, later."""
@@ -224,7 +224,7 @@ class AgentApp(App[int], inherit_bindings=False):
         """After going back, the message it went back to is there to be edited."""
         for envelope in batch:
             if isinstance(envelope.event, Rewound) and envelope.event.text:
-                self.repl.draft(envelope.event.text)
+                self.repl.reach.draft(envelope.event.text)
 
     def _remind(self) -> None:
         asks = self.repl.view.asks
@@ -257,7 +257,7 @@ class AgentApp(App[int], inherit_bindings=False):
         self._show(replace(self.repl.view, queue=tuple(texts)), ())
 
     def open_panel(self, outcome: Panel) -> bool:
-        return self.repl.open_panel(outcome)
+        return self.repl.reach.open_panel(outcome)
 
     def folder(self) -> Path:
         cwd = self.repl.view.cwd

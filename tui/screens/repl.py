@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from textual import events
@@ -12,20 +12,19 @@ from textual.containers import Horizontal
 from textual.screen import Screen
 from textual.widgets import Static, TextArea
 
-from gatewright.agent.commands.outcome import Panel, Secret
 from gatewright.agent.commands.registry import Commands
 from gatewright.tools.interact import Answer, leaves
 from gatewright.tui import commands
 from gatewright.tui.apply import apply
 from gatewright.tui.ask.panel import AskPanel
 from gatewright.tui.branch import branch_of
-from gatewright.tui.clipboard import part_of_answers
 from gatewright.tui.look import Look
 from gatewright.tui.picker import Picker, Picking
 from gatewright.tui.prompt.box import Box
 from gatewright.tui.prompt.desk import Desk
 from gatewright.tui.prompt.editor import Edited
 from gatewright.tui.prompt.menu import Choice, Menu
+from gatewright.tui.reach import Reach
 from gatewright.tui.rows import Rows
 from gatewright.tui.screens.host import Host
 from gatewright.tui.screens.reader import Reader
@@ -34,8 +33,6 @@ from gatewright.tui.spinner import Spinner
 from gatewright.tui.state import Change, View
 from gatewright.tui.status import Status
 from gatewright.tui.talk import Talk
-from gatewright.tui.theme import Palette
-from gatewright.tui.transcript.items import Prose
 from gatewright.tui.transcript.view import Transcript
 from gatewright.tui.waiting import Agents, Queue
 
@@ -86,6 +83,7 @@ class Repl(Screen[None]):
         self.reply = Box(id="reply")
         self.status = Status(look, id="status")
         self.desk = Desk(self.box, self.menu, talk, host)
+        self.reach = Reach(self, look, talk, host)
         self._keys = self._key_table()
 
     def _key_table(self) -> dict[str, Callable[[], object]]:
@@ -146,7 +144,7 @@ class Repl(Screen[None]):
 
     def join(self, known: Commands) -> None:
         """The session is there: its commands, and ours among them."""
-        commands.add_screen_commands(known, self)
+        commands.add_screen_commands(known, self.reach)
         self.desk.begin()
 
     def show(self, view: View, changes: Sequence[Change]) -> None:
@@ -314,7 +312,7 @@ class Repl(Screen[None]):
         entries = list(dict.fromkeys(reversed(self.box.history_.entries())))
         choices = [Choice(text, " ".join(text.split())) for text in entries]
         draft = self.box.text
-        self.pick(
+        self.reach.pick(
             Picking(
                 "Sent before",
                 choices,
@@ -345,51 +343,6 @@ class Repl(Screen[None]):
         lines = message.text.count("\n") + 1
         self.tell(f"copied {lines} lines" if lines > 1 else "copied")
 
-    # what commands do to the screen
-
-    @property
-    def theme_name(self) -> str:
-        return self._look.palette.name
-
-    @property
-    def palettes(self) -> Mapping[str, Palette]:
-        return self._look.palettes
-
-    def use_theme(self, name: str, *, keep: bool) -> None:
-        self._host.use_theme(name, keep=keep)
-
-    def pick(self, picking: Picking) -> None:
-        self.desk.close_menu()
-        self.picker.show(picking)
-
-    def ask_secret(self, asked: Secret) -> None:
-        self.desk.close_menu()
-        self.picker.close()
-        self.secret.show(asked)
-
-    def run_line(self, line: str) -> None:
-        self._talk.run_line(line)
-
-    def draft(self, text: str) -> None:
-        self.picker.close()
-        self.box.put(text)
-
-    def toggle_vim(self) -> bool:
-        on = self.box.vim is None
-        self.box.use_vim(on=on)
-        return on
-
     def on_box_turned(self, message: Box.Turned) -> None:
         self.status.editing = "" if message.inserting else "NORMAL"
         self.status.refresh_rows()
-
-    def open_panel(self, outcome: Panel) -> bool:
-        return commands.panel(outcome, self)
-
-    def copy_answer(self, which: str) -> str:
-        """Copy the n-th last answer, or the code in the last one; says what was done."""
-        said = [i.text for i in reversed(self.transcript.records.all()) if isinstance(i, Prose)]
-        text, told = part_of_answers(said, which)
-        if text:
-            self._host.copy(text)
-        return told

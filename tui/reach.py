@@ -1,0 +1,74 @@
+"""What commands may do to the screen: open lists, change the theme, copy, fill the prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from gatewright.agent.commands.outcome import Panel, Secret
+from gatewright.tui import commands
+from gatewright.tui.clipboard import part_of_answers
+from gatewright.tui.look import Look
+from gatewright.tui.picker import Picking
+from gatewright.tui.screens.host import Host
+from gatewright.tui.talk import Talk
+from gatewright.tui.theme import Palette
+from gatewright.tui.transcript.items import Prose
+
+if TYPE_CHECKING:
+    from gatewright.tui.screens.repl import Repl  # it makes this
+
+
+class Reach:
+    """The screen as commands see it."""
+
+    def __init__(self, repl: Repl, look: Look, talk: Talk, host: Host) -> None:
+        self._repl = repl
+        self._look = look
+        self._talk = talk
+        self._host = host
+
+    @property
+    def theme_name(self) -> str:
+        return self._look.palette.name
+
+    @property
+    def palettes(self) -> Mapping[str, Palette]:
+        return self._look.palettes
+
+    def use_theme(self, name: str, *, keep: bool) -> None:
+        self._host.use_theme(name, keep=keep)
+
+    def pick(self, picking: Picking) -> None:
+        self._repl.desk.close_menu()
+        self._repl.picker.show(picking)
+
+    def ask_secret(self, asked: Secret) -> None:
+        self._repl.desk.close_menu()
+        self._repl.picker.close()
+        self._repl.secret.show(asked)
+
+    def run_line(self, line: str) -> None:
+        self._talk.run_line(line)
+
+    def draft(self, text: str) -> None:
+        self._repl.picker.close()
+        self._repl.box.put(text)
+
+    def toggle_vim(self) -> bool:
+        box = self._repl.box
+        on = box.vim is None
+        box.use_vim(on=on)
+        return on
+
+    def open_panel(self, outcome: Panel) -> bool:
+        return commands.panel(outcome, self)
+
+    def copy_answer(self, which: str) -> str:
+        """Copy the n-th last answer, or the code in the last one; says what was done."""
+        items = self._repl.transcript.records.all()
+        said = [item.text for item in reversed(items) if isinstance(item, Prose)]
+        text, told = part_of_answers(said, which)
+        if text:
+            self._host.copy(text)
+        return told
