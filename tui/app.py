@@ -40,7 +40,7 @@ from gatewright.tui.resuming import OpenSession, Resuming, chosen
 from gatewright.tui.screens.repl import Repl
 from gatewright.tui.state import Appended, Change, Patched, View
 from gatewright.tui.talk import Talk
-from gatewright.tui.terminal import ScreenDriver, teach_keys
+from gatewright.tui.terminal import ScreenDriver, prepare
 from gatewright.tui.theme import ANSI, DEFAULT, Palette, textual_theme
 from gatewright.tui.transcript.items import Item, Prose, Said
 
@@ -316,7 +316,7 @@ def run(
     `history` the file with what was sent before, `keep_theme` remembers a choice, and
     `resuming` lets the person pick the session first.
     """
-    teach_keys()
+    prepare()
     own, problems = read_palettes(themes) if themes is not None else ({}, [])
     app = AgentApp(open_session, ui=ui, own=own, driver=ScreenDriver)
     app.problems = problems

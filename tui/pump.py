@@ -10,6 +10,7 @@ from gatewright.agent.events import Envelope
 from gatewright.agent.hub import Subscription, merge
 
 PACE = 1 / 10  # seconds between two paints of streaming text
+PAUSE = 0.025  # a stream that is silent so long is painted early, every second time at most
 
 
 def merged(batch: Sequence[Envelope]) -> list[Envelope]:
@@ -35,14 +36,15 @@ async def pump(
     ready: Callable[[], Awaitable[None]],
 ) -> None:
     """Run until the subscription ends; `ready` holds back while the terminal is behind."""
-    painted = 0.0
+    painted = before = 0.0
     while batch := await subscription.batch():
         while streaming(batch):
             left = painted + PACE - time.monotonic()
             if left <= 0:
                 break
+            early = painted - before >= PACE
             try:
-                async with asyncio.timeout(left):
+                async with asyncio.timeout(min(left, PAUSE) if early else left):
                     more = await subscription.batch()
             except TimeoutError:
                 break
@@ -52,5 +54,5 @@ async def pump(
         await ready()
         batch += subscription.waiting()
         apply(merged(batch))
-        painted = time.monotonic()
+        before, painted = painted, time.monotonic()
         await asyncio.sleep(0)

@@ -16,7 +16,7 @@ import threading
 from io import TextIOWrapper
 from typing import Any, cast
 
-from textual import _ansi_sequences
+from textual import _ansi_sequences, screen
 from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
 
@@ -24,6 +24,7 @@ log = logging.getLogger(__name__)
 
 MAX_LINE = 2000
 MAX_WAITS = 500  # of 20 ms each
+TICK = 1 / 240  # seconds; the framework's sixtieth is what a key would wait for while text streams
 
 
 class MoreKeys(enum.Enum):
@@ -41,8 +42,9 @@ SEQUENCES = {
 }
 
 
-def teach_keys() -> None:
-    """Add the sequences to the table the input parser reads."""
+def prepare() -> None:
+    """Teach the framework more keys, and to paint sooner; streams have a pace of their own."""
+    setattr(screen, "UPDATE_PERIOD", TICK)  # noqa: B010  final for type checkers
     table = cast("dict[str, Any]", _ansi_sequences.ANSI_SEQUENCES_KEYS)
     for sequence, keys in SEQUENCES.items():
         table.setdefault(sequence, keys)
