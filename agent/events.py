@@ -280,6 +280,7 @@ class ToolProgressed(Event, frozen=True, tag="tool_progressed"):
     tail: str
     size: int
     seconds: float
+    movable: bool = False  # the person may send it to the background
 
 
 class UsageChanged(Event, frozen=True, tag="usage"):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.events import TasksChanged
@@ -27,6 +28,7 @@ class SessionJobs:
         self._watchers: dict[str, asyncio.Task[None]] = {}
         self._told: set[str] = set()
         self._waited: Counter[str] = Counter()  # calls that are waiting for the end just now
+        self._movable: list[asyncio.Event] = []  # of the calls that run in the foreground
 
     def adopt(self, job: Job) -> str:
         """Own the job from now on and return its id."""
@@ -43,6 +45,22 @@ class SessionJobs:
     def running(self) -> Sequence[str]:
         """One line for each running job, its id first."""
         return [f"{id}: {job.title}" for id, job in self._jobs.items() if job.running]
+
+    @contextmanager
+    def foreground(self) -> Generator[asyncio.Event]:
+        """Entered while a call could go on in the background; set once the person wants that."""
+        wish = asyncio.Event()
+        self._movable.append(wish)
+        try:
+            yield wish
+        finally:
+            self._movable.remove(wish)
+
+    def to_background(self) -> int:
+        """Let every call that can go on in the background; how many can."""
+        for wish in self._movable:
+            wish.set()
+        return len(self._movable)
 
     def told(self, id: str) -> None:
         """The model learned the end from a tool result: no notice any more."""

@@ -113,6 +113,10 @@ class Session:
         """Stop the running turn; False when nothing runs."""
         return self._runner.interrupt()
 
+    def to_background(self) -> int:
+        """Send the commands that turns wait for to the background; how many there were."""
+        return self._jobs.to_background()
+
     async def stop_task(self, id: str) -> str:
         """Stop background work; returns how it ended. Raises GatewrightError."""
         return await self._jobs.stop(id)
@@ -284,7 +288,11 @@ class Session:
 
     def _progressed(self, call_id: str, progress: Progress) -> None:
         event = ToolProgressed(
-            call_id=call_id, tail=progress.tail, size=progress.size, seconds=progress.seconds
+            call_id=call_id,
+            tail=progress.tail,
+            size=progress.size,
+            seconds=progress.seconds,
+            movable=progress.movable,
         )
         self._publish(event)
 

@@ -6,6 +6,7 @@ import asyncio
 import re
 import shutil
 from collections.abc import AsyncIterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 from pydantic import BaseModel, Field
@@ -81,12 +82,14 @@ class Bash:
         owned = True
         try:
             seconds = min((input.timeout or DEFAULT_SECONDS * 1000) / 1000, MAX_SECONDS)
-            async for progress in job.watch(seconds):
-                yield progress
+            with ctx.jobs.foreground() if ctx.jobs else nullcontext(asyncio.Event()) as leave:
+                async for progress in job.watch(seconds, leave):
+                    yield progress
             if job.running and ctx.jobs is not None:
                 job.keep_file()
                 owned = False
-                yield _moved(ctx.jobs.adopt(job), job, seconds)
+                id = ctx.jobs.adopt(job)
+                yield _sent(id, job) if leave.is_set() else _moved(id, job, seconds)
                 return
             if job.running:
                 await job.expire(seconds)
@@ -120,8 +123,24 @@ def _moved(id: str, job: ShellJob, seconds: float) -> ToolResult:
         if question
         else f"It did not end within {seconds:g} s and goes on in the background."
     )
-    text = f"{job.output()}\n\n[{why} Task {id}; output: {job.work_file}]".lstrip("\n")
-    data = {"stdout": job.output(), "backgroundTaskId": id, "hiddenLines": job.hidden_lines}
+    return _going_on(id, job, f"{why} Task {id}; output: {job.work_file}")
+
+
+def _sent(id: str, job: ShellJob) -> ToolResult:
+    return _going_on(
+        id,
+        job,
+        f"The person sent it to the background, where it goes on as task {id}. Output: "
+        f"{job.work_file}. TaskOutput shows what comes, TaskStop ends it; its end will be told.",
+    )
+
+
+def _going_on(id: str, job: ShellJob, why: str) -> ToolResult:
+    """What it printed so far is in this result: for TaskOutput it is no news."""
+    output = job.output()
+    job.news()
+    data = {"stdout": output, "backgroundTaskId": id, "hiddenLines": job.hidden_lines}
+    text = f"{output.rstrip()}\n\n[{why}]".lstrip("\n")
     return ToolResult.text(text, summary=f"background {id}", data=data)
 
 

@@ -5,7 +5,9 @@ Nothing here does anything; concrete tools, the executor and processes live in t
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
 
@@ -102,11 +104,15 @@ class ToolResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Progress(msgspec.Struct, frozen=True):
-    """News from a running call: its last lines, and how much and how long so far."""
+    """News from a running call: its last lines, and how much and how long so far.
+
+    `movable` says that the person may send it to the background now.
+    """
 
     tail: str
     size: int = 0
     seconds: float = 0.0
+    movable: bool = False
 
 
 class ToolFailure(Exception):
@@ -193,6 +199,14 @@ class Job(Protocol):
         """What it said since this was last called, bounded."""
         ...
 
+    def output(self) -> str:
+        """All it said so far, bounded, with a marker where the middle is missing."""
+        ...
+
+    def progress(self) -> Progress:
+        """Its last lines, how much it said, and how long it runs or ran."""
+        ...
+
     async def wait(self) -> None: ...
     async def stop(self) -> None: ...
 
@@ -207,6 +221,10 @@ class Jobs(Protocol):
     def find(self, id: str) -> Job | None: ...
     def running(self) -> Sequence[str]:
         """One line for each running job, its id first."""
+        ...
+
+    def foreground(self) -> AbstractContextManager[asyncio.Event]:
+        """Entered while a call could go on in the background; set once the person wants that."""
         ...
 
     def told(self, id: str) -> None:

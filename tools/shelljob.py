@@ -37,12 +37,16 @@ _MARKS = re.compile(r"[?:]$")
 
 
 class ShellLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """When a command is ended for what it writes, and when its silence is looked at."""
+    """When a command is ended for what it writes, and when its silence is looked at.
+
+    After `offer` seconds people are told that it can go on in the background.
+    """
 
     output: int = 5_000_000_000
     file: int = 256_000_000  # of the output kept in the work file
     disk_free: int = 500_000_000
     quiet: float = 15.0
+    offer: float = 2.0
 
 
 class Shell(msgspec.Struct, frozen=True, kw_only=True):
@@ -242,22 +246,33 @@ class ShellJob:
 
     # -- watching ---------------------------------------------------------------------------
 
-    async def watch(self, seconds: float) -> AsyncIterator[Progress]:
-        """Progress until the end, the time limit or a silence that looks like a question."""
-        told = 0
+    async def watch(self, seconds: float, leave: asyncio.Event) -> AsyncIterator[Progress]:
+        """Progress until the end, the time limit, a silence that looks like a question, or the
+        wish to leave it alone.
+        """
+        told = (0, False)
         while self.running:
             elapsed = time.monotonic() - self._started
-            if elapsed >= seconds or self.asking():
+            if elapsed >= seconds or leave.is_set() or self.asking():
                 return
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._ended.wait(), min(_TICK, seconds - elapsed))
-            if self.running and self._kept.size != told:
-                told = self._kept.size
+            now = (self._kept.size, self._movable)
+            if self.running and now != told:
+                told = now
                 yield self.progress()
 
     def progress(self) -> Progress:
         tail = "\n".join(line[:300] for line in self._kept.last(4000).splitlines()[-5:])
-        return Progress(tail, self._kept.size, time.monotonic() - self._started)
+        return Progress(tail, self._kept.size, self._elapsed, self._movable)
+
+    @property
+    def _elapsed(self) -> float:
+        return time.monotonic() - self._started if self.running else self.seconds
+
+    @property
+    def _movable(self) -> bool:
+        return self._detachable and self.running and self._elapsed >= self._limits.offer
 
     def asking(self) -> str:
         """The last line if it is a question that nobody answers: silence, and no end of line.

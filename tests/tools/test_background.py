@@ -143,6 +143,69 @@ async def test_the_time_limit_moves_a_command_to_the_background(
     assert [file.read_text(encoding="utf-8") for file in files] == ["early\nlate\n"]
 
 
+async def printed(box: Toolbox, word: str) -> None:
+    """Until a running call was seen to print this, within a bound."""
+    async with asyncio.timeout(5):
+        while not any(word in progress.tail for progress in box.progress):  # noqa: ASYNC110  a plain list
+            await asyncio.sleep(0.01)
+
+
+async def test_a_person_sends_a_command_to_the_background(session: Session, tmp_path: Path) -> None:
+    go = tmp_path / "go"
+    command = f"echo early; until [ -e {go} ]; do sleep 0.02; done; echo late"
+    call = asyncio.create_task(session.box.call("Bash", command=command))
+    await printed(session.box, "early")
+    assert session.jobs.to_background() == 1
+    result = await asyncio.wait_for(call, 2)
+    (file,) = session.box.ctx.spill.iterdir()
+    assert result.ok and result.summary == "background shell_1"
+    assert text(result) == (
+        "early\n\n[The person sent it to the background, where it goes on as task shell_1. "
+        f"Output: {file}. TaskOutput shows what comes, TaskStop ends it; its end will be told.]"
+    )
+    assert session.running == (f"shell_1: {command}",)
+    assert session.jobs.to_background() == 0, "it is there already"
+    go.touch()
+    await session.told()
+    assert await session.box.said("TaskOutput", task_id="shell_1") == "late\n[exit 0]"
+    assert file.read_text(encoding="utf-8") == "early\nlate\n"
+    await session.jobs.close()
+    assert len(session.notices) == 1
+
+
+async def test_all_that_runs_goes_to_the_background(session: Session, tmp_path: Path) -> None:
+    calls = [
+        asyncio.create_task(session.box.call("Bash", command=f"echo {name}; sleep 300"))
+        for name in ("one", "two")
+    ]
+    for name in ("one", "two"):
+        await printed(session.box, name)
+    assert session.jobs.to_background() == 2
+    results = await asyncio.wait_for(asyncio.gather(*calls), 2)
+    assert sorted(str(r.data["backgroundTaskId"]) for r in results) == ["shell_1", "shell_2"]
+    await session.jobs.close()
+    assert await gone(tmp_path) and session.notices == []
+
+
+async def test_a_call_that_was_stopped_is_not_there_to_be_sent(session: Session) -> None:
+    call = asyncio.create_task(session.box.call("Bash", command="echo up; sleep 300"))
+    await printed(session.box, "up")
+    call.cancel()
+    await asyncio.wait({call})
+    assert session.jobs.to_background() == 0
+
+
+async def test_a_command_that_takes_long_can_be_sent(box: Toolbox, tmp_path: Path) -> None:
+    """It is told although nothing is printed, and only where something can take the command."""
+    box = Toolbox(box.root, Bash(ShellLimits(offer=0.1)))
+    await box.said("Bash", command="sleep 0.5")
+    assert box.progress == []
+    session = Session(box, tmp_path)
+    await box.said("Bash", command="sleep 0.5")
+    assert [progress.movable for progress in box.progress] == [True]
+    await session.jobs.close()
+
+
 async def test_a_question_moves_a_command_to_the_background(box: Toolbox, tmp_path: Path) -> None:
     box = Toolbox(box.root, Bash(ShellLimits(quiet=0.1)))
     session = Session(box, tmp_path)
