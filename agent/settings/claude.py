@@ -22,13 +22,12 @@ from gatewright.agent.settings.sources import dotted
 
 LATER = "not supported here yet"
 OWN_MODELS = ("haiku", "sonnet", "opus")
-COPIED = ("permissions", "env", "model", "cleanupPeriodDays")
+COPIED = ("permissions", "env", "model", "cleanupPeriodDays", "statusLine", "disableAllHooks")
 NAMED: Mapping[str, str] = {
     "hooks": LATER,
     "mcpServers": LATER,
     "enabledMcpjsonServers": LATER,
     "enableAllProjectMcpServers": LATER,
-    "statusLine": LATER,
     "enabledPlugins": LATER,
     "apiKeyHelper": "keys are kept by agent login, or found in the environment",
     "sandbox": "compare it with the keys of `agent config schema` and set what you want",

@@ -185,8 +185,25 @@ class Ui(Section, frozen=True):
     theme: Annotated[str, setting("Colour theme.")] = "dark"
     vim: Annotated[bool, setting("Vim keys in the prompt.")] = False
     reduced_motion: Annotated[bool, setting("No spinner, no animation.")] = False
-    notify: Annotated[bool, setting("Ring when a question waits and nobody looks.")] = True
+    notify: Annotated[
+        bool | Literal["bell", "desktop"],
+        setting("How to call you when a question waits or a turn ended: true is both ways."),
+    ] = True
     show_thinking: Annotated[bool, setting("Show the model's thinking unfolded.")] = False
+
+
+class StatusLine(Section, frozen=True):
+    type: Annotated[Literal["command"], setting("How the line is made.")] = "command"
+    command: Annotated[
+        str, setting("Shell command; it reads the session as JSON and prints the line.")
+    ] = ""
+    padding: Annotated[
+        Annotated[int, msgspec.Meta(ge=0)], setting("Blank columns at both sides of the line.")
+    ] = 0
+    refresh_interval: Annotated[
+        Annotated[int, msgspec.Meta(ge=1)] | None,
+        setting("Seconds after which it runs again although nothing changed."),
+    ] = None
 
 
 class Web(Section, frozen=True):
@@ -255,6 +272,10 @@ class Settings(Section, frozen=True):
     sandbox: Annotated[Sandbox, setting("How commands are confined.")] = Sandbox()
     web: Annotated[Web, setting("Searching and fetching.")] = Web()
     ui: Annotated[Ui, setting("The screen.")] = Ui()
+    status_line: Annotated[
+        StatusLine, setting("A command that makes the status line.", trust=True)
+    ] = StatusLine()
+    disable_all_hooks: Annotated[bool, setting("Run no statusLine command.")] = False
     projects: Annotated[
         dict[str, ProjectSection],
         setting("Your own settings by project path.", scopes=frozenset({Source.USER})),
