@@ -20,6 +20,7 @@ KEYS: tuple[Key, ...] = (
     Key("Ctrl+C", "Stop the turn, else empty the prompt; twice leaves"),
     Key("Ctrl+D", "Leave, when the prompt is empty"),
     Key("Shift+Tab", "Next permission mode"),
+    Key("Ctrl+B", "Let a running command go on in the background; else one character back"),
     Key("Ctrl+O", "Open or close the last tool output"),
     Key("Ctrl+T", "Read and search the whole conversation"),
     Key("Page Up, Page Down", "Scroll; Shift+Up and Shift+Down by one row"),

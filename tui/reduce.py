@@ -178,7 +178,7 @@ def _tool(view: View, event: ev.ToolStarted | ev.ToolProgressed | ev.ToolFinishe
             known = tools.get(event.call_id)
             if known is None:
                 return view, ()
-            grown = replace(known, tail=event.tail, seconds=event.seconds)
+            grown = replace(known, tail=event.tail, seconds=event.seconds, movable=event.movable)
             tools[event.call_id] = grown
             return replace(view, tools=tools), (Patched(grown),)
         case ev.ToolFinished():

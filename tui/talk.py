@@ -98,6 +98,10 @@ class Talk:
             return True
         return self.session.interrupt() if self.session is not None else False
 
+    def to_background(self) -> bool:
+        """Let the running commands go on in the background; False when there were none."""
+        return self.session is not None and bool(self.session.to_background())
+
     def recall(self) -> Sequence[str]:
         """Take back what was not taken up yet."""
         if self.session is not None:

@@ -94,6 +94,7 @@ class FakeSession:
         self.attached: list[tuple[Content, ...]] = []
         self.answers: list[tuple[int, Answer]] = []
         self.interrupts = 0
+        self.movable = 0  # running commands that can go to the background
         self.closed = False
         self.busy = False
         self.queued: tuple[str, ...] = ()
@@ -143,6 +144,10 @@ class FakeSession:
     def interrupt(self) -> bool:
         self.interrupts += 1
         return self.busy
+
+    def to_background(self) -> int:
+        moved, self.movable = self.movable, 0
+        return moved
 
     def answer(self, ask: int, answer: Answer) -> bool:
         self.answers.append((ask, answer))

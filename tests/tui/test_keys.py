@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from gatewright.agent.events import TurnStarted
+from gatewright.agent.events import ToolFinished, ToolProgressed, ToolStarted, TurnStarted
 from gatewright.agent.session import Session
 from gatewright.tui.app import AgentApp
 from tests.fakes.fake_session import FakeSession
@@ -194,3 +194,50 @@ async def test_escape_typing_escape_is_no_double_escape(between: tuple[str, ...]
         await s.press("escape")
         await s.pilot.pause(0.1)
         assert "rewind" not in s.text()
+
+
+RUNNING = (
+    TurnStarted(),
+    ToolStarted(call_id="c", name="Bash", input={}, verb="Run", target="make all"),
+)
+
+
+async def test_ctrl_b_lets_a_running_command_go_on_in_the_background() -> None:
+    async with stage() as s:
+        await s.type("draft")
+        s.session.publish(*RUNNING)
+        s.session.movable = 1
+        await s.settled()
+        assert "ctrl+b" not in s.text(), "not before it takes long"
+        s.session.publish(
+            ToolProgressed(call_id="c", tail="", size=0, seconds=2.0, movable=True),
+        )
+        await s.see("make all  ctrl+b to background")
+        await s.press("ctrl+b")
+        assert s.session.movable == 0
+        await s.see("in the background")
+        assert s.app.repl.box.cursor_location == (0, 5), "the draft is left alone"
+        s.session.publish(ToolFinished(call_id="c", ok=True, content=(), summary="background x"))
+        await s.gone("ctrl+b to background")
+
+
+async def test_ctrl_b_moves_left_when_nothing_can_be_sent_away() -> None:
+    async with stage() as s:
+        await s.type("draft")
+        await s.press("ctrl+b", "X")
+        assert s.app.repl.box.text == "drafXt"
+        s.session.publish(*RUNNING)
+        await s.settled()
+        await s.press("ctrl+b")
+        await s.press("Y")
+        assert s.app.repl.box.text == "drafYXt"
+
+
+async def test_a_narrow_screen_has_no_room_for_the_hint() -> None:
+    async with stage(size=(50, 20)) as s:
+        s.session.publish(*RUNNING)
+        s.session.publish(
+            ToolProgressed(call_id="c", tail="cc -c a.c", size=9, seconds=4.0, movable=True)
+        )
+        shown = await s.see("make all  4 s", "cc -c a.c")
+        assert "ctrl+b" not in shown

@@ -66,6 +66,7 @@ class Box(TextArea):
         self.ring = KillRing()
         self.chips = Chips()
         self.menu_open = False
+        self.waiting = False  # for a call that may be sent to the background
         self._last_key = 0.0
         self._held: Timer | None = None
         self._yanked: tuple[tuple[int, int], tuple[int, int]] | None = None
@@ -79,6 +80,7 @@ class Box(TextArea):
     def _key_actions(self) -> Mapping[str, Callable[[], object]]:
         return {
             "ctrl+a": self.action_cursor_line_start,
+            "ctrl+b": self._back_or_background,
             "ctrl+e": self.action_cursor_line_end,
             "ctrl+f": self.action_cursor_right,
             "alt+f": self.action_cursor_word_right,
@@ -245,6 +247,12 @@ class Box(TextArea):
         text = self.text
         self.put("")
         return text
+
+    def _back_or_background(self) -> None:
+        if self.waiting:
+            self.post_message(self.Pressed(self, "ctrl+b"))
+        else:
+            self.action_cursor_left()
 
     # kill and yank
 

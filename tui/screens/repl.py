@@ -49,6 +49,7 @@ class Repl(Screen[None]):
     AUTO_FOCUS = "#box"
     BINDINGS = [
         ("ctrl+c", "cancel", ""),
+        ("ctrl+b", "background", ""),
         ("ctrl+o", "open", ""),
         ("ctrl+t", "read", ""),
         ("ctrl+l", "redraw", ""),
@@ -105,6 +106,7 @@ class Repl(Screen[None]):
             "shift+tab": self._talk.cycle_mode,
             "ctrl+r": self._search_history,
             "ctrl+s": self._stash,
+            "ctrl+b": self.action_background,
             "ctrl+g": self._edit,
         }
 
@@ -156,6 +158,7 @@ class Repl(Screen[None]):
             self.spinner.show(view.busy_since, view.doing, waiting=bool(view.asks))
         self.agents.show(view.agents)
         self.queue.show(view.queue)
+        self.box.waiting = bool(view.tools or view.agents)
         if before.asks != view.asks:
             self._show_asks()
         if before.cwd != view.cwd or (before.busy and not view.busy):
@@ -264,6 +267,12 @@ class Repl(Screen[None]):
         else:
             self._leaving = True
             self.tell("ctrl+c again to leave")
+
+    def action_background(self) -> None:
+        if self._talk.to_background():
+            self.tell("in the background")
+        elif self.box.has_focus:
+            self.box.action_cursor_left()
 
     def _delete_or_leave(self) -> None:
         if self.box.text:

@@ -14,6 +14,8 @@ ROWS = 6  # rows of a collapsed body
 DIFF_ROWS = 30
 _MARK = {"running": "accent", "ok": "good", "failed": "error", "stopped": "dim"}
 _KEY = "ctrl+o"
+MOVE = "ctrl+b to background"
+WIDE = 60  # columns from which that is said
 
 
 def has_body(item: ToolRun) -> bool:
@@ -39,8 +41,10 @@ def _says(block: Block, item: ToolRun) -> bool:
 def head(item: ToolRun, width: int) -> list[Line]:
     """`● Bash  pytest -q  exit 1 · 1.2 s`, never more than one row."""
     outcome = _outcome(item)
+    hint = MOVE if item.movable and item.state == "running" and width >= WIDE else ""
     verb = one_line(item.verb or item.name)
-    room = width - 2 - cells.width(verb) - 2 - (cells.width(outcome) + 2 if outcome else 0)
+    after = sum(cells.width(text) + 2 for text in (outcome, hint) if text)
+    room = width - 2 - cells.width(verb) - 2 - after
     target = cells.fit_middle(one_line(item.target), max(room, 12))
     role = "error" if item.state == "failed" else "dim"
     spans = [Span("● ", _MARK[item.state]), Span(verb, "text:b")]
@@ -48,12 +52,15 @@ def head(item: ToolRun, width: int) -> list[Line]:
         spans += [Span("  "), Span(target)]
     if outcome:
         spans += [Span("  "), Span(outcome, role)]
+    if hint:
+        spans += [Span("  "), Span(hint, "faint")]
     return [clip(line(*spans, gutter=2), width)]
 
 
 def _outcome(item: ToolRun) -> str:
     if item.state == "running":
-        return f"{item.seconds:.0f} s" if item.seconds >= 1 else ""
+        # Without output there is no news: a number would stand still.
+        return f"{item.seconds:.0f} s" if item.seconds >= 1 and item.tail else ""
     if item.state == "stopped":
         return "stopped"
     parts = [one_line(item.summary)] if item.summary else []
