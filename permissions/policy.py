@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gatewright.permissions import modes
 from gatewright.permissions.context import Context, HookWord, PlanEnforcement, Skips
@@ -26,6 +27,12 @@ from gatewright.permissions.rules import (
 from gatewright.permissions.world import DiskResolver
 from gatewright.tools.access import Where
 from gatewright.tools.blocks import Block, Table, Text
+
+if TYPE_CHECKING:  # only who looks at the rules needs them
+    from gatewright.permissions.doubts import Doubt
+    from gatewright.permissions.listed import ListedRule
+    from gatewright.permissions.proposed import Proposed
+    from gatewright.permissions.recent import Past
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +66,12 @@ class PolicyConfig:
 def _text(path: Path) -> str:
     text = str(path)
     return text.rstrip("/") or "/"
+
+
+def _kind(behavior: str) -> Behavior:
+    if behavior not in ("allow", "ask", "deny"):
+        raise ValueError("Say allow, ask or deny before the rule.")
+    return "allow" if behavior == "allow" else "ask" if behavior == "ask" else "deny"
 
 
 class Policy:
@@ -202,11 +215,34 @@ class Policy:
         """The trace of the n-th last decision. Raises ValueError where there is none."""
         return self.recent.why(number)
 
+    def listed(self) -> list[ListedRule]:
+        from gatewright.permissions.listed import listed  # noqa: PLC0415  only to look at them
+
+        trusted, auto = self._config.trusted, self._mode == "auto"
+        return listed(self._texts(), self.rules(), self.place, trusted=trusted, auto=auto)
+
+    def proposed(self, behavior: str, rule: str) -> Proposed:
+        """What a rule would be about, tried on the last calls; never raises for its text."""
+        from gatewright.permissions import proposed as new  # noqa: PLC0415  only while typing
+
+        standing = new.Standing(self.place, self.rules(), self.listed(), self.recent.judged())
+        return new.proposed(_kind(behavior), rule, standing)
+
+    def past(self) -> list[Past]:
+        return self.recent.past()
+
+    def explain(self, serial: int) -> Sequence[Block]:
+        return self.recent.explain(serial)
+
+    def doubt(self, directory: Path) -> Doubt:
+        """What speaks against opening a directory, links followed."""
+        from gatewright.permissions.doubts import doubt  # noqa: PLC0415  only when one is opened
+
+        return doubt(_text(directory), self.place)
+
     def add(self, behavior: str, rule: str) -> str:
         """Add a session rule; returns what to tell the person. Raises ValueError."""
-        if behavior not in ("allow", "ask", "deny"):
-            raise ValueError("Say allow, ask or deny before the rule.")
-        kind: Behavior = "allow" if behavior == "allow" else "ask" if behavior == "ask" else "deny"
+        kind = _kind(behavior)
         parsed, problem = parse_rule(rule, kind, "session")
         if parsed is None or problem:
             raise ValueError(problem)
@@ -218,13 +254,13 @@ class Policy:
         self._rules = None
         return f"Added for this session: {behavior} {rule}"
 
-    def remove(self, rule: str) -> str:
-        """Remove a session rule. Raises ValueError when the rule is not one."""
+    def remove(self, rule: str, behavior: str = "") -> str:
+        """Remove a session rule, from one list or all. Raises ValueError when it is not one."""
         old = self._session
-        new = RuleTexts(
-            *(tuple(text for text in entries if text != rule)
-              for entries in (old.allow, old.ask, old.deny))
-        )  # fmt: skip
+        lists = {"allow": old.allow, "ask": old.ask, "deny": old.deny}
+        for name in [behavior] if behavior else list(lists):
+            lists[name] = tuple(text for text in lists[name] if text != rule)
+        new = RuleTexts(**lists)
         if new == old:
             raise ValueError(
                 f"'{rule}' is no rule of this session; rules of settings files are changed there."

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gatewright.permissions.context import Call, Context
@@ -25,13 +26,49 @@ class Judged:
     decision: Decision
 
 
+@dataclass(frozen=True, slots=True)
+class Past:
+    """A decision for people; `serial` stays the same while further ones are made."""
+
+    serial: int
+    at: float
+    tool: str
+    target: str
+    behavior: str
+    by: str
+
+
 class Recent:
-    def __init__(self) -> None:
+    def __init__(self, now: Callable[[], float] = time.time) -> None:
         self._kept: deque[tuple[DecisionRecord, Judged]] = deque(maxlen=KEPT)
+        self._times: deque[float] = deque(maxlen=KEPT)
+        self._count = 0
+        self._now = now
 
     def add(self, record: DecisionRecord, judged: Judged) -> None:
         call = replace(judged.call, input=_shortened(judged.call.input))
         self._kept.append((record, replace(judged, call=call)))
+        self._times.append(self._now())
+        self._count += 1
+
+    def judged(self) -> list[Judged]:
+        """The newest first."""
+        return [judged for _, judged in reversed(self._kept)]
+
+    def past(self) -> list[Past]:
+        """The newest first."""
+        kept = zip(reversed(self._kept), reversed(self._times), strict=True)
+        return [
+            Past(self._count - n, at, r.tool, _line(r.target, 400), r.behavior, ended(r))
+            for n, ((r, _), at) in enumerate(kept)
+        ]
+
+    def explain(self, serial: int) -> Sequence[Block]:
+        """Like `why`, of one that was shown. Raises ValueError when it is too old."""
+        number = self._count - serial + 1
+        if number > len(self._kept):
+            raise ValueError("That was too long ago: it is not kept any more.")
+        return self.why(number)
 
     def table(self) -> Table | None:
         """The newest first, with the numbers that `why` takes."""

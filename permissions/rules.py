@@ -133,7 +133,7 @@ def parse_rule(text: str, behavior: Behavior, source: str) -> tuple[Rule | None,
     stripped = text.strip()
     found = _TOOL.match(stripped)
     if found is None:
-        return None, f"{_where(text, behavior, source)} names no tool; it is ignored."
+        return None, f"{cited(text, behavior, source)} names no tool; it is ignored."
     tool = tools_table.canonical(found.group())
     rest = stripped[found.end() :]
     form, problem = _form_of(tool, rest, behavior)
@@ -142,12 +142,13 @@ def parse_rule(text: str, behavior: Behavior, source: str) -> tuple[Rule | None,
         assert form is not None
         return Rule(text, behavior, source, tool, form), ""
     if behavior == "allow":
-        return None, f"{_where(text, behavior, source)} {problem}; it is ignored."
-    sentence = f"{_where(text, behavior, source)} {problem}; it counts as a rule for all of {tool}."
+        return None, f"{cited(text, behavior, source)} {problem}; it is ignored."
+    sentence = f"{cited(text, behavior, source)} {problem}; it counts as a rule for all of {tool}."
     return Rule(text, behavior, source, tool, Bare()), sentence
 
 
-def _where(text: str, behavior: str, source: str) -> str:
+def cited(text: str, behavior: str, source: str) -> str:
+    """What every sentence about what is wrong with a rule begins with."""
     return f"The {behavior} rule '{text}' ({source})"
 
 
@@ -331,7 +332,7 @@ def rule_set(
                 strong.append(rule)
             elif too_broad(rule):
                 problems.append(
-                    f"{_where(text, behavior, source)} is too broad for a source that is "
+                    f"{cited(text, behavior, source)} is too broad for a source that is "
                     "not trusted; it is ignored."
                 )
             else:

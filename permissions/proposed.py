@@ -1,0 +1,100 @@
+"""A rule while it is being typed: whether it is one, what it would be about, what it would fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from gatewright.permissions import tools_table
+from gatewright.permissions.context import Context
+from gatewright.permissions.decide import FAILURES, inquire
+from gatewright.permissions.listed import ListedRule, sentence
+from gatewright.permissions.meaning import meaning
+from gatewright.permissions.paths import Place
+from gatewright.permissions.recent import Judged
+from gatewright.permissions.rules import Behavior, Rule, RuleSet, parse_rule, stripped_in_auto
+from gatewright.permissions.shadowed import shadows
+
+NEW = "session"
+TRIED = 20  # of the last calls
+NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """`text` is what it would do, or why it is no rule; `hints` are worth knowing before."""
+
+    valid: bool
+    text: str
+    hints: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What a new rule comes into."""
+
+    place: Place
+    rules: RuleSet
+    listed: Sequence[ListedRule]
+    recent: Sequence[Judged]  # the newest first
+
+
+def proposed(behavior: Behavior, text: str, standing: Standing) -> Proposed:
+    if not text.strip():
+        return Proposed(False, "A tool, or a tool with what it is about: Bash(npm test), WebFetch.")
+    rule, problem = parse_rule(text, behavior, NEW)
+    if rule is None or problem:
+        unknown = _unknown(text.strip().partition("(")[0])
+        told = sentence(problem, text, behavior, NEW)
+        return Proposed(False, told, (unknown,) if unknown else ())
+    return Proposed(True, meaning(rule, standing.place), tuple(_hints(rule, standing)))
+
+
+def _hints(rule: Rule, standing: Standing) -> Iterable[str]:
+    same = [one for one in standing.listed if one.text == rule.text]
+    for one in same:
+        yield f"There is {one.behavior} {one.text} already ({one.source})."
+    over = next(shadows(replace(standing.rules, trusted=(rule,), untrusted=(), ask=())), None)
+    if rule.behavior != "deny" and over is not None:
+        yield f"It would never count: deny {over[1].text} ({over[1].source}) forbids it."
+    if unknown := _unknown(rule.tool):
+        yield unknown
+    if rule.behavior == "allow" and stripped_in_auto(rule):
+        yield "What it allows can run any code."
+    if fitting := [one for one in standing.recent[:TRIED] if fits(rule, one)]:
+        targets = dict.fromkeys(_target(one) for one in fitting)
+        names = " · ".join(list(targets)[:NAMED])
+        more = f" and {len(targets) - NAMED} more" if len(targets) > NAMED else ""
+        yield f"Of the last calls it fits {names}{more}."
+
+
+def _unknown(tool: str) -> str:
+    tool = tools_table.canonical(tool)
+    if not tool.isidentifier() or tool in tools_table.TOOLS or tool.lower().startswith("mcp__"):
+        return ""
+    from difflib import get_close_matches  # noqa: PLC0415  lazy: 3 ms
+
+    near = get_close_matches(tool.lower(), {name.lower(): 0 for name in tools_table.TOOLS}, n=1)
+    hint = f"; did you mean {tools_table.canonical(near[0])}?" if near else "."
+    return f"No tool is called {tool} so far{hint}"
+
+
+def fits(rule: Rule, judged: Judged) -> bool:
+    """Whether the rule alone would have settled this call; a failure to judge fits nothing."""
+    grants = rule.behavior == "allow"
+    alone = RuleSet(trusted=(rule,)) if grants else RuleSet(deny=(replace(rule, behavior="deny"),))
+    context: Context = replace(judged.context, rules=alone, hook="")
+    try:
+        subject = inquire(judged.call, context).subject
+        if not grants:
+            return subject.denied() is not None
+        permit = subject.trusted(hook=False)
+        return permit is not None and permit.rule is not None
+    except FAILURES:
+        return False
+
+
+def _target(judged: Judged) -> str:
+    value = judged.call.input.get(tools_table.row(judged.call.tool).field, judged.call.tool)
+    line = " ".join(str(value).split())
+    return line if len(line) <= 40 else line[:39] + "…"
