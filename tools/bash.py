@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 from gatewright.tools.access import Access, ShellText, Where
 from gatewright.tools.blocks import Block, Command, Output
 from gatewright.tools.environment import child_environment
-from gatewright.tools.preview import preview
+from gatewright.tools.preview import Missing, preview
 from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
 from gatewright.tools.shelljob import Shell, ShellJob, ShellLimits, start
 from gatewright.tools.shown import note_shown
@@ -105,8 +105,8 @@ class Bash:
         if result is None:
             return (command,)
         data = result.data
-        text, hidden = preview(str(data.get("stdout", "")))
-        hidden += int(data.get("hiddenLines", 0))
+        missing = Missing(int(data.get("hiddenLines", 0)), int(data.get("hiddenAt", 0)))
+        text, hidden = preview(str(data.get("stdout", "")), missing)
         return (Output(text, exit=data.get("exitCode"), hidden_lines=hidden),)
 
 
@@ -137,15 +137,15 @@ def _sent(id: str, job: ShellJob) -> ToolResult:
 
 def _going_on(id: str, job: ShellJob, why: str) -> ToolResult:
     """What it printed so far is in this result: for TaskOutput it is no news."""
-    output = job.output()
+    data = {**job.shown(), "backgroundTaskId": id}
     job.news()
-    data = {"stdout": output, "backgroundTaskId": id, "hiddenLines": job.hidden_lines}
-    text = f"{output.rstrip()}\n\n[{why}]".lstrip("\n")
+    text = f"{data['stdout'].rstrip()}\n\n[{why}]".lstrip("\n")
     return ToolResult.text(text, summary=f"background {id}", data=data)
 
 
 def _result(job: ShellJob, command: str, ctx: ToolContext) -> ToolResult:
-    output = job.output().rstrip("\n")
+    shown = job.shown()
+    output = str(shown["stdout"]).rstrip("\n")
     notes = [_settle_directory(job, ctx)]
     if job.stopped:
         notes.append(f"The command was {job.stopped}; all it had started was ended.")
@@ -155,11 +155,11 @@ def _result(job: ShellJob, command: str, ctx: ToolContext) -> ToolResult:
     parts = [output, *(f"[{note}]" for note in notes if note)]
     text = "\n".join(part for part in parts if part) or "[no output]"
     data = {
+        **shown,
         "stdout": output,
         "stderr": "",
         "interrupted": bool(job.stopped),
         "exitCode": job.code,
-        "hiddenLines": job.hidden_lines,
     }
     summary = job.stopped or (f"exit {job.code}" if job.code else "done")
     result = ToolResult.text(text, summary=summary, data=data)

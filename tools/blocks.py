@@ -55,7 +55,7 @@ class Command(_Block, frozen=True, tag="command"):
 
 
 class Output(_Block, frozen=True, tag="output"):
-    """What a command printed; `hidden_lines` were left out between head and tail."""
+    """What a command printed; `hidden_lines` were left out, and one line of the text says where."""
 
     text: str
     exit: int | None = None

@@ -57,8 +57,24 @@ class HeadTail:
 
     @property
     def hidden_lines(self) -> int:
+        """How many lines the text leaves out: those of which no part is in it."""
+        return self._hidden_lines + self._shown()[2] if self._cut else 0
+
+    @property
+    def lines_above(self) -> int:
+        """How many lines of the text stand above the gap; 0 where nothing is missing."""
+        return self._shown()[0].count(b"\n") if self._cut else 0
+
+    @property
+    def _cut(self) -> bool:
+        return self.size > self._head_size + self._tail_size
+
+    def _shown(self) -> tuple[bytes, bytes, int]:
+        """Whole lines before and after the gap, and the line ends that this adds to the gap."""
         self._trim()
-        return self._hidden_lines
+        head = self._head[: self._head.rfind(b"\n") + 1] or self._head + b"\n"
+        start = self._tail.find(b"\n", 0, -1) + 1
+        return bytes(head), bytes(self._tail[start:]), int(start > 0)
 
     def so_far(self) -> bytes:
         """All that is kept, in order."""
@@ -75,13 +91,12 @@ class HeadTail:
 
     def text(self, note: Callable[[int], str]) -> str:
         """The stream made inert; where the middle is missing stands `note(hidden bytes)`."""
-        if self.size <= self._head_size + self._tail_size:
+        if not self._cut:
             return inert(bytes(self._head + self._tail).decode(errors="replace"))
-        self._trim()
-        hidden = self.size - len(self._head) - len(self._tail)
-        head = inert(bytes(self._head).decode(errors="replace"))
-        tail = inert(bytes(self._tail).decode(errors="replace"))
-        return f"{head}\n\n{note(hidden)}\n\n{tail}"
+        head, tail, _ = self._shown()
+        hidden = self.size - len(head) - len(tail)
+        shown = [inert(part.decode(errors="replace")) for part in (head, tail)]
+        return f"{shown[0]}\n{note(hidden)}\n\n{shown[1]}"
 
 
 def capped(result: ToolResult, spill: Path, name: str) -> ToolResult:

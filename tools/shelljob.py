@@ -21,7 +21,14 @@ import msgspec
 
 from gatewright.tools.counted import counted
 from gatewright.tools.output import HeadTail, spill_path
-from gatewright.tools.protocol import Child, Progress, SpawnRequest, ToolContext, ToolFailure
+from gatewright.tools.protocol import (
+    Child,
+    JsonObject,
+    Progress,
+    SpawnRequest,
+    ToolContext,
+    ToolFailure,
+)
 
 HEAD = 10_000
 TAIL = 18_000
@@ -236,6 +243,11 @@ class ShellJob:
     @property
     def hidden_lines(self) -> int:
         return self._kept.hidden_lines
+
+    def shown(self) -> JsonObject:
+        """The output as data for people: the text, and where how many lines are missing in it."""
+        gap = self._kept.lines_above
+        return {"stdout": self.output(), "hiddenLines": self.hidden_lines, "hiddenAt": gap}
 
     def news(self) -> str:
         fresh = self._kept.size - self._told

@@ -23,6 +23,10 @@ class Ran(NamedTuple):
     ms: int
     hidden: int = 0
 
+    def shown(self) -> str:
+        """What people see, with a line that says what is missing."""
+        return f"[... {self.hidden:,} lines]\n{self.output}" if self.hidden else self.output
+
     def for_model(self) -> str:
         """What the model reads with the next message."""
         gone = f"({self.hidden} lines left out)\n" if self.hidden else ""

@@ -165,7 +165,7 @@ class Talk:
             state="failed" if ran.exit else "ok",
             summary=f"exit {ran.exit}" if ran.exit else "done",
             ms=ran.ms,
-            view=(Command(command), Output(ran.output, ran.exit or None, ran.hidden)),
+            view=(Command(command), Output(ran.shown(), ran.exit or None, ran.hidden)),
         )
         self._host.patch(done)
 

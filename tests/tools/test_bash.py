@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import resource
 import time
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from gatewright.tools.bash import Bash
+from gatewright.tools.blocks import Output
 from gatewright.tools.protocol import SpawnRequest
 from gatewright.tools.shelljob import ShellLimits
 from gatewright.tools.snapshot import snapshot
@@ -312,6 +314,22 @@ class TestOutput:
         (file,) = box.ctx.spill.iterdir()
         assert str(file) in said
         assert file.read_text(encoding="utf-8") == "".join(f"{i}\n" for i in range(1, 50001))
+
+    @pytest.mark.parametrize("command", ["seq 1 200000", "seq -f %0400.0f 1 200000"])
+    async def test_what_is_hidden_is_counted(self, box: Toolbox, command: str) -> None:
+        """To the model, to people and in a collapsed row: what is seen and what is not is all."""
+        result = await box.call("Bash", command=command)
+        said = text(result)
+        note = re.search(r"\[([\d,]+) lines \(([\d,]+) bytes\) left out", said)
+        assert note
+        head, _, tail = said.partition(f"\n{note[0]}")
+        seen = len(head.split()) + len(tail.partition("]\n\n")[2].split())
+        assert seen + int(note[1].replace(",", "")) == 200_000
+        (output,) = result.view
+        assert isinstance(output, Output)
+        lines = output.text.split("\n")
+        assert f"[... {output.hidden_lines:,} lines]" in lines
+        assert len(lines) - 1 + output.hidden_lines == 200_000
 
     async def test_one_line_of_50_mb(self, box: Toolbox) -> None:
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from gatewright.tools.blocks import Diff
 from gatewright.tools.diff import diff
 from gatewright.tools.inert import inert
-from gatewright.tools.preview import preview
+from gatewright.tools.preview import Missing, preview
 
 
 def applied(old: str, shown: Diff) -> list[str]:
@@ -75,6 +75,15 @@ def test_a_preview_keeps_head_and_tail() -> None:
     assert shown.startswith("0\n1\n") and shown.endswith("\n999") and hidden == 900
     assert preview("short") == ("short", 0)
     assert len(preview("x" * 100_000)[0]) < 500
+
+
+def test_a_preview_counts_what_was_missing_before() -> None:
+    text = "\n".join(["one", "two", "", "[9 lines left out]", "", "twelve"])
+    assert preview(text, Missing(9, 2)) == ("one\ntwo\n[... 9 lines]\ntwelve", 9)
+    many = [str(n) for n in range(40)]
+    text = "\n".join([*many, "", "[60 lines left out]", "", *many])
+    shown, hidden = preview(text, Missing(60, 40))
+    assert hidden == 140 - 30 - 40 and len(shown.split("\n")) == 30 + 1 + 40
 
 
 @given(st.text())

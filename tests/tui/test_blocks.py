@@ -158,7 +158,7 @@ def test_old_and_new_stand_side_by_side() -> None:
 
 def test_output_shows_what_failed() -> None:
     assert plain(draw(b.Output("", 2, 0), 40)) == "exit 2"
-    assert plain(draw(b.Output("a\nb", 1, 7), 40)) == "a\nb\n\u2026 7 lines left out\nexit 1"
+    assert plain(draw(b.Output("a\n[... 7 lines]\nb", 1, 7), 40)) == "a\n[... 7 lines]\nb\nexit 1"
     assert plain(draw(b.Output("", None), 40)) == "no output"
 
 

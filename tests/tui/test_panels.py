@@ -5,6 +5,9 @@ from __future__ import annotations
 from gatewright.agent import events as ev
 from gatewright.agent.messages import TextPart
 from gatewright.tools.blocks import Output
+from gatewright.tools.preview import preview
+from gatewright.tui.transcript.items import ToolRun
+from gatewright.tui.transcript.tool import collapsed
 from tests.tui.scenes import prose, tools
 from tests.tui.stage import Stage, stage
 
@@ -149,6 +152,20 @@ async def test_opening_a_call_shows_all_of_it() -> None:
         await s.see("line 0")
         await s.press("ctrl+o")
         await s.see("lines above", "line 99")
+
+
+async def test_a_collapsed_output_counts_the_lines_that_are_not_shown() -> None:
+    text, hidden = preview("\n".join(f"line {n}" for n in range(2000)))
+    item = ToolRun(0, "c", "Bash", "Run", "make", "ok", view=(Output(text, 0, hidden),))
+    rows = [row.plain.strip() for row in collapsed(item, 80)]
+    assert rows[1:] == ["… 1,995 lines above  ctrl+o", *(f"line {n}" for n in range(1995, 2000))]
+
+
+async def test_a_line_over_several_rows_is_one_line() -> None:
+    text = "\n".join([*(f"line {n}" for n in range(9)), "x" * 100])
+    item = ToolRun(0, "c", "Bash", "Run", "make", "ok", view=(Output(text),))
+    rows = [row.plain.strip() for row in collapsed(item, 44)]
+    assert rows[1:4] == ["… 7 lines above  ctrl+o", "line 7", "line 8"] and len(rows) == 7
 
 
 def tools_output() -> Output:

@@ -274,7 +274,7 @@ async def test_the_lines_of_an_own_command_that_are_not_shown_are_counted(tmp_pa
     async with stage(FakeSession(cwd=str(tmp_path))) as s:
         await s.type("!seq 1 100000")
         await s.press("enter")
-        screen = await s.see("99996", "100000", "… 99995 lines above")
+        screen = await s.see("99996", "100000", "… 99,995 lines above")
         assert "  99995\n" not in screen
         await s.type("go on")
         await s.press("enter")

@@ -30,8 +30,6 @@ def draw_output(block: Output, width: int) -> list[Line]:
         rows = flow(text, width, "dim", hard=True)
     elif not block.exit:
         rows = [Line((Span("no output", "faint"),))]
-    if block.hidden_lines:
-        rows.append(Line((Span(f"… {block.hidden_lines} lines left out", "faint"),)))
     if block.exit:
         rows.append(Line((Span(f"exit {block.exit}", "error"),)))
     return [clip(row, width) for row in rows]

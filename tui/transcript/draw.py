@@ -142,8 +142,8 @@ def split(block: Block) -> list[Block]:
         text = "\n".join(lines[start : start + STEP])
         tone = block.tone if isinstance(block, Text) else "dim"
         parts.append(Text(text, tone))
-    if isinstance(block, Output) and (block.exit or block.hidden_lines):
-        parts.append(Output("", block.exit, block.hidden_lines))
+    if isinstance(block, Output) and block.exit:
+        parts.append(Output("", block.exit))
     return parts
 
 

@@ -121,11 +121,17 @@ def _last(block: Output, text: str, width: int, limit: int) -> list[Line]:
     lines = text.count("\n") + 1
     if lines <= limit and len(text) < width * limit:
         return draw(Output(text, None, block.hidden_lines), width)[:limit]
+    rows: list[Line] = []
+    shown = 0
     end = stripped("\n".join(text[-8000:].split("\n")[-limit:]))
-    rows = flow(end, width, "dim", hard=True)[-(limit - 1) :]
-    hidden = max(1, lines - len(rows)) + block.hidden_lines
-    return [_more(hidden, "lines above"), *rows]
+    for raw in reversed(end.split("\n")):
+        if len(rows) >= limit - 1:
+            break
+        rows = [*flow(raw, width, "dim", hard=True), *rows]
+        shown += 1
+    hidden = lines - shown + block.hidden_lines - bool(block.hidden_lines)
+    return [_more(max(1, hidden), "lines above"), *rows[-(limit - 1) :]]
 
 
 def _more(number: int, word: str = "more lines") -> Line:
-    return line(Span(f"… {number} {word}", "faint"), Span(f"  {_KEY}", "faint"))
+    return line(Span(f"… {number:,} {word}", "faint"), Span(f"  {_KEY}", "faint"))
