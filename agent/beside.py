@@ -20,6 +20,7 @@ from gatewright.agent.providers.catalog import load_catalog
 from gatewright.agent.redact import Redactor
 from gatewright.agent.resume import Start
 from gatewright.agent.settings_book import SettingsBook
+from gatewright.agent.status_book import StatusBook
 from gatewright.agent.surroundings import Surroundings
 from gatewright.agent.titles import Namer
 from gatewright.tools.access import Where
@@ -51,6 +52,8 @@ class Beside(msgspec.Struct, frozen=True, kw_only=True):
     memory: MemoryBook | None = None
     models: ModelBook | None = None
     settings: SettingsBook | None = None
+    permissions: PermissionBook | None = None
+    status: StatusBook | None = None  # for a status line of the person's own
     history: History | None = None  # the files' past; None: nothing is kept
     redactor: Redactor = Redactor({})
     folder: Path | None = None  # where this directory's sessions are

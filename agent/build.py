@@ -34,7 +34,7 @@ from gatewright.agent.events import (
     TurnStarted,
     Unconfined,
 )
-from gatewright.agent.housekeeping import Housekeeping, let_old_sessions_go
+from gatewright.agent.housekeeping import Housekeeping, cleaning
 from gatewright.agent.hub import Hub
 from gatewright.agent.live import LiveSettings, starting
 from gatewright.agent.loop import Limits
@@ -56,6 +56,7 @@ from gatewright.agent.settings.trust import TrustStore
 from gatewright.agent.settings_book import SettingsBook
 from gatewright.agent.short_answer import PageReader
 from gatewright.agent.spending import Spending
+from gatewright.agent.status_book import open_status
 from gatewright.agent.surroundings import Surroundings, survey
 from gatewright.agent.transcript.writer import TranscriptLock, TranscriptWriter
 from gatewright.agent.version import VERSION
@@ -156,7 +157,7 @@ def _beside(
     base.hub.tap(lambda e: loading.saw(e.event))
     closing = (*closing, base.history.checkpoints.settled, sweeping.settled, loading.settled)
     if around.interactive:
-        keeping = Housekeeping(TurnEnded, _cleaning(around))
+        keeping = Housekeeping(TurnEnded, cleaning(around))
         base.hub.tap(lambda e: keeping.saw(e.event))
         namer = open_namer(around, base.start, base.hub, opener)
         closing = (*closing, keeping.close, namer.close)
@@ -169,16 +170,13 @@ def _beside(
         memory=MemoryBook(lambda: live.around, briefing),
         models=ModelBook(lambda: live.around),
         settings=SettingsBook(live),
+        permissions=PermissionBook(policy, live),
+        status=open_status(base, live),
         history=base.history if base.checkpointing else None,
         redactor=base.redactor,
         folder=base.start.path.parent,
         closing=closing,
     )
-
-
-def _cleaning(around: Surroundings) -> Callable[[], None]:
-    days = 0 if around.options.no_session else around.settings.cleanup_period_days
-    return partial(let_old_sessions_go, around.places.home, days=days)
 
 
 def _picture(data: bytes, path: Path) -> Content | None:

@@ -6,9 +6,11 @@ import asyncio
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from gatewright.agent.events import AnyEvent
+from gatewright.agent.surroundings import Surroundings
 
 DAY = 86_400.0
 
@@ -34,6 +36,12 @@ class Housekeeping:
         if self._task is not None:
             self._task.cancel()
             await self.settled()
+
+
+def cleaning(around: Surroundings) -> Callable[[], None]:
+    """The work of a session that is stored and leaves room for others."""
+    days = 0 if around.options.no_session else around.settings.cleanup_period_days
+    return partial(let_old_sessions_go, around.places.home, days=days)
 
 
 def let_old_sessions_go(home: Path, *, days: int, now: Callable[[], float] = time.time) -> None:

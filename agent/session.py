@@ -45,6 +45,7 @@ from gatewright.agent.models import Models
 from gatewright.agent.parts import CallPorts, Parts
 from gatewright.agent.past import Entry, compact_ports, open_past
 from gatewright.agent.runner import Runner, RunnerPorts
+from gatewright.agent.status_book import StatusBook
 from gatewright.agent.stop import Stop
 from gatewright.agent.toolrun import BatchPorts
 from gatewright.tools.interact import Answer, Ask
@@ -98,6 +99,17 @@ class Session:
     def busy(self) -> bool:
         """A turn is running or about to."""
         return self._runner.busy
+
+    @property
+    def status(self) -> StatusBook | None:
+        """For a status line of the person's own; None where there is no screen."""
+        return self._parts.beside.status
+
+    def status_input(self, vim: str) -> bytes:
+        """What a status line command reads."""
+        book = self._parts.beside.status
+        cwd, effort = self._where.cwd, self._models.effort
+        return book.input(cwd=cwd, effort=effort, vim=vim) if book is not None else b"{}"
 
     def submit(self, text: str, attachments: tuple[Content, ...] = ()) -> str:
         """Queue input for the model; returns its id. Emits UserMessage once it is taken up."""
