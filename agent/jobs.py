@@ -7,12 +7,25 @@ from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 
+import msgspec
+
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.events import TasksChanged
 from gatewright.tools.protocol import Job
 
 KEPT = 100  # ended jobs that can still be looked at
 STOP_LIMIT = 5.0
+
+
+class TaskRow(msgspec.Struct, frozen=True):
+    """A job at one moment: how it stands, how long it runs or ran, the last line it printed."""
+
+    id: str
+    title: str
+    status: str
+    running: bool
+    seconds: float
+    last: str
 
 
 class SessionJobs:
@@ -81,12 +94,21 @@ class SessionJobs:
             if not job.running:  # a waiter that was interrupted told nobody
                 self._report(id, job)
 
-    async def stop(self, id: str) -> str:
-        """End a job as the person wants it; the model is told. Raises GatewrightError."""
+    def rows(self) -> Sequence[TaskRow]:
+        """What runs and what has ended, the newest first."""
+        return [_row(id, job) for id, job in reversed(self._jobs.items())]
+
+    def known(self, id: str) -> Job:
+        """Raises GatewrightError where there is none of that name."""
         job = self._jobs.get(id)
         if job is None:
             running = ", ".join(line.partition(":")[0] for line in self.running())
             raise GatewrightError(f"There is no task {id}. Running: {running or 'none'}.")
+        return job
+
+    async def stop(self, id: str) -> str:
+        """End a job as the person wants it; the model is told. Raises GatewrightError."""
+        job = self.known(id)
         if job.running:
             try:
                 async with asyncio.timeout(STOP_LIMIT):
@@ -129,3 +151,9 @@ class SessionJobs:
             del self._jobs[id]
             self._told.discard(id)
             del self._waited[id]
+
+
+def _row(id: str, job: Job) -> TaskRow:
+    now = job.progress()
+    last = now.tail.rstrip().rpartition("\n")[2]
+    return TaskRow(id, job.title, job.status(), job.running, now.seconds, last)

@@ -161,6 +161,7 @@ class Session:
             models=self._parts.beside.models,
             settings=self._parts.beside.settings,
             effort=self._models.effort,
+            jobs=self._jobs,
         )
         outcome = await self.commands.run(line, context)
         if isinstance(outcome, Change):

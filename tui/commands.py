@@ -10,16 +10,18 @@ from typing import Protocol
 
 from gatewright.agent.commands.outcome import Outcome, Panel, Say, Secret
 from gatewright.agent.commands.registry import Command, CommandContext, Commands, Handler
+from gatewright.agent.commands.tasks import Tasks
 from gatewright.tools.blocks import Block, Table, Text
 from gatewright.tui.keys import KEYS
 from gatewright.tui.picker import Key, Picking
 from gatewright.tui.prompt.menu import Choice
+from gatewright.tui.tasks_panel import TasksScreen, open_tasks
 from gatewright.tui.theme import Palette
 
 BEHAVIORS = ("allow", "ask", "deny")
 
 
-class Screen(Protocol):
+class Screen(TasksScreen, Protocol):
     """What the commands do to the screen."""
 
     @property
@@ -28,9 +30,7 @@ class Screen(Protocol):
     def palettes(self) -> Mapping[str, Palette]: ...
     def use_theme(self, name: str, *, keep: bool) -> None: ...
     def copy_answer(self, which: str) -> str: ...
-    def pick(self, picking: Picking) -> None: ...
     def ask_secret(self, asked: Secret) -> None: ...
-    def run_line(self, line: str) -> None: ...
     def draft(self, text: str) -> None: ...
     def toggle_vim(self) -> bool: ...
 
@@ -98,6 +98,9 @@ def panel(outcome: Panel, screen: Screen) -> bool:
     """Open what a command's panel stands for; False when the screen has none."""
     if isinstance(outcome, Secret):
         screen.ask_secret(outcome)
+        return True
+    if isinstance(outcome, Tasks):
+        open_tasks(outcome, screen)
         return True
     opener = PANELS.get(outcome.name)
     if opener is None:

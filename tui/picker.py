@@ -78,6 +78,19 @@ class Picker(Rows, can_focus=True):
         self.refresh_rows()
         self.focus()
 
+    def renew(self, old: Picking, new: Picking) -> bool:
+        """Put one in the place of another while that is shown; filter and cursor stay."""
+        if self._picking is not old:
+            return False
+        if new is not old:
+            chosen = self._chosen()
+            self._picking = new
+            self._search()
+            same = (n for n, c in enumerate(self._found) if chosen and c.insert == chosen.insert)
+            self._at = next(same, min(self._at, max(0, len(self._found) - 1)))
+            self.refresh_rows()
+        return True
+
     def close(self) -> None:
         if self._picking is not None:
             self._picking = None

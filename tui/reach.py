@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from gatewright.agent.commands.outcome import Panel, Secret
+from gatewright.tools.blocks import Block
 from gatewright.tui import commands
 from gatewright.tui.clipboard import part_of_answers
 from gatewright.tui.look import Look
@@ -13,7 +14,7 @@ from gatewright.tui.picker import Picking
 from gatewright.tui.screens.host import Host
 from gatewright.tui.talk import Talk
 from gatewright.tui.theme import Palette
-from gatewright.tui.transcript.items import Prose
+from gatewright.tui.transcript.items import Prose, Shown
 
 if TYPE_CHECKING:
     from gatewright.tui.screens.repl import Repl  # it makes this
@@ -42,6 +43,25 @@ class Reach:
     def pick(self, picking: Picking) -> None:
         self._repl.desk.close_menu()
         self._repl.picker.show(picking)
+
+    def renew(self, old: Picking, new: Picking) -> bool:
+        return self._repl.picker.renew(old, new)
+
+    def every(self, seconds: float, work: Callable[[], bool]) -> None:
+        """Again and again until it says that it is over."""
+
+        def tick() -> None:
+            if not work():
+                timer.stop()
+
+        timer = self._repl.set_interval(seconds, tick)
+
+    def read(
+        self, blocks: Sequence[Block], then: Callable[[], None], *, from_top: bool = False
+    ) -> None:
+        """Show this full screen; `then` is called once it is closed."""
+        items = [Shown(n, "", (block,)) for n, block in enumerate(blocks)]
+        self._repl.read(items, then, from_top=from_top)
 
     def ask_secret(self, asked: Secret) -> None:
         self._repl.desk.close_menu()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gatewright.agent.commands import config, history, memory, models, session, settings
+from gatewright.agent.commands import config, history, memory, models, session, settings, tasks
 from gatewright.agent.commands.outcome import Outcome, Panel, Quit, Say
 from gatewright.agent.commands.registry import Command, CommandContext
 from gatewright.tools.blocks import Table, Text
@@ -27,6 +27,7 @@ def built_in() -> tuple[Command, ...]:
         *settings.commands(),
         *session.commands(),
         *history.commands(),
+        *tasks.commands(),
         *memory.commands(),
         Command(
             name="exit",

@@ -12,6 +12,7 @@ from gatewright.agent.commands.outcome import Outcome, Say
 from gatewright.tools.blocks import Block
 
 if TYPE_CHECKING:
+    from gatewright.agent.jobs import SessionJobs
     from gatewright.agent.memory_book import MemoryBook
     from gatewright.agent.model_book import ModelBook
     from gatewright.agent.past import Past
@@ -63,6 +64,7 @@ class CommandContext(msgspec.Struct, frozen=True, kw_only=True):
     models: ModelBook | None = None
     settings: SettingsBook | None = None
     effort: str = ""
+    jobs: SessionJobs | None = None
 
 
 Handler: TypeAlias = Callable[[str, CommandContext], Awaitable[Outcome]]

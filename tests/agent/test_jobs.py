@@ -8,34 +8,8 @@ import pytest
 
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.events import TasksChanged
-from gatewright.agent.jobs import KEPT, SessionJobs
-
-
-class FakeJob:
-    kind = "shell"
-
-    def __init__(self, title: str = "sleep") -> None:
-        self.title = title
-        self.ended = asyncio.Event()
-        self.stopped = False
-
-    @property
-    def running(self) -> bool:
-        return not self.ended.is_set()
-
-    def status(self) -> str:
-        return "stopped" if self.stopped else "exit 0"
-
-    def news(self) -> str:
-        return ""
-
-    async def wait(self) -> None:
-        async with asyncio.timeout(5):
-            await self.ended.wait()
-
-    async def stop(self) -> None:
-        self.stopped = True
-        self.ended.set()
+from gatewright.agent.jobs import KEPT, SessionJobs, TaskRow
+from tests.fakes.job import FakeJob
 
 
 class Desk:
@@ -108,4 +82,16 @@ async def test_a_person_stops_one_and_the_model_is_told() -> None:
     assert await desk.jobs.stop(id) == "stopped"
     with pytest.raises(GatewrightError, match=r"no task x\. Running: shell_2"):
         await desk.jobs.stop("x")
+    await desk.jobs.close()
+
+
+async def test_rows_are_as_it_stands_the_newest_first() -> None:
+    desk, job = Desk(), FakeJob("make all")
+    desk.jobs.adopt(job)
+    desk.jobs.adopt(FakeJob("serve"))
+    job.ended.set()
+    assert desk.jobs.rows() == [
+        TaskRow("shell_2", "serve", "running", True, 12.0, "two"),
+        TaskRow("shell_1", "make all", "exit 0", False, 12.0, "two"),
+    ]
     await desk.jobs.close()

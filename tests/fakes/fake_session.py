@@ -28,6 +28,7 @@ from gatewright.agent.events import (
     UserMessage,
 )
 from gatewright.agent.hub import Hub, Subscription
+from gatewright.agent.jobs import SessionJobs
 from gatewright.agent.memory_book import MemoryBook
 from gatewright.agent.model_book import ModelBook
 from gatewright.agent.session import Session
@@ -102,6 +103,7 @@ class FakeSession:
         self.published = 1
         self.models: ModelBook | None = None
         self.memory: MemoryBook | None = None
+        self.jobs: SessionJobs | None = None
         ids = itertools.count(1)
         self.hub = Hub(clock=self._time, new_id=lambda: f"id-{next(ids)}")
         started = SessionStarted(model=model, mode=mode, cwd=cwd, app="test")
@@ -170,6 +172,7 @@ class FakeSession:
             commands=self.commands,
             models=self.models,
             memory=self.memory,
+            jobs=self.jobs,
         )
         outcome = await self.commands.run(line, context)
         match outcome:

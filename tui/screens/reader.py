@@ -69,8 +69,16 @@ class Reader(Screen[None]):
 
     CSS = "Reader Foot { height: 1; }"
 
-    def __init__(self, look: Look, items: Sequence[Item], edit: Callable[[str], object]) -> None:
+    def __init__(
+        self,
+        look: Look,
+        items: Sequence[Item],
+        edit: Callable[[str], object],
+        *,
+        from_top: bool = False,
+    ) -> None:
         super().__init__()
+        self._from_top = from_top
         self._items = [item for item in items if not isinstance(item, Ending) or item.message]
         self._edit = edit
         self.transcript = Transcript(look)
@@ -90,6 +98,8 @@ class Reader(Screen[None]):
         for item in self._items:
             self.transcript.append(item)
         self.transcript.sync()
+        if self._from_top:
+            self.transcript.home()
 
     def on_key(self, event: events.Key) -> None:
         event.stop()

@@ -33,6 +33,7 @@ from gatewright.tui.spinner import Spinner
 from gatewright.tui.state import Change, View
 from gatewright.tui.status import Status
 from gatewright.tui.talk import Talk
+from gatewright.tui.transcript.items import Item
 from gatewright.tui.transcript.view import Transcript
 from gatewright.tui.waiting import Agents, Queue
 
@@ -296,11 +297,23 @@ class Repl(Screen[None]):
         self.refresh(repaint=True, layout=True)
 
     def action_read(self) -> None:
+        self.read(self.transcript.records.all())
+
+    def read(
+        self,
+        items: Sequence[Item],
+        then: Callable[[], None] | None = None,
+        *,
+        from_top: bool = False,
+    ) -> None:
+        """A second screen with these records; `then` is called once it is closed."""
+
         def edit(text: str) -> None:
             self._host.edit(text, lambda edited: self._tell_problem(edited.problem))
 
-        reader = Reader(self._look, self.transcript.records.all(), edit)
-        self.app.push_screen(reader)  # pyright: ignore[reportUnknownMemberType]
+        reader = Reader(self._look, items, edit, from_top=from_top)
+        closed = None if then is None else (lambda _: then())
+        self.app.push_screen(reader, closed)  # pyright: ignore[reportUnknownMemberType]
 
     def _stash(self) -> None:
         self.tell(self.desk.stash())

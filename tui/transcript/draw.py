@@ -12,7 +12,8 @@ from functools import partial
 from typing import TypeAlias, assert_never
 
 from gatewright.agent.messages import Usage
-from gatewright.tools.blocks import Block, Output, Text
+from gatewright.tools.blocks import Block, Diff, Output, Text
+from gatewright.tui.blocks.diff import draw_split
 from gatewright.tui.blocks.markdown import PROSE, draw_piece
 from gatewright.tui.blocks.pieces import Piece, pieces
 from gatewright.tui.blocks.registry import draw_all
@@ -162,7 +163,12 @@ def _note(text: str, role: str, width: int) -> list[Line]:
 
 
 def _shown(item: Shown, width: int) -> list[Line]:
-    rows = draw_all(item.blocks, width - MARGIN)
+    rows: list[Line] = []
+    for block in item.blocks:
+        if isinstance(block, Diff):
+            rows += draw_split(block, width - MARGIN)
+        else:
+            rows += draw_all((block,), width - MARGIN)
     if item.title:
         rows = [line(Span(one_line(item.title), "dim")), *rows]
     return _margin(rows)

@@ -1,0 +1,106 @@
+"""The list of background tasks: what it shows, what its keys do, and that it follows by itself."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from gatewright.agent.commands.outcome import Panel, Say
+from gatewright.agent.commands.tasks import elapsed
+from gatewright.agent.jobs import SessionJobs
+from gatewright.tools.blocks import plain
+from tests.fakes.fake_session import FakeSession
+from tests.fakes.job import FakeJob
+from tests.tui.stage import Stage, stage
+
+
+def with_jobs(*jobs: FakeJob) -> FakeSession:
+    session = FakeSession()
+    session.know("tasks")
+    session.jobs = SessionJobs(lambda _: None, lambda event: session.publish(event))
+    for job in jobs:
+        session.jobs.adopt(job)
+    return session
+
+
+@asynccontextmanager
+async def listed(*jobs: FakeJob) -> AsyncGenerator[Stage]:
+    session = with_jobs(*jobs)
+    async with stage(session) as s:
+        await s.type("/tasks")
+        await s.press("escape", "enter")
+        await s.see("Background tasks")
+        yield s
+    assert session.jobs is not None
+    await session.jobs.close()
+
+
+async def test_the_list_follows_what_happens() -> None:
+    job = FakeJob("make all", "cc a.c\ncc b.c\n")
+    async with listed(job) as s:
+        await s.see("make all", "cc b.c", "running", "12 s", "x stops")
+        job.said, job.seconds = "cc c.c\n", 75.0
+        await s.see("cc c.c", "1 min 15 s")
+        job.ended.set()
+        await s.see("exit 0")
+        await s.press("escape")
+        await s.gone("Background tasks")
+
+
+async def test_a_new_task_leaves_the_cursor_where_it_is() -> None:
+    async with listed(FakeJob("make all"), FakeJob("serve")) as s:
+        await s.press("down")
+        await s.see("▸ make all")
+        assert s.session.jobs is not None
+        s.session.jobs.adopt(FakeJob("watch"))
+        await s.see("watch", "▸ make all")
+
+
+async def test_enter_shows_the_output_and_returns_to_the_list() -> None:
+    async with listed(FakeJob("make all", "cc a.c\ncc b.c\n"), FakeJob("serve")) as s:
+        await s.press("down", "enter")
+        await s.see("$ make all", "cc a.c", "shell_1: running, 12 s", "q closes")
+        await s.press("q")
+        await s.see("Background tasks", "▸ make all")
+
+
+async def test_x_stops_what_runs() -> None:
+    job = FakeJob("make all")
+    async with listed(job) as s:
+        await s.press("x")
+        await s.see("shell_1: stopped")
+        assert job.stopped
+        await s.press("x")
+        await s.settled()
+        assert s.text().count("shell_1: stopped") == 1, "there is nothing to stop any more"
+
+
+async def said(session: FakeSession, line: str) -> str:
+    outcome = await session.run_command(line)
+    match outcome:
+        case Say(blocks=blocks) | Panel(fallback=Say(blocks=blocks)):
+            return "\n".join(map(plain, blocks))
+        case _:
+            raise AssertionError(outcome)
+
+
+async def test_without_a_screen_it_is_a_table() -> None:
+    session = with_jobs(FakeJob("make all", "cc a.c\ncc b.c\n"))
+    shown = await said(session, "/tasks")
+    assert "shell_1  running  12 s  make all  cc b.c" in shown
+    assert "cc a.c\ncc b.c\nshell_1: running, 12 s" in await said(session, "/tasks shell_1")
+    assert await said(session, "/tasks stop shell_1") == "shell_1: stopped"
+    assert "There is no task shell_9. Running: none." in await said(session, "/tasks stop shell_9")
+    assert "There is no task shell_9" in await said(session, "/tasks shell_9")
+    assert await said(with_jobs(), "/tasks") == "Nothing runs in the background."
+    assert session.jobs is not None
+    await session.jobs.close()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.9, "0 s"), (59.9, "59 s"), (185, "3 min 05 s"), (7800, "2 h 10 min")]
+)
+def test_durations(seconds: float, text: str) -> None:
+    assert elapsed(seconds) == text
