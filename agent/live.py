@@ -49,6 +49,10 @@ class LiveSettings:
         """From now on the project's own settings count."""
         self._replace(msgspec.structs.replace(self.around.options, trust=True))
 
+    def add_directories(self, directories: Sequence[str]) -> None:
+        """The directories that this session has besides those of settings, all of them."""
+        self._replace(msgspec.structs.replace(self.around.options, add_dirs=tuple(directories)))
+
     def _replace(self, options: LaunchOptions) -> None:
         old = self.around
         new = survey(options, self._env, interactive=old.interactive)

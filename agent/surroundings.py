@@ -33,6 +33,10 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
     def settings(self) -> Settings:
         return self.loaded.settings
 
+    def seen_from(self, where: Where) -> Where:
+        """The place a call is made from, with the directories that are open now."""
+        return msgspec.structs.replace(where, added=self.where.added)
+
 
 def survey(options: LaunchOptions, env: Mapping[str, str], *, interactive: bool) -> Surroundings:
     cwd = Path(os.path.realpath(options.cwd or "."))
@@ -45,7 +49,7 @@ def survey(options: LaunchOptions, env: Mapping[str, str], *, interactive: bool)
         cwd=cwd,
         root=found.root,
         home=home,
-        added=tuple(Path(os.path.realpath(_expanded(text, cwd, home))) for text in added),
+        added=tuple(Path(os.path.realpath(expanded(text, cwd, home))) for text in added),
     )
     return Surroundings(
         options=options,
@@ -66,5 +70,6 @@ def _providers(settings: Settings) -> Mapping[str, ProviderSettings]:
         raise SettingsError(f"settings.json, providers: {error}.") from error
 
 
-def _expanded(text: str, cwd: Path, home: Path) -> Path:
-    return home / text[2:] if text.startswith("~/") else cwd / text
+def expanded(text: str, cwd: Path, home: Path) -> Path:
+    """A directory as settings and people write it."""
+    return home / text[2:] if text.startswith("~/") or text == "~" else cwd / text

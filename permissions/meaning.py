@@ -16,7 +16,6 @@ from gatewright.permissions.rules import (
     SlashForm,
 )
 
-
 VERBS: dict[Behavior, str] = {"allow": "Allows", "ask": "Asks before", "deny": "Forbids"}
 
 

@@ -1,16 +1,24 @@
-"""Commands that choose how the session works: mode, permission rules."""
+"""Commands that choose how the session works: mode, permission rules, open directories."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gatewright.agent.commands.outcome import Change, Outcome, Panel, Say, SetMode
+from gatewright.agent.commands.panels import RulesPanel
 from gatewright.agent.commands.registry import Command, CommandContext
+from gatewright.agent.commands.shelves import SESSION, Shelf
+from gatewright.agent.errors import GatewrightError
 from gatewright.tools.blocks import Table, Text
 
 BEHAVIORS = ("allow", "ask", "deny")
+ARGS = "[allow|ask|deny [--SCOPE] RULE | remove RULE | why [N]]"
 USAGE = (
-    "Usage: /permissions [allow|ask|deny RULE | remove RULE | why [N]], "
-    "such as allow Bash(npm test)"
+    f"Usage: /permissions {ARGS}, such as allow Bash(npm test). "
+    "A scope is --local, --project or --user; without one it is this session."
 )
+DIR_ARGS = "[--local|--project|--user] [--anyway] [PATH]"
+NO_BOOK = "This session keeps no rules beyond itself."
 
 
 def commands() -> tuple[Command, ...]:
@@ -19,9 +27,15 @@ def commands() -> tuple[Command, ...]:
         Command(
             name="permissions",
             summary="Rules for what may run, asks, or never runs",
-            args="[allow|ask|deny RULE | remove RULE | why [N]]",
+            args=ARGS,
             aliases=("allowed-tools",),
             run=permissions,
+        ),
+        Command(
+            name="add-dir",
+            summary="Open a further directory to this session",
+            args=DIR_ARGS,
+            run=add_dir,
         ),
     )
 
@@ -44,14 +58,79 @@ async def permissions(args: str, context: CommandContext) -> Outcome:
     if verb == "why":
         return _why(rule, context)
     if not verb:
-        return Panel("permissions", fallback=Say(tuple(context.rules.table())))
+        return _panel(context)
     if not rule or verb not in (*BEHAVIORS, "remove"):
         return Say.text(USAGE, "warning")
     try:
         if verb == "remove":
-            return Say.text(context.rules.remove(rule))
-        return Say.text(context.rules.add(verb, rule))
-    except ValueError as error:
+            return Say.text(await _remove(rule, context))
+        scopes, rule = flags(rule)
+        if not scopes:
+            return Say.text(context.rules.add(verb, rule))
+        if context.permissions is None:
+            return Say.text(NO_BOOK, "warning")
+        shelf = _shelf(scopes, context.permissions.shelves())
+        return Say.text((await context.permissions.add(verb, rule, shelf)).text)
+    except (ValueError, GatewrightError) as error:
+        return Say.text(str(error), "warning")
+
+
+def _panel(context: CommandContext, tab: str = "") -> Outcome:
+    fallback = Say(tuple(context.rules.table()))
+    if context.permissions is None:
+        return Panel("permissions", fallback=fallback)
+    return RulesPanel("permissions", fallback=fallback, book=context.permissions, tab=tab)
+
+
+async def _remove(rule: str, context: CommandContext) -> str:
+    """From this session, else from the one place where it stands."""
+    book = context.permissions
+    if book is None:
+        return context.rules.remove(rule)
+    scopes, rule = flags(rule)
+    rows = [row for row in book.rows() if row.text == rule]
+    if scopes:
+        rows = [row for row in rows if row.source in scopes]
+    rows = [row for row in rows if row.source == SESSION] or rows
+    if not rows:
+        return context.rules.remove(rule)
+    if len(sources := sorted({row.source for row in rows})) > 1:
+        raise ValueError(f"{rule} stands in several places: say --{' or --'.join(sources)}.")
+    done = [await book.remove(row) for row in rows]
+    return "\n".join(each.text for each in done)
+
+
+def flags(text: str) -> tuple[list[str], str]:
+    """The words behind leading dashes, and what follows them."""
+    found: list[str] = []
+    while text.startswith("--"):
+        flag, _, text = text.partition(" ")
+        found.append(flag[2:])
+        text = text.lstrip()
+    return found, text
+
+
+def _shelf(scopes: Sequence[str], shelves: Sequence[Shelf]) -> Shelf:
+    name = scopes[-1] if scopes else SESSION
+    shelf = next((shelf for shelf in shelves if shelf.name == name), None)
+    if shelf is None:
+        names = ", ".join(f"--{shelf.name}" for shelf in shelves if shelf.file)
+        raise ValueError(f"Nothing can be kept in --{name} here: {names} can.")
+    return shelf
+
+
+async def add_dir(args: str, context: CommandContext) -> Outcome:
+    book = context.permissions
+    if book is None:
+        return Say.text(NO_BOOK, "warning")
+    given, path = flags(args)
+    scopes = [flag for flag in given if flag != "anyway"]
+    if not path:
+        return _panel(context, "directories")
+    try:
+        shelf = _shelf(scopes, book.folders.shelves())
+        return Say.text((await book.folders.open(path, shelf, anyway="anyway" in given)).text)
+    except (ValueError, GatewrightError) as error:
         return Say.text(str(error), "warning")
 
 

@@ -34,6 +34,11 @@ def edit(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
         raise SettingsError(f"Cannot change {path}: {error.strerror or error}.") from error
 
 
+def read_object(path: Path) -> dict[str, Any]:
+    """What a settings file holds. Raises SettingsError where it cannot be parsed."""
+    return _parse(path, _read(path))
+
+
 def set_value(path: Path, key: str, value: Any) -> None:
     """Set a dotted key; `None` removes it."""
     *parents, last = key.split(".")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
 
-from gatewright.agent.settings.edit import edit, entries, section
+from gatewright.agent.settings.edit import edit, entries, read_object, section
 
 Behavior: TypeAlias = Literal["allow", "ask", "deny"]
 BEHAVIORS: tuple[Behavior, ...] = ("allow", "ask", "deny")
@@ -13,35 +14,52 @@ BEHAVIORS: tuple[Behavior, ...] = ("allow", "ask", "deny")
 
 def add_rule(path: Path, behavior: str, rule: str) -> bool:
     """False when it was there already."""
+    return put_entry(path, ("permissions", behavior), rule)
+
+
+def remove_rule(path: Path, rule: str) -> list[str]:
+    """The lists it was in."""
+    return [name for name in BEHAVIORS if take_entry(path, ("permissions", name), rule)]
+
+
+def put_entry(path: Path, at: Sequence[str], entry: object, index: int | None = None) -> bool:
+    """Put a text or a rule with its notes into the list at these keys, at the end or where it was.
+
+    False when it was there already.
+    """
     added = False
 
     def change(values: dict[str, Any]) -> None:
         nonlocal added
-        found = entries(path, section(path, values, "permissions"), behavior)
-        if rule not in map(text_of, found):
-            found.append(rule)
+        found = entries(path, section(path, values, *at[:-1]), at[-1])
+        if text_of(entry) not in map(text_of, found):
+            found.insert(len(found) if index is None else index, entry)
             added = True
 
     edit(path, change)
     return added
 
 
-def remove_rule(path: Path, rule: str) -> list[str]:
-    """The lists it was in."""
-    removed: list[str] = []
+def take_entry(path: Path, at: Sequence[str], text: str) -> list[tuple[int, object]]:
+    """Take a text out of the list at these keys; returns what it was, with its place."""
+    taken: list[tuple[int, object]] = []
 
     def change(values: dict[str, Any]) -> None:
-        lists = section(path, values, "permissions")
-        for behavior in filter(lists.__contains__, BEHAVIORS):
-            found = entries(path, lists, behavior)
-            kept = [entry for entry in found if text_of(entry) != rule]
-            if len(kept) != len(found):
-                removed.append(behavior)
-                lists[behavior] = kept
+        found = entries(path, section(path, values, *at[:-1]), at[-1])
+        taken.extend((n, entry) for n, entry in enumerate(found) if text_of(entry) == text)
+        found[:] = [entry for entry in found if text_of(entry) != text]
 
-    if path.exists():
+    if any(text_of(entry) == text for entry in _list_at(path, at)):
         edit(path, change)
-    return removed
+    return taken
+
+
+def _list_at(path: Path, at: Sequence[str]) -> list[object]:
+    """What is there now: a file that holds no such entry is not written to."""
+    values: object = read_object(path)
+    for key in at:
+        values = cast("dict[str, object]", values).get(key) if isinstance(values, dict) else None
+    return cast("list[object]", values) if isinstance(values, list) else []
 
 
 def text_of(entry: object) -> str:

@@ -61,6 +61,7 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
     rules: Mapping[Source, RuleTexts]
     files: tuple[Path, ...]  # the files looked for: what a watcher watches
     legacy: Mapping[Source, RuleTexts] = {}  # from old files beside those of the layers
+    directories: Mapping[Source, tuple[str, ...]] = {}  # added ones, as written
 
 
 class _Layer(msgspec.Struct, frozen=True):
@@ -96,6 +97,7 @@ def load(
         rules=_rules(current, places.root),
         files=tuple(files),
         legacy=_rules(old, places.root),
+        directories=_directories(checked),
     )
 
 
@@ -254,6 +256,14 @@ def from_flags(options: LaunchOptions, env: Mapping[str, str]) -> dict[str, Any]
         "permissions": {key: value for key, value in permissions.items() if value},
     }
     return {key: value for key, value in values.items() if value}
+
+
+def _directories(checked: list[tuple[Source, dict[str, Any]]]) -> dict[Source, tuple[str, ...]]:
+    found: dict[Source, tuple[str, ...]] = {}
+    for source, values in checked:
+        added = values.get("permissions", {}).get("additionalDirectories", ())
+        found[source] = (*found.get(source, ()), *added)
+    return {source: added for source, added in found.items() if added}
 
 
 def _rules(checked: list[tuple[Source, dict[str, Any]]], root: Path) -> dict[Source, RuleTexts]:

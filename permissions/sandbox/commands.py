@@ -178,6 +178,13 @@ class CommandSandbox:
 
     # --- the rest ---
 
+    def reach(self, roots: tuple[Path, ...]) -> None:
+        """From the next command on these directories are what may be worked in."""
+        if roots != self.base.roots:
+            self.base = replace(self.base, roots=roots)
+            if self._box is not None:
+                self._box.reach(roots)
+
     @property
     def status(self) -> str:
         """Why commands are not confined; empty when they are, or when nothing ran yet."""

@@ -52,6 +52,7 @@ class Active:
     run: Run
     before: Before
     command: str
+    roots: tuple[str, ...]  # where its stand-ins are
 
 
 class Sandbox:
@@ -80,25 +81,42 @@ class Sandbox:
         self._counts = True  # until we know better
         self._sweeping: asyncio.TimerHandle | None = None
         self._store: Path | None = None
-        home = os.path.realpath(config.home)
-        self.roots = tuple(dict.fromkeys(os.path.realpath(root) for root in config.roots))
+        self._home = os.path.realpath(config.home)
+        self.roots = _real(config.roots)
+        self._surveyor = self._survey()
+
+    def _survey(self) -> Surveyor:
+        config = self.config
         base = os.path.realpath(config.cwd)
 
         def read(texts: Iterable[str]) -> tuple[Glob, ...]:
-            given = (glob for text in texts for glob in globs(text, base, home))
+            given = (glob for text in texts for glob in globs(text, base, self._home))
             return tuple(each for glob in given for each in resolved(glob))
 
         own = () if config.own_home is None else (os.path.realpath(config.own_home),)
         kept = read(config.deny_write)
-        self._home = home
-        self._surveyor = Surveyor(
+        return Surveyor(
             roots=self.roots,
-            home=home,
+            home=self._home,
             denies=read(config.deny_read),
             allows=read((*(f"**/{name}" for name in ENV_EXAMPLES), *config.allow_read)),
             deny_writes=(*own, *(glob.literal for glob in kept if glob.pattern is None)),
             keeps=tuple(glob for glob in kept if glob.pattern is not None),
         )
+
+    def reach(self, roots: Iterable[Path]) -> None:
+        """Other directories are worked in from the next run on.
+
+        What goes on now is looked at first, and then compared with the disk as it is at this
+        moment: what lies in a new directory was not made by it.
+        """
+        for active in self._active:
+            self.violations.add(active.command, self._left_behind(active.before))
+        self.roots = _real(roots)
+        self._surveyor = self._survey()
+        before = Before.of(self._look())
+        for active in self._active:
+            active.before = before
 
     # --- one run ---
 
@@ -138,7 +156,7 @@ class Sandbox:
         run = self._prepare(profile)
         profile = without(profile, (p for p in profile.missing if not os.path.lexists(p)))
         self.blocked = tuple(_shown(path, profile.writable) for path in profile.missing)
-        active = Active(run, Before.of(sight), " ".join(request.argv)[-500:])
+        active = Active(run, Before.of(sight), " ".join(request.argv)[-500:], self.roots)
         self._active.append(active)
         command, extra = self._entry(run, profile)
         argv = self._launcher(run, profile)
@@ -247,7 +265,7 @@ class Sandbox:
         if not over:
             texts.append("Something that this command started would not end.")
         self._active.remove(active)
-        self._placeholders.take(active.run.held, self.roots)
+        self._placeholders.take(active.run.held, active.roots)
         self.janitor.forget(active.run.group)
         self._sweep_later()
         self.violations.add(active.command, texts)
@@ -319,6 +337,10 @@ class Sandbox:
                 self.janitor.forget((str(self._nursery.group),))
             self._nursery = None
         self.janitor.close()
+
+
+def _real(roots: Iterable[Path]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(os.path.realpath(root) for root in roots))
 
 
 def _shown(path: str, roots: Iterable[str]) -> str:

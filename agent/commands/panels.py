@@ -1,0 +1,98 @@
+"""Panels that a screen draws from live data, and the rows they are made of.
+
+A front end without such a panel shows the fallback.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import msgspec
+
+from gatewright.agent.commands.outcome import Panel
+
+if TYPE_CHECKING:
+    from gatewright.agent.commands.permission_book import PermissionBook
+    from gatewright.agent.settings_book import SettingsBook
+
+Undo: TypeAlias = Callable[[], Awaitable[str]]
+OptionKind: TypeAlias = Literal["switch", "choice", "number", "text", "list"]
+
+
+class RuleRow(msgspec.Struct, frozen=True):
+    """`mark` says in a word what is wrong, `about` in a sentence what the rule does or why not.
+
+    `fixed` says why it cannot be changed here; empty where it can.
+    """
+
+    behavior: str
+    text: str
+    source: str
+    mark: str
+    about: str
+    place: str
+    fixed: str = ""
+
+
+class FolderRow(msgspec.Struct, frozen=True):
+    """`text` is the directory as it was written, `path` where that leads."""
+
+    path: str
+    text: str
+    source: str
+    place: str
+    fixed: str = ""
+
+
+class Proposal(msgspec.Struct, frozen=True):
+    """What is being typed: whether it can be added, and what to know. `doubt`: only on purpose."""
+
+    valid: bool
+    text: str
+    hints: tuple[str, ...] = ()
+    doubt: str = ""
+
+
+class Done(msgspec.Struct, frozen=True):
+    """What was done, and what takes it back."""
+
+    text: str
+    undo: Undo | None = None
+
+
+class Option(msgspec.Struct, frozen=True, kw_only=True):
+    """One setting that can be changed in place; `value` is JSON."""
+
+    key: str
+    help: str
+    value: str
+    source: str
+    kind: OptionKind
+    choices: tuple[str, ...] = ()
+    belongs: str = ""
+    own: bool = False  # the person's own file has a value
+    fixed: str = ""
+
+
+class Check(msgspec.Struct, frozen=True):
+    """One check of the machine; it may take seconds and runs off the event loop."""
+
+    name: str
+    run: Callable[[], Iterable[tuple[str, str, str, str]]]  # health, name, fact, advice
+
+
+class RulesPanel(Panel, frozen=True, kw_only=True):
+    book: PermissionBook
+    tab: str = ""
+
+
+class ConfigPanel(Panel, frozen=True, kw_only=True):
+    """`choices` are values of single settings that only the session knows, with what they mean."""
+
+    book: SettingsBook
+    choices: Mapping[str, Sequence[tuple[str, str]]] = {}
+
+
+class DoctorPanel(Panel, frozen=True, kw_only=True):
+    checks: Sequence[Check]
