@@ -59,16 +59,17 @@ asyncio.run(main())
 """
 
 
+def event(value: Mapping[str, object]) -> bytes:
+    """One event as a chunk of its own."""
+    body = b"event: %s\ndata: %s\n\n" % (
+        str(value["type"]).encode(),
+        json.dumps(value).encode(),
+    )
+    return b"%x\r\n%s\r\n" % (len(body), body)
+
+
 def wire(tokens: int) -> bytes:
     """A chunked answer with one event in each chunk, as model servers send it."""
-
-    def event(value: Mapping[str, object]) -> bytes:
-        body = b"event: %s\ndata: %s\n\n" % (
-            str(value["type"]).encode(),
-            json.dumps(value).encode(),
-        )
-        return b"%x\r\n%s\r\n" % (len(body), body)
-
     usage = {"input_tokens": 10, "output_tokens": tokens}
     message: dict[str, Any] = {
         "id": "m",

@@ -1,7 +1,8 @@
 """How the screen behaves in a real terminal: keys, silence, streams, long sessions.
 
-`python tests/bench/tui.py [idle] [stream] [long] [expand] [--check]`. The screen is the real app on
-a real pty with a session that only publishes events, so what is measured is the screen alone.
+`python -m tests.bench.tui [first] [idle] [stream] [whole] [long] [expand] [--check]`. `first` and
+`whole` run the program itself, the latter against a server on this machine; the others the real app
+on a real pty with a session that only publishes events, so what is measured is the screen alone.
 `--check` fails when a limit is exceeded; compare within one run only.
 """
 
@@ -21,13 +22,20 @@ import tempfile
 import termios
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from tests.bench.startup import PROMPT as TYPE_HERE
+from tests.bench.startup import READY as SIGN
+from tests.bench.startup import SCREEN, first_key
+from tests.bench.stream import event
+from tests.e2e.program import AGENT, Program
+
+ROOT = Path(__file__).resolve().parents[2]
 KEYS = (
     "\u0436\u0449\u044e\u0444\u044d\u0439\u0446\u044a"  # letters on no screen before they are typed
 )
@@ -57,13 +65,22 @@ class Figures:
 class Screen:
     """A program on a pty; keeps the raw output with the time each piece came."""
 
-    def __init__(self, argv: list[str], *, rows: int = 40, columns: int = 120) -> None:
+    def __init__(
+        self,
+        argv: list[str],
+        *,
+        rows: int = 40,
+        columns: int = 120,
+        folder: Path | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> None:
         self.pid, self.master = pty.fork()
         if not self.pid:
             os.environ.update(
                 TERM="xterm-256color", COLORTERM="truecolor", PYTHONPATH=str(ROOT), LANG="C.UTF-8"
             )
-            os.execv(argv[0], argv)
+            os.chdir(folder or ".")
+            os.execve(argv[0], argv, {**os.environ, **(env or {})})
         self._set_size(rows, columns)
         self.raw = bytearray()
         self.times: list[tuple[float, int]] = []
@@ -161,6 +178,26 @@ def bare() -> Screen:
     return Screen([sys.executable, "-c", BARE])
 
 
+def first(figures: Figures) -> None:
+    """From exec to the first echoed key, in turn with the bare app."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = Program.prepare(Path(folder))
+        key = {"ANTHROPIC_API_KEY": "key"}
+        runs: dict[str, Callable[[], float]] = {
+            "bare": lambda: first_key([sys.executable, "-c", SCREEN], program, TYPE_HERE),
+            "ours": lambda: first_key([AGENT], program, SIGN, **key),
+        }
+        times: dict[str, list[float]] = {name: [] for name in runs}
+        for number in range(8):
+            for name, run in runs.items():
+                seconds = run()
+                if number:  # the first start compiles
+                    times[name].append(seconds * 1000)
+    bare_time, ours = (statistics.median(times[name]) for name in ("bare", "ours"))
+    figures.add("first echoed key: bare", bare_time, "ms")
+    figures.add("first echoed key: ours", ours, "ms", bare_time * 1.4)
+
+
 def idle(figures: Figures) -> None:
     for name, start in (("bare", bare), ("ours", lambda: child("idle"))):
         screen = start()
@@ -199,6 +236,86 @@ def stream(figures: Figures) -> None:
         figures.add(f"stream {kind}: written", len(screen.raw) / 1e6, "MB")
         figures.add(f"stream {kind}: last token to paint", painted(screen), "ms", 60)
         screen.close()
+
+
+def whole(figures: Figures) -> None:
+    """The program itself with a model that sends 20,000 tokens, 1,000 in each second."""
+    ended: list[float] = []
+    with tempfile.TemporaryDirectory() as folder, paced(long_text("fence"), ended) as url:
+        program = Program.prepare(Path(folder))
+        env = program.env(ANTHROPIC_BASE_URL=url, ANTHROPIC_API_KEY="key")
+        screen = Screen([AGENT], folder=program.project, env=env)
+        screen.wait(SIGN)
+        time.sleep(1)
+        cpu = screen.cpu()
+        screen.send("go\r")
+        time.sleep(1)
+        peak, times = 0.0, list[float]()
+        while b"LASTTOKEN" not in screen.raw and len(times) < 2000:
+            times += screen.keys(4, 0.08)
+            peak = max(peak, screen.memory())
+        shown = screen.wait("LASTTOKEN")
+        figures.add("whole program: key echo p95", p95(times), "ms", 20)
+        figures.add("whole program: CPU of 20 s", screen.cpu() - cpu, "s", 6)
+        figures.add("whole program: peak PSS", peak, "MB", 100)
+        figures.add("whole program: clears", screen.raw.count(b"\x1b[2J"), "", 1)
+        figures.add("whole program: last token to paint", (shown - ended[-1]) * 1000, "ms", 60)
+        screen.wait("tokens", len(screen.raw))  # the turn has ended
+        screen.close()
+
+
+@contextlib.contextmanager
+def paced(text: str, ended: list[float]) -> Generator[str]:
+    """A server that streams the text in tokens at their pace; notes when the last was sent."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["content-length"]))
+            self.send_response(200)
+            self.send_header("content-type", "text/event-stream")
+            self.send_header("transfer-encoding", "chunked")
+            self.end_headers()
+            usage = {"input_tokens": 10, "output_tokens": 1}
+            message: dict[str, object] = {"id": "m", "type": "message", "role": "assistant"}
+            block = {"type": "text", "text": ""}
+            message |= {"content": [], "usage": usage}
+            self._send({"type": "message_start", "message": message})
+            self._send({"type": "content_block_start", "index": 0, "content_block": block})
+            begun, sent = time.perf_counter(), 0
+            while sent < len(text):
+                due = min(len(text), int((time.perf_counter() - begun) * 4000))
+                while sent < due:
+                    self._text(text[sent : sent + 4])
+                    sent += 4
+                time.sleep(0.001)
+            self._text("\nLASTTOKEN")
+            ended.append(time.perf_counter())
+            time.sleep(1)
+            self._send({"type": "content_block_stop", "index": 0})
+            stop = {"stop_reason": "end_turn"}
+            self._send({"type": "message_delta", "delta": stop, "usage": usage})
+            self._send({"type": "message_stop"})
+            self.wfile.write(b"0\r\n\r\n")
+
+        def _text(self, text: str) -> None:
+            delta = {"type": "text_delta", "text": text}
+            self._send({"type": "content_block_delta", "index": 0, "delta": delta})
+
+        def _send(self, value: Mapping[str, object]) -> None:
+            self.wfile.write(event(value))
+
+        def log_message(self, format: str, *args: object) -> None:
+            return
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        server.server_close()
 
 
 def painted(screen: Screen) -> float:
@@ -298,6 +415,16 @@ def _streamer(session: object, kind: str) -> Callable[[str], str]:
     return submit
 
 
+def long_text(kind: str) -> str:
+    """20,000 tokens of four characters, of prose or in one fence."""
+    paragraph = f"## Part\n\n{WORDS * 3}\n\n- a **point** to make\n- another `one`\n\n"
+    text = paragraph * 400
+    if kind == "fence":
+        row = 'def f(value: int) -> str:\n    return f"x{value}"  # a comment\n'
+        text = "Here:\n\n```python\n" + row * 1300
+    return text[:79_980]
+
+
 async def _publish(session: object, kind: str) -> None:
     """20,000 tokens of about four characters, 1,000 in each second."""
     from gatewright.agent import events as ev
@@ -305,12 +432,7 @@ async def _publish(session: object, kind: str) -> None:
     from tests.fakes.fake_session import FakeSession
 
     assert isinstance(session, FakeSession)
-    paragraph = f"## Part\n\n{WORDS * 3}\n\n- a **point** to make\n- another `one`\n\n"
-    text = paragraph * 400
-    if kind == "fence":
-        row = 'def f(value: int) -> str:\n    return f"x{value}"  # a comment\n'
-        text = "Here:\n\n```python\n" + row * 1300
-    text = text[:79_980]
+    text = long_text(kind)
     session.publish(ev.TurnStarted())
     begun, sent = time.perf_counter(), 0
     while sent < len(text):
@@ -328,8 +450,10 @@ async def _publish(session: object, kind: str) -> None:
 
 
 PARTS: dict[str, Callable[[Figures], None]] = {
+    "first": first,
     "idle": idle,
     "stream": stream,
+    "whole": whole,
     "long": long,
     "expand": expand,
 }
