@@ -33,6 +33,7 @@ from gatewright.tui.spinner import Spinner
 from gatewright.tui.state import Change, View
 from gatewright.tui.status import Status
 from gatewright.tui.talk import Talk
+from gatewright.tui.transcript.greeting import greeting
 from gatewright.tui.transcript.items import Item
 from gatewright.tui.transcript.view import Transcript
 from gatewright.tui.waiting import Agents, Queue
@@ -74,6 +75,7 @@ class Repl(Screen[None]):
         self._escaped = 0.0
         self.view = View()
         self.transcript = Transcript(look, id="transcript")
+        self.transcript.greeting = lambda width: greeting(host.folder(), width)
         self.spinner = Spinner(look, clock=now, id="spinner")
         self.agents = Agents(look, id="agents")
         self.queue = Queue(look, id="queue")
@@ -164,6 +166,7 @@ class Repl(Screen[None]):
             self._show_asks()
         if before.cwd != view.cwd or (before.busy and not view.busy):
             self.status.branch = branch_of(self._host.folder())
+            self.transcript.sync()
         self.status.show(view)
 
     # questions

@@ -6,6 +6,7 @@ stays at a place is explicit; new content never moves what a person is reading.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from textual import events
@@ -68,6 +69,7 @@ class Transcript(Widget, can_focus=False):
         self._lines: list[Line] = []
         self._made: dict[int, tuple[Line, Strip]] = {}
         self._opened = 0
+        self.greeting: Callable[[int], list[Line]] | None = None  # shown while there is nothing
         self.find = ""  # text to mark, lower case
         self._anchor: Spot | None = None
         self._head: Spot | None = None
@@ -121,6 +123,8 @@ class Transcript(Widget, can_focus=False):
             for part in self._parts
             for row in self.records.rows(part.item, part.chunk)[part.first : part.last]
         ]
+        if not self.records.items() and self.greeting is not None:
+            lines = self.greeting(self.records.width)[: size.height]
         self._show(lines, size.width, size.height)
 
     def _show(self, lines: list[Line], width: int, height: int) -> None:
