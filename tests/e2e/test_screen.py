@@ -2,49 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Generator
-from contextlib import contextmanager
-
 import pytest
 
 from tests.e2e.program import Program
-from tests.fakes.model_server import ModelServer, ServerThread
-from tests.fakes.terminal import Terminal
+from tests.e2e.stage import MODEL, leave, say, screen, served
+from tests.fakes.model_server import ServerThread
 
-MODEL = "anthropic/claude-sonnet-5-5"
-SIGN = "\u276f"  # before the prompt
 WRITE = 'call[c1]: Write {"file_path": "new.txt", "content": "made\\n"}'
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(30)]
-
-
-@contextmanager
-def screen(
-    program: Program, script: str, *arguments: str
-) -> Generator[tuple[Terminal, ModelServer]]:
-    with ServerThread(script) as server:
-        env = {"ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": "secret"}
-        with program.terminal("--model", MODEL, *arguments, env=env) as terminal:
-            terminal.wait_for("Ask anything", MODEL)
-            yield terminal, server
-
-
-def say(terminal: Terminal, text: str) -> None:
-    """Type as a person does: look at the prompt, then press Enter."""
-    terminal.send(text)
-    terminal.wait_for(f"{SIGN} {text}")
-    terminal.press("enter")
-    terminal.wait_gone(f"{SIGN} {text}")
-
-
-def leave(terminal: Terminal) -> str:
-    """Quit by command; returns the session's id from the farewell."""
-    say(terminal, "/exit")
-    assert terminal.wait_exit() == 0
-    found = re.search(r"agent --resume (\S+)", terminal.text())
-    assert found, terminal.text()
-    return found[1]
 
 
 def test_talk_allow_quit_and_resume(program: Program) -> None:
@@ -59,7 +25,7 @@ def test_talk_allow_quit_and_resume(program: Program) -> None:
         assert (program.project / "new.txt").read_text(encoding="utf-8") == "made\n"
         session = leave(terminal)
 
-        env = {"ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": "secret"}
+        env = served(server)
         with program.terminal("--resume", session, env=env) as resumed:
             resumed.wait_for("Make a file.", "It is made.", MODEL)
             say(resumed, "Are you there?")
@@ -76,7 +42,7 @@ def test_picking_the_session_to_go_on_with(program: Program) -> None:
         say(terminal, "Mend the parser.")
         terminal.wait_for("First.")
         leave(terminal)
-        env = {"ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": "secret"}
+        env = served(server)
         with program.terminal("--model", MODEL, "--resume", env=env) as resumed:
             resumed.wait_for("Go on with which session?", "demo", "now")
             resumed.send("demo\r")
@@ -153,7 +119,7 @@ def test_commands(program: Program) -> None:
 
 def test_what_is_typed_before_the_session_is_there_is_sent(program: Program) -> None:
     with ServerThread("say: Quick.") as server:
-        env = {"ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": "secret"}
+        env = served(server)
         with program.terminal("--model", MODEL, env=env) as terminal:
             terminal.wait_for("Ask anything")
             terminal.send("Early.\r")

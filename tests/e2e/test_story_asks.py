@@ -1,0 +1,78 @@
+"""Stories about being asked: trust, allowing for good, refusing with a word, reading an edit."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.e2e.program import Program
+from tests.e2e.stage import MODEL, choose, say, screen, texts
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(30)]
+
+MAKE = 'call: Bash {"command": "make all"}\n---\n'
+EDIT = {"file_path": "notes.txt", "old_string": "beta", "new_string": "gamma"}
+READ_AND_EDIT = (
+    'call: Read {"file_path": "notes.txt"}\n---\n'
+    f"call: Edit {json.dumps(EDIT)}\n---\nsay: Edited.\n"
+)
+
+
+def test_a_first_start_without_a_key_and_the_way_to_one(program: Program) -> None:
+    """What is missing is said with the next step, and that step works without leaving."""
+    with program.terminal("--model", MODEL) as terminal:
+        terminal.wait_for("Ask anything")
+        say(terminal, "Hi.")
+        terminal.wait_for("ANTHROPIC_API_KEY")
+        say(terminal, "/login anthropic")
+        terminal.wait_for("Key for anthropic")
+        terminal.paste("sk-very-secret")
+        terminal.press("enter")
+        shown = terminal.wait_for("The key for anthropic is kept in")
+        assert b"sk-very-secret" not in terminal.raw
+        assert "/logout anthropic" in shown
+    assert not any("sk-very-secret" in path.read_text("utf-8") for path in program.transcripts())
+
+
+def test_allowing_for_good_is_stored_and_not_asked_again(program: Program) -> None:
+    with screen(program, MAKE * 2 + "say: Built.\n---\n" + MAKE + "say: Again.\n") as (terminal, _):
+        say(terminal, "Build it.")
+        shown = terminal.wait_for("Yes, once", "$ make all")
+        assert "always allow Bash(make all:*)" in shown, "the rule is named before it is made"
+        choose(terminal, "Y")
+        terminal.wait_for("Built.")
+        assert terminal.text().count("make all") == 2, "the second call was not asked about"
+    rules = [json.loads(path.read_text("utf-8")) for path in program.home.rglob("*.json")]
+    assert "Bash(make all:*)" in json.dumps(rules)
+    with screen(program, MAKE + "say: Still allowed.\n") as (terminal, _):
+        say(terminal, "Build it.")
+        assert "Yes, once" not in terminal.wait_for("Still allowed.")
+
+
+def test_the_words_of_a_refusal_reach_the_model(program: Program) -> None:
+    with screen(program, MAKE + "say: With ninja then.\n") as (terminal, server):
+        say(terminal, "Build it.")
+        terminal.wait_for("Yes, once")
+        choose(terminal, "t", until="Instead:")
+        terminal.send("use ninja, make is gone")
+        terminal.wait_for("Instead: use ninja, make is gone")
+        terminal.press("enter")
+        terminal.wait_for("With ninja then.")
+        assert any("use ninja, make is gone" in text for text in texts(server.bodies[-1]))
+        assert len(server.bodies) == 2, "the turn went on with it"
+
+
+@pytest.mark.parametrize("columns", [80, 130])
+def test_an_edit_is_read_before_it_is_made(program: Program, columns: int) -> None:
+    """One above the other where it is narrow, side by side where there is room."""
+    with screen(program, READ_AND_EDIT, columns=columns) as (terminal, _):
+        say(terminal, "Rename it.")
+        terminal.wait_for("Yes, once", "notes.txt", "gamma")
+        beside = [row for row in terminal.screen() if "beta" in row and "gamma" in row]
+        assert len(beside) == (1 if columns >= 120 else 0), terminal.text()
+        assert (program.project / "notes.txt").read_text("utf-8") == "alpha\nbeta\n"
+        choose(terminal, "y")
+        shown = terminal.wait_for("Edited.")
+        assert "gamma" in shown, "the change stays in the transcript"
+        assert (program.project / "notes.txt").read_text("utf-8") == "alpha\ngamma\n"
