@@ -54,7 +54,7 @@ class Beside(msgspec.Struct, frozen=True, kw_only=True):
     settings: SettingsBook | None = None
     permissions: PermissionBook | None = None
     status: StatusBook | None = None  # for a status line of the person's own
-    history: History | None = None  # the files' past; None: nothing is kept
+    history: History | None = None  # the files' past
     redactor: Redactor = Redactor({})
     folder: Path | None = None  # where this directory's sessions are
     closing: tuple[Callable[[], Awaitable[None]], ...] = ()  # what ends with the session
@@ -68,6 +68,7 @@ def open_history(around: Surroundings, start: Start, hub: Hub) -> History:
         shared=start.path.parent,
         root=around.where.root,
         trees=around.interactive,
+        keeping=around.settings.checkpoints and not around.options.no_session,
         origin=start.path.with_name(start.forked_from) if start.forked_from else None,
     )
 

@@ -172,7 +172,7 @@ def _beside(
         settings=SettingsBook(live),
         permissions=PermissionBook(policy, live),
         status=open_status(base, live),
-        history=base.history if base.checkpointing else None,
+        history=base.history,
         redactor=base.redactor,
         folder=base.start.path.parent,
         closing=closing,

@@ -7,25 +7,13 @@ from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 
-import msgspec
-
+from gatewright.agent.commands.tasks import TaskRow
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.events import TasksChanged
 from gatewright.tools.protocol import Job
 
 KEPT = 100  # ended jobs that can still be looked at
 STOP_LIMIT = 5.0
-
-
-class TaskRow(msgspec.Struct, frozen=True):
-    """A job at one moment: how it stands, how long it runs or ran, the last line it printed."""
-
-    id: str
-    title: str
-    status: str
-    running: bool
-    seconds: float
-    last: str
 
 
 class SessionJobs:

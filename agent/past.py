@@ -19,6 +19,7 @@ from gatewright.agent.history.plan import Step
 from gatewright.agent.model import OpenModel
 from gatewright.agent.parts import Parts
 from gatewright.agent.redact import Redactor
+from gatewright.agent.review import Review
 from gatewright.agent.rewind import Gone, Point, Rewinder, RewindPorts, What
 from gatewright.agent.transcript.index import Listed, list_sessions
 from gatewright.tools.blocks import Block
@@ -51,7 +52,10 @@ class Door(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Past:
-    def __init__(self, door: Door, compactor: Compactor, rewinder: Rewinder) -> None:
+    def __init__(
+        self, door: Door, compactor: Compactor, rewinder: Rewinder, review: Review | None = None
+    ) -> None:
+        self.review = review  # what changed, where files are known
         self._door = door
         self._compactor = compactor
         self._rewinder = rewinder
@@ -149,7 +153,7 @@ def compact_ports(parts: Parts, publish: Callable[[AnyEvent], None]) -> CompactP
 
 def open_past(parts: Parts, compactor: Compactor, entry: Entry) -> Past:
     """The past of a session put together from these parts."""
-    writer, beside = parts.writer, parts.beside
+    writer, beside, history = parts.writer, parts.beside, parts.beside.history
 
     def stored() -> Path | None:
         return writer.path if writer is not None else None
@@ -161,7 +165,7 @@ def open_past(parts: Parts, compactor: Compactor, entry: Entry) -> Past:
             publish=entry.publish,
             forget=beside.forget,
             stored=stored,
-            history=beside.history,
+            history=history if history is not None and history.keeping else None,
         )
     )
     door = Door(
@@ -176,7 +180,8 @@ def open_past(parts: Parts, compactor: Compactor, entry: Entry) -> Past:
         cwd=parts.where.cwd,
         folder=beside.folder,
     )
-    return Past(door, compactor, rewinder)
+    review = Review(history, parts.hub.kept) if history is not None else None
+    return Past(door, compactor, rewinder, review)
 
 
 def _write(stored: Path, path: Path, format: str, redactor: Redactor) -> None:

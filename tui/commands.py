@@ -8,20 +8,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
+from gatewright.agent.commands.diff import Diffs
 from gatewright.agent.commands.outcome import Outcome, Panel, Say, Secret
 from gatewright.agent.commands.registry import Command, CommandContext, Commands, Handler
 from gatewright.agent.commands.tasks import Tasks
 from gatewright.tools.blocks import Block, Table, Text
+from gatewright.tui.diff_panel import DiffScreen, open_diffs
 from gatewright.tui.keys import KEYS
 from gatewright.tui.picker import Key, Picking
 from gatewright.tui.prompt.menu import Choice
-from gatewright.tui.tasks_panel import TasksScreen, open_tasks
+from gatewright.tui.tasks_panel import open_tasks
 from gatewright.tui.theme import Palette
 
 BEHAVIORS = ("allow", "ask", "deny")
 
 
-class Screen(TasksScreen, Protocol):
+class Screen(DiffScreen, Protocol):
     """What the commands do to the screen."""
 
     @property
@@ -101,6 +103,9 @@ def panel(outcome: Panel, screen: Screen) -> bool:
         return True
     if isinstance(outcome, Tasks):
         open_tasks(outcome, screen)
+        return True
+    if isinstance(outcome, Diffs):
+        open_diffs(outcome, screen)
         return True
     opener = PANELS.get(outcome.name)
     if opener is None:

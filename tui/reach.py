@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from gatewright.agent.commands.outcome import Panel, Secret
 from gatewright.tools.blocks import Block
@@ -55,6 +55,9 @@ class Reach:
                 timer.stop()
 
         timer = self._repl.set_interval(seconds, tick)
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        self._talk.spawn(work)
 
     def read(
         self, blocks: Sequence[Block], then: Callable[[], None], *, from_top: bool = False

@@ -98,6 +98,9 @@ class Talk:
             return True
         return self.session.interrupt() if self.session is not None else False
 
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        self._host.spawn(work)
+
     def to_background(self) -> bool:
         """Let the running commands go on in the background; False when there were none."""
         return self.session is not None and bool(self.session.to_background())

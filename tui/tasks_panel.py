@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from gatewright.agent.commands.tasks import Tasks, elapsed
+from gatewright.agent.commands.tasks import TaskRow, Tasks, elapsed
 from gatewright.agent.errors import GatewrightError
-from gatewright.agent.jobs import TaskRow
 from gatewright.tools.blocks import Block, Text
 from gatewright.tui.picker import Key, Picking
 from gatewright.tui.prompt.menu import Choice

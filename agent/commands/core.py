@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from gatewright.agent.commands import config, history, memory, models, session, settings, tasks
+from gatewright.agent.commands import (
+    config,
+    diff,
+    history,
+    memory,
+    models,
+    session,
+    settings,
+    tasks,
+)
 from gatewright.agent.commands.outcome import Outcome, Panel, Quit, Say
 from gatewright.agent.commands.registry import Command, CommandContext
 from gatewright.tools.blocks import Table, Text
@@ -28,6 +37,7 @@ def built_in() -> tuple[Command, ...]:
         *session.commands(),
         *history.commands(),
         *tasks.commands(),
+        *diff.commands(),
         *memory.commands(),
         Command(
             name="exit",

@@ -3,18 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from gatewright.agent.commands.outcome import Outcome, Panel, Say
 from gatewright.agent.commands.registry import Command, CommandContext
 from gatewright.agent.errors import GatewrightError
-from gatewright.agent.jobs import SessionJobs, TaskRow
 from gatewright.tools import blocks
 from gatewright.tools.blocks import Block, Output, Table, Text
+
+if TYPE_CHECKING:
+    from gatewright.agent.jobs import SessionJobs
 
 WIDTH = 60
 SHOWN = 20
 NOTHING = "Nothing runs in the background."
 HINT = "/tasks ID shows what it printed, /tasks stop ID ends it."
+
+
+class TaskRow(msgspec.Struct, frozen=True):
+    """A job at one moment: how it stands, how long it runs or ran, the last line it printed."""
+
+    id: str
+    title: str
+    status: str
+    running: bool
+    seconds: float
+    last: str
 
 
 class Tasks(Panel, frozen=True, kw_only=True):

@@ -11,9 +11,10 @@ import msgspec
 from gatewright.agent.events import AnyEvent, TreeSaved
 from gatewright.agent.history.blobs import Blobs
 from gatewright.agent.history.checkpoints import Checkpoints
-from gatewright.agent.history.plan import Sources, Step, steps, targets
+from gatewright.agent.history.plan import Sources, Step, Target, steps, targets
 from gatewright.agent.history.restore import Restored, restore
 from gatewright.agent.history.shadow import Change, Shadow
+from gatewright.agent.history.worktree import WorkTree
 
 
 class HistoryPlaces(msgspec.Struct, frozen=True):
@@ -24,6 +25,7 @@ class HistoryPlaces(msgspec.Struct, frozen=True):
     root: Path
     trees: bool = True
     origin: Path | None = None  # the folder of the session this one is a copy of
+    keeping: bool = True  # files are kept before they change
 
 
 class History:
@@ -37,7 +39,9 @@ class History:
             if places.trees and (places.root / ".git").exists()
             else None
         )
-        self._root = places.root
+        self.root = places.root
+        self.keeping = places.keeping
+        self.worktree = WorkTree(places.root, env)
         self.checkpoints = Checkpoints(self._blobs, self._shadow, emit)
 
     async def plan(self, events: Sequence[AnyEvent]) -> list[Step]:
@@ -45,23 +49,31 @@ class History:
         await self.checkpoints.settled()
         return await asyncio.to_thread(self._plan, events)
 
+    async def before(self, events: Sequence[AnyEvent]) -> list[Target]:
+        """How the files that these events changed were before them."""
+        await self.checkpoints.settled()
+        return await asyncio.to_thread(self._targets, events)
+
     async def restore(self, plan: Sequence[Step]) -> Restored:
         return await asyncio.to_thread(restore, plan, self._blobs)
 
     def _plan(self, events: Sequence[AnyEvent]) -> list[Step]:
+        return steps(self._targets(events))
+
+    def _targets(self, events: Sequence[AnyEvent]) -> list[Target]:
         shadow = self._shadow
         trees = [event for event in events if isinstance(event, TreeSaved)]
         if shadow is None:
             events = [event for event in events if not isinstance(event, TreeSaved)]
-            return steps(targets(events, self._sources(None)))
+            return targets(events, self._sources(None))
         if trees and not trees[-1].after:  # the turn did not come to its end
             events = [*events, TreeSaved(tree=shadow.take().tree, after=True)]
-        return steps(targets(events, self._sources(shadow)))
+        return targets(events, self._sources(shadow))
 
     def _sources(self, shadow: Shadow | None) -> Sources:
         if shadow is None:
-            return Sources(self._root, self._blobs.get, _no_changes, _no_blob)
-        return Sources(self._root, self._blobs.get, shadow.changes, shadow.blob)
+            return Sources(self.root, self._blobs.get, _no_changes, _no_blob)
+        return Sources(self.root, self._blobs.get, shadow.changes, shadow.blob)
 
 
 def _no_changes(old: str, new: str) -> Sequence[Change]:

@@ -6,9 +6,10 @@ import asyncio
 
 import pytest
 
+from gatewright.agent.commands.tasks import TaskRow
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.events import TasksChanged
-from gatewright.agent.jobs import KEPT, SessionJobs, TaskRow
+from gatewright.agent.jobs import KEPT, SessionJobs
 from tests.fakes.job import FakeJob
 
 

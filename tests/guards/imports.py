@@ -83,6 +83,11 @@ TABLE = (
         ("permissions.check", "permissions.rules", "permissions.sandbox"),
         frozenset({"typer"}),
     ),
+    Row(
+        "agent/review.py",
+        "a change is shown to people as the tools show theirs",
+        ("tools.diff",),
+    ),
     Row("agent/api.py", "composition root for programs that embed us", ANYTHING),
     Row(
         "agent/policing.py",
@@ -104,6 +109,8 @@ TABLE = (
             "agent.hub",
             "agent.messages",
             "agent.stop",
+            "agent.printable",
+            "agent.marks",
             *PROTOCOL,
         ),
         frozenset({"textual", "rich", "markdown_it", "pygments", "msgspec"}),
