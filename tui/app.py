@@ -38,7 +38,9 @@ from gatewright.tui.pump import pump
 from gatewright.tui.reduce import add, reduce, settle
 from gatewright.tui.resuming import OpenSession, Resuming, chosen
 from gatewright.tui.screens.repl import Repl
-from gatewright.tui.state import Appended, Change, Patched, View
+from gatewright.tui.state import Appended, Change, Emptied, Patched, View
+from gatewright.tui.status_command import for_screen
+from gatewright.tui.switching import Switching
 from gatewright.tui.talk import Talk
 from gatewright.tui.terminal import ScreenDriver, prepare
 from gatewright.tui.theme import ANSI, DEFAULT, Palette, textual_theme
@@ -78,8 +80,10 @@ class AgentApp(App[int], inherit_bindings=False):
         theme = ui.theme if ui is not None else DEFAULT
         self.look = Look(ANSI.name if self.no_color else theme, own)
         self.talk = Talk(self)
+        self.switching = Switching(self, self.talk)
         self.repl = Repl(self.look, self.talk, self, monotonic=monotonic, now=now)
         self.attention = Attention(self.write, monotonic)
+        self.own_line = for_screen(self.repl.status, self.talk, self)
         self.keep_theme: KeepTheme | None = None
         self.failed: GatewrightError | None = None  # why there is no session
         self.resuming: Resuming | None = None
@@ -169,10 +173,36 @@ class AgentApp(App[int], inherit_bindings=False):
             self.failed = error
             self.exit(1)
             return
-        self._show(replace(self.repl.view, mode=session.mode, model=session.model), ())
+        await self.switching.live(session)
+
+    def enter(self, session: Session) -> Subscription:
+        """Show a session: beside what was said before there was one, or in place of another."""
+        events, anew = session.subscribe(), self.taken > 0
+        view = View(next_id=self.repl.view.next_id) if anew else self.repl.view
+        self.taken = 0
+        self.repl.transcript.clear_selection()
+        shown = replace(view, mode=session.mode, model=session.model)
+        self._show(shown, (Emptied(),) if anew else ())
         self.repl.join(session.commands)
-        self.talk.begin(session)
-        await pump(session.subscribe(), self._take, self._ready)
+        vim = self.repl.box.vim_mode
+        self.own_line.begin(session.status, lambda: session.status_input(vim()))
+        if anew and (kept := events.waiting()):  # at once: the screen is never seen empty
+            self._take(kept)
+        return events
+
+    async def follow(self, events: Subscription) -> None:
+        await pump(events, self._take, self._ready)
+
+    def take_back(self) -> None:
+        if texts := self.talk.recall():
+            draft = [self.repl.box.text] if self.repl.box.text else []
+            self.repl.box.put("\n".join([*texts, *draft]))
+
+    def tasks(self) -> int:
+        return len(self.repl.view.tasks)
+
+    def pick(self, picking: Picking) -> None:
+        self.repl.reach.pick(picking)
 
     async def _opener(self) -> OpenSession:
         """What opens the session that the person wants, where that is asked."""
@@ -236,8 +266,8 @@ class AgentApp(App[int], inherit_bindings=False):
 
     async def leave(self, code: int = 0) -> None:
         await self.editor.stop()
-        if self.session is not None:
-            await self.session.close()
+        self.own_line.stop()
+        await self.switching.close()
         self.exit(code)
 
     # what `Talk` and the commands ask of the screen

@@ -38,19 +38,21 @@ class Look:
         for span in row.spans:
             look = self._on(back, span.role)
             if span.link:
-                look += Style(link=span.link)
+                look = _linked(look, span.link)
             segments.append(Segment(span.text, look))
-            size += len(span.text)
-            ascii = ascii and span.text.isascii()
-        if ascii and size < width and not row.fill:  # most rows: nothing has to be measured
-            segments.append(Segment(" " * (width - size), base))
-            return Strip(segments, width)
-        strip = Strip(segments)
-        if row.fill:
-            strip = strip.adjust_cell_length(width - side, self._on(back, row.fill))
-        return strip.adjust_cell_length(width, base)
+            size += cells.width(span.text)
+        if size > width:  # only a window too small for anything
+            return Strip(segments).adjust_cell_length(width, base)
+        if row.fill and size < width - side:
+            segments.append(Segment(" " * (width - side - size), self._on(back, row.fill)))
+            size = width - side
+        # measured by us: what the framework takes for narrower would push the end over the edge
+        segments.append(Segment(" " * (width - size), base))
+        return Strip(segments, width)
 
     def _on(self, back: str, role: str) -> Style:
+        if role.startswith("@"):  # any number of colours: not worth keeping
+            return self._styles(back) + self._styles(role)
         known = self._over.get((back, role))
         if known is None:
             known = self._over[back, role] = self._styles(back) + self._styles(role)

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from gatewright.tui import cells
-from gatewright.tui.line import Line, Span
+from gatewright.tui.line import Line, Span, clip
 from gatewright.tui.look import Look
 from gatewright.tui.rows import Rows
 from gatewright.tui.sanitize import one_line
+from gatewright.tui.sgr import lines
 from gatewright.tui.state import View
 from gatewright.tui.transcript.draw import count, money
 
 GAP = "   "
+PART = 32  # cells of a name; the end of a longer one stays readable
+OWN_ROWS = 3  # of the person's own command
+ROOMY = 16  # rows of a screen that has room for more than one of them
+MAX_PADDING = 20
 FULL = 80  # per cent of the window from which the number warns
 
 
@@ -18,9 +25,9 @@ def left_parts(view: View, branch: str) -> list[Span]:
     mode = view.mode or "starting"
     parts = [Span(mode, f"mode.{mode}" if view.mode else "faint")]
     if view.model:
-        parts.append(Span(one_line(view.model), "dim"))
+        parts.append(Span(cells.fit_middle(one_line(view.model), PART), "dim"))
     if branch:
-        parts.append(Span(one_line(branch), "faint"))
+        parts.append(Span(cells.fit_middle(one_line(branch), PART), "faint"))
     return parts
 
 
@@ -65,8 +72,32 @@ def _size(spans: list[Span]) -> int:
     return sum(cells.width(span.text) for span in spans)
 
 
+def own_row(view: View, width: int, own: Line, *, hint: str = "") -> Line:
+    """The mode, then the person's own line; what warns stays at the right end."""
+    left, right = _around(view, hint)
+    room = own_room(view, width, hint)
+    shown = clip(own, room)
+    blank = Span(" " * (room - shown.width + len(GAP))) if right else Span("")
+    return Line((*left, Span(GAP), *shown.spans, blank, *right))
+
+
+def own_room(view: View, width: int, hint: str = "") -> int:
+    """Cells for the person's own line."""
+    left, right = _around(view, hint)
+    return max(1, width - _size(left) - (_size(right) + len(GAP) if right else 0) - len(GAP))
+
+
+def _around(view: View, hint: str) -> tuple[list[Span], list[Span]]:
+    """What no command takes the place of."""
+    left = [left_parts(view, "")[0], *([Span(hint, "faint")] if hint else [])]
+    right = [Span(f"{len(view.tasks)} in background", "dim")] if view.tasks else []
+    if not view.confined:
+        right.append(Span("no sandbox", "warning"))
+    return _joined(left), _joined(right)
+
+
 class Status(Rows):
-    """Shows the view it was given last."""
+    """Shows the view it was given last, or the lines of the person's own command."""
 
     def __init__(self, look: Look, *, id: str | None = None) -> None:
         super().__init__(look, id=id)
@@ -74,10 +105,37 @@ class Status(Rows):
         self.branch = ""
         self.hint = ""
         self.editing = ""  # vim's mode, when it is not inserting
+        self.own: tuple[Line, ...] = ()
+        self.on_change: Callable[[], None] = _nothing  # what an own line shows may be another now
 
     def show(self, view: View) -> None:
-        self.view = view
+        before, self.view = self.view, view
         self.refresh_rows()
+        if _facts(before) != _facts(view):
+            self.on_change()
+
+    def show_own(self, output: str | None, padding: int = 0) -> None:
+        """The output of the person's own command; None for the built-in line."""
+        rows = () if output is None else lines(output, OWN_ROWS)
+        side = " " * min(padding, MAX_PADDING)
+        own = tuple(Line((Span(side), *row.spans, Span(side))) if side else row for row in rows)
+        if own != self.own:
+            self.own = own
+            self.refresh_rows()
+
+    def room(self) -> int:
+        """Cells for the first line of the person's own command."""
+        return own_room(self.view, max(8, self.size.width - 2 * self.SIDE), self.editing)
+
+    def turn(self, editing: str) -> None:
+        """Vim's normal mode began or ended."""
+        self.editing = editing
+        self.refresh_rows()
+        self.on_change()
+
+    def on_resize(self) -> None:
+        self.refresh_rows()
+        self.on_change()
 
     def tell(self, hint: str) -> None:
         """A short hint beside the mode; empty takes it away."""
@@ -86,4 +144,18 @@ class Status(Rows):
 
     def rows(self, width: int) -> list[Line]:
         hint = "  ".join(filter(None, (self.editing, self.hint)))
-        return [status_row(self.view, width, branch=self.branch, hint=hint)]
+        if not self.own:
+            return [status_row(self.view, width, branch=self.branch, hint=hint)]
+        first = own_row(self.view, width, self.own[0], hint=hint)
+        more = self.own[1:] if self.screen.size.height >= ROOMY else ()
+        return [first, *(clip(row, width) for row in more)]
+
+
+def _facts(view: View) -> tuple[object, ...]:
+    """What a command would be told anew."""
+    used = (view.usage, view.cost, view.context, view.window)
+    return (view.mode, view.model, view.title, view.cwd, view.busy, *used)
+
+
+def _nothing() -> None:
+    """Nobody waits for changes."""

@@ -218,6 +218,7 @@ ROLES: Mapping[str, tuple[str, str, str]] = {
     "selected": ("text", "raised", ""),
     "selected.dim": ("dim", "raised", ""),
     "selected.accent": ("accent", "raised", ""),
+    "selected.warning": ("warning", "raised", ""),
     "found": ("background", "warning", ""),
     "current": ("background", "accent", ""),
 }
@@ -239,6 +240,8 @@ def styles_of(palette: Palette) -> Callable[[str], Style]:
     made: dict[str, Style] = {}
 
     def style(role: str) -> Style:
+        if role.startswith("@"):  # colours of a person's own program, as it chose them
+            return Style.parse(role[1:])
         found = made.get(role)
         if found is None:
             found = made[role] = _style(palette, role)

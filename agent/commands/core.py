@@ -10,6 +10,7 @@ from gatewright.agent.commands import (
     models,
     session,
     settings,
+    statusline,
     tasks,
 )
 from gatewright.agent.commands.outcome import Outcome, Panel, Quit, Say
@@ -34,6 +35,7 @@ def built_in() -> tuple[Command, ...]:
         *config.commands(),
         *models.commands(),
         *settings.commands(),
+        *statusline.commands(),
         *session.commands(),
         *history.commands(),
         *tasks.commands(),

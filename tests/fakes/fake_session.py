@@ -35,6 +35,7 @@ from gatewright.agent.session import Session
 from gatewright.tools.blocks import Block, Table, Text
 from gatewright.tools.interact import Answer
 from gatewright.tools.protocol import Content, TextContent
+from gatewright.tui.status_command import Book
 
 MODES = ("default", "acceptEdits", "plan")
 COMMANDS = ("help", "mode", "model", "permissions", "clear", "cost", "status", "exit")
@@ -101,8 +102,10 @@ class FakeSession:
         self.queued: tuple[str, ...] = ()
         self.now = START
         self.published = 1
+        self.status: Book | None = None
         self.models: ModelBook | None = None
         self.memory: MemoryBook | None = None
+        self.past: Past | None = None
         self.jobs: SessionJobs | None = None
         ids = itertools.count(1)
         self.hub = Hub(clock=self._time, new_id=lambda: f"id-{next(ids)}")
@@ -189,6 +192,9 @@ class FakeSession:
             case _:
                 pass
         return outcome
+
+    def status_input(self, vim: str) -> bytes:
+        return json.dumps({"model": {"id": self.model}, "vim": {"mode": vim}}).encode()
 
     def subscribe(self, *, since: int = 0) -> Subscription:
         return self.hub.subscribe(since=since)

@@ -8,13 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from textual import events
+from textual.document._document import EditResult
+from textual.document._edit import Edit
 from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import TextArea
 
 from gatewright.tui.prompt.history import History
 from gatewright.tui.prompt.kill import KillRing
-from gatewright.tui.prompt.paste import Chips, normal
+from gatewright.tui.prompt.paste import Chips, normal, seen
 from gatewright.tui.prompt.vim.machine import Machine
 
 BURST = 0.012  # seconds between keys below which nobody types
@@ -28,6 +30,8 @@ NEWLINES = frozenset({"shift+enter", "ctrl+j", "alt+enter", "ctrl+enter"})
 
 class Box(TextArea):
     """Reports what the screen has to act on as messages; knows no session."""
+
+    FOCUS_ON_CLICK = False  # what is open above keeps the keys
 
     class Submitted(Message):
         def __init__(self, box: Box, text: str) -> None:
@@ -150,6 +154,10 @@ class Box(TextArea):
         self.inserting = on
         self.post_message(self.Turned(self, inserting=on))
 
+    def vim_mode(self) -> str:
+        """Empty where vim keys are off."""
+        return "" if self.vim is None else "INSERT" if self.inserting else "NORMAL"
+
     def use_vim(self, *, on: bool) -> None:
         """Switch vim keys on or off; inserting comes first."""
         self.vim = Machine() if on else None
@@ -227,6 +235,11 @@ class Box(TextArea):
         if found is not None:
             self.put(found)
         return True
+
+    def edit(self, edit: Edit) -> EditResult:
+        """Whatever comes in, by a paste, from a file name or an earlier message, is harmless."""
+        edit.text = seen(edit.text)
+        return super().edit(edit)
 
     def add(self, text: str, key: str = "") -> None:
         """What was typed while a question had the keys; vim's normal mode has no use for it."""

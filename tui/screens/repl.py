@@ -369,5 +369,4 @@ class Repl(Screen[None]):
         self.tell(f"copied {lines} lines" if lines > 1 else "copied")
 
     def on_box_turned(self, message: Box.Turned) -> None:
-        self.status.editing = "" if message.inserting else "NORMAL"
-        self.status.refresh_rows()
+        self.status.turn("" if message.inserting else "NORMAL")
