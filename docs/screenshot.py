@@ -1,13 +1,12 @@
 """Makes docs/screenshot.svg and .png: the real program at work in a small project of its own.
 
-Tools, gate and edits are real; the model's words come from a script over the loopback interface.
+Everything is real but the model, which is the offline demo.
 Run it from the repository's root: `python docs/screenshot.py` (`rsvg-convert` makes the PNG).
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import re
 import shutil
@@ -24,23 +23,18 @@ from gatewright.agent.build import open_session
 from gatewright.agent.options import LaunchOptions
 from gatewright.agent.session import Session
 from gatewright.tui.app import AgentApp
-from tests.fakes.model_server import ServerThread
 
 FOLDER = Path(__file__).parent
-SIZE = (112, 46)
-MODEL = "anthropic/claude-sonnet-5-5"
-QUESTION = "The lease test fails now and then. Why?"
+SIZE = (112, 52)
 LOCKS = '''\
 """Leases: a name belongs to one worker for a while."""
 
-TTL = 30
-
 
 async def hold(store, name, steps):
-    lease = await store.acquire(name, ttl=TTL)
-    for step in steps:
+    lease = await store.acquire(name, ttl=30)
+    for step in steps[1:]:
         await step()
-    await lease.renew()
+        await lease.renew()
     return lease
 '''
 TEST = """\
@@ -68,28 +62,12 @@ asyncio.run(hold(store, "mail", [nothing, nothing, nothing]))
 assert store.renewed == 3, f"renewed {store.renewed} times in 3 steps"
 print("ok: renewed in every step")
 """
-EDIT = {
-    "file_path": "locks.py",
-    "old_string": "        await step()\n    await lease.renew()\n",
-    "new_string": (
-        "        await step()\n        await lease.renew()  # a slow step must not outlive it\n"
-    ),
-}
-SCRIPT = """\
-say: I will read the lock and run its test.
-call[a]: Read {"file_path": "locks.py"}
-call[b]: Bash {"command": "python test_locks.py", "description": "Run the test"}
-usage: in=2100 out=148 cache_read=14200
----
-say: `renew` runs **once, after all steps**: a slow step outlives the lease, and another worker
-  takes the name. Renewing after each step closes the gap.
-call[c]: Edit {EDIT}
-usage: in=900 out=231 cache_read=16300
----
-say: Now the test again.
-call[d]: Bash {"command": "python test_locks.py", "description": "Run the test again"}
-usage: in=640 out=58 cache_read=17200
-"""
+ASKED = (
+    "run python test_locks.py",
+    'replace "steps[1:]" by "steps" in locks.py',
+    "run python test_locks.py",
+)
+ENDS = (("It did not end well",), ("Done:", "is now"))
 
 
 async def wait(app: AgentApp, *words: str) -> None:
@@ -101,35 +79,28 @@ async def wait(app: AgentApp, *words: str) -> None:
             shown = app.export_screenshot().replace("&#160;", " ")
 
 
-async def picture(home: Path, url: str) -> str:
-    env = {
-        "HOME": str(home),
-        "PATH": os.environ["PATH"],
-        "ANTHROPIC_BASE_URL": url,
-        "ANTHROPIC_API_KEY": "none",
-    }
+async def picture(home: Path) -> str:
+    env = {"HOME": str(home), "PATH": os.environ["PATH"]}
 
     async def opened() -> Session:
-        return await open_session(LaunchOptions(model=MODEL), env, interactive=True)
+        return await open_session(LaunchOptions(model="demo"), env, interactive=True)
 
     app = AgentApp(opened)
     async with app.run_test(size=SIZE) as pilot:
         await wait(app, "default")
-        await pilot.press(*["space" if c == " " else c for c in QUESTION], "enter")
-        for answered in range(3):
+        for number, words in enumerate(ASKED, start=1):
+            app.repl.box.put(words)
+            await pilot.press("enter")
             await wait(app, "Yes, once")
-            await pilot.pause(0.6)
-            if answered < 2:
+            if number < len(ASKED):
+                await pilot.pause(0.6)  # a key that comes earlier is no answer
                 await pilot.press("y")
-                await pilot.pause(1.0)
+                await wait(app, *ENDS[number - 1])
         return app.export_screenshot(title="agent")
 
 
 def main() -> None:
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        ServerThread(SCRIPT.replace("{EDIT}", json.dumps(EDIT))) as server,
-    ):
+    with tempfile.TemporaryDirectory() as folder:
         home, project = Path(folder, "home"), Path(folder, "harbour")
         home.mkdir()
         project.mkdir()
@@ -137,7 +108,7 @@ def main() -> None:
         (project / "test_locks.py").write_text(TEST, encoding="utf-8")
         back = Path.cwd()
         os.chdir(project)
-        svg = asyncio.run(picture(home, server.url))
+        svg = asyncio.run(picture(home))
         os.chdir(back)
     svg = re.sub(r"terminal-\d+", "terminal", svg)
     svg = re.sub(r"@font-face \{.*?\}", "", svg, flags=re.DOTALL)

@@ -47,6 +47,7 @@ from gatewright.tools.protocol import Content, TextContent
 LABEL = "(demo) "
 _WORD = re.compile(r"\s*\S+\s*|\s+")
 _JSON_PIECE = 24
+_REFERS = "has not changed since you read this part"
 _ENDED = "The recording ends here."
 
 
@@ -129,7 +130,8 @@ def answer(request: Request) -> Reply:
     if wish is None:
         return Reply(HELP)
     tools = frozenset(tool.name for tool in request.tools)
-    return next_step(wish, _done(since), tools)
+    before = request.turns[: len(request.turns) - len(since)]
+    return next_step(wish, _recalled(_done(since), _done(before)), tools)
 
 
 def _wanted(turns: Sequence[Turn]) -> tuple[Wish | None, Sequence[Turn]]:
@@ -164,6 +166,18 @@ def _done(turns: Sequence[Turn]) -> list[Done]:
         for call in calls
         if (result := results.get(call.id))
     ]
+
+
+def _recalled(done: Sequence[Done], before: Sequence[Done]) -> list[Done]:
+    """With what was read earlier where a result only refers to it."""
+
+    def whole(one: Done) -> Done:
+        if _REFERS not in one.text:
+            return one
+        same = (e for e in reversed(before) if (e.name, e.input) == (one.name, one.input))
+        return next((e for e in same if _REFERS not in e.text), one)
+
+    return [whole(one) for one in done]
 
 
 def _text(content: Sequence[Content]) -> str:

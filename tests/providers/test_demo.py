@@ -209,6 +209,15 @@ async def test_replace_reads_first_and_changes_only_what_is_there() -> None:
     assert not talk.calls
 
 
+async def test_what_was_read_before_is_remembered() -> None:
+    talk = Talk()
+    await talk.say("read a.txt")
+    await talk.results("     1\tred\n")
+    await talk.say("replace red by blue in a.txt")
+    await talk.results("[a.txt has not changed since you read this part; its content is above]")
+    assert [call.name for call in talk.calls] == ["Edit"]
+
+
 async def test_create_plan_and_todo() -> None:
     talk = Talk()
     await talk.say("create a.txt with hello")
