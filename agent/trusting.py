@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gatewright.agent.printable import printable
 from gatewright.agent.settings.schema import COMMITTED
 from gatewright.agent.settings.sources import Loaded
 from gatewright.agent.surroundings import Surroundings
@@ -26,7 +25,7 @@ def would_act(loaded: Loaded) -> tuple[str, ...]:
     for source, rules in (*loaded.rules.items(), *loaded.legacy.items()):
         if source in COMMITTED:
             lines += [f"allow {rule} ({source} settings)" for rule in rules.allow]
-    return tuple(map(printable, lines))
+    return tuple(lines)
 
 
 def _cut(value: str) -> str:

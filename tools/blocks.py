@@ -5,6 +5,7 @@ Every block has a plain-text form, so a front end that does not know a block sti
 
 from __future__ import annotations
 
+import json
 from typing import Any, Literal, TypeAlias, assert_never
 
 import msgspec
@@ -112,9 +113,16 @@ def plain(block: Block) -> str:
         case Image(alt=alt, path=path):
             return f"[image: {alt or path}]"
         case Unknown(name=name, raw=raw):
-            return f"[{name}] {msgspec.json.encode(raw).decode()}"
+            return f"[{name}] {_json(raw)}"
         case _:
             assert_never(block)
+
+
+def _json(value: dict[str, Any]) -> str:
+    try:
+        return msgspec.json.encode(value).decode()
+    except UnicodeEncodeError:  # half a pair of surrogates
+        return json.dumps(value)
 
 
 def _plain_diff(diff: Diff) -> str:

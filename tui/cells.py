@@ -2,26 +2,47 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+
 from rich.cells import cell_len, split_graphemes
+
+from gatewright.agent.marks import SPACING
+
+_SPACING = re.compile(f"[{SPACING}]")
+LOOK = 12  # characters looked at for each cell that is wanted; more only of joined pictures
 
 
 def width(text: str) -> int:
     """Terminal cells the text occupies, counted by grapheme."""
-    return cell_len(text)
+    if text.isascii():
+        return len(text)
+    return cell_len(text) + len(_SPACING.findall(text))
+
+
+def _graphemes(text: str) -> Iterator[tuple[int, int, int]]:
+    """Start, end and cells of each; signs that terminals give a cell of their own have one."""
+    for start, end, size in split_graphemes(text)[0]:
+        if end - start > 1:
+            size += len(_SPACING.findall(text, start, end))
+        elif size == 0 and _SPACING.match(text, start):
+            size = 1
+        yield start, end, size
 
 
 def cut(text: str, cells: int) -> int:
     """Index after the last grapheme that still fits in so many cells; at least one grapheme."""
     if len(text) <= cells and text.isascii():
         return len(text)
+    near = text[: LOOK * (cells + 1)]
     used = 0
-    for start, end, size in split_graphemes(text)[0]:
+    for start, end, size in _graphemes(near):
         if used + size > cells and start:
             return start
         used += size
         if used > cells:
             return end
-    return len(text)
+    return len(near)
 
 
 def cuts(text: str, cells: int) -> list[int]:
@@ -31,7 +52,7 @@ def cuts(text: str, cells: int) -> list[int]:
         return [*range(cells, len(text), cells), len(text)]
     found: list[int] = []
     used = 0
-    for start, _end, size in split_graphemes(text)[0]:
+    for start, _end, size in _graphemes(text):
         if used + size > cells and used:
             found.append(start)
             used = 0
@@ -53,9 +74,12 @@ def fit_middle(text: str, cells: int) -> str:
     if width(text) <= cells or cells < 8:
         return fit(text, cells)
     tail = (cells - 1) * 2 // 3
-    start = len(text)
-    while start and width(text[start - 1 :]) <= tail:
-        start -= 1
+    near = text[-LOOK * cells :]
+    spans = list(_graphemes(near))
+    start, used = len(text), 0
+    while spans and used + spans[-1][2] <= tail:
+        used += spans[-1][2]
+        start = len(text) - len(near) + spans.pop()[0]
     head = cells - 1 - width(text[start:])
     return f"{text[: cut(text, head)]}…{text[start:]}"
 

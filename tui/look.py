@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping
 
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
+from gatewright.tui import cells
 from gatewright.tui.line import Line
 from gatewright.tui.theme import DEFAULT, PALETTES, Palette, styles_of
+
+
+def _linked(style: Style, target: str) -> Style:
+    """The same link has the same name each time, so that a row drawn again is the same row."""
+    linked = style + Style(link=target)
+    linked._link_id = f"{zlib.crc32(target.encode()):08x}"  # pyright: ignore[reportPrivateUsage]
+    return linked
 
 
 class Look:
@@ -34,7 +43,7 @@ class Look:
         """The row as exactly so many cells, with blank columns at both sides."""
         base = self._styles(back)
         segments = [Segment(" " * side, base)] if side else []
-        size, ascii = side, True
+        size = side
         for span in row.spans:
             look = self._on(back, span.role)
             if span.link:

@@ -12,12 +12,13 @@ from gatewright.tui.sanitize import one_line
 
 MAX_TITLE = 80
 MAX_BODY = 200
+MAX_READ = 2000  # characters looked at: the rest would be cut anyway
 WAIT = 6.0  # seconds a question may wait before it calls
 
 
 def safe(text: str, limit: int) -> str:
     """One visible line without anything a terminal could take as the end of the sequence."""
-    return cells.fit(one_line(text, strict=True).replace(";", ","), limit)
+    return cells.fit(one_line(text[:MAX_READ], strict=True).replace(";", ","), limit)
 
 
 def title_sequence(text: str) -> str:

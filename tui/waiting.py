@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gatewright.tui import cells
-from gatewright.tui.line import Line, Span, line
+from gatewright.tui.line import Line, Span, clip, line
 from gatewright.tui.look import Look
 from gatewright.tui.rows import Rows
 from gatewright.tui.sanitize import one_line
@@ -21,6 +21,21 @@ def queue_rows(texts: Sequence[str], width: int) -> list[Line]:
     if len(texts) > SHOWN:
         shown.append(line(Span(f"  and {len(texts) - SHOWN} more waiting", "faint")))
     return shown
+
+
+def agent_rows(agents: Sequence[tuple[str, str]], width: int) -> list[Line]:
+    """Name and what it does now, for each."""
+    return [
+        clip(
+            line(
+                Span("◇ ", "accent"),
+                Span(cells.fit(one_line(name), width // 2), "dim"),
+                Span("  " + one_line(doing), "faint"),
+            ),
+            width,
+        )
+        for name, doing in agents[:SHOWN]
+    ]
 
 
 class Queue(Rows):
@@ -52,11 +67,4 @@ class Agents(Rows):
             self.refresh_rows()
 
     def rows(self, width: int) -> list[Line]:
-        return [
-            line(
-                Span("◇ ", "accent"),
-                Span(one_line(name), "dim"),
-                Span("  " + cells.fit(one_line(doing), max(8, width - 20)), "faint"),
-            )
-            for name, doing in self.agents[:SHOWN]
-        ]
+        return agent_rows(self.agents, width)

@@ -23,7 +23,7 @@ def render(jsonl: Jsonl = False) -> None:
     """Print what would reach the terminal: {"id", "where", "chunks"} per line."""
     from gatewright.agent.subcommands.rendering import render_line  # noqa: PLC0415  lazy: 80 ms
 
-    answer_lines(jsonl, render_line)
+    answer_lines(jsonl, render_line, lenient=True)
 
 
 @group.command()

@@ -14,8 +14,11 @@ from gatewright.agent.exits import UsageError
 Jsonl = Annotated[bool, typer.Option("--jsonl", help="Read JSON lines from standard input.")]
 
 
-def answer_lines(jsonl: bool, answer: Callable[[bytes], bytes]) -> None:
-    """One answer for each line, in order; exit code 1 when a line could not be read."""
+def answer_lines(jsonl: bool, answer: Callable[[bytes], bytes], *, lenient: bool = False) -> None:
+    """One answer for each line, at once and in order; an answer may be an error.
+
+    After one the exit code is 1, unless `lenient`.
+    """
     if not jsonl:
         raise UsageError("Give --jsonl and write questions to standard input, one JSON a line.")
     failed = False
@@ -23,9 +26,9 @@ def answer_lines(jsonl: bool, answer: Callable[[bytes], bytes]) -> None:
         if not line.strip():
             continue
         found = answer(line)
-        failed = failed or "error" in _object(found)
+        failed = failed or (not lenient and "error" in _object(found))
         sys.stdout.buffer.write(found + b"\n")
-    sys.stdout.buffer.flush()
+        sys.stdout.buffer.flush()
     if failed:
         raise typer.Exit(1)
 

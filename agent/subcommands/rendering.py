@@ -2,25 +2,51 @@
 
 from __future__ import annotations
 
+import json
+from typing import Annotated, Any
+
 import msgspec
 
-from gatewright.tui.display import display
+from gatewright.tui.display import WIDTH, display
+
+Width = Annotated[int, msgspec.Meta(ge=20, le=1000)]
 
 
 class _Question(msgspec.Struct, frozen=True):
     where: str
-    chunks: tuple[str, ...]
-    id: str | int | None = None
+    chunks: tuple[str, ...] | str = ""
+    id: Any = None
+    width: Width = WIDTH
+    theme: str = "dark"
 
 
 def render_line(line: bytes) -> bytes:
     """One question as JSON to one answer as JSON; one that cannot be answered says why."""
+    id: Any = None
     try:
-        asked = msgspec.json.decode(line, type=_Question)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        return msgspec.json.encode({"id": None, "error": str(error)})
+        given = _object(line)
+        id = given.get("id")
+        asked = msgspec.convert(given, type=_Question)
+        chunks = (asked.chunks,) if isinstance(asked.chunks, str) else asked.chunks
+        output = display(asked.where, chunks, width=asked.width, theme=asked.theme)
+    except (ValueError, RecursionError) as error:  # also what msgspec raises
+        return _encoded({"id": id, "error": str(error)})
+    return _encoded({"id": id, "output": output})
+
+
+def _object(line: bytes) -> dict[str, Any]:
+    """The question; half a pair of surrogates is text here, as models may send it."""
     try:
-        output = display(asked.where, asked.chunks)
-    except ValueError as error:
-        return msgspec.json.encode({"id": asked.id, "error": str(error)})
-    return msgspec.json.encode({"id": asked.id, "output": output})
+        return msgspec.json.decode(line, type=dict[str, Any])
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        found: object = json.loads(line.decode("utf-8", "surrogateescape"), strict=False)
+    if not isinstance(found, dict):
+        raise ValueError("A question is a JSON object: id, where, chunks.")
+    return found
+
+
+def _encoded(answer: dict[str, Any]) -> bytes:
+    try:
+        return msgspec.json.encode(answer)
+    except UnicodeEncodeError:
+        return json.dumps(answer).encode()

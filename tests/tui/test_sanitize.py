@@ -77,14 +77,14 @@ def test_prompts_spell_out_more(text: str, shown: str) -> None:
         (["\x1b(Bx"], "x"),
         (["a\x1b", "[", "3", "1mb"], "ab"),
         (["a\x1b]52;c;aa", "aa\x1b", "\\b"], "ab"),
-        (["a\x1b]52;c;aaaa\nb"], "a\nb"),
-        (["a\x1b[\x1b[1mb"], "ab"),
+        (["a\x1b]52;c;aaaa\nb"], "a\x1b]52;c;aaaa\nb"),
+        (["a\x1b[\x1b[1mb"], "a\x1b[b"),
         (["a\x18b"], "a\x18b"),
     ],
 )
 def test_sequences_are_removed_across_chunks(chunks: list[str], left: str) -> None:
     stripper = Stripper()
-    assert "".join(map(stripper.feed, chunks)) == left
+    assert "".join(map(stripper.feed, chunks)) + stripper.finish() == left
 
 
 @given(HOSTILE, st.integers(1, 5))
@@ -92,16 +92,18 @@ def test_chunk_borders_do_not_matter(parts: list[str], size: int) -> None:
     text = "".join(parts)
     whole, pieces = Stripper(), Stripper()
     cut = [text[at : at + size] for at in range(0, len(text), size)]
-    assert "".join(map(pieces.feed, cut)) == whole.feed(text)
+    assert "".join(map(pieces.feed, cut)) + pieces.finish() == whole.feed(text) + whole.finish()
 
 
 def test_progress_bars_show_their_last_state() -> None:
     assert stripped("10%\r50%\r100%\r\ndone") == "100%\ndone"
-    assert stripped("ab\bc") == "ac"
+    assert stripped("N\bNA\bA _\bx |\b/\b-\bok") == "NA x ok"
+    assert stripped("safe\revil ab\bc") == "safe\nevil ab<U+0008>c"
 
 
 def test_one_line_is_one_line() -> None:
     assert one_line(" a\n\tb  c\u2028d ") == "a b c<U+2028>d"
+    assert one_line(" a\n\tb", strict=True) == "a<U+000A><U+0009>b"
 
 
 @pytest.mark.parametrize("where", PLACES)

@@ -18,10 +18,11 @@ from gatewright.tui.ask.exact import exact
 from gatewright.tui.blocks.diff import draw_split, summary
 from gatewright.tui.blocks.registry import draw
 from gatewright.tui.line import BLANK, Line, Span, clip, flow, indent, line
-from gatewright.tui.sanitize import one_line, visible
+from gatewright.tui.sanitize import as_run, one_line, visible
 from gatewright.tui.state import MAIN, Pending
 
 PAD = 2
+TITLE_ROWS = 3
 UNREAD = -1  # nobody scrolled yet
 TELL = "t"
 
@@ -49,23 +50,26 @@ def draw_question(
     """The rows, and which part of the body is among them."""
     ask = pending.ask
     inner = width - PAD
-    body = _body(ask, inner)
+    title, rest = _title(pending, inner, count)
+    body = [*rest, *_body(ask, inner)]
     reason = flow(visible(ask.reason, strict=True), inner, "dim") if ask.reason else []
     options = _options(ask, marks, inner)
-    left = room - 1 - sum(map(len, options))
+    left = room - len(title) - sum(map(len, options))
     airy = left >= len(reason) + 3 + min(len(body), 3)
     gap = [BLANK] if airy else []
     if not airy:
         reason = cut(reason, 1, inner)
+        left += len(title) - 1
+        title = cut(title, 1, inner)
     if left - len(reason) < min(len(body), 2):
         chosen = marks.at
         options = [cut(rows, 1 + (n == chosen), inner) for n, rows in enumerate(options)]
-        left = room - 1 - sum(map(len, options))
+        left = room - len(title) - sum(map(len, options))
     left -= len(reason) + len(gap) * (3 if reason else 2)
     scroll = _first(body, ask.lacking, left) if marks.scroll == UNREAD else marks.scroll
     window = _window(body, max(1, left), scroll, inner)
     parts = [part for part in (window.rows, reason, list(chain(*options))) if part]
-    rows = [_title(pending, inner, count), *(row for part in parts for row in (*gap, *part))]
+    rows = [*title, *(row for part in parts for row in (*gap, *part))]
     bar = Span("▎ ", "warning" if ask.kind in ("permission", "trust") else "accent")
     return indent(rows, bar, bar), window
 
@@ -79,19 +83,26 @@ def cut(rows: list[Line], limit: int, width: int) -> list[Line]:
     return [*rows[: limit - 1], clip(last, min(width, last.width - width + 2))]
 
 
-def _title(pending: Pending, width: int, count: int) -> Line:
+def _title(pending: Pending, width: int, count: int) -> tuple[list[Line], list[Line]]:
+    """Rows of the title; what is too long for one goes on in the body, which scrolls."""
     ask = pending.ask
-    who = "" if pending.agent == MAIN else f"{one_line(pending.agent)} asks · "
+    name = cells.fit(one_line(pending.agent, strict=True), width // 2)
+    who = "" if pending.agent == MAIN else f"{name} asks · "
     more = f"  1 of {count}" if count > 1 else ""
-    text = ask.title
+    text = visible(ask.title.strip(), strict=True)
     if any(isinstance(block, Command) for block in ask.body) and ask.kind == "permission":
         text = "Run this command?"  # which one stands below, whole
     counts = _counts(ask)
     taken = cells.width(who + more) + sum(cells.width(span.text) for span in counts)
-    title = cells.fit(one_line(text, strict=True), width - taken)
-    gap = " " * max(0, width - taken - cells.width(title))
-    spans = (Span(who, "dim"), Span(title, "text:b"), *counts, Span(gap), Span(more, "dim"))
-    return Line(tuple(span for span in spans if span.text))
+    parts = flow(text, max(8, width - taken), "text:b")
+    whole = [] if len(parts) <= TITLE_ROWS else [*flow(text, width), BLANK]
+    first = parts[0].plain if not whole else cells.fit(parts[0].plain + " …", width - taken)
+    gap = Span(" " * max(0, width - taken - cells.width(first)))
+    spans = (Span(who, "dim"), Span(first, "text:b"), *counts, gap, Span(more, "dim"))
+    head = Line(tuple(span for span in spans if span.text))
+    if whole or len(parts) == 1:
+        return [head], whole
+    return [head, *indent(parts[1:], " " * cells.width(who))], []
 
 
 def _counts(ask: Ask) -> tuple[Span, ...]:
@@ -141,7 +152,7 @@ def _first(body: list[Line], parts: tuple[str, ...], limit: int) -> int:
     if not parts or len(body) <= limit:
         return 0
     texts = [row.plain[row.gutter :] + row.end for row in body]
-    at = "".join(texts).find(visible(parts[0], strict=True))
+    at = "".join(texts).find(as_run(parts[0]))
     if at < 0:
         return 0
     ends = list(accumulate(map(len, texts)))
@@ -173,5 +184,5 @@ def _option(ask: Ask, option: Option, marks: Marks, width: int, *, here: bool) -
     label = flow(visible(option.label, strict=True), room, "text:b" if here else "text")
     rows = [Line((*head, *label[0].spans)), *indent(label[1:], " " * size)]
     if option.help and ask.kind != "permission":
-        rows += indent(flow(visible(option.help), room, "dim"), " " * size)
+        rows += indent(flow(visible(option.help, strict=True), room, "dim"), " " * size)
     return rows

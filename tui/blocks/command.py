@@ -5,14 +5,14 @@ from __future__ import annotations
 from gatewright.tools.blocks import Command, Output
 from gatewright.tui.blocks.highlight import highlight
 from gatewright.tui.line import Line, Span, clip, flow, indent, wrap
-from gatewright.tui.sanitize import one_line, stripped, visible
+from gatewright.tui.sanitize import as_run, one_line, stripped
 
 
 def draw(block: Command, width: int) -> list[Line]:
     """Every character that is run, hidden ones spelled out."""
     rows: list[Line] = []
     state = ""
-    for raw in visible(block.command, strict=True).split("\n"):
+    for raw in as_run(block.command).split("\n"):
         spans, state = highlight(raw, "bash", state)
         rows += wrap(spans, width - 2, hard=True)
     rows = indent(rows, Span("$ ", "dim"), Span("  "))

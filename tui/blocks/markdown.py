@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from gatewright.tools.blocks import Markdown
-from gatewright.tui import cells
 from gatewright.tui.blocks import code, table
 from gatewright.tui.blocks.highlight import language_of
 from gatewright.tui.blocks.pieces import Piece, pieces
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 
 PROSE = 100  # longer rows of prose are hard to read
 MAX_DEPTH = 12
+MAX_TARGET = 2000  # terminals ignore longer ones
 _BULLETS = ("•", "◦", "▪")
 _RULE = "─"
 
@@ -29,7 +29,10 @@ _RULE = "─"
 def _parser() -> MarkdownIt:
     from markdown_it import MarkdownIt  # noqa: PLC0415  lazy: 20 ms, not before the first frame
 
-    return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    usual = parser.validateLink
+    parser.validateLink = lambda url: url.startswith("file:") or usual(url)  # type: ignore[method-assign]
+    return parser.disable("reference")  # pieces are parsed alone, and definitions would vanish
 
 
 def draw(block: Markdown, width: int) -> list[Line]:
@@ -155,8 +158,9 @@ def _inline(node: SyntaxTreeNode, role: str) -> list[Span]:
         elif kind == "link":
             spans += _link(child, role)
         elif kind == "image":
-            source = child.content or child.attrs.get("src", "")
-            spans.append(Span(f"[image: {source}]", "dim"))
+            source = str(child.attrs.get("src", ""))
+            label = f"{child.content}, {source}" if child.content else source
+            spans.append(Span(f"[image: {label}]", "dim"))
         elif kind == "code_inline":
             spans.append(Span(child.content, "code"))
         else:
@@ -171,19 +175,30 @@ def _with(role: str, attribute: str) -> str:
 
 
 def _link(node: SyntaxTreeNode, role: str) -> list[Span]:
+    """The label leads where it says; where it does not say it, the host or all of it follows."""
     target = str(node.attrs.get("href", ""))
     shown = _inline(node, role)
-    label = "".join(span.text for span in shown)
+    label = "".join(span.text for span in shown).strip()
+    host = host_of(target)
+    if not host:
+        return [*shown, Span(f" ({target})", "dim")] if target and target != label else shown
+    linked = [Span(span.text, "link", target) for span in shown]
+    if label in (target, host) or host_of(label) == host:
+        return linked
+    return [*linked, Span(f" ({host})", "dim")]
+
+
+def host_of(target: str) -> str:
+    """Where a link leads that may be followed; empty for any other."""
+    if len(target) > MAX_TARGET or not (target.isascii() and target.isprintable()):
+        return ""
     try:
         parts = urlsplit(target)
+        port = f":{parts.port}" if parts.port else ""
     except ValueError:
-        parts = urlsplit("")
-    if parts.scheme not in ("http", "https", "file"):
-        return [*shown, Span(f" ({target})", "dim")] if target and target != label else shown
-    if not (target.isascii() and target.isprintable()):
-        return shown
-    linked = [Span(span.text, "link", target) for span in shown]
-    host = parts.netloc or parts.path
-    if host in label:
-        return linked
-    return [*linked, Span(f" ({cells.fit(host, 60)})", "dim")]
+        return ""
+    if parts.scheme == "file":
+        return parts.netloc + parts.path
+    if parts.scheme not in ("http", "https") or "@" in parts.netloc or "\\" in target:
+        return ""  # a user name imitates a host
+    return (parts.hostname or "") + port

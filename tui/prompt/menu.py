@@ -78,7 +78,7 @@ def choice_row(choice: Choice, label_width: int, width: int, *, selected: bool) 
     fit = cells.fit if text.startswith("/") else cells.fit_middle  # the end of a path says most
     label = cells.pad(fit(text, label_width), label_width)
     room = width - 2 - label_width - 2
-    source = one_line(choice.source) if choice.source else ""
+    source = cells.fit_middle(one_line(choice.source), room * 2 // 3)
     detail = cells.fit(_columns(choice.detail), room - cells.width(source) - 2)
     gap = " " * max(0, room - cells.width(detail) - cells.width(source))
     spans = (
