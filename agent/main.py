@@ -92,11 +92,20 @@ def start(options: LaunchOptions) -> int:
                 preload(("gatewright.agent.build",))
             return leave(headless.run(options, opener(options, interactive=options.answers_asks)))
         case Manner.LINES:
-            from gatewright.agent.frontends import line  # noqa: PLC0415  lazy: 60 ms, asyncio
-
-            return leave(line.run(options, opener(options, interactive=True)))
+            return leave(converse(options))
         case Manner.SCREEN:
             return leave(show(options))
+
+
+def converse(options: LaunchOptions) -> int:
+    """Line by line, with what the screen knows about text that nobody vouches for."""
+    from gatewright.agent.frontends import line  # noqa: PLC0415  lazy: 60 ms, asyncio
+    from gatewright.tui.sanitize import stripped, visible  # noqa: PLC0415  lazy: 3 ms
+    from gatewright.tui.shell import OwnShell  # noqa: PLC0415  lazy: 1 ms
+    from gatewright.tui.talk import remembered  # noqa: PLC0415  lazy: 10 ms
+
+    ports = line.Ports(visible, stripped, remembered, OwnShell())
+    return line.run(options, opener(options, interactive=True), ports)
 
 
 def show(options: LaunchOptions) -> int:

@@ -1,46 +1,89 @@
 """Converse line by line: no cursor movement, no colours, questions answered by typing.
 
 For screen readers, dumb terminals and pipes; the same events as the screen, in reading order.
+Nothing is printed that could move a cursor, whoever wrote it.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable
-from typing import Any, TextIO
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, TextIO
 
 from gatewright.agent.commands.outcome import Panel, Quit, Say
 from gatewright.agent.errors import GatewrightError
-from gatewright.agent.events import Asked, Envelope
+from gatewright.agent.events import Asked, Envelope, SessionStarted, UserMessage
 from gatewright.agent.exits import Exit, code_for
 from gatewright.agent.frontends.reader import LineReader
-from gatewright.agent.frontends.spoken import Spoken, answer_from
+from gatewright.agent.frontends.spoken import Spoken, answer_from, recalled
 from gatewright.agent.frontends.turn import from_start
+from gatewright.agent.frontends.typed import Drafts
 from gatewright.agent.options import LaunchOptions
 from gatewright.agent.session import Session
 from gatewright.tools.blocks import plain
 from gatewright.tools.interact import Answer, leaves
+from gatewright.tools.protocol import TextContent
 
 Opener = Callable[[], Awaitable[Session]]
 DRAIN = 2.0
 GREETING = "Type what you want done; /help lists commands, Ctrl+D ends.\n"
+DUMB = "This terminal (TERM=dumb) cannot show the screen: this is the conversation line by line.\n"
+LARGE = 15  # lines of a message that are worth telling
 
 
-def run(options: LaunchOptions, open_session: Opener) -> int:
+class Ran(Protocol):
+    """What a command of the person's own left behind."""
+
+    @property
+    def exit(self) -> int: ...
+    def shown(self) -> str: ...
+    def for_model(self) -> str: ...
+
+
+class Shell(Protocol):
+    """Runs the person's own commands, one at a time."""
+
+    async def run(self, command: str, cwd: Path) -> Ran: ...
+    def stop(self) -> bool:
+        """End the running command; False when none runs."""
+        ...
+
+
+@dataclass(frozen=True)
+class Ports:
+    """What conversing shares with the screen.
+
+    `visible` spells out every character that is none to look at, `output` reads what a command
+    printed, `remembered` gives the line that `#line` keeps and nothing for a message.
+    """
+
+    visible: Callable[[str], str]
+    output: Callable[[str], str]
+    remembered: Callable[[str], str]
+    shell: Shell
+
+
+def run(options: LaunchOptions, open_session: Opener, ports: Ports) -> int:
     """Converse until the input ends; returns the exit code."""
     loop = asyncio.new_event_loop()
     try:
-        return loop.run_until_complete(_start(options, open_session))
+        return loop.run_until_complete(_start(options, open_session, ports))
     except GatewrightError as error:
         sys.stderr.write(f"agent: {error}\n")
         return code_for(error)
 
 
-async def _start(options: LaunchOptions, open_session: Opener) -> int:
+async def _start(options: LaunchOptions, open_session: Opener, ports: Ports) -> int:
+    if not options.plain:
+        sys.stdout.write(DUMB)
     session = await open_session()
-    talk = Conversation(session, sys.stdout, LineReader(0))
+    reader = LineReader(0)
+    talk = Conversation(session, sys.stdout, reader, ports, hand=os.isatty(0))
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGINT, talk.interrupt)
     loop.add_signal_handler(signal.SIGTERM, talk.leave, Exit.SIGTERM)
@@ -54,20 +97,29 @@ async def _start(options: LaunchOptions, open_session: Opener) -> int:
 class Conversation:
     """Prints what happens and takes lines; `reader` yields None at the end of input."""
 
-    def __init__(self, session: Session, out: TextIO, reader: LineReader) -> None:
+    def __init__(
+        self, session: Session, out: TextIO, reader: LineReader, ports: Ports, *, hand: bool = False
+    ) -> None:
         self._session = session
         self._out = out
-        self._reader = reader
+        self._ports = ports
+        self._drafts = Drafts(reader, lambda: hand and not self._asked)
+        self._told: list[str] = []  # output of own commands, for the next message
+        self._cwd = Path()
+        self._talked = False
         self._asked: list[Asked] = []
         self._ended = False  # nobody types any more
-        self._spoken = Spoken()
+        self._spoken = Spoken(ports.output)
         self._subscription = session.subscribe()
         self._leaving: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
     async def run(self, prompt: str) -> int:
         self._say(GREETING)
         await asyncio.sleep(0)  # the session's own question, if any, stands before the first line
-        self._show(from_start(self._subscription.waiting()))
+        backlog = self._subscription.waiting()
+        fresh = from_start(backlog)
+        self._say(recalled(backlog[: len(backlog) - len(fresh)]))
+        self._show(fresh)
         if prompt:
             self._session.submit(prompt)
         printing = asyncio.create_task(self._print())
@@ -80,15 +132,20 @@ class Conversation:
             for task in (printing, listening):
                 if task.done() and (error := task.exception()) is not None:
                     raise error
+            self._say(self._farewell())
             return self._leaving.result() if self._leaving.done() else Exit.OK
         finally:
             printing.cancel()
             listening.cancel()
             await asyncio.gather(printing, listening, return_exceptions=True)
 
+    def _farewell(self) -> str:
+        """How to go on, where something was said."""
+        return f"Go on with: agent --plain --resume {self._session.id}\n" if self._talked else ""
+
     def interrupt(self) -> None:
-        """Ctrl+C: stop the turn, or leave when none runs."""
-        if not self._session.interrupt():
+        """Ctrl+C: stop the own command or the turn, or leave when nothing runs."""
+        if not self._ports.shell.stop() and not self._session.interrupt():
             self.leave(Exit.OK)
 
     def leave(self, code: int) -> None:
@@ -101,8 +158,15 @@ class Conversation:
 
     def _show(self, batch: list[Envelope]) -> None:
         for envelope in batch:
-            if isinstance(envelope.event, Asked):
-                self._take(envelope.event)
+            match envelope.event:
+                case Asked() as asked:
+                    self._take(asked)
+                case SessionStarted(cwd=cwd):
+                    self._cwd = Path(cwd)
+                case UserMessage(hidden=False):
+                    self._talked = True
+                case _:
+                    pass
             self._asked = self._spoken.still_open(self._asked, envelope.event)
             self._say(self._spoken.text(envelope))
 
@@ -114,18 +178,40 @@ class Conversation:
             self._asked.append(asked)
 
     async def _listen(self) -> None:
-        while (line := await self._reader.next()) is not None:
+        while (line := await self._drafts.next()) is not None:
             if self._asked:
                 self._answer(line)
-            elif line.startswith("/"):
-                await self._command(line)
+            elif line.startswith("/") and not line.startswith("//"):
+                await self._command(line.strip())
+            elif line.startswith("!") and line[1:].strip():
+                await self._own(line[1:].strip())
+            elif kept := self._ports.remembered(line):
+                await self._command(f"/memory add project {kept}")
             elif line.strip():
-                self._session.submit(line)
+                self._send(line)
         self._ended = True
         for asked in tuple(self._asked):
             self._session.answer(asked.id, Answer(cancelled=True))
         await self._session.idle()
         self.leave(Exit.OK)
+
+    def _send(self, text: str) -> None:
+        if (lines := text.count("\n") + 1) > LARGE:
+            self._say(f"(One message of {lines:,} lines.)\n")
+        told = tuple(map(TextContent, self._told))
+        self._told.clear()
+        self._session.submit(text, told)
+
+    async def _own(self, command: str) -> None:
+        """What is typed meanwhile waits: it may be about the output."""
+        try:
+            ran = await self._ports.shell.run(command, self._cwd)
+        except OSError as error:
+            self._say(f"  failed: {error.strerror}\n")
+            return
+        self._told.append(ran.for_model())
+        output = self._ports.output(ran.shown()).rstrip("\n")
+        self._say((f"{output}\n" if output else "") + f"  exit {ran.exit}\n")
 
     def _answer(self, line: str) -> None:
         asked = self._asked[0]
@@ -150,7 +236,7 @@ class Conversation:
         if not text:
             return
         try:
-            self._out.write(text)
+            self._out.write(self._ports.visible(text))
             self._out.flush()
         except BrokenPipeError:
             self.leave(Exit.SIGPIPE)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from gatewright.agent.events import (
     Answered,
@@ -14,23 +14,37 @@ from gatewright.agent.events import (
     MessageDropped,
     ModeChanged,
     Noticed,
+    QueueChanged,
     RetryScheduled,
+    Rewound,
     TextDelta,
     ToolFinished,
     ToolStarted,
     TurnEnded,
+    TurnStarted,
+    UserMessage,
 )
 from gatewright.agent.frontends.turn import MAIN, text_of
-from gatewright.tools.blocks import Diff, plain
+from gatewright.tools.blocks import Block, Diff, Output, plain
 from gatewright.tools.interact import Answer, Ask
+from gatewright.tools.protocol import TextContent
+
+ROWS = 6  # of an output
+LAST = 12  # of an answer that is recalled
 
 
 class Spoken:
-    """Holds text back until its line is complete: a screen reader reads lines."""
+    """Holds text back until its line is complete: a screen reader reads lines.
 
-    def __init__(self) -> None:
+    `output` makes what a command printed readable; the whole is made harmless by who prints it.
+    """
+
+    def __init__(self, output: Callable[[str], str] = str) -> None:
+        self._output = output
         self._held = ""
         self._streamed = False
+        self._busy = False
+        self._queued = 0
 
     def text(self, envelope: Envelope) -> str:
         """What to print for one event."""
@@ -55,8 +69,42 @@ class Spoken:
                 return "(The answer broke off and is asked for again.)\n"
             case Asked(ask=ask):
                 return question(ask)
+            case TurnStarted() | TurnEnded() | QueueChanged():
+                return self._turning(event)
+            case ToolFinished() as finished:
+                return self._finished(finished)
             case _:
                 return _line(event)
+
+    def _turning(self, event: TurnStarted | TurnEnded | QueueChanged) -> str:
+        match event:
+            case TurnStarted():
+                self._busy = True
+                return ""
+            case TurnEnded():
+                self._busy = False
+                return _ended(event)
+            case QueueChanged(texts=texts):
+                more, self._queued = len(texts) > self._queued, len(texts)
+                return "(This waits for the next step.)\n" if more and self._busy else ""
+
+    def _finished(self, event: ToolFinished) -> str:
+        shown = "".join(map(self._shown, event.view))
+        how = "ok" if event.ok else "failed"
+        return f"{shown}  {how}: {event.summary}\n" if event.summary else f"{shown}  {how}\n"
+
+    def _shown(self, block: Block) -> str:
+        """A change in full, the beginning of an output."""
+        match block:
+            case Diff():
+                return f"{plain(block)}\n"
+            case Output(text=text, hidden_lines=hidden):
+                rows = self._output(text).strip("\n").split("\n")
+                more = len(rows) - ROWS + hidden
+                said = "".join(f"  {row}\n" for row in rows[:ROWS] if row.strip())
+                return said + (f"  ({more:,} more lines)\n" if more > 0 else "")
+            case _:
+                return ""
 
     def _stream(self, text: str) -> str:
         self._streamed = True
@@ -73,21 +121,45 @@ def _line(event: AnyEvent) -> str:
     match event:
         case ToolStarted(verb=verb, target=target):
             return f"{verb} {target}".rstrip() + "\n"
-        case ToolFinished(ok=ok, summary=summary, view=view):
-            diffs = "".join(f"{plain(block)}\n" for block in view if isinstance(block, Diff))
-            return diffs + f"  {'ok' if ok else 'failed'}{f': {summary}' if summary else ''}\n"
         case RetryScheduled(attempt=attempt, attempts=attempts, seconds=seconds, reason=reason):
             return f"{reason} Trying again in {seconds:.0f} s ({attempt} of {attempts}).\n"
         case Noticed(text=text):
             return f"{text}\n"
-        case ModeChanged(mode=mode):
+        case ModeChanged(mode=mode, by=by) if by != "user":  # what /mode says is enough
             return f"Mode: {mode}\n"
         case Cleared():
             return "The conversation begins anew.\n"
-        case TurnEnded(message=message) if message:
-            return f"{message}\n"
         case _:
             return ""
+
+
+def recalled(history: Sequence[Envelope]) -> str:
+    """The end of a conversation that goes on: the last words of both."""
+    said = answer = ""
+    for envelope in history:
+        match envelope.event:
+            case UserMessage(content=content, hidden=False):
+                said, answer = next((c.text for c in content if isinstance(c, TextContent)), ""), ""
+            case AssistantMessage() as message if envelope.agent == MAIN:
+                answer = text_of(message) or answer
+            case Cleared() | Rewound():
+                said = answer = ""
+            case _:
+                pass
+    lines = [f"> {row}" for row in said.split("\n")[:ROWS]] if said else []
+    rows = answer.strip("\n").split("\n") if answer else []
+    lines += [f"(... {len(rows) - LAST:,} lines)", *rows[-LAST:]] if len(rows) > LAST else rows
+    return "".join(f"{row}\n" for row in lines)
+
+
+def _ended(event: TurnEnded) -> str:
+    """Why it stopped short, if it did, and what it took."""
+    why = f"{event.message}\n" if event.message else ""
+    usage = event.usage
+    read = usage.input + usage.cache_read + usage.cache_write
+    tokens = f", {read:,} tokens in, {usage.output:,} out" if read or usage.output else ""
+    cost = f", ${event.cost:.4f}" if event.cost else ""
+    return f"{why}({event.ms / 1000:.1f} s{tokens}{cost})\n"
 
 
 def question(ask: Ask) -> str:

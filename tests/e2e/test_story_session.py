@@ -98,7 +98,6 @@ def test_leaving_tells_the_way_back_and_the_way_back_works(program: Program) -> 
             assert leave(resumed) == session
 
 
-
 def test_the_tour_on_a_tiny_screen(program: Program) -> None:
     """40 by 10: a question, an answer, a command and its end are all read and reached."""
     script = f"{WRITE}say: It is made.\n"

@@ -12,13 +12,16 @@ import pytest
 
 from gatewright.agent.commands.core import built_in
 from gatewright.agent.events import AssistantMessage, Envelope, TextDelta
-from gatewright.agent.frontends.line import GREETING, Conversation
+from gatewright.agent.frontends.line import GREETING, Conversation, Ports
 from gatewright.agent.frontends.reader import LineReader
 from gatewright.agent.frontends.spoken import Spoken, answer_from, question
 from gatewright.agent.messages import TextPart
 from gatewright.tools.blocks import Command
 from gatewright.tools.interact import Answer, Ask, Option
 from gatewright.tools.protocol import ToolCall, ToolContext, ToolResult
+from gatewright.tui.sanitize import stripped, visible
+from gatewright.tui.shell import OwnShell
+from gatewright.tui.talk import remembered
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.house import House, house
 
@@ -69,7 +72,8 @@ class Talk:
         self.out = Page()
         reader, self._writer = os.pipe()
         self._reader = reader
-        self.conversation = Conversation(built.session, self.out, LineReader(reader))
+        ports = Ports(visible, stripped, remembered, OwnShell())
+        self.conversation = Conversation(built.session, self.out, LineReader(reader), ports)
         self.task = asyncio.create_task(self.conversation.run(""))
 
     def type(self, text: str) -> None:
