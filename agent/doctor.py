@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from gatewright.agent.providers.listing import LocalServer
-from gatewright.agent.settings.paths import Places
+from gatewright.agent.settings.schema import Settings
 from gatewright.agent.settings.sources import Loaded
 
 MIN_COLUMNS = 40
@@ -37,48 +37,19 @@ class Finding(msgspec.Struct, frozen=True):
     advice: str = ""
 
 
-class Machine(msgspec.Struct, frozen=True, kw_only=True):
-    """What the checks look at."""
-
-    env: Mapping[str, str]
-    places: Places
-    trusted: bool
-    loaded: Loaded
-    key_variables: Sequence[str]  # environment variables that hold a key of a known provider
-    stored_keys: Sequence[str]  # providers somebody logged in to
-    local: Sequence[LocalServer]  # model servers that answer here
-    sandbox: str  # what kind works here
-    sandbox_why: str  # why not the best kind, or empty
-    ripgrep: str  # the program's path, or empty
-
-
-def examine(machine: Machine) -> Iterator[Finding]:
-    yield _python()
-    yield _terminal(machine.env)
-    yield _encoding(machine.env)
-    yield _keys(machine)
-    yield from _local(machine.local)
-    yield _ripgrep(machine)
-    yield _git()
-    yield _sandbox(machine)
-    yield _home(machine.places.home)
-    yield _project(machine)
-    yield from _settings(machine.loaded)
-
-
-def _python() -> Finding:
+def python() -> Finding:
     version = ".".join(map(str, sys.version_info[:3]))
     if sys.version_info[:2] < MIN_PYTHON:
         return Finding("Python", Health.BAD, version, "Install Python 3.11 or newer.")
     return Finding("Python", Health.GOOD, f"{version} at {sys.executable}")
 
 
-def _terminal(env: Mapping[str, str]) -> Finding:
+def terminal(env: Mapping[str, str]) -> Finding:
     term, size = env.get("TERM", ""), shutil.get_terminal_size()
     fact = f"{term or 'no TERM'}, {size.columns}x{size.lines}"
     if env.get("COLORTERM"):
         fact += f", {env['COLORTERM']}"
-    if not sys.stdout.isatty():
+    if sys.__stdout__ is None or not sys.__stdout__.isatty():  # a screen has taken the other
         return Finding("Terminal", Health.GOOD, f"{fact}, output is piped: print mode only")
     if term in ("", "dumb"):
         return Finding("Terminal", Health.WARN, fact, "Use agent --plain in this terminal.")
@@ -87,7 +58,7 @@ def _terminal(env: Mapping[str, str]) -> Finding:
     return Finding("Terminal", Health.GOOD, fact)
 
 
-def _encoding(env: Mapping[str, str]) -> Finding:
+def encoding(env: Mapping[str, str]) -> Finding:
     locale = env.get("LC_ALL") or env.get("LC_CTYPE") or env.get("LANG") or "none"
     if "utf" in locale.lower() or sys.flags.utf8_mode or sys.platform == "darwin":
         return Finding("Locale", Health.GOOD, locale)
@@ -95,19 +66,22 @@ def _encoding(env: Mapping[str, str]) -> Finding:
     return Finding("Locale", Health.WARN, locale, advice)
 
 
-def _keys(machine: Machine) -> Finding:
-    found = [name for name in machine.key_variables if machine.env.get(name)]
-    found += [f"{name} (logged in)" for name in machine.stored_keys]
+def keys(
+    settings: Settings, env: Mapping[str, str], names: Sequence[str], stored: Sequence[str]
+) -> Finding:
+    """`names` are variables that hold a key of a known provider, `stored` who logged in."""
+    found = [name for name in names if env.get(name)]
+    found += [f"{name} (logged in)" for name in stored]
     if found:
         return Finding("Keys", Health.GOOD, ", ".join(found))
-    if machine.loaded.settings.providers:
-        names = ", ".join(machine.loaded.settings.providers)
-        return Finding("Keys", Health.GOOD, f"none in the environment; providers: {names}")
+    if settings.providers:
+        listed = ", ".join(settings.providers)
+        return Finding("Keys", Health.GOOD, f"none in the environment; providers: {listed}")
     advice = "Set ANTHROPIC_API_KEY or OPENAI_API_KEY, run agent login, or try --model demo."
     return Finding("Keys", Health.WARN, "none found", advice)
 
 
-def _local(servers: Sequence[LocalServer]) -> Iterator[Finding]:
+def local(servers: Sequence[LocalServer]) -> Iterator[Finding]:
     for server in servers:
         models = ", ".join(server.models[:MODELS_SHOWN]) or "no models"
         more = len(server.models) - MODELS_SHOWN
@@ -115,29 +89,30 @@ def _local(servers: Sequence[LocalServer]) -> Iterator[Finding]:
         yield Finding("Local", Health.GOOD, f"{fact} and {more} more" if more > 0 else fact)
 
 
-def _ripgrep(machine: Machine) -> Finding:
-    if machine.ripgrep:
-        return Finding("ripgrep", Health.GOOD, machine.ripgrep)
+def ripgrep(path: str) -> Finding:
+    if path:
+        return Finding("ripgrep", Health.GOOD, path)
     advice = "Searching works, but slowly: install ripgrep 14 or newer."
     return Finding("ripgrep", Health.WARN, "not found", advice)
 
 
-def _git() -> Finding:
+def git() -> Finding:
     version = _output("git", "--version")
     if version:
         return Finding("git", Health.GOOD, version)
     return Finding("git", Health.WARN, "not found", "Install git: branches and diffs need it.")
 
 
-def _sandbox(machine: Machine) -> Finding:
-    if machine.sandbox_why:
+def sandbox(level: str, why: str) -> Finding:
+    """What kind works here, and why not the best one."""
+    if why:
         advice = "Commands run with less or no confinement; agent sandbox explain says how."
-        fact = f"{machine.sandbox}: {machine.sandbox_why}"
+        fact = f"{level}: {why}"
         return Finding("Sandbox", Health.WARN, fact, advice)
-    return Finding("Sandbox", Health.GOOD, machine.sandbox)
+    return Finding("Sandbox", Health.GOOD, level)
 
 
-def _home(home: Path) -> Finding:
+def home(home: Path) -> Finding:
     nearest = home
     while not nearest.exists() and nearest != nearest.parent:
         nearest = nearest.parent
@@ -147,12 +122,12 @@ def _home(home: Path) -> Finding:
     return Finding("Own files", Health.BAD, f"{home} cannot be written", advice)
 
 
-def _project(machine: Machine) -> Finding:
-    trusted = "trusted" if machine.trusted else "not trusted"
-    return Finding("Project", Health.GOOD, f"{machine.places.root}, {trusted}")
+def project(root: Path, *, trusted: bool) -> Finding:
+    state = "trusted" if trusted else "not trusted"
+    return Finding("Project", Health.GOOD, f"{root}, {state}")
 
 
-def _settings(loaded: Loaded) -> Iterator[Finding]:
+def settings(loaded: Loaded) -> Iterator[Finding]:
     files = [str(path) for path in loaded.files if path.exists()]
     yield Finding("Settings", Health.GOOD, ", ".join(files) or "no files, all defaults")
     for problem in loaded.problems:

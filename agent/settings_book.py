@@ -5,22 +5,26 @@ Nothing is changed for a model: inside a command of a session every change is re
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from gatewright.agent.commands.panels import Check, Option
 from gatewright.agent.errors import SettingsError
 from gatewright.agent.live import LiveSettings
 from gatewright.agent.redact import Redactor
-from gatewright.agent.settings.schema import Source
+from gatewright.agent.settings.schema import Source, Ui
 
-if TYPE_CHECKING:  # lazy: 15 ms, and only /doctor needs it
-    from gatewright.agent.doctor import Finding
+if TYPE_CHECKING:
+    from gatewright.agent.settings.fields import Field
 
 DEFAULT = "default"
+AT_ONCE = ("permissions.", "web.", "env.")  # read again for every call
+ELSEWHERE = ("permissions.additionalDirectories",)  # has a panel of its own
 
 
 class Setting(msgspec.Struct, frozen=True):
@@ -40,7 +44,7 @@ class About(msgspec.Struct, frozen=True):
 
 
 class SettingsBook:
-    """Looks at the disk, so a front end calls it in a thread."""
+    """Looks at the disk where it is not told otherwise."""
 
     def __init__(self, live: LiveSettings) -> None:
         self._live = live
@@ -63,35 +67,80 @@ class SettingsBook:
         single = (self._setting(key, found.default),)
         return About(shown or single, found.help, "" if shown else found.belongs)
 
-    def set(self, key: str, text: str) -> str:
+    @property
+    def ui(self) -> Ui:
+        """What the settings say about the screen."""
+        return self._live.around.settings.ui
+
+    def value(self, key: str) -> str:
+        """Of a setting that holds a text; empty for any other."""
+        from gatewright.agent.settings.keys import value_at  # noqa: PLC0415
+
+        found = value_at(msgspec.to_builtins(self._live.around.settings), key)
+        return found if isinstance(found, str) else ""
+
+    def options(self) -> Sequence[Option]:
+        """What a form can change, in the schema's order."""
+        from gatewright.agent.settings.fields import fields_of  # noqa: PLC0415  only for a form
+
+        self._live.refresh()
+        return [self._option(field) for field in fields_of() if field.key not in ELSEWHERE]
+
+    def problem(self, key: str, text: str) -> str:
+        """Why a text is no value of a setting; empty where it is one."""
+        from gatewright.agent.settings.keys import check, typed  # noqa: PLC0415
+
+        try:
+            check(key, typed(text), Source.USER)
+        except SettingsError as error:
+            return str(error)
+        return ""
+
+    async def set(self, key: str, text: str) -> str:
         """Change one's own settings; returns what to tell. Raises SettingsError."""
         from gatewright.agent.settings.keys import check, facts, typed  # noqa: PLC0415
 
         facts(key)
         value = typed(text)
         check(key, value, Source.USER)
-        path = self._write(key, value)
+        path = await self._write(key, value)
         now = self._setting(key)
         if str(Source.USER) not in now.source.split(", "):
             return f"{key} is set in {path}, but {now.source} settings have the say: {now.value}."
         return f"{key} = {now.value} in {path}. {self._when(key)}"
 
-    def unset(self, key: str) -> str:
+    async def unset(self, key: str) -> str:
         """Take one's own value away. Raises SettingsError."""
-        path = self._write(key, None)
+        path = await self._write(key, None)
         now = self._setting(key)
         return f"{key} is no longer set in {path}; it is {now.value} ({now.source})."
 
-    def examine(self) -> Iterator[Finding]:
-        """What is right and wrong on this machine; not on an event loop, and takes a second."""
+    def checks(self) -> Sequence[Check]:
+        """What is right and wrong on this machine."""
         from gatewright.agent.subcommands.doctor import (  # noqa: PLC0415  lazy: 60 ms, typer
-            findings,
+            checks,
         )
 
         around = self._live.around
-        return findings(around.places, around.loaded, around.env, trusted=around.trusted)
+        return checks(around.places, around.loaded, around.env, trusted=around.trusted)
 
-    def _write(self, key: str, value: Any) -> Path:
+    def _option(self, field: Field) -> Option:
+        now = self._setting(field.key)
+        sources = now.source.split(", ")
+        managed = str(Source.MANAGED) in sources and field.kind != "list"
+        return Option(
+            key=field.key,
+            help=field.help,
+            value=now.value,
+            source=now.source,
+            kind=field.kind,
+            choices=field.choices,
+            belongs=field.belongs,
+            own=str(Source.USER) in sources,
+            fixed="Your administrator manages this setting." if managed else "",
+        )
+
+    async def _write(self, key: str, value: Any) -> Path:
         from gatewright.agent.settings.edit import set_value  # noqa: PLC0415  lazy: 9 ms
         from gatewright.agent.subcommands.place import refuse_inside_session  # noqa: PLC0415
 
@@ -99,7 +148,7 @@ class SettingsBook:
         path = self._live.around.places.file(Source.USER)
         if path is None:
             raise SettingsError("There is no file for your own settings.")
-        set_value(path, key, value)
+        await asyncio.to_thread(set_value, path, key, value)
         self._live.refresh()
         return path
 
@@ -116,8 +165,10 @@ class SettingsBook:
 
     @staticmethod
     def _when(key: str) -> str:
-        if key.startswith(("permissions.allow", "permissions.ask", "permissions.deny")):
+        if key.startswith(AT_ONCE) and key != "permissions.defaultMode":
             return "It counts from the next call on."
+        if key.startswith("ui."):
+            return "A screen has it from now on."
         return "A session that is open keeps what it was started with; a new one has it."
 
 

@@ -112,7 +112,7 @@ class FolderBook:
         async def back() -> str:
             return (await self.close(row)).text
 
-        return Done(f"Open in {shelf.place}: {path}. {found.doubt}".rstrip(), back)
+        return Done(f"Open to {shelf.label}: {path}. {found.doubt}".rstrip(), back)
 
     async def close(self, row: FolderRow) -> Done:
         if row.fixed:

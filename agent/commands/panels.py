@@ -6,7 +6,7 @@ A front end without such a panel shows the fallback.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 import msgspec
 
@@ -14,7 +14,7 @@ from gatewright.agent.commands.outcome import Panel
 
 if TYPE_CHECKING:
     from gatewright.agent.commands.permission_book import PermissionBook
-    from gatewright.agent.settings_book import SettingsBook
+    from gatewright.agent.settings_book import SettingsBook as SettingsBook  # panels name it
 
 Undo: TypeAlias = Callable[[], Awaitable[str]]
 OptionKind: TypeAlias = Literal["switch", "choice", "number", "text", "list"]
@@ -75,11 +75,24 @@ class Option(msgspec.Struct, frozen=True, kw_only=True):
     fixed: str = ""
 
 
+class Finding(Protocol):
+    """`health` is ok, !! or XX; `advice` says what to do, empty where nothing is wrong."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def health(self) -> str: ...
+    @property
+    def fact(self) -> str: ...
+    @property
+    def advice(self) -> str: ...
+
+
 class Check(msgspec.Struct, frozen=True):
     """One check of the machine; it may take seconds and runs off the event loop."""
 
     name: str
-    run: Callable[[], Iterable[tuple[str, str, str, str]]]  # health, name, fact, advice
+    run: Callable[[], Iterable[Finding]]
 
 
 class RulesPanel(Panel, frozen=True, kw_only=True):
@@ -92,6 +105,13 @@ class ConfigPanel(Panel, frozen=True, kw_only=True):
 
     book: SettingsBook
     choices: Mapping[str, Sequence[tuple[str, str]]] = {}
+
+
+class SettingChanged(Panel, frozen=True, kw_only=True):
+    """A setting has another value: a screen shows the fallback, and takes it up."""
+
+    key: str
+    book: SettingsBook
 
 
 class DoctorPanel(Panel, frozen=True, kw_only=True):

@@ -133,14 +133,14 @@ class PermissionBook:
         if not proposal.valid:
             raise SettingsError(proposal.text)
         rule = text.strip()
-        row = RuleRow(behavior, rule, shelf.name, "", "", shelf.place)
         if not await self._put(shelf, behavior, rule):
-            return Done(f"It is there already, in {shelf.place}: {behavior} {rule}")
+            return Done(f"{behavior} {rule} stands in {shelf.place} already.")
 
         async def back() -> str:
-            return (await self.remove(row)).text
+            await self._take_from(shelf, behavior, rule)
+            return f"Taken back: {behavior} {rule}"
 
-        return Done(f"Added to {shelf.place}: {behavior} {rule}", back)
+        return Done(f"Added to {shelf.label}: {behavior} {rule}", back)
 
     async def remove(self, row: RuleRow) -> Done:
         told = f"{row.behavior} {row.text}"
@@ -161,13 +161,11 @@ class PermissionBook:
 
         async def back() -> str:
             await self._give_back(row, taken)
-            if new and shelf.file is None:
-                self._rules.remove(row.text, row.behavior)
-            elif new:
-                await self._file(take_entry, _slot(shelf, row.behavior), row.text)
+            if new:
+                await self._take_from(shelf, row.behavior, row.text)
             return f"Back in {row.place}: {told}"
 
-        return Done(f"Moved to {shelf.place}: {told}", back)
+        return Done(f"Moved to {shelf.label}: {told}", back)
 
     async def _put(self, shelf: Shelf, behavior: str, text: str) -> bool:
         """False when it was there already."""
@@ -178,6 +176,12 @@ class PermissionBook:
                 raise SettingsError(str(error)) from error
             return True
         return await self._file(put_entry, _slot(shelf, behavior), text)
+
+    async def _take_from(self, shelf: Shelf, behavior: str, text: str) -> None:
+        if shelf.file is None:
+            self._rules.remove(text, behavior)
+        else:
+            await self._file(take_entry, _slot(shelf, behavior), text)
 
     async def _take(self, row: RuleRow, but: Shelf | None) -> list[Taken]:
         _require_changeable(row)

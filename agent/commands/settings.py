@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from gatewright.agent.commands.outcome import Outcome, Panel, Say
+from gatewright.agent.commands.outcome import Outcome, Say
+from gatewright.agent.commands.panels import ConfigPanel, DoctorPanel, SettingChanged
 from gatewright.agent.commands.registry import Command, CommandContext
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.settings_book import SettingsBook
@@ -37,16 +38,22 @@ async def config(args: str, context: CommandContext) -> Outcome:
     value = value.strip()
     try:
         if not key:
-            return Panel("config", fallback=Say(await asyncio.to_thread(_all, book)))
+            fallback = Say(await asyncio.to_thread(_all, book))
+            modes = {"permissions.defaultMode": tuple(context.modes.rows())}
+            return ConfigPanel("config", fallback=fallback, book=book, choices=modes)
         if key == "unset":
             if not value:
                 return Say.text("Usage: /config unset KEY", "warning")
-            return Say.text(await asyncio.to_thread(book.unset, value))
+            return _changed(value, await book.unset(value), book)
         if value:
-            return Say.text(await asyncio.to_thread(book.set, key, value))
+            return _changed(key, await book.set(key, value), book)
         return Say(await asyncio.to_thread(_one, book, key))
     except GatewrightError as error:
         return Say.text(str(error), "warning")
+
+
+def _changed(key: str, told: str, book: SettingsBook) -> Outcome:
+    return SettingChanged("setting", fallback=Say.text(told), key=key, book=book)
 
 
 def _all(book: SettingsBook) -> tuple[Block, ...]:
@@ -74,14 +81,17 @@ async def doctor(args: str, context: CommandContext) -> Outcome:
     book = context.settings
     if book is None:
         return Say.text(NO_BOOK, "warning")
-    found = await asyncio.to_thread(lambda: list(book.examine()))
+    checks = await asyncio.to_thread(book.checks)
+    if context.switches:  # a screen shows each check as it ends
+        return DoctorPanel("doctor", fallback=Say(()), checks=checks)
+    found = await asyncio.to_thread(lambda: [each for check in checks for each in check.run()])
     blocks: list[Block] = []
     for finding in found:
-        line = f"{finding.health.value}  {finding.name.ljust(10)} {finding.fact}"
-        blocks.append(Text(line, TONES[finding.health.value]))
+        line = f"{finding.health}  {finding.name.ljust(10)} {finding.fact}"
+        blocks.append(Text(line, TONES[finding.health]))
         if finding.advice:
             blocks.append(Text(f"    {' ' * 10} {finding.advice}", "dim"))
-    return Panel("doctor", fallback=Say(tuple(blocks)))
+    return DoctorPanel("doctor", fallback=Say(tuple(blocks)), checks=checks)
 
 
 def _cut(text: str) -> str:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Annotated
 
 import typer
 
+from gatewright.agent import doctor as examine
 from gatewright.agent.clock import SystemClock
-from gatewright.agent.doctor import Finding, Health, Machine, examine
+from gatewright.agent.commands.panels import Check
+from gatewright.agent.commands.panels import Finding as Found
+from gatewright.agent.doctor import Finding, Health
 from gatewright.agent.providers.catalog import load_catalog
 from gatewright.agent.providers.keys import key_store
 from gatewright.agent.providers.listing import local_servers
@@ -44,31 +47,42 @@ def doctor(provider: Provider = "") -> None:
         return
     place = here()
     broken = False
-    for finding in findings(place.places, place.loaded, os.environ, trusted=place.trusted):
-        _show(finding)
-        broken = broken or finding.health is Health.BAD
+    for check in checks(place.places, place.loaded, os.environ, trusted=place.trusted):
+        for finding in check.run():
+            _show(finding)
+            broken = broken or finding.health == Health.BAD
     if broken:
         raise typer.Exit(1)
 
 
-def findings(
+def checks(
     places: Places, loaded: Loaded, env: Mapping[str, str], *, trusted: bool
-) -> Iterator[Finding]:
-    """Takes a second or two; must not run on an event loop."""
-    confined = sandbox(sandbox_machine())
-    yield from examine(
-        Machine(
-            env=env,
-            places=places,
-            trusted=trusted,
-            loaded=loaded,
-            key_variables=key_variables(),
-            stored_keys=key_store(env).names(),
-            local=asyncio.run(local_servers(loaded.settings.providers, env)),
-            sandbox=confined.level,
-            sandbox_why=confined.why,
-            ripgrep=locate(places.root),
-        )
+) -> tuple[Check, ...]:
+    """Each may take seconds and must not run on an event loop."""
+    settings = loaded.settings
+
+    def confined() -> list[Finding]:
+        found = sandbox(sandbox_machine())
+        return [examine.sandbox(found.level, found.why)]
+
+    def servers() -> list[Finding]:
+        return list(examine.local(asyncio.run(local_servers(settings.providers, env))))
+
+    def keys() -> list[Finding]:
+        return [examine.keys(settings, env, key_variables(), key_store(env).names())]
+
+    return (
+        Check("Python", lambda: [examine.python()]),
+        Check("Terminal", lambda: [examine.terminal(env)]),
+        Check("Locale", lambda: [examine.encoding(env)]),
+        Check("Keys", keys),
+        Check("Local", servers),
+        Check("ripgrep", lambda: [examine.ripgrep(locate(places.root))]),
+        Check("git", lambda: [examine.git()]),
+        Check("Sandbox", confined),
+        Check("Own files", lambda: [examine.home(places.home)]),
+        Check("Project", lambda: [examine.project(places.root, trusted=trusted)]),
+        Check("Settings", lambda: list(examine.settings(loaded))),
     )
 
 
@@ -103,8 +117,8 @@ def _finding(found: Probed) -> Finding:
     return Finding(found.what.capitalize(), health, fact)
 
 
-def _show(finding: Finding) -> None:
-    mark, color = MARKS[finding.health]
-    typer.echo(f"{typer.style(mark, fg=color)}  {finding.name.ljust(10)} {finding.fact}")
+def _show(finding: Found) -> None:
+    mark, color = MARKS[Health(finding.health)]
+    typer.echo(f"{typer.style(mark, fg=color)}  {finding.name.ljust(10)} {visible(finding.fact)}")
     if finding.advice:
         typer.echo(f"    {' ' * 10} {finding.advice}")

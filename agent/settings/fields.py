@@ -1,0 +1,56 @@
+"""The settings that a form can show: every single value of the schema, with what belongs there."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator
+from typing import Any, Literal, TypeAlias, Union, get_args, get_origin
+
+import msgspec
+from msgspec import structs
+
+from gatewright.agent.settings.coerce import describe, help_of, strip
+from gatewright.agent.settings.schema import Settings
+
+Kind: TypeAlias = Literal["switch", "choice", "number", "text", "list"]
+SIMPLE: dict[Any, Kind] = {bool: "switch", int: "number", float: "number", str: "text"}
+
+
+class Field(msgspec.Struct, frozen=True):
+    key: str
+    help: str
+    belongs: str
+    kind: Kind
+    choices: tuple[str, ...] = ()
+
+
+def fields_of(kind: type[msgspec.Struct] = Settings, at: str = "") -> Iterator[Field]:
+    """In the schema's order. Tables and lists of rules have panels or commands of their own."""
+    for field in structs.fields(kind):
+        inner, key = strip(field.type), f"{at}{field.encode_name}"
+        if isinstance(inner, type) and issubclass(inner, msgspec.Struct):
+            yield from fields_of(inner, f"{key}.")
+        elif (found := _kind(inner)) is not None:
+            yield Field(key, help_of(field.type), describe(field.type), *found)
+
+
+def _kind(kind: Any) -> tuple[Kind, tuple[str, ...]] | None:
+    if get_origin(kind) in (Union, types.UnionType):
+        parts = [strip(part) for part in get_args(kind) if part is not type(None)]
+        if len(parts) == 1:
+            return _kind(parts[0])
+        choices = [choice for part in parts for choice in _choices(part)]
+        return ("choice", tuple(choices)) if choices else None
+    if get_origin(kind) is Literal:
+        return "choice", tuple(_choices(kind))
+    if get_origin(kind) is tuple:
+        return ("list", ()) if get_args(kind)[0] is str else None
+    simple = SIMPLE.get(kind)
+    return None if simple is None else (simple, ())
+
+
+def _choices(kind: Any) -> Iterator[str]:
+    if kind is bool:
+        yield from ("true", "false")
+    elif get_origin(kind) is Literal:
+        yield from (str(value) for value in get_args(kind) if value != "")

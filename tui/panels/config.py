@@ -1,0 +1,142 @@
+"""`/config`: every setting that is one value, with where it comes from; Enter changes it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from gatewright.agent.commands.panels import ConfigPanel, Option, Proposal
+from gatewright.tui.panels.field import Field
+from gatewright.tui.panels.listing import Act, Item, Listing
+from gatewright.tui.panels.sheet import Sheet
+
+if TYPE_CHECKING:
+    from gatewright.agent.commands.shelves import Shelf
+
+SESSION = "session"
+FIRST = ("ui", SESSION)
+NAMES = {"ui": "screen"}
+
+
+class ConfigView:
+    """`taken_up` lets a change count in this very session."""
+
+    def __init__(
+        self,
+        sheet: Sheet,
+        panel: ConfigPanel,
+        themes: Sequence[tuple[str, str]],
+        taken_up: Callable[[str], None],
+    ) -> None:
+        self._sheet = sheet
+        self._book = panel.book
+        self._choices = {**panel.choices, "ui.theme": themes}
+        self._taken_up = taken_up
+        found = dict.fromkeys(_section(option.key) for option in self._book.options())
+        tabs = (*FIRST, *(name for name in found if name not in FIRST))
+        self._sections = {NAMES.get(name, name): name for name in tabs}
+        self.listing = Listing(
+            "Settings",
+            self._load,
+            self._enter,
+            tabs=tuple(self._sections),
+            acts=lambda: (Act(("ctrl+d",), "takes yours away", self._unset),),
+            enters="changes",
+        )
+
+    def _load(self, tab: str) -> Sequence[Item]:
+        section = self._sections[tab]
+        return [_item(option) for option in self._book.options() if _section(option.key) == section]
+
+    def _enter(self, item: Item) -> None:
+        option: Option = item.of
+        if option.fixed:
+            self._sheet.tell(option.fixed, "warning")
+        elif option.kind == "switch":
+            self._store(option.key, "false" if option.value == "true" else "true")
+        elif known := self._known(option):
+            self._choose(option, known)
+        else:
+            self._type(option)
+
+    def _known(self, option: Option) -> Sequence[tuple[str, str]]:
+        return self._choices.get(option.key) or [(choice, "") for choice in option.choices]
+
+    def _choose(self, option: Option, known: Sequence[tuple[str, str]]) -> None:
+        now = _plain(option.value)
+        items = [
+            Item(value, value, means, source="now" if value == now else "")
+            for value, means in known
+        ]
+
+        def chosen(item: Item) -> None:
+            self._sheet.back()
+            self._store(option.key, item.of)
+
+        listing = Listing(option.key, lambda _: items, chosen, enters="stores")
+        self._sheet.push(listing)
+
+    def _type(self, option: Option) -> None:
+        async def check(text: str) -> Proposal:
+            if not text.strip():
+                return Proposal(False, f"{option.help} It takes {option.belongs}.")
+            problem = self._book.problem(option.key, text)
+            return Proposal(not problem, problem or f"{option.help} It takes {option.belongs}.")
+
+        async def take(text: str, shelf: Shelf | None) -> None:
+            del shelf  # a setting is always the person's own
+            await self._stored(option.key, text)
+            self._sheet.back()
+
+        text = "" if option.value == "null" else _plain(option.value)
+        self._sheet.push(Field(self._sheet, option.key, check, take, text=text))
+
+    def _unset(self, item: Item | None) -> None:
+        if item is None:
+            return
+        option: Option = item.of
+        if not option.own:
+            self._sheet.tell(f"{option.key} is not set in your own settings.", "dim")
+            return
+        self._sheet.work(self._unstored(option.key))
+
+    def _store(self, key: str, text: str) -> None:
+        self._sheet.work(self._stored(key, text))
+
+    async def _stored(self, key: str, text: str) -> None:
+        self._changed(key, await self._book.set(key, text))
+
+    async def _unstored(self, key: str) -> None:
+        self._changed(key, await self._book.unset(key))
+
+    def _changed(self, key: str, told: str) -> None:
+        self._taken_up(key)
+        self.listing.reload()
+        self._sheet.tell(told)
+
+
+def _section(key: str) -> str:
+    return key.partition(".")[0] if "." in key else SESSION
+
+
+def _plain(value: str) -> str:
+    """JSON as people write it: a text without its quotes."""
+    try:
+        found: object = json.loads(value)
+    except ValueError:  # a secret was taken out of it
+        return value
+    return found if isinstance(found, str) else value
+
+
+def _item(option: Option) -> Item:
+    words = {"true": "on", "false": "off"} if option.kind == "switch" else {}
+    value = words.get(option.value) or _plain(option.value)
+    shown = "not set" if value in ("", "null") else value
+    here = (
+        "It is the default." if option.source == "default" else f"Set in {option.source} settings."
+    )
+    takes = here if option.kind == "switch" else f"{here} It takes {option.belongs}."
+    source = "" if option.source == "default" else option.source
+    about = ((option.help, "dim"), (option.fixed or takes, "faint"))
+    return Item(option, option.key, shown, "", source, about)

@@ -1,0 +1,173 @@
+"""`/permissions`: rules by what they do, open directories, the last decisions.
+
+Taking something away asks nothing: Ctrl+Z puts it back as it was.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Sequence
+from typing import TYPE_CHECKING
+
+from gatewright.agent.commands.panels import Done, FolderRow, RuleRow, Undo
+from gatewright.agent.errors import GatewrightError
+from gatewright.tui.panels.field import Field
+from gatewright.tui.panels.listing import Act, Item, Listing
+from gatewright.tui.panels.pages import Pages
+from gatewright.tui.panels.sheet import Sheet
+
+if TYPE_CHECKING:  # the core: the screen is there before it
+    from gatewright.agent.commands.permission_book import Decided, PermissionBook
+    from gatewright.agent.commands.shelves import Shelf
+
+BEHAVIORS = ("allow", "ask", "deny")
+FOLDERS, PAST = "directories", "recent"
+TABS = (*BEHAVIORS, FOLDERS, PAST)
+ADD = "add"
+REMOVE = "remove"
+TITLES = {"allow": "A rule that allows", "ask": "A rule that asks", "deny": "A rule that denies"}
+OPENS = "It counts as inside from then on, for tools and for confined commands."
+DOES = {
+    "allow": "What it is about runs without asking.",
+    "ask": "What it is about always asks first.",
+    "deny": "What it is about never runs.",
+}
+
+
+class RulesView:
+    def __init__(self, sheet: Sheet, book: PermissionBook, tab: str = "") -> None:
+        self._sheet = sheet
+        self._book = book
+        self._undo: Undo | None = None
+        first = tab or next((t for t in BEHAVIORS if len(self._load(t)) > 1), BEHAVIORS[0])
+        self.listing = Listing(
+            "Permissions", self._load, self._enter, tabs=TABS, tab=first, acts=self._acts
+        )
+
+    def _acts(self) -> Sequence[Act]:
+        removes = Act(("ctrl+d", "delete"), "removes", self._remove)
+        undoes = Act(("ctrl+z",), "undoes", lambda _: self._sheet.work(self._take_back()))
+        return (removes, undoes) if self._undo else (removes,)
+
+    # what is shown
+
+    def _load(self, tab: str) -> Sequence[Item]:
+        if tab == PAST:
+            return [_past_item(past) for past in self._book.past()]
+        if tab == FOLDERS:
+            add = Item(ADD, "Open a directory\u2026", about=((OPENS, "dim"),), counts=False)
+            return [add, *map(_folder_item, self._book.folders.rows())]
+        rows = [row for row in self._book.rows() if row.behavior == tab]
+        add = Item(ADD, "Add a rule\u2026", about=((DOES[tab], "dim"),), counts=False)
+        return [add, *map(_rule_item, rows)]
+
+    # what is done
+
+    def _enter(self, item: Item) -> None:
+        match item.of:
+            case "add":
+                self._add(self.listing.tab)
+            case RuleRow() as row:
+                self._choose(row)
+            case FolderRow() as folder:
+                self._sheet.tell(folder.fixed or "ctrl+d closes it.", "dim")
+            case serial:
+                self._explain(item, serial)
+
+    def _add(self, tab: str) -> None:
+        book = self._book
+        if tab == FOLDERS:
+            folders = book.folders
+
+            async def open_(text: str, shelf: Shelf | None) -> None:
+                assert shelf is not None
+                await self._done(folders.open(text, shelf, anyway=True), leave=True)
+
+            title = "Open a directory"
+            field = Field(
+                self._sheet, title, folders.proposal, open_,
+                shelves=folders.shelves(), complete=folders.complete,
+            )  # fmt: skip
+        else:
+
+            async def add(text: str, shelf: Shelf | None) -> None:
+                assert shelf is not None
+                await self._done(book.add(tab, text, shelf), leave=True)
+
+            title = TITLES[tab]
+            field = Field(
+                self._sheet, title, lambda t: book.proposal(tab, t), add, shelves=book.shelves()
+            )
+        self._sheet.push(field)
+
+    def _choose(self, row: RuleRow) -> None:
+        """What can be done with one rule."""
+        if row.fixed:
+            self._sheet.tell(row.fixed, "warning")
+            return
+        here = row.source
+        items = [
+            Item(shelf, f"Move to {shelf.label}", shelf.shown)
+            for shelf in self._book.shelves()
+            if shelf.name != here
+        ]
+        items.append(Item(REMOVE, "Remove", row.place))
+
+        def chosen(item: Item) -> None:
+            moves = item.of != REMOVE
+            work = self._book.move(row, item.of) if moves else self._book.remove(row)
+            self._sheet.work(self._done(work, leave=True))
+
+        self._sheet.push(Listing(f"{row.behavior} {row.text}", lambda _: items, chosen))
+
+    def _explain(self, item: Item, serial: int) -> None:
+        try:
+            blocks = self._book.explain(serial)
+        except GatewrightError as error:
+            self._sheet.tell(str(error), "warning")
+            return
+        self._sheet.push(Pages(f"Why {item.detail}", blocks))
+
+    def _remove(self, item: Item | None) -> None:
+        match item.of if item is not None else None:
+            case RuleRow() as row:
+                self._sheet.work(self._done(self._book.remove(row)))
+            case FolderRow() as folder:
+                self._sheet.work(self._done(self._book.folders.close(folder)))
+            case _:
+                self._sheet.tell("There is nothing to remove in this row.", "dim")
+
+    async def _done(self, work: Awaitable[Done], *, leave: bool = False) -> None:
+        done = await work
+        self._undo = done.undo
+        self.listing.reload()
+        if leave:
+            self._sheet.back()
+        self._sheet.tell(f"{done.text}  ctrl+z undoes." if done.undo else done.text)
+
+    async def _take_back(self) -> None:
+        undo, self._undo = self._undo, None
+        if undo is not None:
+            self._sheet.tell(await undo())
+            self.listing.reload()
+
+
+def _rule_item(row: RuleRow) -> Item:
+    role = "warning" if row.mark else "dim"
+    place = f"{row.place}. {row.fixed}" if row.fixed else row.place
+    return Item(row, row.text, "", row.mark, row.source, ((row.about, role), (place, "faint")))
+
+
+def _folder_item(row: FolderRow) -> Item:
+    about = ((row.path, "dim"), (f"{row.place}. {row.fixed}".removesuffix(". "), "faint"))
+    return Item(row, row.path, "", "", row.source, about)
+
+
+def _past_item(past: Decided) -> Item:
+    """Newest first; the whole call stands below the list."""
+    at = time.strftime("%H:%M:%S", time.localtime(past.at))
+    mark = "denied" if past.behavior == "deny" else ""
+    allowed = "" if mark else "allowed"
+    label = f"{at}  {past.tool}"
+    about = ((past.target, "dim"), (f"{mark or allowed}: {past.by}", "faint"))
+    return Item(past.serial, label, past.target, mark, allowed, about)

@@ -1,0 +1,174 @@
+"""A panel inline above the prompt: a stack of views, the top one is seen and gets the keys.
+
+The draft is not touched. For a moment after it appears no key changes anything: it may have been
+meant for the draft.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from textual import events
+from textual.message import Message
+
+from gatewright.agent.errors import GatewrightError
+from gatewright.tui import cells
+from gatewright.tui.ask.guard import GUARD
+from gatewright.tui.line import BLANK, Line, Span, clip, indent, line, wrap
+from gatewright.tui.look import Look
+from gatewright.tui.rows import Rows
+from gatewright.tui.sanitize import one_line
+
+ROOM = 22  # rows at most, however high the terminal is
+LOW = 12  # below so many rows nothing is left blank
+
+
+class Press(NamedTuple):
+    """A key; `settled` is False while it may have been meant for the draft."""
+
+    key: str
+    character: str
+    settled: bool
+
+
+class View(Protocol):
+    """One page of a panel."""
+
+    def lines(self, width: int, height: int) -> list[Line]: ...
+    @property
+    def keys(self) -> Sequence[str]:
+        """What its keys do, in a word or two each."""
+        ...
+
+    def press(self, press: Press) -> bool:
+        """False when the key means nothing here."""
+        ...
+
+    def paste(self, text: str) -> None: ...
+
+
+class Sheet(Rows, can_focus=True):
+    BACK = "surface"
+
+    class Closed(Message):
+        """The panel is gone: the prompt takes over again."""
+
+    def __init__(
+        self,
+        look: Look,
+        *,
+        spawn: Callable[[Coroutine[Any, Any, None]], None],
+        clock: Callable[[], float] = time.monotonic,
+        id: str | None = None,
+    ) -> None:
+        super().__init__(look, id=id)
+        self._spawn = spawn
+        self._clock = clock
+        self._views: list[View] = []
+        self._settled = 0.0
+        self._told = Span("")
+        self._hidden = False
+        self.room = ROOM
+
+    @property
+    def open(self) -> bool:
+        return bool(self._views)
+
+    def show(self, view: View) -> None:
+        """Put a view in the place of all others."""
+        self._views = [view]
+        self._begin()
+        self.focus()
+
+    def push(self, view: View) -> None:
+        self._views.append(view)
+        self._begin()
+
+    def back(self) -> None:
+        """To the view before; from the first one out of the panel."""
+        if len(self._views) < 2:
+            self.close()
+            return
+        self._views.pop()
+        self.refresh_rows()
+
+    def close(self) -> None:
+        if self._views:
+            self._views = []
+            self.refresh_rows()
+            self.post_message(self.Closed())
+
+    def hide(self, *, hidden: bool) -> None:
+        """Make place for a question; what was typed stays."""
+        if self._hidden and not hidden:
+            self._settled = self._clock() + GUARD
+        if self._hidden != hidden:
+            self._hidden = hidden
+            self.refresh_rows()
+
+    def tell(self, text: str, role: str = "good") -> None:
+        self._told = Span(one_line(text), role)
+        self.refresh_rows()
+
+    def work(self, doing: Coroutine[Any, Any, None]) -> None:
+        """Do something that takes a moment; what goes wrong is told in the panel."""
+        self._spawn(self._work(doing))
+
+    async def _work(self, doing: Coroutine[Any, Any, None]) -> None:
+        try:
+            await doing
+        except GatewrightError as error:
+            self.tell(str(error), "warning")
+        self.refresh_rows()
+
+    def _begin(self) -> None:
+        self._settled = self._clock() + GUARD
+        self._told = Span("")
+        self.refresh_rows()
+
+    def on_key(self, event: events.Key) -> None:
+        if not self._views:
+            return
+        event.stop()
+        event.prevent_default()
+        self._told = Span("")
+        if event.key in ("escape", "ctrl+c"):
+            self.back()
+            return
+        settled = self._clock() >= self._settled
+        self._views[-1].press(Press(event.key, event.character or "", settled))
+        self.refresh_rows()
+
+    def on_paste(self, event: events.Paste) -> None:
+        event.stop()
+        event.prevent_default()
+        if self._views:
+            self._views[-1].paste(event.text.partition("\n")[0].rstrip("\r"))
+            self.refresh_rows()
+
+    def rows(self, width: int) -> list[Line]:
+        if not self._views or self._hidden:
+            return []
+        inner, room = width - 2, min(self.room, ROOM)
+        view = self._views[-1]
+        foot = self._foot(view, inner)
+        if self._told.text:
+            foot = [*wrap((self._told,), inner)[:2], *foot]
+        gap = [] if room < LOW else [BLANK]
+        body = view.lines(inner, max(2, room - len(foot) - len(gap)))
+        bar = Span("\u258e ", "accent")
+        return indent([clip(row, inner) for row in [*body, *gap, *foot]], bar, bar)
+
+    def _foot(self, view: View, width: int) -> list[Line]:
+        """The keys, on as many rows as they need; none is cut in two."""
+        leave = "esc goes back" if len(self._views) > 1 else "esc closes"
+        rows, row = [], ""
+        for word in (*view.keys, leave):
+            longer = f"{row}  {word}" if row else word
+            if row and cells.width(longer) > width:
+                rows.append(row)
+                longer = word
+            row = longer
+        return [line(Span(text, "faint")) for text in (*rows, row)]
