@@ -56,8 +56,12 @@ class Inbox:
         return taken
 
     def recall(self) -> tuple[str, ...]:
+        """The texts of what is taken back."""
+        return tuple(item.text for item in self.take_back())
+
+    def take_back(self) -> tuple[Input, ...]:
         """Take back what the person typed; notices stay."""
-        typed = tuple(item.text for item in self._waiting if item.priority < Priority.LATER)
+        typed = tuple(item for item in self._waiting if item.priority < Priority.LATER)
         self._waiting = [item for item in self._waiting if item.priority == Priority.LATER]
         self._news.set()
         return typed

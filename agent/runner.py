@@ -61,9 +61,12 @@ class Runner:
             self._tell_queue()
 
     def recall(self) -> tuple[str, ...]:
-        texts = self._inbox.recall()
+        return tuple(item.text for item in self.take_back())
+
+    def take_back(self) -> tuple[Input, ...]:
+        items = self._inbox.take_back()
         self._tell_queue()
-        return texts
+        return items
 
     def interrupt(self) -> bool:
         """Stop what runs; False when nothing does."""

@@ -121,6 +121,10 @@ class Session:
         """Take back queued input that was not taken up yet."""
         return self._runner.recall()
 
+    def take_back(self) -> tuple[tuple[Content, ...], ...]:
+        """Like `recall`, each with its attachments behind the text."""
+        return tuple(item.content for item in self._runner.take_back())
+
     def interrupt(self) -> bool:
         """Stop the running turn; False when nothing runs."""
         return self._runner.interrupt()

@@ -194,9 +194,7 @@ class AgentApp(App[int], inherit_bindings=False):
         await pump(events, self._take, self._ready)
 
     def take_back(self) -> None:
-        if texts := self.talk.recall():
-            draft = [self.repl.box.text] if self.repl.box.text else []
-            self.repl.box.put("\n".join([*texts, *draft]))
+        self.repl.desk.take_back()
 
     def tasks(self) -> int:
         return len(self.repl.view.tasks)

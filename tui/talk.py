@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Coroutine, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, assert_never
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, assert_never
 
 from msgspec.structs import replace
 
@@ -34,6 +34,13 @@ class Host(Protocol):
     def open_panel(self, outcome: Panel) -> bool: ...
     def folder(self) -> Path: ...
     async def leave(self, code: int = 0) -> None: ...
+
+
+class Message(NamedTuple):
+    """What the person typed, and what is attached to it."""
+
+    text: str
+    attached: tuple[Content, ...]
 
 
 class Talk:
@@ -105,13 +112,16 @@ class Talk:
         """Let the running commands go on in the background; False when there were none."""
         return self.session is not None and bool(self.session.to_background())
 
-    def recall(self) -> Sequence[str]:
+    def recall(self) -> Sequence[Message]:
         """Take back what was not taken up yet."""
-        if self.session is not None:
-            return self.session.recall()
-        early, self._early = self._early, []
-        self._host.show_queue(())
-        return [text for text, _ in early]
+        if self.session is None:
+            early, self._early = self._early, []
+            self._host.show_queue(())
+            return [Message(text, attached) for text, attached in early]
+        taken = [_message(content) for content in self.session.take_back()]
+        for _, told in reversed(taken):
+            self._told[:0] = told
+        return [message for message, _ in taken]
 
     def cycle_mode(self) -> None:
         if self.session is not None:
@@ -171,6 +181,14 @@ class Talk:
             view=(Command(command), Output(ran.shown(), ran.exit or None, ran.hidden)),
         )
         self._host.patch(done)
+
+
+def _message(content: Sequence[Content]) -> tuple[Message, list[str]]:
+    """A message taken back, apart from what own commands had printed before it."""
+    text = content[0].text if content and isinstance(content[0], TextContent) else ""
+    told = [part.text for part in content[1:] if isinstance(part, TextContent)]
+    attached = tuple(part for part in content if not isinstance(part, TextContent))
+    return Message(text, attached), told
 
 
 def remembered(text: str) -> str:

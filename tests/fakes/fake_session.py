@@ -146,6 +146,13 @@ class FakeSession:
             self.publish(QueueChanged(texts=()))
         return texts
 
+    def take_back(self) -> tuple[tuple[Content, ...], ...]:
+        attached = self.attached[len(self.attached) - len(self.queued) :]
+        texts = self.recall()
+        return tuple(
+            (TextContent(text), *more) for text, more in zip(texts, attached, strict=True)
+        )
+
     def interrupt(self) -> bool:
         self.interrupts += 1
         return self.busy

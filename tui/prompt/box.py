@@ -211,7 +211,9 @@ class Box(TextArea):
     async def _on_paste(self, event: events.Paste) -> None:
         event.stop()
         event.prevent_default()
-        self._replace_via_keyboard(self.chips.fold(normal(event.text)), *self.selection)
+        shell = self.text.startswith("!")
+        text = self.chips.fold(normal(event.text), shell=shell)
+        self._replace_via_keyboard(text, *self.selection)
 
     def _delete_chip(self) -> bool:
         """Delete the chip before the cursor whole."""

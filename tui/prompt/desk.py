@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Protocol
 
 from gatewright.tools.protocol import Content
+from gatewright.tui.prompt.attached import Attached, mentioned
 from gatewright.tui.prompt.box import Box
 from gatewright.tui.prompt.complete import NOTHING, Word, command_choices, word_at
 from gatewright.tui.prompt.menu import Choice, Menu
@@ -15,6 +17,7 @@ from gatewright.tui.talk import Talk
 class FileSource(Protocol):
     """Where the `@` menu takes its paths from."""
 
+    def folder(self) -> Path: ...
     def files(self, query: str) -> Sequence[Choice]: ...
     def refresh_files(self) -> None:
         """Read the list again if it is old; returns at once."""
@@ -24,7 +27,10 @@ class FileSource(Protocol):
 class Desk:
     """Keeps menu and prompt together; the screen forwards keys."""
 
-    def __init__(self, box: Box, menu: Menu, talk: Talk, files: FileSource) -> None:
+    def __init__(
+        self, box: Box, menu: Menu, attached: Attached, talk: Talk, files: FileSource
+    ) -> None:
+        self._attached = attached
         self._box = box
         self._menu = menu
         self._talk = talk
@@ -53,6 +59,16 @@ class Desk:
             self._box.history_.add(whole)
         self._talk.send(whole, attached)
 
+    def take_back(self) -> bool:
+        """What waits to be taken up is the draft again, with its pictures."""
+        taken = self._talk.recall()
+        for message in taken:
+            self._box.chips.restore(message.text, message.attached)
+        if taken:
+            draft = [self._box.text] if self._box.text.strip() else []
+            self._box.put("\n".join([*(message.text for message in taken), *draft]))
+        return bool(taken)
+
     def stash(self) -> str:
         """Put the draft aside or take it back; says which."""
         if self._box.text.strip():
@@ -77,6 +93,20 @@ class Desk:
             case _:
                 self._menu.close()
         self._box.menu_open = self._menu.open
+        self._list_attached(row, column)
+
+    def _list_attached(self, row: int, column: int) -> None:
+        """What would be sent along; a name that is still being written is none yet."""
+        text = self._box.text
+        if "@" not in text and "[" not in text:
+            self._attached.show(())
+            return
+        if self._word.kind == "file":
+            lines = text.split("\n")
+            lines[row] = lines[row][: self._word.start] + lines[row][column:]
+            text = "\n".join(lines)
+        pictures = self._box.chips.listed(text)
+        self._attached.show((*pictures, *mentioned(text, self._files.folder())))
 
     def close_menu(self) -> None:
         self._menu.close()

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import base64
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from gatewright.tools.protocol import Content, ImageContent
+from gatewright.tui.prompt.attached import Attachment
+from gatewright.tui.prompt.files import mention
 
 MANY_CHARACTERS = 1000
 MANY_LINES = 15
@@ -26,19 +29,70 @@ def normal(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "")
 
 
+_SEQUENCE = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b\x9c\n]*(?:\x07|\x9c|\x1b\\)"
+)
+_DROPPED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u200b\u2060-\u2064\ufeff]")
+_SPELLED = re.compile("[\u202a-\u202e\u2066-\u206f\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]")
+_ENDS = re.compile("[\u2028\u2029]")
+
+
+def seen(text: str) -> str:
+    """What may stand in a prompt: sequences and controls go, what hides or reorders is spelled.
+
+    Joiners and direction marks stay: words of some languages need them.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    text = _DROPPED.sub("", _SEQUENCE.sub("", _ENDS.sub("\n", text)))
+    return _SPELLED.sub(lambda match: f"<U+{ord(match[0]):04X}>", text)
+
+
 def large(text: str) -> bool:
     return len(text) > MANY_CHARACTERS or text.count("\n") >= MANY_LINES
 
 
 def dropped_picture(text: str) -> Path | None:
     """The picture a terminal pastes the path of when one is dropped on it."""
-    path = text.strip().strip("'\"").replace("\\ ", " ")
+    found = _existing(text)
+    picture = found is not None and found.suffix.lower() in PICTURES
+    return found if found is not None and picture and found.is_file() else None
+
+
+def _existing(text: str) -> Path | None:
+    """Where the text leads if it is nothing but an absolute path, quoted or escaped."""
+    path = re.sub(r"\\(.)", r"\1", text.strip().strip("'\""))
     if path.startswith("file://"):
         path = unquote(urlsplit(path).path)
-    if "\n" in path or len(path) > 4096 or Path(path).suffix.lower() not in PICTURES:
+    if "\n" in path or len(path) > 4096 or not path.startswith(("/", "~/")):
         return None
-    found = Path(path).expanduser()
-    return found if found.is_absolute() and found.is_file() else None
+    try:
+        found = Path(path).expanduser()
+        return found if len(found.parts) > 1 and found.exists() else None
+    except (OSError, ValueError, RuntimeError):
+        return None
+
+
+_PICTURE = re.compile(r"\[Picture [^\[\]]*#\d+\]")
+
+
+def _name(chip: str) -> str:
+    return chip.removeprefix("[Picture ").rpartition(" #")[0]
+
+
+def _size(picture: Path | Content) -> int:
+    if isinstance(picture, Path):
+        try:
+            return picture.stat().st_size
+        except OSError:
+            return -1
+    return len(picture.data) * 3 // 4 if isinstance(picture, ImageContent) else -1
+
+
+def dropped_path(text: str) -> str:
+    """A mention of the file or folder a terminal pastes the path of; empty for any other text."""
+    found = _existing(text)
+    return mention(str(found)) if found is not None else ""
 
 
 class Chips:
@@ -46,17 +100,21 @@ class Chips:
 
     def __init__(self) -> None:
         self._texts: dict[str, str] = {}
-        self._pictures: dict[str, Path] = {}
+        self._pictures: dict[str, Path | Content] = {}  # content: taken back, it was read before
         self._count = 0
 
-    def fold(self, text: str) -> str:
-        """A chip for a large paste or a dropped picture; small text stays what it is."""
-        picture = dropped_picture(text)
+    def fold(self, text: str, *, shell: bool = False) -> str:
+        """A chip for a large paste or a dropped picture, a mention for another dropped path.
+
+        Other small text stays what it is, and in a `shell` command every path does.
+        """
+        picture = None if shell else dropped_picture(text)
         if picture is None and not large(text):
-            return text
+            return text if shell else dropped_path(text) or text
         self._count += 1
         if picture is not None:
-            chip = f"[Picture {picture.name} #{self._count}]"
+            name = picture.name.replace("[", "(").replace("]", ")")
+            chip = f"[Picture {name} #{self._count}]"
             self._pictures[chip] = picture
             return chip
         chip = f"[Pasted {text.count(chr(10)) + 1} lines #{self._count}]"
@@ -72,13 +130,29 @@ class Chips:
     def pictures(self, text: str) -> tuple[Content, ...]:
         """The pictures whose chips still stand in the text. Raises OSError."""
         found: list[Content] = []
-        for chip, path in self._pictures.items():
-            if chip in text:
+        for chip in dict.fromkeys(match[0] for match in _PICTURE.finditer(text)):
+            path = self._pictures.get(chip)
+            if isinstance(path, Path):
                 if path.stat().st_size > MAX_PICTURE:
                     raise OSError(f"{path.name} is larger than 5 MB")
                 data = base64.b64encode(path.read_bytes()).decode("ascii")
                 found.append(ImageContent(PICTURES[path.suffix.lower()], data))
+            elif path is not None:
+                found.append(path)
         return tuple(found)
+
+    def listed(self, text: str) -> tuple[Attachment, ...]:
+        """The pictures whose chips stand in the text, with their sizes."""
+        return tuple(
+            Attachment(_name(chip), _size(picture))
+            for chip, picture in self._pictures.items()
+            if chip in text
+        )
+
+    def restore(self, text: str, attached: Sequence[Content]) -> None:
+        """A message was taken back: its chips stand for its pictures again, in their order."""
+        chips = dict.fromkeys(match[0] for match in _PICTURE.finditer(text))
+        self._pictures.update(zip(chips, attached, strict=False))
 
     def before(self, text: str) -> str:
         """The chip that ends here, for deleting it whole."""

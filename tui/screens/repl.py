@@ -19,7 +19,9 @@ from gatewright.tui.apply import apply
 from gatewright.tui.ask.panel import AskPanel
 from gatewright.tui.branch import branch_of
 from gatewright.tui.look import Look
+from gatewright.tui.panels.sheet import Sheet
 from gatewright.tui.picker import Picker, Picking
+from gatewright.tui.prompt.attached import Attached
 from gatewright.tui.prompt.box import Box
 from gatewright.tui.prompt.desk import Desk
 from gatewright.tui.prompt.editor import Edited
@@ -81,12 +83,14 @@ class Repl(Screen[None]):
         self.queue = Queue(look, id="queue")
         self.panel = AskPanel(look, clock=monotonic, draft=lambda: self.box.text, id="panel")
         self.picker = Picker(look, id="picker")
+        self.sheet = Sheet(look, spawn=host.spawn, clock=monotonic, id="sheet")
         self.secret = SecretField(look, id="secret")
         self.menu = Menu(look, id="menu")
+        self.attached = Attached(look, id="attached")
         self.box = Box(id="box")
         self.reply = Box(id="reply")
         self.status = Status(look, id="status")
-        self.desk = Desk(self.box, self.menu, talk, host)
+        self.desk = Desk(self.box, self.menu, self.attached, talk, host)
         self.reach = Reach(self, look, talk, host)
         self._keys = self._key_table()
 
@@ -123,8 +127,10 @@ class Repl(Screen[None]):
             yield Static("Instead:", classes="mark", markup=False)
             yield self.reply
         yield self.picker
+        yield self.sheet
         yield self.secret
         yield self.menu
+        yield self.attached
         with Horizontal(id="prompt-line", classes="line"):
             yield Static(MARK, classes="mark", markup=False)
             yield self.box
@@ -245,10 +251,7 @@ class Repl(Screen[None]):
         if self.transcript.has_selection:
             self.transcript.clear_selection()
             return
-        queued = self._talk.recall()
-        if queued:
-            draft = [self.box.text] if self.box.text.strip() else []
-            self.box.put("\n".join([*queued, *draft]))
+        queued = self.desk.take_back()
         if self._talk.stop() or queued or self.box.text:
             self._escaped = 0.0
         elif self._clock() - self._escaped < DOUBLE:
