@@ -1,80 +1,123 @@
-"""Random keys, pastes, resizes and events over every screen: nothing may crash.
+"""Random keys, pastes, mouse, resizes and events over every screen; finds the few that break it.
 
-`python -m tests.tui.fuzz [--keys 20000] [--seed N]` runs longer than the tests do.
+`python -m tests.tui.fuzz [--steps 20000] [--seed N]`; `--replay FILE` does what it wrote down.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import random
+import gc
+import json
+import os
+import resource
 import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
-from textual import events
-from textual.geometry import Size
+from tests.tui.fuzz_play import Failure, run
+from tests.tui.fuzz_steps import Step, script
 
-from tests.tui.scenes import SCENES
-from tests.tui.stage import Stage, stage
-
-KEYS = (
-    *("enter", "escape", "tab", "shift+tab", "up", "down", "left", "right", "home", "end"),
-    *("pageup", "pagedown", "backspace", "delete", "insert", "f1"),
-    *(f"ctrl+{letter}" for letter in "abefgjklnoprstuwyz"),
-    *("alt+b", "alt+d", "alt+f", "alt+y", "alt+enter", "shift+enter", "shift+up", "shift+down"),
-    *("ctrl+home", "ctrl+end", "ctrl+underscore", "ctrl+left", "ctrl+right"),
-)
-TEXTS = ("/", "@", "!", "?", "\\", "y", "Y", "n", "t", "q", "v", "a", " ", "\u6f22", "e\u0301", "[")
-PASTES = ("x" * 3000, "row\n" * 40, "\x1b[2J\u202e", "", "/help", "two\nlines", "\U0001f468\u200d")
-SIZES = ((80, 24), (40, 10), (120, 40), (300, 60), (20, 5), (1, 1))
-COMMANDS = ("/help", "/keys", "/theme", "/mode", "/permissions", "/copy", "/clear", "/nothing")
+LIFE = 1000  # steps per seed
+SHRINKING = 90.0  # seconds
+GROWTH = 150  # MB a process may grow after its first seed
+# Nothing typed here runs: own commands are echoed, the editor leaves the draft as it is.
+ENVIRONMENT: Mapping[str, str] = {"SHELL": "/bin/echo", "VISUAL": "true", "PATH": "/usr/bin:/bin"}
+WITHOUT = ("DISPLAY", "WAYLAND_DISPLAY", "NO_COLOR")
 
 
-async def act(s: Stage, chance: random.Random) -> None:
-    """One random thing a person, a terminal or the session may do."""
-    app, roll = s.app, chance.random()
-    if roll < 0.55:
-        app.post_message(events.Key(chance.choice(KEYS), None))
-    elif roll < 0.85:
-        text = chance.choice(TEXTS)
-        name = {" ": "space", "/": "slash", "?": "question_mark"}.get(text, text)
-        app.post_message(events.Key(name, text))
-    elif roll < 0.89:
-        app.post_message(events.Paste(chance.choice(PASTES)))
-    elif roll < 0.92:
-        size = Size(*chance.choice(SIZES))
-        app.post_message(events.Resize(size, size))
-    elif roll < 0.95:
-        chance.choice(list(SCENES.values()))(s.session)
-    elif roll < 0.98:
-        app.talk.send(chance.choice(COMMANDS))
-    else:
-        s.clock.now += 1
+def project(folder: Path) -> Path:
+    """A project with names that nobody wants."""
+    for name in (
+        "plain.txt",
+        "a b.txt",
+        "\u6f22\u5b57.md",
+        "\u202egnp.exe",
+        "e\u0301\x1b[1m",
+        "x" * 200,
+    ):
+        (folder / name).write_text("", encoding="utf-8")
+    (folder / "src").mkdir()
+    return folder
 
 
-async def fuzz(seed: int, count: int) -> None:
-    """Raises what the screen raised; checks that it still works at the end."""
-    chance = random.Random(seed)
-    async with stage() as s:
-        for number in range(count):
-            await act(s, chance)
-            if number % 20 == 0:
-                await s.pilot.pause()
-            if s.failure is not None:
-                raise AssertionError(f"seed {seed}, after {number} steps") from s.failure
-        await s.recover()
-        await s.type("still here")
-        assert "still here" in s.app.repl.box.text
+def failure_of(steps: Sequence[Step], cwd: str) -> Failure | None:
+    try:
+        asyncio.run(run(steps, cwd))
+    except Failure as failure:
+        return failure
+    return None
+
+
+def shrunk(steps: Sequence[Step], failure: Failure, cwd: str) -> list[Step]:
+    """A short list of steps that breaks in the same way."""
+    best = [*steps[: failure.number + 1], Step("look")]
+    end, size = time.monotonic() + SHRINKING, len(best) // 2
+    while size and time.monotonic() < end:
+        at = 1
+        while at < len(best) and time.monotonic() < end:
+            shorter = [*best[:at], *best[at + size :]]
+            again = failure_of(shorter, cwd)
+            if again is not None and again.kind == failure.kind:
+                best = shorter
+            else:
+                at += size
+        size = size // 2
+    return best
+
+
+def told(failure: Failure, steps: Sequence[Step], seed: int) -> str:
+    path = Path(tempfile.gettempdir()) / f"fuzz-{seed}.json"
+    path.write_text(json.dumps(steps), encoding="utf-8")
+    listed = "\n".join(f"  {step.kind} {step.arguments!r}" for step in steps[-40:])
+    return f"seed {seed}: {failure}\n{listed}\n--replay {path} does these {len(steps)} steps"
+
+
+def resident() -> float:
+    """Megabytes this process holds now."""
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * resource.getpagesize() / 1e6
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--keys", type=int, default=20_000)
+    parser.add_argument("--steps", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--replay", type=Path)
     options = parser.parse_args()
-    for number in range(max(1, options.keys // 1000)):
-        asyncio.run(fuzz(options.seed + number, min(1000, options.keys)))
-        print(f"seed {options.seed + number}: fine", flush=True)
-    return 0
+    os.environ.update(ENVIRONMENT)
+    for name in WITHOUT:
+        os.environ.pop(name, None)
+    with tempfile.TemporaryDirectory() as folder:
+        cwd = str(project(Path(folder)))
+        if options.replay:
+            steps = [Step(*step) for step in json.loads(options.replay.read_text("utf-8"))]
+            asyncio.run(run(steps, cwd))
+            return 0
+        return many(options.steps, options.seed, cwd)
+
+
+def many(steps: int, seed: int, cwd: str) -> int:
+    """One seed after the other; the exit code is how many of them broke."""
+    broken, first = 0, 0.0
+    for number in range(seed, seed + max(1, steps // LIFE)):
+        made, begun = script(number, min(LIFE, steps)), time.monotonic()
+        failure = failure_of(made, cwd)
+        if failure is not None:
+            broken += 1
+            print(f"seed {number}: {failure}\nlooking for less", flush=True)
+            print(told(failure, shrunk(made, failure, cwd), number), flush=True)
+            continue
+        gc.collect()
+        first = first or resident()
+        took = time.monotonic() - begun
+        print(f"seed {number}: fine, {took:.1f} s, {resident():.0f} MB", flush=True)
+        if resident() > first + GROWTH:
+            print(f"the process grew from {first:.0f} MB", flush=True)
+            return broken + 1
+    return broken
 
 
 if __name__ == "__main__":

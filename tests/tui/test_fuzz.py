@@ -2,13 +2,33 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import get_args
+
 import pytest
 
-from tests.tui.fuzz import fuzz
+from gatewright.agent.events import AnyEvent
+from gatewright.tools.blocks import Block
+from gatewright.tools.interact import AskKind
+from tests.tui.fuzz import ENVIRONMENT, WITHOUT, project
+from tests.tui.fuzz_play import run
+from tests.tui.fuzz_steps import script
+from tests.tui.happenings import ASKS, BLOCKS, EVENTS, NUMBERED
 
 
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("seed", range(3))
-async def test_nothing_typed_breaks_the_screen(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("VISUAL", "true")
-    await fuzz(seed, 300)
+async def test_nothing_typed_breaks_the_screen(
+    seed: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name, value in ENVIRONMENT.items():
+        monkeypatch.setenv(name, value)
+    for name in WITHOUT:
+        monkeypatch.delenv(name, raising=False)
+    await run(script(seed, 150), str(project(tmp_path)))
+
+
+def test_everything_there_is_can_happen() -> None:
+    assert {*EVENTS, *NUMBERED} == set(get_args(AnyEvent))
+    assert set(BLOCKS) == set(get_args(Block))
+    assert set(ASKS) == set(get_args(AskKind))

@@ -37,6 +37,7 @@ class AskPanel(Rows, can_focus=True):
     """Shows the oldest pending question; answers leave as messages."""
 
     BACK = "surface"
+    FOCUS_ON_CLICK = False  # words that are typed instead keep the keys
 
     class Answered(Message):
         def __init__(self, id: int, answer: Answer) -> None:

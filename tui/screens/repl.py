@@ -10,6 +10,7 @@ from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.screen import Screen
+from textual.widget import Widget
 from textual.widgets import Static, TextArea
 
 from gatewright.agent.commands.registry import Commands
@@ -47,7 +48,7 @@ TWICE = 2.0  # seconds within which a second Ctrl+C leaves
 DOUBLE = 0.5  # seconds within which a second Esc goes back
 
 
-class Repl(Screen[None]):
+class Repl(Screen[None], inherit_bindings=False):
     """Routes keys; what they lead to is decided by `Talk` and `Desk`."""
 
     AUTO_FOCUS = "#box"
@@ -360,11 +361,21 @@ class Repl(Screen[None]):
         self._talk.give(message.asked, message.text)
 
     def _return_focus(self) -> None:
-        """To who is next; a secret that is being typed goes nowhere else."""
+        self._next().focus()
+
+    def _next(self) -> Widget:
+        """Who has the keys; a secret that is being typed goes nowhere else."""
         if self.secret.open:
-            self.secret.focus()
-        else:
-            (self.panel if self.view.asks else self.box).focus()
+            return self.secret
+        if self.picker.open:
+            return self.picker
+        return self.panel if self.view.asks else self.box
+
+    def set_focus(
+        self, widget: Widget | None, scroll_visible: bool = True, from_app_focus: bool = False
+    ) -> None:
+        """Somebody always has the keys, also when the mouse is beyond the edge."""
+        super().set_focus(widget or self._next(), scroll_visible, from_app_focus)
 
     def on_transcript_selected(self, message: Transcript.Selected) -> None:
         self._host.copy(message.text)

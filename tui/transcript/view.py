@@ -111,6 +111,7 @@ class Transcript(Widget, can_focus=False):
         """Bring the screen up to date; call once after a batch of changes."""
         size = self.size
         if not size.width or not size.height:
+            self._parts, self._lines = [], []  # hidden: none of its records is seen
             return
         self.records.resize(max(10, size.width - 2 * SIDE))
         if self.place is None:

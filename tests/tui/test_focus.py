@@ -1,0 +1,80 @@
+"""Who has the keys: never nobody, and never what is under something that is open."""
+
+from __future__ import annotations
+
+import pytest
+from textual import events
+
+from gatewright.agent.events import Cleared
+from gatewright.tui.prompt.paste import seen
+from tests.tui.fuzz_rules import check
+from tests.tui.scenes import permission, tools
+from tests.tui.stage import Stage, stage
+
+
+async def mouse(s: Stage, x: int, y: int) -> None:
+    for kind in (events.MouseDown, events.MouseUp):
+        s.app.post_message(kind(None, x, y, 0, 0, 1, False, False, False, x, y))
+    await s.pilot.pause()
+
+
+async def test_a_mouse_beyond_the_edge_takes_no_keys() -> None:
+    async with stage() as s:
+        await mouse(s, 300, 70)
+        await s.press("h", "i")
+        assert s.app.repl.box.text == "hi"
+
+
+async def test_tab_stays_in_a_list() -> None:
+    async with stage() as s:
+        await s.type("one")
+        await s.press("enter", "ctrl+r", "tab", "escape")
+        assert not s.app.repl.picker.open
+        assert s.app.repl.box.text == ""
+
+
+async def test_a_click_into_the_prompt_leaves_the_keys_to_the_question() -> None:
+    async with stage() as s:
+        permission(s.session)
+        await s.see("Yes, once")
+        await mouse(s, 10, 21)
+        assert s.app.focused is s.app.repl.panel
+
+
+@pytest.mark.parametrize(
+    ("text", "harmless"),
+    [
+        ("plain\ttext\nof two lines", "plain\ttext\nof two lines"),
+        ("\x1b[31mred\x1b[0m \x1b]52;c;aGk=\x07end", "red end"),
+        ("a\x1b[201~y\n\x9bq\x07", "ay\nq"),
+        ("\x1b", ""),
+        ("z\u202ey \ud800 \U000e0041", "z<U+202E>y <U+D800> <U+E0041>"),
+        ("one\u2028two", "one\ntwo"),
+        ("\u0645\u06cc\u200c\u062e \U0001f468\u200d\U0001f469", None),
+    ],
+)
+async def test_nothing_that_comes_into_the_prompt_reaches_the_terminal_raw(
+    text: str, harmless: str | None
+) -> None:
+    wanted = text if harmless is None else harmless
+    assert seen(text) == wanted
+    async with stage() as s:
+        box = s.app.repl.box
+        await s.paste(text)
+        assert box.text == wanted
+        check(s.app)
+        box.put("")
+        box.put(text)
+        assert box.text == wanted
+
+
+@pytest.mark.parametrize("key", ["ctrl+o", "ctrl+home", "pageup"])
+async def test_a_transcript_that_a_question_hides_can_change(key: str) -> None:
+    async with stage(size=(40, 10)) as s:
+        tools(s.session)
+        permission(s.session)
+        await s.see("Yes, once")
+        s.session.publish(Cleared())
+        await s.settled()
+        await s.press(key)
+        await s.see("Yes, once")
