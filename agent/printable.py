@@ -12,6 +12,8 @@ import unicodedata
 from gatewright.agent.marks import STACKED
 
 MAX_MARKS = 4  # combining marks on one letter; more is noise meant to cover other lines
+MAX_BLANKS = 40  # a longer run of blanks in a question is counted
+MAX_EMPTY = 3  # and so are more empty lines than these
 MAX_SINGLY = 3  # a longer run of one hidden character is counted
 
 _ODD_BLANKS = "\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\u2800"
@@ -56,6 +58,9 @@ _PICTURE = re.compile(
     "\u2b05-\u2b55\u3030\u303d\u3297\u3299\U0001f004-\U0001f1e5\U0001f200-\U0001f3fa"
     "\U0001f400-\U0001faff]"
 )
+BLANKS = re.compile(rf" {{{MAX_BLANKS + 1},}}")
+_MANY_ENDS = re.compile(rf"\n{{{MAX_EMPTY + 2},}}")
+_INNER_TABS = re.compile(r"(?<=[^\t\n])\t+")
 _JOINER, _TEXT_STYLE, _EMOJI_STYLE, _KEY = "\u200d", "\ufe0e", "\ufe0f", "\u20e3"
 
 
@@ -81,6 +86,21 @@ def visible(text: str, *, strict: bool = False) -> str:
         return text
     text = text.replace("\r\n", "\n")
     return _seen(_LOOSE.sub(_loosely, text))
+
+
+def as_run(text: str) -> str:
+    """A command as it will run: what would push a part out of sight is counted instead."""
+    text = visible(text, strict=True)
+    if text.isascii() and text.isprintable() and len(text) <= MAX_BLANKS:
+        return text
+    text = BLANKS.sub(counted, text)
+    text = _INNER_TABS.sub(counted, text)
+    return _MANY_ENDS.sub(lambda match: f"\n{counted(match)}\n", text)
+
+
+def counted(match: re.Match[str]) -> str:
+    """A run of one character."""
+    return spelled(match[0][0], len(match[0]))
 
 
 def _loosely(match: re.Match[str]) -> str:

@@ -9,12 +9,10 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from gatewright.agent.printable import spelled, visible
+from gatewright.agent.printable import BLANKS, counted, visible
 
-__all__ = ["Stripper", "as_run", "one_line", "stripped", "visible"]
+__all__ = ["Stripper", "one_line", "stripped", "visible"]
 
-MAX_BLANKS = 40  # a longer run of blanks in a question is counted
-MAX_EMPTY = 3  # and so are more empty lines than these
 MAX_HELD = 1 << 16  # characters a sequence may have; a longer one is text
 
 _OPENERS = {"[": "csi", "P": "string", "X": "string", "]": "string", "^": "string", "_": "string"}
@@ -151,26 +149,9 @@ def one_line(text: str, *, strict: bool = False) -> str:
     `strict` spells out line ends and tabs, and counts blanks that would push something aside.
     """
     if strict:
-        text = _BLANKS.sub(_counted, visible(text.strip(), strict=True))
-        return _ENDS.sub(_counted, text)
+        text = BLANKS.sub(counted, visible(text.strip(), strict=True))
+        return _ENDS.sub(counted, text)
     return unicodedata.normalize("NFC", " ".join(visible(text).split()))
 
 
 _ENDS = re.compile(r"\n+|\t+")
-_MANY_ENDS = re.compile(rf"\n{{{MAX_EMPTY + 2},}}")
-_BLANKS = re.compile(rf" {{{MAX_BLANKS + 1},}}")
-_INNER_TABS = re.compile(r"(?<=[^\t\n])\t+")
-
-
-def as_run(text: str) -> str:
-    """A command as it will run: what would push a part out of sight is counted instead."""
-    text = visible(text, strict=True)
-    if text.isascii() and text.isprintable() and len(text) <= MAX_BLANKS:
-        return text
-    text = _BLANKS.sub(_counted, text)
-    text = _INNER_TABS.sub(_counted, text)
-    return _MANY_ENDS.sub(lambda match: f"\n{_counted(match)}\n", text)
-
-
-def _counted(match: re.Match[str]) -> str:
-    return spelled(match[0][0], len(match[0]))

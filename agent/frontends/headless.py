@@ -19,6 +19,7 @@ from gatewright.agent.frontends.output import Output, went_away
 from gatewright.agent.frontends.said import command
 from gatewright.agent.frontends.stdin import prompt_from
 from gatewright.agent.options import LaunchOptions
+from gatewright.agent.printable import visible
 from gatewright.agent.session import Session
 
 CLOSE_LIMIT = 8.0  # seconds from the result to the exit, whatever hangs
@@ -34,7 +35,7 @@ def run(options: LaunchOptions, open_session: Opener) -> int:
     try:
         return loop.run_until_complete(_Process(loop, options, open_session).run())
     except GatewrightError as error:
-        sys.stderr.write(f"agent: {error}\n")
+        sys.stderr.write(visible(f"agent: {error}\n"))
         return code_for(error)
 
 

@@ -24,6 +24,7 @@ from gatewright.agent.frontends.spoken import Spoken, answer_from, recalled
 from gatewright.agent.frontends.turn import from_start
 from gatewright.agent.frontends.typed import Drafts
 from gatewright.agent.options import LaunchOptions
+from gatewright.agent.printable import visible
 from gatewright.agent.session import Session
 from gatewright.tools.blocks import plain
 from gatewright.tools.interact import Answer, leaves
@@ -74,7 +75,7 @@ def run(options: LaunchOptions, open_session: Opener, ports: Ports) -> int:
     try:
         return loop.run_until_complete(_start(options, open_session, ports))
     except GatewrightError as error:
-        sys.stderr.write(f"agent: {error}\n")
+        sys.stderr.write(visible(f"agent: {error}\n"))
         return code_for(error)
 
 

@@ -8,16 +8,21 @@ import queue
 import threading
 from collections.abc import Callable
 
+from gatewright.agent.printable import visible
+
 FLUSH_LIMIT = 5.0
 
 
 class Output:
-    """Writes in order. `failed` is called once, from the thread, when nothing more can be written;
-    later writes are dropped.
+    """Writes in order, to a terminal only what does no harm there.
+
+    `failed` is called once, from the thread, when nothing more can be written; later writes are
+    dropped.
     """
 
     def __init__(self, fd: int, failed: Callable[[OSError], None]) -> None:
         self._fd = fd
+        self._for_people = os.isatty(fd)
         self._failed = failed
         self._queue: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self.error: OSError | None = None
@@ -25,6 +30,8 @@ class Output:
         self._thread.start()
 
     def write(self, text: str) -> None:
+        if self._for_people:
+            text = visible(text)
         # A lone surrogate from a model must not end the program.
         self._queue.put(text.encode("utf-8", "replace"))
 

@@ -26,6 +26,7 @@ from gatewright.agent.frontends.turn import (
 )
 from gatewright.agent.frontends.wire import Sink, encode
 from gatewright.agent.options import LaunchOptions
+from gatewright.agent.printable import visible
 from gatewright.agent.session import Session
 from gatewright.agent.structured import Shape
 from gatewright.tools.interact import Answer
@@ -55,7 +56,7 @@ async def run(
             case _:
                 pass
         if line := early.line(envelope) or (progress(envelope) if chatty else ""):
-            err.write(f"{line}\n")
+            err.write(visible(f"{line}\n"))
     return _finish(answer, ended, shape, (out, err))
 
 
@@ -70,13 +71,13 @@ def _finish(
     code = code_of(ended)
     if shape is not None and code is Exit.OK:
         if problem := shape.problem(answer):
-            err.write(f"agent: {MISSHAPEN.format(problem=problem)}\n")
+            err.write(visible(f"agent: {MISSHAPEN.format(problem=problem)}\n"))
             return Exit.ERROR
         answer = encode(shape.value(answer))
     if answer:
         out.write(answer if answer.endswith("\n") else f"{answer}\n")
     if ended.message:
-        err.write(f"agent: {ended.message}\n")
+        err.write(visible(f"agent: {ended.message}\n"))
     return code
 
 

@@ -25,7 +25,8 @@ from gatewright.agent.events import (
     UserMessage,
 )
 from gatewright.agent.frontends.turn import MAIN, text_of
-from gatewright.tools.blocks import Block, Diff, Output, plain
+from gatewright.agent.printable import as_run, visible
+from gatewright.tools.blocks import Block, Command, Diff, Output, plain
 from gatewright.tools.interact import Answer, Ask
 from gatewright.tools.protocol import TextContent
 
@@ -164,14 +165,24 @@ def _ended(event: TurnEnded) -> str:
 
 def question(ask: Ask) -> str:
     """The whole question: what is at stake, why it is asked, and how to answer."""
-    lines = [ask.title, *(plain(block) for block in ask.body)]
+    lines = [_exact(ask.title), *map(_judged, ask.body)]
     if ask.reason:
-        lines.append(ask.reason)
+        lines.append(_exact(ask.reason))
     for number, option in enumerate(ask.options, 1):
-        help = f" ({option.help})" if option.help else ""
-        lines.append(f"  {option.key or number}: {option.label}{help}")
+        help = f" ({_exact(option.help)})" if option.help else ""
+        lines.append(f"  {option.key or number}: {_exact(option.label)}{help}")
     lines.append("Type your answer, or what to do instead." if ask.free_text else "Type an answer.")
     return "\n".join(lines) + "\n"
+
+
+def _judged(block: Block) -> str:
+    if isinstance(block, Command):
+        return f"$ {as_run(block.command)}"
+    return _exact(plain(block))
+
+
+def _exact(text: str) -> str:
+    return visible(text, strict=True)
 
 
 def answer_from(ask: Ask, line: str) -> Answer | None:

@@ -15,6 +15,7 @@ from gatewright.agent.settings.legacy import FILES
 from gatewright.agent.settings.schema import Source
 from gatewright.agent.subcommands.place import here, refuse_inside_session
 from gatewright.agent.subcommands.schema import Name, document
+from gatewright.agent.subcommands.tell import tell
 
 group = typer.Typer(help="Show and change settings.", no_args_is_help=True)
 
@@ -49,9 +50,9 @@ def list_() -> None:
     values: Any = msgspec.to_builtins(loaded.settings)
     for key, sources in sorted(loaded.provenance.items()):
         found = json.dumps(value_at(values, key), ensure_ascii=False)
-        typer.echo(f"{key} = {found}  ({', '.join(sources)})")
+        tell(f"{key} = {found}  ({', '.join(sources)})")
     for problem in loaded.problems:
-        typer.echo(problem.text(), err=True)
+        tell(problem.text(), err=True)
 
 
 @group.command(name="set")
@@ -64,7 +65,7 @@ def set_(key: Key, value: Annotated[str, typer.Argument()], scope: Where = Scope
     path = here().places.file(source)
     assert path is not None
     set_value(path, key, given)
-    typer.echo(f"{key} = {json.dumps(given, ensure_ascii=False)} in {path}")
+    tell(f"{key} = {json.dumps(given, ensure_ascii=False)} in {path}")
 
 
 @group.command()
@@ -74,7 +75,7 @@ def unset(key: Key, scope: Where = Scope.USER) -> None:
     path = here().places.file(Source(scope))
     assert path is not None
     set_value(path, key, None)
-    typer.echo(f"{key} is no longer set in {path}")
+    tell(f"{key} is no longer set in {path}")
 
 
 @group.command()
@@ -83,7 +84,7 @@ def path() -> None:
     for file in here().loaded.files:
         if file.name in FILES.values() and not file.exists():
             continue  # an older agent's file, which nobody should begin to write
-        typer.echo(f"{file}{'' if file.exists() else '  (absent)'}")
+        tell(f"{file}{'' if file.exists() else '  (absent)'}")
 
 
 @group.command()

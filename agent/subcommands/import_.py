@@ -13,6 +13,7 @@ from gatewright.agent.settings import claude as theirs
 from gatewright.agent.settings.rulefile import Behavior
 from gatewright.agent.settings.schema import Source
 from gatewright.agent.subcommands.place import here, refuse_inside_session
+from gatewright.agent.subcommands.tell import tell
 
 group = typer.Typer(help="Copy settings of another program.", no_args_is_help=True)
 Sure = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
@@ -36,10 +37,10 @@ def claude(yes: Sure = False) -> None:
     for copy in copies:
         _show(copy)
     for left in theirs.beside(places, os.environ):
-        typer.echo(f"Left out: {left.what}: {left.why}.")
+        tell(f"Left out: {left.what}: {left.why}.")
     new = [copy for copy in copies if copy.values]
     if not new:
-        typer.echo("There is nothing to copy.")
+        tell("There is nothing to copy.")
         return
     if not yes:
         if not sys.stdin.isatty():
@@ -47,18 +48,18 @@ def claude(yes: Sure = False) -> None:
         typer.confirm("Copy this?", abort=True)
     for copy in new:
         theirs.apply(copy)
-        typer.echo(f"Copied into {copy.target}")
-    typer.echo("agent sessions import FILE copies a session.")
+        tell(f"Copied into {copy.target}")
+    tell("agent sessions import FILE copies a session.")
 
 
 def _show(copy: theirs.Copy) -> None:
-    typer.echo(f"{copy.origin} -> {copy.target}")
+    tell(f"{copy.origin} -> {copy.target}")
     for key, value in theirs.rows(copy.values):
-        typer.echo(f"  + {key}  {value}")
+        tell(f"  + {key}  {value}")
     if not copy.values:
-        typer.echo("  nothing new")
+        tell("  nothing new")
     for left in copy.left:
-        typer.echo(f"  - {left.what}: {left.why.rstrip('.')}.")
+        tell(f"  - {left.what}: {left.why.rstrip('.')}.")
 
 
 def _check(rule: str, behavior: Behavior, source: Source) -> str:

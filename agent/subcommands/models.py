@@ -13,6 +13,7 @@ from gatewright.agent.providers.catalog import ModelFacts, load_catalog
 from gatewright.agent.providers.keys import key_store
 from gatewright.agent.providers.registry import has_key
 from gatewright.agent.subcommands.place import here
+from gatewright.agent.subcommands.tell import tell
 from gatewright.tools.blocks import Table, plain
 
 Provider = Annotated[str, typer.Argument(help="Only this provider's models.")]
@@ -37,7 +38,7 @@ def models(provider: Provider = "", as_json: AsJson = False) -> None:
         return
     if not found:
         known = dict.fromkeys(name.partition("/")[0] for name in catalog.models)
-        typer.echo(f"No models of {provider} are known. Providers: {', '.join(known)}.", err=True)
+        tell(f"No models of {provider} are known. Providers: {', '.join(known)}.", err=True)
         raise typer.Exit(1)
     aliases = {
         f"{owner}/{model}": tier
@@ -50,7 +51,7 @@ def models(provider: Provider = "", as_json: AsJson = False) -> None:
         (*_row(name, facts), aliases.get(name, ""), "yes" if name.partition("/")[0] in keys else "")
         for name, facts in found.items()
     )
-    typer.echo(plain(Table(HEAD, rows)))
+    tell(plain(Table(HEAD, rows)))
 
 
 def _row(name: str, facts: ModelFacts) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from gatewright.agent.settings.schema import Source
 from gatewright.agent.settings.sources import RuleTexts
 from gatewright.agent.subcommands.jsonl import Jsonl, answer_lines
 from gatewright.agent.subcommands.place import Here, here, refuse_inside_session
+from gatewright.agent.subcommands.tell import tell
 
 group = typer.Typer(help="Permission rules.", no_args_is_help=True)
 
@@ -62,7 +63,7 @@ def explain(
     from gatewright.agent.subcommands.judging import Judge  # noqa: PLC0415  lazy: 60 ms
 
     for line in Judge(mode, interactive=not nobody).explain(tool, _input(tool, command)):
-        typer.echo(line)
+        tell(line)
 
 
 @group.command()
@@ -77,8 +78,8 @@ def test(
         total += 1
         good += holds
         if not holds:
-            typer.echo(line)
-    typer.echo(f"{good} of {total} as expected")
+            tell(line)
+    tell(f"{good} of {total} as expected")
     if good < total:
         raise typer.Exit(1)
 
@@ -93,9 +94,9 @@ def suggest(
 
     found = mined(asked_before(Judge()), least=least)
     for rule, count in found:
-        typer.echo(f"{count} times  agent permissions add allow {shlex.quote(rule)}")
+        tell(f"{count} times  agent permissions add allow {shlex.quote(rule)}")
     if not found:
-        typer.echo("Nothing was asked that often here.")
+        tell("Nothing was asked that often here.")
 
 
 @group.command(name="list")
@@ -106,11 +107,11 @@ def list_() -> None:
     for source, rules in (*place.loaded.rules.items(), *legacy):
         for behavior, texts in _lists(rules):
             for text in texts:
-                typer.echo(f"{behavior.ljust(5)}  {text}  ({source})")
+                tell(f"{behavior.ljust(5)}  {text}  ({source})")
                 if wrong := _problem(text, behavior, source):
-                    typer.echo(f"       {wrong}", err=True)
+                    tell(f"       {wrong}", err=True)
     for problem in place.loaded.problems:
-        typer.echo(problem.text(), err=True)
+        tell(problem.text(), err=True)
 
 
 @group.command()
@@ -123,9 +124,9 @@ def add(behavior: Behavior, rule: Rule, scope: Where = Scope.LOCAL) -> None:
         raise GatewrightError(problem)
     path = _file(place, source)
     new = add_rule(path, behavior, rule)
-    typer.echo(f"{behavior} {rule} {'is in' if new else 'was already in'} {path}")
+    tell(f"{behavior} {rule} {'is in' if new else 'was already in'} {path}")
     if scope is not Scope.USER and not place.trusted and behavior is Behavior.ALLOW:
-        typer.echo("This project is not trusted: agent trust add lets its rules count fully.")
+        tell("This project is not trusted: agent trust add lets its rules count fully.")
 
 
 @group.command()
@@ -136,7 +137,7 @@ def remove(rule: Rule, scope: Where = Scope.LOCAL) -> None:
     lists = remove_rule(path, rule)
     if not lists:
         raise GatewrightError(f"{path} has no rule {rule}.")
-    typer.echo(f"{rule} is no longer in {', '.join(lists)} of {path}")
+    tell(f"{rule} is no longer in {', '.join(lists)} of {path}")
 
 
 def _lists(rules: RuleTexts) -> tuple[tuple[Behavior, tuple[str, ...]], ...]:

@@ -15,6 +15,7 @@ from gatewright.agent.argv import Conflict
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.settings.paths import user_home
 from gatewright.agent.subcommands.place import here
+from gatewright.agent.subcommands.tell import tell
 from gatewright.permissions.sandbox import explain as explained
 from gatewright.permissions.sandbox import foreground
 from gatewright.permissions.sandbox.config import Config, configured
@@ -50,7 +51,7 @@ def explain(**flags: Any) -> None:
     found = machine()
     box = Sandbox(config, found)
     for line in explained.lines(box.profile(config.cwd), probe(found)):
-        typer.echo(line)
+        tell(line)
 
 
 def _signature(*, with_command: bool) -> inspect.Signature:

@@ -15,7 +15,9 @@ import typer
 from gatewright.agent.errors import SessionError
 from gatewright.agent.events import Envelope, UserMessage
 from gatewright.agent.frontends.spoken import Spoken
+from gatewright.agent.printable import visible
 from gatewright.agent.subcommands.place import here
+from gatewright.agent.subcommands.tell import tell
 from gatewright.agent.transcript.index import (
     Listed,
     describe,
@@ -60,7 +62,7 @@ def list_(everywhere: Everywhere = False, as_json: AsJson = False, limit: Limit 
         typer.echo(json.dumps([_facts(listed) for listed in found], indent=2, ensure_ascii=False))
         return
     if not found:
-        typer.echo("There are no sessions yet." if everywhere else "None here; try --all.")
+        tell("There are no sessions yet." if everywhere else "None here; try --all.")
         return
     head = ("Session", "Age", "Size", "Branch", "Title", *(("Directory",) if everywhere else ()))
     now = time.time()
@@ -75,7 +77,7 @@ def list_(everywhere: Everywhere = False, as_json: AsJson = False, limit: Limit 
         )
         for listed in found
     )
-    typer.echo(plain(Table(head, rows)))
+    tell(plain(Table(head, rows)))
 
 
 @group.command()
@@ -84,7 +86,7 @@ def show(session: Session) -> None:
     path = find_session(_folder(), session)
     spoken = Spoken()
     for envelope in branch_of(path):
-        typer.echo(_said(envelope) or spoken.text(envelope), nl=False)
+        tell(_said(envelope) or spoken.text(envelope), nl=False)
 
 
 @group.command()
@@ -102,9 +104,9 @@ def search(words: list[str], limit: Limit = 20, as_json: AsJson = False) -> None
         return
     for hit in hits:
         age = _age(time.time() - hit.time)
-        typer.echo(f"{hit.session}  {age.rjust(7)}  {hit.who}: {' '.join(hit.snippet.split())}")
+        tell(f"{hit.session}  {age.rjust(7)}  {hit.who}: {' '.join(hit.snippet.split())}")
     if not hits:
-        typer.echo("Nothing found.")
+        tell("Nothing found.")
         raise typer.Exit(1)
 
 
@@ -125,7 +127,7 @@ def export(session: Session, format: Kind = Format.MD, output: Target = "") -> N
             file.writelines(text)
     except OSError as error:
         raise SessionError(f"{output} cannot be written: {error.strerror}.") from error
-    typer.echo(f"Written to {output}")
+    tell(f"Written to {output}")
 
 
 @group.command()
@@ -135,10 +137,10 @@ def repair(session: Session) -> None:
 
     done = upkeep.repair(find_session(_folder(), session))
     if done.backup is None:
-        typer.echo("Nothing had to be repaired.")
+        tell("Nothing had to be repaired.")
         return
-    typer.echo(f"{done.kept} records kept, {done.dropped} dropped, {done.rejoined} rejoined.")
-    typer.echo(f"As it was: {done.backup}")
+    tell(f"{done.kept} records kept, {done.dropped} dropped, {done.rejoined} rejoined.")
+    tell(f"As it was: {done.backup}")
 
 
 @group.command()
@@ -152,9 +154,9 @@ def delete(session: Session, yes: Sure = False) -> None:
     if not yes:
         if not sys.stdin.isatty():
             raise SessionError(f"Add --yes to delete {name}.")
-        typer.confirm(f"Delete {name}?", abort=True)
+        typer.confirm(visible(f"Delete {name}?"), abort=True)
     upkeep.delete(path)
-    typer.echo(f"Deleted {name}")
+    tell(f"Deleted {name}")
 
 
 @group.command(name="import")
@@ -163,7 +165,7 @@ def import_(file: Annotated[Path, typer.Argument(help="A session file of Claude 
     from gatewright.agent.transcript.importers import import_claude  # noqa: PLC0415
 
     target = import_claude(file, here().places.home)
-    typer.echo(f"Imported. In its directory: agent --resume {target.stem}")
+    tell(f"Imported. In its directory: agent --resume {target.stem}")
 
 
 def _said(envelope: Envelope) -> str:

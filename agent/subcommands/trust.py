@@ -11,6 +11,7 @@ import typer
 from gatewright.agent.settings.paths import project_root
 from gatewright.agent.settings.trust import trust_key
 from gatewright.agent.subcommands.place import here, refuse_inside_session
+from gatewright.agent.subcommands.tell import tell
 
 HELP = "Which projects' own settings, hooks and servers may act."
 Directory = Annotated[Path, typer.Argument(help="A directory of the project.")]
@@ -27,9 +28,9 @@ def status(directory: Directory = Path()) -> None:
     """Say whether the project is trusted; exit code 1 when it is not."""
     root = _root(directory)
     if here().trust.trusts(root):
-        typer.echo(f"{trust_key(root)} is trusted.")
+        tell(f"{trust_key(root)} is trusted.")
         return
-    typer.echo(f"{trust_key(root)} is not trusted. agent trust add trusts it.")
+    tell(f"{trust_key(root)} is not trusted. agent trust add trusts it.")
     raise typer.Exit(1)
 
 
@@ -37,7 +38,7 @@ def status(directory: Directory = Path()) -> None:
 def add(directory: Directory = Path()) -> None:
     """Trust the project."""
     refuse_inside_session()
-    typer.echo(f"{here().trust.add(_root(directory))} is trusted from now on.")
+    tell(f"{here().trust.add(_root(directory))} is trusted from now on.")
 
 
 @group.command()
@@ -46,16 +47,16 @@ def remove(directory: Directory = Path()) -> None:
     refuse_inside_session()
     root = _root(directory)
     if here().trust.remove(root):
-        typer.echo(f"{trust_key(root)} is trusted no longer.")
+        tell(f"{trust_key(root)} is trusted no longer.")
     else:
-        typer.echo(f"{trust_key(root)} was not trusted.")
+        tell(f"{trust_key(root)} was not trusted.")
 
 
 @group.command(name="list")
 def list_() -> None:
     """List the trusted projects."""
     for root in here().trust.roots():
-        typer.echo(root)
+        tell(str(root))
 
 
 def _root(directory: Path) -> Path:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import accumulate, chain
 from typing import NamedTuple
 
+from gatewright.agent.printable import as_run
 from gatewright.tools.blocks import Command, Diff
 from gatewright.tools.interact import Ask, Option
 from gatewright.tui import cells
@@ -18,7 +19,7 @@ from gatewright.tui.ask.exact import exact
 from gatewright.tui.blocks.diff import draw_split, summary
 from gatewright.tui.blocks.registry import draw
 from gatewright.tui.line import BLANK, Line, Span, clip, flow, indent, line
-from gatewright.tui.sanitize import as_run, one_line, visible
+from gatewright.tui.sanitize import one_line, visible
 from gatewright.tui.state import MAIN, Pending
 
 PAD = 2

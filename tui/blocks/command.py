@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from gatewright.agent.printable import as_run
 from gatewright.tools.blocks import Command, Output
 from gatewright.tui.blocks.highlight import highlight
 from gatewright.tui.line import Line, Span, clip, flow, indent, wrap
-from gatewright.tui.sanitize import as_run, one_line, stripped
+from gatewright.tui.sanitize import one_line, stripped
 
 
 def draw(block: Command, width: int) -> list[Line]:
