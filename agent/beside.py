@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from gatewright.agent.commands.permission_book import PermissionBook
 from gatewright.agent.compact.compactor import CompactHooks, NoHooks
 from gatewright.agent.compact.state import forget_nothing, nothing
 from gatewright.agent.events import AnyEvent

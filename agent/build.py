@@ -19,6 +19,7 @@ from gatewright.agent.base import CLOCK, Base, announce, open_base
 from gatewright.agent.beside import Beside, open_namer, small_model
 from gatewright.agent.briefing import Briefing, places_of
 from gatewright.agent.commands.core import built_in
+from gatewright.agent.commands.permission_book import PermissionBook
 from gatewright.agent.commands.registry import Commands
 from gatewright.agent.commands.sandbox import sandbox_command
 from gatewright.agent.compact.state import Remains
@@ -100,6 +101,7 @@ async def open_session(
     live = _live(base, env, policy)
     planning, ledger = _planning(base, policy), ReadLedger()
     sandbox = _sandbox(base, policy)
+    live.listen(lambda now: sandbox.reach((now.where.root, *now.where.added)))
     briefing = Briefing(lambda: live.around)
     reader = PageReader(lambda: small_model(around, start, opener))
     if not interactive:
@@ -345,7 +347,7 @@ def _context_factory(
     def context(ports: CallPorts) -> ToolContext:
         live.refresh()
         return ToolContext(
-            where=ports.where,
+            where=live.around.seen_from(ports.where),
             ledger=ledger,
             spawn=spawn,
             ask=ports.ask,

@@ -152,8 +152,11 @@ class Session:
     def cycle_mode(self) -> str:
         return self.set_mode(self._parts.modes.after(self.mode))
 
-    async def run_command(self, line: str) -> Outcome:
-        """Run `/name args`. Changes and submits are already applied when this returns."""
+    async def run_command(self, line: str, *, switches: bool = False) -> Outcome:
+        """Run `/name args`. Changes and submits are already applied when this returns.
+
+        A front end that `switches` sessions is given a `Switch`, and goes over.
+        """
         context = CommandContext(
             modes=self._parts.modes,
             rules=self._parts.rules,
@@ -164,7 +167,10 @@ class Session:
             memory=self._parts.beside.memory,
             models=self._parts.beside.models,
             settings=self._parts.beside.settings,
+            permissions=self._parts.beside.permissions,
             effort=self._models.effort,
+            switches=switches,
+            busy=self.busy,
             jobs=self._jobs,
         )
         outcome = await self.commands.run(line, context)

@@ -319,6 +319,9 @@ class AgentApp(App[int], inherit_bindings=False):
         self.screen.refresh(repaint=True, layout=True)
         done(edited)
 
+    def mute(self, *, muted: bool) -> None:
+        self.attention.muted = muted
+
     def use_theme(self, name: str, *, keep: bool) -> None:
         if name != self.look.palette.name:
             self.look.use(name)

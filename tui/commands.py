@@ -6,21 +6,33 @@ They join the session's registry, so completion and `/help` know them like any o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from functools import partial
+from typing import TYPE_CHECKING, Protocol
 
 from gatewright.agent.commands.diff import Diffs
 from gatewright.agent.commands.outcome import Outcome, Panel, Say, Secret
+from gatewright.agent.commands.panels import (
+    ConfigPanel,
+    DoctorPanel,
+    RulesPanel,
+    SettingChanged,
+)
 from gatewright.agent.commands.registry import Command, CommandContext, Commands, Handler
 from gatewright.agent.commands.tasks import Tasks
-from gatewright.tools.blocks import Block, Table, Text
+from gatewright.tools.blocks import Block, Table
 from gatewright.tui.diff_panel import DiffScreen, open_diffs
 from gatewright.tui.keys import KEYS
-from gatewright.tui.picker import Key, Picking
+from gatewright.tui.panels.checks import ChecksView
+from gatewright.tui.panels.config import ConfigView
+from gatewright.tui.panels.rules import RulesView
+from gatewright.tui.panels.sheet import Sheet, View
+from gatewright.tui.picker import Picking
 from gatewright.tui.prompt.menu import Choice
 from gatewright.tui.tasks_panel import open_tasks
 from gatewright.tui.theme import Palette
 
-BEHAVIORS = ("allow", "ask", "deny")
+if TYPE_CHECKING:
+    from gatewright.agent.commands.panels import SettingsBook
 
 
 class Screen(DiffScreen, Protocol):
@@ -33,7 +45,8 @@ class Screen(DiffScreen, Protocol):
     def use_theme(self, name: str, *, keep: bool) -> None: ...
     def copy_answer(self, which: str) -> str: ...
     def ask_secret(self, asked: Secret) -> None: ...
-    def draft(self, text: str) -> None: ...
+    def show_panel(self, make: Callable[[Sheet], View]) -> None: ...
+    def take_up(self, key: str, book: SettingsBook) -> None: ...
     def toggle_vim(self) -> bool: ...
 
 
@@ -107,6 +120,8 @@ def panel(outcome: Panel, screen: Screen) -> bool:
     if isinstance(outcome, Diffs):
         open_diffs(outcome, screen)
         return True
+    if (opened := _live(outcome, screen)) is not None:
+        return opened
     opener = PANELS.get(outcome.name)
     if opener is None:
         return False
@@ -115,6 +130,29 @@ def panel(outcome: Panel, screen: Screen) -> bool:
         return False
     screen.pick(picking)
     return True
+
+
+def _live(outcome: Panel, screen: Screen) -> bool | None:
+    """The panels that draw from live data; None for any other."""
+    match outcome:
+        case RulesPanel(book=book, tab=tab):
+            screen.show_panel(lambda sheet: RulesView(sheet, book, tab).listing)
+        case ConfigPanel(book=settings):
+            themes = [(p.name, p.summary) for p in screen.palettes.values()]
+            follow = partial(_take_up, screen, settings)
+            screen.show_panel(lambda sheet: ConfigView(sheet, outcome, themes, follow).listing)
+        case DoctorPanel(checks=checks):
+            screen.show_panel(lambda sheet: ChecksView(sheet, checks))
+        case SettingChanged(key=key, book=settings):
+            screen.take_up(key, settings)
+            return False  # what is said about it stands in the transcript
+        case _:
+            return None
+    return True
+
+
+def _take_up(screen: Screen, book: SettingsBook, key: str) -> None:
+    screen.take_up(key, book)
 
 
 def _table(blocks: Sequence[Block], columns: int) -> Table | None:
@@ -128,41 +166,6 @@ def _mode(blocks: Sequence[Block], screen: Screen) -> Picking | None:
     choices = [Choice(name, name, runs) for _mark, name, runs in table.rows]
     at = _marked(table)
     return Picking("Mode", choices, lambda c: screen.run_line(f"/mode {c.insert}"), at=at)
-
-
-def _permissions(blocks: Sequence[Block], screen: Screen) -> Picking | None:
-    """Tabs by behaviour; what is wrong with a rule stands in its row."""
-    table = _table(blocks, 3)
-    if table is None:
-        return None
-    problems = [block.text for block in blocks if isinstance(block, Text)]
-    choices = [
-        Choice(f"{behavior} {rule}", rule, _problem(rule, problems), source)
-        for behavior, rule, source in table.rows
-    ]
-
-    def remove(choice: Choice) -> None:
-        if not choice.label:
-            return
-        screen.run_line(f"/permissions remove {choice.label}")
-
-    def add(choice: Choice) -> None:
-        screen.draft(f"/permissions {choice.insert.partition(' ')[0]} ")
-
-    return Picking(
-        "Permissions",
-        choices,
-        pick=lambda choice: screen.draft(f"/permissions {choice.insert}"),
-        tabs=BEHAVIORS,
-        keys=(
-            Key("delete", "removes", remove),
-            Key("insert", "adds", add),
-        ),
-    )
-
-
-def _problem(rule: str, problems: Sequence[str]) -> str:
-    return next((text for text in problems if rule in text), "")
 
 
 def _rewind(blocks: Sequence[Block], screen: Screen) -> Picking | None:
@@ -237,6 +240,5 @@ PANELS: dict[str, Callable[[Sequence[Block], Screen], Picking | None]] = {
     "effort": _effort,
     "login": _login,
     "logout": _logout,
-    "permissions": _permissions,
     "rewind": _rewind,
 }

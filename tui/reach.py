@@ -10,6 +10,8 @@ from gatewright.tools.blocks import Block
 from gatewright.tui import commands
 from gatewright.tui.clipboard import part_of_answers
 from gatewright.tui.look import Look
+from gatewright.tui.panels.sheet import Sheet
+from gatewright.tui.panels.sheet import View as PanelView
 from gatewright.tui.picker import Picking
 from gatewright.tui.screens.host import Host
 from gatewright.tui.talk import Talk
@@ -17,6 +19,7 @@ from gatewright.tui.theme import Palette
 from gatewright.tui.transcript.items import Prose, Shown
 
 if TYPE_CHECKING:
+    from gatewright.agent.commands.panels import SettingsBook
     from gatewright.tui.screens.repl import Repl  # it makes this
 
 
@@ -65,6 +68,30 @@ class Reach:
         """Show this full screen; `then` is called once it is closed."""
         items = [Shown(n, "", (block,)) for n, block in enumerate(blocks)]
         self._repl.read(items, then, from_top=from_top)
+
+    def show_panel(self, make: Callable[[Sheet], PanelView]) -> None:
+        self._repl.desk.close_menu()
+        self._repl.picker.close()
+        self._repl.sheet.show(make(self._repl.sheet))
+
+    def take_up(self, key: str, book: SettingsBook) -> None:
+        """A setting changed: what it means for this screen and session counts now."""
+        repl, ui = self._repl, book.ui
+        match key:
+            case "ui.theme" if ui.theme in self.palettes:
+                self.use_theme(ui.theme, keep=False)
+            case "ui.vim":
+                repl.box.use_vim(on=ui.vim)
+            case "ui.reducedMotion":
+                repl.spinner.still = ui.reduced_motion
+            case "ui.showThinking":
+                repl.transcript.records.open_thoughts = ui.show_thinking
+            case "ui.notify":
+                self._host.mute(muted=not ui.notify)
+            case "model" | "effort" if value := book.value(key):
+                self.run_line(f"/{key} {value}")
+            case _:
+                pass
 
     def ask_secret(self, asked: Secret) -> None:
         self._repl.desk.close_menu()

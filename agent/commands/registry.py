@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import msgspec
@@ -12,6 +13,7 @@ from gatewright.agent.commands.outcome import Outcome, Say
 from gatewright.tools.blocks import Block
 
 if TYPE_CHECKING:
+    from gatewright.agent.commands.permission_book import PermissionBook
     from gatewright.agent.jobs import SessionJobs
     from gatewright.agent.memory_book import MemoryBook
     from gatewright.agent.model_book import ModelBook
@@ -46,13 +48,17 @@ class Modes(Protocol):
         """The next mode of the Shift+Tab cycle."""
         ...
 
+    def plan_file(self) -> Path | None:
+        """Where the plan of this session is, or will be."""
+        ...
+
     def rows(self) -> Sequence[tuple[str, str]]:
         """Every mode a person may choose, with what runs in it without asking."""
         ...
 
 
 class CommandContext(msgspec.Struct, frozen=True, kw_only=True):
-    """What a command may look at."""
+    """What a command may look at. `switches`: the front end can go over to another session."""
 
     modes: Modes
     rules: RuleBook
@@ -63,7 +69,10 @@ class CommandContext(msgspec.Struct, frozen=True, kw_only=True):
     memory: MemoryBook | None = None
     models: ModelBook | None = None
     settings: SettingsBook | None = None
+    permissions: PermissionBook | None = None
     effort: str = ""
+    switches: bool = False
+    busy: bool = False
     jobs: SessionJobs | None = None
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from gatewright.tui.prompt.desk import FileSource
 from gatewright.tui.prompt.editor import Edited
@@ -17,6 +17,14 @@ class Host(FileSource, Protocol):
     def copy(self, text: str) -> None: ...
     def edit(self, text: str, done: Callable[[Edited], None]) -> None:
         """Let the person edit a text; returns at once."""
+        ...
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run something in the background; a defect in it is told."""
+        ...
+
+    def mute(self, *, muted: bool) -> None:
+        """Whether to ring when a question waits."""
         ...
 
     def folder(self) -> Path: ...

@@ -145,6 +145,7 @@ class Repl(Screen[None], inherit_bindings=False):
         self.set_class(short, "short")
         tiny = event.size.height < TINY
         self.set_class(tiny, "tiny")
+        self.sheet.room = event.size.height - (3 if short else 9)
         self.panel.room = event.size.height - (2 if tiny else 3 if short else 12)
 
     def repaint(self) -> None:
@@ -181,6 +182,7 @@ class Repl(Screen[None], inherit_bindings=False):
     def _show_asks(self) -> None:
         fresh = self.panel.show(self.view.asks)
         self.set_class(bool(self.view.asks), "asking")
+        self.sheet.hide(hidden=bool(self.view.asks))
         if not self.view.asks:
             self._close_reply()
             self._return_focus()
@@ -249,6 +251,9 @@ class Repl(Screen[None], inherit_bindings=False):
     # keys of the screen
 
     def _escape(self) -> None:
+        if self.sheet.open:  # somebody clicked into the prompt meanwhile
+            self.sheet.close()
+            return
         if self.transcript.has_selection:
             self.transcript.clear_selection()
             return
@@ -354,6 +359,9 @@ class Repl(Screen[None], inherit_bindings=False):
     def on_picker_closed(self) -> None:
         self._return_focus()
 
+    def on_sheet_closed(self) -> None:
+        self._return_focus()
+
     def on_secret_field_closed(self) -> None:
         self._return_focus()
 
@@ -369,7 +377,9 @@ class Repl(Screen[None], inherit_bindings=False):
             return self.secret
         if self.picker.open:
             return self.picker
-        return self.panel if self.view.asks else self.box
+        if self.view.asks:
+            return self.panel
+        return self.sheet if self.sheet.open else self.box
 
     def set_focus(
         self, widget: Widget | None, scroll_visible: bool = True, from_app_focus: bool = False
