@@ -100,11 +100,11 @@ def start(options: LaunchOptions) -> int:
 def converse(options: LaunchOptions) -> int:
     """Line by line, with what the screen knows about text that nobody vouches for."""
     from gatewright.agent.frontends import line  # noqa: PLC0415  lazy: 60 ms, asyncio
-    from gatewright.tui.sanitize import stripped, visible  # noqa: PLC0415  lazy: 3 ms
+    from gatewright.tui.sanitize import stripped  # noqa: PLC0415  lazy: 3 ms
     from gatewright.tui.shell import OwnShell  # noqa: PLC0415  lazy: 1 ms
     from gatewright.tui.talk import remembered  # noqa: PLC0415  lazy: 10 ms
 
-    ports = line.Ports(visible, stripped, remembered, OwnShell())
+    ports = line.Ports(stripped, remembered, OwnShell())
     return line.run(options, opener(options, interactive=True), ports)
 
 

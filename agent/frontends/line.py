@@ -59,11 +59,10 @@ class Shell(Protocol):
 class Ports:
     """What conversing shares with the screen.
 
-    `visible` spells out every character that is none to look at, `output` reads what a command
-    printed, `remembered` gives the line that `#line` keeps and nothing for a message.
+    `output` makes readable what a command printed, `remembered` gives the line that `#line` keeps
+    and nothing for a message.
     """
 
-    visible: Callable[[str], str]
     output: Callable[[str], str]
     remembered: Callable[[str], str]
     shell: Shell
@@ -237,7 +236,7 @@ class Conversation:
         if not text:
             return
         try:
-            self._out.write(self._ports.visible(text))
+            self._out.write(visible(text))
             self._out.flush()
         except BrokenPipeError:
             self.leave(Exit.SIGPIPE)

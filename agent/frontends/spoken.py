@@ -165,7 +165,7 @@ def _ended(event: TurnEnded) -> str:
 
 def question(ask: Ask) -> str:
     """The whole question: what is at stake, why it is asked, and how to answer."""
-    lines = [_exact(ask.title), *map(_judged, ask.body)]
+    lines = [_exact(_headline(ask)), *map(_judged, ask.body)]
     if ask.reason:
         lines.append(_exact(ask.reason))
     for number, option in enumerate(ask.options, 1):
@@ -173,6 +173,14 @@ def question(ask: Ask) -> str:
         lines.append(f"  {option.key or number}: {_exact(option.label)}{help}")
     lines.append("Type your answer, or what to do instead." if ask.free_text else "Type an answer.")
     return "\n".join(lines) + "\n"
+
+
+def _headline(ask: Ask) -> str:
+    """A question as one: what is asked about must not read as if it happened."""
+    if ask.kind != "permission" or ask.title.endswith("?"):
+        return ask.title
+    commands = any(isinstance(block, Command) for block in ask.body)
+    return "Run this command?" if commands else f"{ask.title}?"
 
 
 def _judged(block: Block) -> str:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import subprocess
-import time
 from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,66 +11,13 @@ import pytest
 from gatewright.agent import starting
 from gatewright.agent.options import LaunchOptions
 from gatewright.agent.starting import Manner, manner
-from tests.e2e.program import AGENT, Program
-from tests.fakes.model_server import ModelServer, ServerThread
+from tests.e2e.program import Program
+from tests.e2e.typed import Typed, typing
+from tests.fakes.model_server import ServerThread
 
 pytestmark = pytest.mark.e2e
 
 RUN = 'say: I will run it.\ncall: Bash {"command": "echo hi > ran"}\n---\nsay: Done.\n'
-
-
-class Typed:
-    """The program with pipes for a keyboard and a page."""
-
-    def __init__(self, program: Program, *flags: str, **env: str) -> None:
-        self.process = subprocess.Popen(
-            [AGENT, "--plain", *flags],
-            cwd=program.project,
-            env=program.env(**env),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-        self._seen = b""
-
-    def type(self, text: str) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.write(text.encode())
-        self.process.stdin.flush()
-
-    def until(self, words: str, *, count: int = 1, within: float = 8.0) -> str:
-        assert self.process.stdout is not None
-        fd = self.process.stdout.fileno()
-        os.set_blocking(fd, False)
-        deadline = time.monotonic() + within
-        while self._seen.count(words.encode()) < count:
-            assert time.monotonic() < deadline, self._seen.decode()
-            try:
-                self._seen += os.read(fd, 65536)
-            except BlockingIOError:
-                time.sleep(0.01)
-        return self._seen.decode()
-
-    def end(self) -> int:
-        assert self.process.stdin is not None
-        self.process.stdin.close()
-        return self.process.wait(timeout=8)
-
-    def drop(self) -> None:
-        self.process.kill()
-        self.process.wait()
-        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
-            assert stream is not None
-            stream.close()
-
-
-@contextmanager
-def typing(program: Program, server: ModelServer) -> Generator[Typed]:
-    typed = Typed(program, ANTHROPIC_API_KEY="k", ANTHROPIC_BASE_URL=server.url)
-    try:
-        yield typed
-    finally:
-        typed.drop()
 
 
 @pytest.fixture

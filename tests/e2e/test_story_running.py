@@ -28,11 +28,11 @@ def test_stopping_a_command_ends_all_of_it(program: Program) -> None:
     script = running(command) + "say: Here again.\n"
     with screen(program, script, *BYPASS) as (terminal, server):
         say(terminal, "Wait.")
-        pids = [_number(program.project / name) for name in ("child", "shell")]
+        pids = [written_number(program.project / name) for name in ("child", "shell")]
         assert all(map(_lives, pids))
         terminal.press("escape")
         terminal.wait_for("Interrupted")
-        _until_gone(pids)
+        until_gone(pids)
         assert len(server.bodies) == 1
         say(terminal, "Still there?")
         terminal.wait_for("Here again.")
@@ -67,7 +67,7 @@ def test_what_waits_can_be_taken_back(program: Program) -> None:
         assert "And then? Quickly." in texts(server.bodies[-1])
 
 
-def _number(path: Path) -> int:
+def written_number(path: Path) -> int:
     end = time.monotonic() + LIMIT
     while not (path.exists() and path.read_text("utf-8").strip()):
         assert time.monotonic() < end, f"{path} does not come"
@@ -84,7 +84,7 @@ def _lives(pid: int) -> bool:
     return status.rpartition(")")[2].split()[0] != "Z"
 
 
-def _until_gone(pids: list[int]) -> None:
+def until_gone(pids: list[int]) -> None:
     end = time.monotonic() + LIMIT
     while any(map(_lives, pids)):
         assert time.monotonic() < end, "the command lives on"

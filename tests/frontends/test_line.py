@@ -19,7 +19,7 @@ from gatewright.agent.messages import TextPart
 from gatewright.tools.blocks import Command
 from gatewright.tools.interact import Answer, Ask, Option
 from gatewright.tools.protocol import ToolCall, ToolContext, ToolResult
-from gatewright.tui.sanitize import stripped, visible
+from gatewright.tui.sanitize import stripped
 from gatewright.tui.shell import OwnShell
 from gatewright.tui.talk import remembered
 from tests.fakes.executor import FakeExecutor
@@ -72,7 +72,7 @@ class Talk:
         self.out = Page()
         reader, self._writer = os.pipe()
         self._reader = reader
-        ports = Ports(visible, stripped, remembered, OwnShell())
+        ports = Ports(stripped, remembered, OwnShell())
         self.conversation = Conversation(built.session, self.out, LineReader(reader), ports)
         self.task = asyncio.create_task(self.conversation.run(""))
 

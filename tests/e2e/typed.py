@@ -1,0 +1,75 @@
+"""`agent --plain` with pipes for a keyboard and a page."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from tests.e2e.program import AGENT, Program
+from tests.fakes.model_server import ModelServer
+
+
+class Typed:
+    """The program with pipes for a keyboard and a page."""
+
+    def __init__(self, program: Program, *flags: str, **env: str) -> None:
+        self.process = subprocess.Popen(
+            [AGENT, "--plain", *flags],
+            cwd=program.project,
+            env=program.env(**env),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        self._seen = b""
+
+    def type(self, text: str) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(text.encode())
+        self.process.stdin.flush()
+
+    def until(self, words: str, *, count: int = 1, within: float = 8.0) -> str:
+        assert self.process.stdout is not None
+        fd = self.process.stdout.fileno()
+        os.set_blocking(fd, False)
+        deadline = time.monotonic() + within
+        while self._seen.count(words.encode()) < count:
+            assert time.monotonic() < deadline, self._seen.decode()
+            try:
+                self._seen += os.read(fd, 65536)
+            except BlockingIOError:
+                time.sleep(0.01)
+        return self._seen.decode()
+
+    @property
+    def page(self) -> str:
+        """All that was printed."""
+        return self._seen.decode()
+
+    def end(self) -> int:
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        code = self.process.wait(timeout=8)
+        assert self.process.stdout is not None
+        self._seen += self.process.stdout.read() or b""
+        return code
+
+    def drop(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+            assert stream is not None
+            stream.close()
+
+
+@contextmanager
+def typing(program: Program, server: ModelServer, *flags: str, **env: str) -> Generator[Typed]:
+    served = {"ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": server.url}
+    typed = Typed(program, *flags, **served, **env)
+    try:
+        yield typed
+    finally:
+        typed.drop()
