@@ -70,7 +70,7 @@ class Editor:
     async def _edited(self, text: str, command: list[str], suffix: str) -> tuple[int, str]:
         with tempfile.TemporaryDirectory(prefix="agent-") as folder:
             path = Path(folder) / f"message{suffix}"
-            path.write_text(text, encoding="utf-8")
+            path.write_text(text, encoding="utf-8", errors="replace")  # halves of pairs
             code = await self._wait([*command, str(path)])
             return code, path.read_text(encoding="utf-8", errors="replace")
 

@@ -1,11 +1,12 @@
-"""Who has the keys: never nobody, and never what is under something that is open."""
+"""What the keyboard fuzz found, once and for all: keys that went nowhere, text that broke a row."""
 
 from __future__ import annotations
 
 import pytest
 from textual import events
 
-from gatewright.agent.events import Cleared
+from gatewright.agent.events import AssistantMessage, Cleared
+from gatewright.agent.messages import TextPart
 from gatewright.tui.prompt.paste import seen
 from tests.tui.fuzz_rules import check
 from tests.tui.scenes import permission, tools
@@ -78,3 +79,19 @@ async def test_a_transcript_that_a_question_hides_can_change(key: str) -> None:
         await s.settled()
         await s.press(key)
         await s.see("Yes, once")
+
+
+async def test_half_a_pair_of_a_model_can_be_copied_and_edited(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("VISUAL", "true")
+    async with stage() as s:
+        s.session.publish(AssistantMessage(id="m", model="x", parts=(TextPart("half \ud800"),)))
+        await s.see("half <U+D800>")
+        await s.type("/copy")
+        await s.press("enter")
+        await s.see("Copied 6 characters.")
+        await s.press("ctrl+t", "v")
+        await s.until(lambda: not s.app.editor.running)
+        await s.press("q")
+        await s.until(lambda: s.app.screen is s.app.repl)
