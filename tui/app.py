@@ -305,6 +305,7 @@ class AgentApp(App[int], inherit_bindings=False):
         self.repl.desk.complete()
 
     def copy(self, text: str) -> None:
+        text = text.encode("utf-8", "replace").decode("utf-8")  # a model may send half a pair
         self.copy_to_clipboard(text)
         self.spawn(copy_locally(text))
 
