@@ -205,11 +205,15 @@ class Session:
 
     async def _apply(self, change: Change) -> Outcome:
         match change.operation:
-            case SetMode(mode=name):
+            case SetMode(mode=name, then=then):
                 try:
-                    return Say.text(f"Mode: {self.set_mode(name)}")
+                    said = Say.text(f"Mode: {self.set_mode(name)}")
                 except ValueError as error:
                     return Say.text(str(error), "warning")
+                if then:
+                    self.submit(then)
+                    return Submit(then)
+                return said
             case SetModel(model=name):
                 return await self._change_model(name, self._models.effort)
             case SetEffort(effort=effort):

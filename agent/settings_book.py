@@ -21,6 +21,7 @@ from gatewright.agent.settings.schema import Source, Ui
 
 if TYPE_CHECKING:
     from gatewright.agent.settings.fields import Field
+    from gatewright.agent.surroundings import Surroundings
 
 DEFAULT = "default"
 AT_ONCE = ("permissions.", "web.", "env.")  # read again for every call
@@ -53,6 +54,11 @@ class SettingsBook:
         """All that are set anywhere."""
         self._live.refresh()
         return [self._setting(key) for key in sorted(self._live.around.loaded.provenance)]
+
+    @property
+    def around(self) -> Surroundings:
+        """What is in force now."""
+        return self._live.around
 
     def problems(self) -> Sequence[str]:
         return [problem.text() for problem in self._live.around.loaded.problems]

@@ -143,6 +143,9 @@ class Policy:
         """Call `watcher` with the new mode after every change."""
         self._watchers.append(watcher)
 
+    def plan_file(self) -> Path | None:
+        return self._plan_file
+
     def plan_at(self, file: Path | None) -> None:
         """Name the session's plan file."""
         self._plan_file = file

@@ -5,7 +5,7 @@ They join the session's registry, so completion and `/help` know them like any o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
@@ -17,6 +17,7 @@ from gatewright.agent.commands.panels import (
     RulesPanel,
     SettingChanged,
 )
+from gatewright.agent.commands.plan import PlanFile
 from gatewright.agent.commands.registry import Command, CommandContext, Commands, Handler
 from gatewright.agent.commands.tasks import Tasks
 from gatewright.tools.blocks import Block, Table
@@ -44,6 +45,7 @@ class Screen(DiffScreen, Protocol):
     def palettes(self) -> Mapping[str, Palette]: ...
     def use_theme(self, name: str, *, keep: bool) -> None: ...
     def copy_answer(self, which: str) -> str: ...
+    def edit(self, text: str, save: Callable[[str], Awaitable[Say]]) -> None: ...
     def ask_secret(self, asked: Secret) -> None: ...
     def show_panel(self, make: Callable[[Sheet], View]) -> None: ...
     def take_up(self, key: str, book: SettingsBook) -> None: ...
@@ -114,12 +116,6 @@ def panel(outcome: Panel, screen: Screen) -> bool:
     if isinstance(outcome, Secret):
         screen.ask_secret(outcome)
         return True
-    if isinstance(outcome, Tasks):
-        open_tasks(outcome, screen)
-        return True
-    if isinstance(outcome, Diffs):
-        open_diffs(outcome, screen)
-        return True
     if (opened := _live(outcome, screen)) is not None:
         return opened
     opener = PANELS.get(outcome.name)
@@ -141,6 +137,12 @@ def _live(outcome: Panel, screen: Screen) -> bool | None:
             themes = [(p.name, p.summary) for p in screen.palettes.values()]
             follow = partial(_take_up, screen, settings)
             screen.show_panel(lambda sheet: ConfigView(sheet, outcome, themes, follow).listing)
+        case Tasks():
+            open_tasks(outcome, screen)
+        case Diffs():
+            open_diffs(outcome, screen)
+        case PlanFile(text=text, save=save):
+            screen.edit(text, save)
         case DoctorPanel(checks=checks):
             screen.show_panel(lambda sheet: ChecksView(sheet, checks))
         case SettingChanged(key=key, book=settings):

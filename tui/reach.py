@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gatewright.agent.commands.outcome import Panel, Secret
-from gatewright.tools.blocks import Block
+from gatewright.agent.commands.outcome import Panel, Say, Secret
+from gatewright.tools.blocks import Block, plain
 from gatewright.tui import commands
 from gatewright.tui.clipboard import part_of_answers
 from gatewright.tui.look import Look
 from gatewright.tui.panels.sheet import Sheet
 from gatewright.tui.panels.sheet import View as PanelView
 from gatewright.tui.picker import Picking
+from gatewright.tui.prompt.editor import Edited
 from gatewright.tui.screens.host import Host
 from gatewright.tui.talk import Talk
 from gatewright.tui.theme import Palette
@@ -104,6 +105,21 @@ class Reach:
     def draft(self, text: str) -> None:
         self._repl.picker.close()
         self._repl.box.put(text)
+
+    def edit(self, text: str, save: Callable[[str], Awaitable[Say]]) -> None:
+        """Lend the terminal to an editor; `save` gets the changed text and says what to tell."""
+
+        async def keep(changed: str) -> None:
+            for block in (await save(changed)).blocks:
+                self._talk.note(plain(block), "dim")
+
+        def done(edited: Edited) -> None:
+            if edited.problem:
+                self._talk.note(edited.problem, "warning")
+            elif edited.text != text:
+                self._talk.spawn(keep(edited.text))
+
+        self._host.edit(text, done)
 
     def toggle_vim(self) -> bool:
         box = self._repl.box

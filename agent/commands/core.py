@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from gatewright.agent.commands import (
+    bug,
     config,
     diff,
     history,
     memory,
     models,
+    plan,
     session,
     settings,
     statusline,
@@ -40,6 +42,8 @@ def built_in() -> tuple[Command, ...]:
         *history.commands(),
         *tasks.commands(),
         *diff.commands(),
+        *plan.commands(),
+        *bug.commands(),
         *memory.commands(),
         Command(
             name="exit",

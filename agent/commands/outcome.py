@@ -11,7 +11,10 @@ from gatewright.tools.blocks import Block, Text, Tone
 
 
 class SetMode(msgspec.Struct, frozen=True):
+    """`then` is sent to the model in that mode."""
+
     mode: str
+    then: str = ""
 
 
 class SetModel(msgspec.Struct, frozen=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from pathlib import Path
 from typing import cast
 
 from gatewright.agent.commands.core import built_in
@@ -45,6 +46,7 @@ START = 1_700_000_000.0
 class Modes:
     def __init__(self) -> None:
         self.mode = "default"
+        self.plan: Path | None = None
 
     def current(self) -> str:
         return self.mode
@@ -54,6 +56,9 @@ class Modes:
             raise ValueError(f"There is no mode {name}.")
         self.mode = name
         return name
+
+    def plan_file(self) -> Path | None:
+        return self.plan
 
     def after(self, mode: str) -> str:
         return MODES[(MODES.index(mode) + 1) % len(MODES)]
@@ -186,8 +191,11 @@ class FakeSession:
         )
         outcome = await self.commands.run(line, context)
         match outcome:
-            case Change(operation=SetMode(mode=name)):
-                return Say.text(f"Mode: {self.set_mode(name)}")
+            case Change(operation=SetMode(mode=name, then=then)):
+                said = Say.text(f"Mode: {self.set_mode(name)}")
+                if then:
+                    self.submit(then)
+                return said
             case Change(operation=SetModel(model=name)):
                 self.model = name
                 self.publish(ModelChanged(model=name))

@@ -48,6 +48,9 @@ class FakeModes:
         self.mode = name
         return name
 
+    def plan_file(self) -> Path | None:
+        return None
+
     def after(self, mode: str) -> str:
         return self.names[(self.names.index(mode) + 1) % len(self.names)]
 

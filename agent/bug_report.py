@@ -1,0 +1,118 @@
+"""A report about a defect: versions, terminal, names of settings, the last errors; no secrets.
+
+What was said, what files hold and what settings are worth is not in it.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from gatewright.agent.redact import Redactor
+from gatewright.agent.surroundings import Surroundings
+from gatewright.agent.version import VERSION
+
+TERMINAL = ("TERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "COLORTERM", "LANG", "LC_ALL")
+PRESENT = ("TMUX", "STY", "SSH_TTY", "NO_COLOR", "WSL_DISTRO_NAME")  # only whether they are set
+LOG_BYTES = 64 * 1024
+LOG_LINES = 120
+
+
+class Told(msgspec.Struct, frozen=True, kw_only=True):
+    """What the session knows: the person's own words, the model, the mode."""
+
+    said: str
+    model: str
+    mode: str
+
+
+def write_report(around: Surroundings, told: Told) -> Path:
+    """Returns the file, which only the person can read. Raises OSError."""
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    folder = around.places.home / "reports"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    text = "\n".join([*_head(told), *_machine(around), *_settings(around), *_errors(around)])
+    path = folder / f"bug-{stamp}-{os.getpid()}.md"
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(Redactor(around.env).text(text).replace(str(around.where.home), "~") + "\n")
+    return path
+
+
+def _head(told: Told) -> Iterator[str]:
+    yield "# Report about a defect"
+    yield ""
+    yield told.said or "(What happened, what should have happened, and how to see it again.)"
+    yield ""
+    yield f"- model {told.model or 'none'}, mode {told.mode}"
+
+
+def _machine(around: Surroundings) -> Iterator[str]:
+    yield f"- version {VERSION}, Python {platform.python_version()}"
+    yield f"- {platform.system()} {platform.release()} {platform.machine()}"
+    yield f"- git {'found' if shutil.which('git', path=around.env.get('PATH')) else 'not found'}"
+    size = shutil.get_terminal_size()
+    yield f"- terminal {size.columns} x {size.lines}, output to one: {sys.stdout.isatty()}"
+    for name in TERMINAL:
+        if value := around.env.get(name):
+            yield f"- {name}={value}"
+    there = [name for name in PRESENT if around.env.get(name)]
+    yield f"- set: {', '.join(there) or 'none of ' + ', '.join(PRESENT)}"
+
+
+def _settings(around: Surroundings) -> Iterator[str]:
+    """Names and where they come from; of tables with names of the person's own only the table."""
+    yield ""
+    yield "## Settings that are set"
+    yield ""
+    found: dict[str, set[str]] = {}
+    for key, sources in around.loaded.provenance.items():
+        parts = key.split(".")
+        name = parts[0] if parts[0] in ("env", "providers") else key
+        found.setdefault(name, set()).update(str(source) for source in sources)
+    for name, layers in sorted(found.items()):
+        yield f"- {name} ({', '.join(sorted(layers))})"
+    if not found:
+        yield "None."
+    count = len(around.loaded.problems)
+    if count:
+        yield f"- {count} of them {'has a problem' if count == 1 else 'have problems'}"
+
+
+def _errors(around: Surroundings) -> Iterator[str]:
+    """The end of the newest log, and of the file with defects."""
+    folder = around.places.home / "logs"
+    logs = [path for path in folder.glob("*.log") if path.name != "errors.log"]
+    newest = sorted(logs, key=_changed)[-1:]
+    for path in (folder / "errors.log", *newest):
+        yield ""
+        yield f"## The end of {path.name}"
+        yield ""
+        yield "```"
+        yield from _tail(path)
+        yield "```"
+
+
+def _changed(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _tail(path: Path) -> Sequence[str]:
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - LOG_BYTES))
+            text = file.read(LOG_BYTES).decode("utf-8", errors="replace")
+    except OSError:
+        return ["(there is none: no error was kept)"]
+    lines = [line for line in text.splitlines() if " DEBUG " not in line and " INFO " not in line]
+    return lines[-LOG_LINES:] or ["(nothing but messages about normal work)"]
