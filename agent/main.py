@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
     from pathlib import Path
 
+    from gatewright.agent.commands.outcome import Switch
     from gatewright.agent.options import LaunchOptions
     from gatewright.agent.session import Session
     from gatewright.tools.blocks import Table
@@ -120,12 +121,12 @@ def show(options: LaunchOptions) -> int:
         themes=own.themes,
         history=own.history,
         keep_theme=own.keep_theme,
-        resuming=resuming(options, own.sessions) if options.resume == "" else None,
+        resuming=resuming(options, own.sessions),
     )
 
 
 def resuming(options: LaunchOptions, folder: Path) -> Resuming:
-    """What `--resume` without a session lets the person pick from."""
+    """The sessions to go on with; `--resume` without one lets the person pick first."""
     from msgspec.structs import replace  # noqa: PLC0415  loaded with the options
 
     from gatewright.tui.resuming import Resuming  # noqa: PLC0415  loaded with the screen
@@ -141,7 +142,20 @@ def resuming(options: LaunchOptions, folder: Path) -> Resuming:
     def going_on(id: str) -> Callable[[], Awaitable[Session]]:
         return opener(replace(options, resume=id or None), interactive=True, ask=options.prompt)
 
-    return Resuming(sessions, going_on)
+    return Resuming(sessions, going_on, options.resume == "", others(options))
+
+
+def others(options: LaunchOptions) -> Callable[[Switch], Awaitable[Session]]:
+    """How a front end gets another session than the one it began with."""
+
+    async def open_(to: Switch) -> Session:
+        from gatewright.agent.switching import begin, options_for  # noqa: PLC0415  loaded by now
+
+        session = await opener(options_for(options, to), interactive=True)()
+        begin(session, to)
+        return session
+
+    return open_
 
 
 def opener(

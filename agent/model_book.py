@@ -22,6 +22,10 @@ KEY_LIMIT = 8192
 ASKING_SECONDS = 1.5  # for what only the servers themselves know
 
 
+def _nobody() -> None:
+    """Nobody uses a key yet."""
+
+
 class Usable(msgspec.Struct, frozen=True):
     """A model as `provider/model`, and why it can be used: a key, this machine."""
 
@@ -49,6 +53,7 @@ class ModelBook:
     ) -> None:
         self._around = around
         self._keys = store
+        self.changed: Callable[[], None] = _nobody  # a key came or went
 
     async def usable(self) -> list[Usable]:
         """Providers with a key first, then servers on this machine, then what needs neither."""
@@ -117,11 +122,14 @@ class ModelBook:
         if not key or blank or len(key) > KEY_LIMIT:
             raise GatewrightError("That is no key: give one line without spaces.")
         place = self._store().put(provider, key)
+        self.changed()
         return "the system's keyring" if place == "keyring" else "a file only you can read"
 
     def forget(self, provider: str) -> bool:
         """Forget a stored key; False when there was none. May ask the keyring."""
-        return self._store().drop(provider)
+        dropped = self._store().drop(provider)
+        self.changed()
+        return dropped
 
     def _store(self) -> KeyStore:
         return self._keys(self._around().env)

@@ -14,14 +14,14 @@ from gatewright.agent.compact.compactor import Compactor, CompactPorts, budget_o
 from gatewright.agent.compact.keep import Kept
 from gatewright.agent.conversation import Conversation
 from gatewright.agent.errors import SessionError
-from gatewright.agent.events import AnyEvent, Compacted, TitleChanged
+from gatewright.agent.events import AnyEvent, Compacted, Noticed, TitleChanged
 from gatewright.agent.history.plan import Step
 from gatewright.agent.model import OpenModel
 from gatewright.agent.parts import Parts
 from gatewright.agent.redact import Redactor
 from gatewright.agent.review import Review
 from gatewright.agent.rewind import Gone, Point, Rewinder, RewindPorts, What
-from gatewright.agent.transcript.index import Listed, list_sessions
+from gatewright.agent.transcript.index import Listed, describe, find_session, list_sessions
 from gatewright.tools.blocks import Block
 
 T = TypeVar("T")
@@ -108,6 +108,10 @@ class Past:
 
         return await self._alone(work)
 
+    @property
+    def id(self) -> str:
+        return self._door.id
+
     def rename(self, title: str) -> str:
         """Returns the title as it is kept."""
         title = " ".join(title.split())[:TITLE_LIMIT]
@@ -121,6 +125,25 @@ class Past:
             return []
         found = await asyncio.to_thread(list_sessions, folder)
         return [listed for listed in found if listed.id != self._door.id]
+
+    def note(self, text: str) -> None:
+        """Tell the person, here and whenever they come back."""
+        self._door.publish(Noticed(text=text, tone="dim"))
+
+    async def elsewhere(self, wanted: str) -> Listed | None:
+        """The session of another directory that is meant. Raises SessionError: none, or many."""
+        folder = self._door.folder
+        if folder is None:
+            return None
+        return describe(await asyncio.to_thread(find_session, folder, wanted))
+
+    async def stored(self) -> Listed | None:
+        """This session as it is on the disk now; None: nothing is."""
+        path = self._door.stored()
+        if path is None or not path.exists():
+            return None
+        await self._door.barrier()
+        return await asyncio.to_thread(describe, path)
 
     async def export(self, format: str, target: str) -> Path:
         """Write the session to a file; returns where. Raises SessionError."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -12,7 +13,7 @@ from gatewright.agent.events import Envelope
 from gatewright.agent.ids import new_id
 from gatewright.agent.options import LaunchOptions
 from gatewright.agent.standing import Standing
-from gatewright.agent.transcript.index import find_session, list_sessions
+from gatewright.agent.transcript.index import Listed, find_session, list_sessions
 from gatewright.agent.transcript.place import transcript_file
 from gatewright.agent.transcript.reader import Stored, read_transcript
 from gatewright.tools.blocks import Table
@@ -89,11 +90,27 @@ def _asked_for(options: LaunchOptions, folder: Path) -> Path | None:
 
 def offered(folder: Path, now: float) -> Table:
     """The sessions of a directory for a person to pick from, newest first."""
+    return choice_of(list_sessions(folder), now)
+
+
+def choice_of(sessions: Iterable[Listed], now: float) -> Table:
     rows = tuple(
         (item.id, item.title, ago(now - item.changed), _size(item.size), item.branch)
-        for item in list_sessions(folder)
+        for item in sessions
     )
     return Table(("Session", "Title", "Age", "Size", "Branch"), rows)
+
+
+def matching(sessions: Sequence[Listed], wanted: str) -> list[Listed]:
+    """Those a person may mean by an id, its number in the list, a beginning, or words."""
+    if exact := [item for item in sessions if item.id == wanted]:
+        return exact
+    if wanted.isdecimal() and 1 <= int(wanted) <= len(sessions):
+        return [sessions[int(wanted) - 1]]
+    if begun := [item for item in sessions if item.id.startswith(wanted)]:
+        return begun
+    words = wanted.lower()
+    return [item for item in sessions if words in f"{item.title}\n{item.prompt}".lower()]
 
 
 def _size(count: int) -> str:

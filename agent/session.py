@@ -64,6 +64,8 @@ class Session:
         self._parts = parts
         self._where = parts.where
         self._models = Models(parts.open_model, parts.model_name, parts.fallback_names)
+        if parts.beside.models is not None:
+            parts.beside.models.changed = self._models.renew
         self._broker = Broker(lambda event, agent: self._publish(event, agent))
         self._jobs = SessionJobs(self._tell, self._publish)
         self._cache = CacheWatch()

@@ -25,6 +25,7 @@ from gatewright.tools.protocol import TextContent
 TIME = 15.0
 READ = 2_000  # characters of the first input
 LIMIT = 60
+NO_MODEL = "demo"  # it answers, but names nothing
 REPEAT = 32 * 1024  # bytes; half of what listing reads of a file's end
 SYSTEM = (
     "You name conversations of a coding agent. Answer with nothing but a title of three to seven "
@@ -121,7 +122,9 @@ class TitleKeeper:
 
 
 async def make_title(model: OpenModel, said: str) -> str:
-    """An empty string where none is to be had."""
+    """An empty string where none is to be had; without a model it is how the message begins."""
+    if model.provider.name == NO_MODEL:
+        return tidy(said)
     message = f"<message>\n{said[:READ]}\n</message>"
     try:
         return tidy(await short_answer(model, SYSTEM, message, max_output=100, seconds=TIME))

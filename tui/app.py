@@ -20,7 +20,7 @@ from textual.driver import Driver
 from textual.filter import LineFilter
 from textual.screen import Screen
 
-from gatewright.agent.commands.outcome import Panel
+from gatewright.agent.commands.outcome import Panel, Switch
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.events import Envelope, Rewound
 from gatewright.tui.clipboard import copy_locally
@@ -34,6 +34,7 @@ from gatewright.tui.prompt.files import Files
 from gatewright.tui.prompt.history import History
 from gatewright.tui.prompt.menu import Choice
 from gatewright.tui.prompt.vim.machine import Machine
+from gatewright.tui.picker import Picking
 from gatewright.tui.pump import pump
 from gatewright.tui.reduce import add, reduce, settle
 from gatewright.tui.resuming import OpenSession, Resuming, chosen
@@ -47,6 +48,7 @@ from gatewright.tui.theme import ANSI, DEFAULT, Palette, textual_theme
 from gatewright.tui.transcript.items import Item, Prose, Said
 
 if TYPE_CHECKING:
+    from gatewright.agent.hub import Subscription
     from gatewright.agent.session import Session  # 25 ms: the screen is there before the core
     from gatewright.agent.settings.schema import Ui
 
@@ -106,7 +108,15 @@ class AgentApp(App[int], inherit_bindings=False):
 
     @property
     def session(self) -> Session | None:
-        return self.talk.session
+        """The one that is shown."""
+        return self.switching.shown
+
+    @property
+    def switches(self) -> bool:
+        return self.switching.others is not None
+
+    def switch(self, to: Switch) -> None:
+        self.spawn(self.switching.switch(to))
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         return self._bare if self.no_color else super().get_line_filters()
@@ -166,7 +176,7 @@ class AgentApp(App[int], inherit_bindings=False):
     # the session and its events
 
     async def _live(self) -> None:
-        """Open the session, then show its events until it ends."""
+        """Open the session, then show its events, and those of others, until the last ends."""
         try:
             session = await (await self._opener())()
         except GatewrightError as error:
@@ -204,7 +214,7 @@ class AgentApp(App[int], inherit_bindings=False):
 
     async def _opener(self) -> OpenSession:
         """What opens the session that the person wants, where that is asked."""
-        if self.resuming is None:
+        if self.resuming is None or not self.resuming.picks:
             return self._open
         table = await self.resuming.sessions()
         if not table.rows:
@@ -295,7 +305,7 @@ class AgentApp(App[int], inherit_bindings=False):
         return self._files.choices(query) if self._files is not None else ()
 
     def refresh_files(self) -> None:
-        if self._files is None and self.session is not None:
+        if self._files is None and self.repl.view.cwd:
             self._files = Files(self.folder())
         if self._files is not None and self._files.stale:
             self.spawn(self._list_files(self._files))
@@ -346,7 +356,7 @@ def run(
     Raises the GatewrightError that kept the session from being opened, once the screen is gone.
     `ui` are the settings of the screen, `themes` a folder with themes of the person's own,
     `history` the file with what was sent before, `keep_theme` remembers a choice, and
-    `resuming` lets the person pick the session first.
+    `resuming` opens other sessions, at the start or later.
     """
     prepare()
     own, problems = read_palettes(themes) if themes is not None else ({}, [])
@@ -356,6 +366,7 @@ def run(
         app.repl.box.history_ = History(history)
     app.keep_theme = keep_theme
     app.resuming = resuming
+    app.switching.others = resuming.others if resuming is not None else None
     code = app.run()
     if app.failed is not None:
         raise app.failed

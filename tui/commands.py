@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from gatewright.agent.commands.diff import Diffs
+from gatewright.agent.commands.goto import Sessions
 from gatewright.agent.commands.outcome import Outcome, Panel, Say, Secret
 from gatewright.agent.commands.panels import (
     ConfigPanel,
@@ -29,6 +30,7 @@ from gatewright.tui.panels.rules import RulesView
 from gatewright.tui.panels.sheet import Sheet, View
 from gatewright.tui.picker import Picking
 from gatewright.tui.prompt.menu import Choice
+from gatewright.tui.resuming import choices_of
 from gatewright.tui.tasks_panel import open_tasks
 from gatewright.tui.theme import Palette
 
@@ -118,6 +120,9 @@ def panel(outcome: Panel, screen: Screen) -> bool:
         return True
     if (opened := _live(outcome, screen)) is not None:
         return opened
+    if isinstance(outcome, Sessions):
+        screen.pick(_sessions(outcome, screen))
+        return True
     opener = PANELS.get(outcome.name)
     if opener is None:
         return False
@@ -168,6 +173,14 @@ def _mode(blocks: Sequence[Block], screen: Screen) -> Picking | None:
     choices = [Choice(name, name, runs) for _mark, name, runs in table.rows]
     at = _marked(table)
     return Picking("Mode", choices, lambda c: screen.run_line(f"/mode {c.insert}"), at=at)
+
+
+def _sessions(outcome: Sessions, screen: Screen) -> Picking:
+    return Picking(
+        "Go on with which session? Esc stays here",
+        choices_of(outcome.table),
+        lambda choice: screen.run_line(f"/resume {choice.insert}"),
+    )
 
 
 def _rewind(blocks: Sequence[Block], screen: Screen) -> Picking | None:

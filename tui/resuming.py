@@ -1,4 +1,4 @@
-"""Which stored session a start goes on with: chosen on the screen, before there is a session."""
+"""Which stored session to go on with: chosen on the screen, at the start and later."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import msgspec
 
+from gatewright.agent.commands.outcome import Switch
 from gatewright.tools.blocks import Table
 from gatewright.tui.picker import Picking
 from gatewright.tui.prompt.menu import Choice
@@ -16,17 +17,30 @@ if TYPE_CHECKING:
     from gatewright.agent.session import Session  # 25 ms: the screen is there before the core
 
 OpenSession: TypeAlias = "Callable[[], Awaitable[Session]]"
+Others: TypeAlias = "Callable[[Switch], Awaitable[Session]]"
 
 
 class Resuming(msgspec.Struct, frozen=True):
-    """`sessions` lists id, title, age, size and branch; `going_on` with no id begins anew."""
+    """`sessions` lists id, title, age, size and branch; `going_on` with no id begins anew.
+
+    `picks`: the person picks the session first. `others` opens further ones.
+    """
 
     sessions: Callable[[], Awaitable[Table]]
     going_on: Callable[[str], OpenSession]
+    picks: bool = True
+    others: Others | None = None
 
 
 class Screen(Protocol):
     def pick(self, picking: Picking) -> None: ...
+
+
+def choices_of(table: Table) -> list[Choice]:
+    return [
+        Choice(id, title or "no title", f"{age:>7}  {size:>9}", branch)
+        for id, title, age, size, branch in table.rows
+    ]
 
 
 async def chosen(table: Table, screen: Screen) -> str:
@@ -37,14 +51,10 @@ async def chosen(table: Table, screen: Screen) -> str:
         if not picked.done():
             picked.set_result(id)
 
-    choices = [
-        Choice(id, title or "no title", f"{age:>7}  {size:>9}", branch)
-        for id, title, age, size, branch in table.rows
-    ]
     screen.pick(
         Picking(
             "Go on with which session? Esc starts a new one",
-            choices,
+            choices_of(table),
             pick=lambda choice: settle(choice.insert),
             cancel=lambda: settle(""),
         )

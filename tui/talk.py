@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, assert_never
 
 from msgspec.structs import replace
 
-from gatewright.agent.commands.outcome import Change, Outcome, Panel, Quit, Say, Secret, Submit
+from gatewright.agent.commands.outcome import (
+    Change,
+    Outcome,
+    Panel,
+    Quit,
+    Say,
+    Secret,
+    Submit,
+    Switch,
+)
 from gatewright.agent.commands.registry import Commands
 from gatewright.tools.blocks import Block, Command, Output, Text, Tone
 from gatewright.tools.interact import Answer
@@ -33,6 +42,9 @@ class Host(Protocol):
     def show_queue(self, texts: Sequence[str]) -> None: ...
     def open_panel(self, outcome: Panel) -> bool: ...
     def folder(self) -> Path: ...
+    @property
+    def switches(self) -> bool: ...
+    def switch(self, to: Switch) -> None: ...
     async def leave(self, code: int = 0) -> None: ...
 
 
@@ -63,6 +75,14 @@ class Talk:
         for text, attached in early:
             self.send(text, attached)
 
+    def hold(self) -> None:
+        """Keep what is sent until there is a session again."""
+        self.session = None
+
+    def forget(self) -> None:
+        """What own commands put out was for the session that is left."""
+        self._told.clear()
+
     @property
     def busy_shell(self) -> bool:
         """A command of the person's own runs."""
@@ -81,7 +101,8 @@ class Talk:
         elif text.startswith("!") and text[1:].strip():
             self._host.spawn(self._own(text[1:].strip()))
         elif line := remembered(text):
-            self._host.spawn(self._command(f"/memory add project {line}", shown=text.strip()))
+            adding = f"/memory add project {line}"
+            self._host.spawn(self._command(self.session, adding, shown=text.strip()))
         else:
             told = tuple(TextContent(text) for text in self._told)
             self._told.clear()
@@ -89,7 +110,10 @@ class Talk:
 
     def run_line(self, line: str) -> None:
         """Run a slash command and show what it says."""
-        self._host.spawn(self._command(line))
+        if self.session is None:
+            self.send(line)
+        else:
+            self._host.spawn(self._command(self.session, line))
 
     def give(self, asked: Secret, text: str) -> None:
         """Hand over what was typed into a masked field; only what is said about it is shown."""
@@ -139,9 +163,9 @@ class Talk:
     def note(self, text: str, tone: Tone = "normal") -> None:
         self._host.add(Note(0, text, tone))
 
-    async def _command(self, line: str, shown: str = "") -> None:
-        assert self.session is not None
-        await self._show(shown or line, await self.session.run_command(line))
+    async def _command(self, session: Session, line: str, shown: str = "") -> None:
+        outcome = await session.run_command(line, switches=self._host.switches)
+        await self._show(shown or line, outcome)
 
     async def _give(self, asked: Secret, text: str) -> None:
         self.say(asked.title, (await asked.take(text)).blocks)
@@ -156,6 +180,8 @@ class Talk:
                     self.say(line, fallback.blocks)
             case Quit():
                 await self._host.leave()
+            case Switch():
+                self._host.switch(outcome)
             case Change() | Submit():
                 pass
             case _:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
+from gatewright.agent.commands import goto
 from gatewright.agent.commands.outcome import Outcome, Panel, Say
 from gatewright.agent.commands.registry import Command, CommandContext
 from gatewright.agent.compact.estimate import text_tokens, turns_tokens
@@ -37,7 +38,7 @@ def commands() -> tuple[Command, ...]:
             run=rewind,
         ),
         Command(name="rename", summary="Name this session", args="TITLE", run=rename),
-        Command(name="resume", summary="Other sessions of this directory", run=resume),
+        *goto.commands(),
         Command(
             name="export",
             summary="Write this session to a file",
@@ -166,28 +167,6 @@ async def rename(args: str, context: CommandContext) -> Outcome:
     if context.past is None or not args:
         return Say.text("Usage: /rename TITLE", "warning")
     return Say.text(f"This session is called: {context.past.rename(args)}")
-
-
-async def resume(args: str, context: CommandContext) -> Outcome:
-    del args
-    if context.past is None:
-        return Say.text(NO_PAST, "warning")
-    sessions = await context.past.sessions()
-    if not sessions:
-        return Say.text("There is no other session in this directory.")
-    rows = tuple(
-        (
-            listed.id[:13],
-            time.strftime("%d %b %H:%M", time.localtime(listed.changed)),
-            listed.branch,
-            f"{max(1, listed.size // 1024):,} kB",
-            listed.title[:WIDTH],
-        )
-        for listed in sessions[:SHOWN]
-    )
-    table = Table(("Session", "Changed", "Branch", "Size", "Title"), rows)
-    hint = Text("agent --resume SESSION goes on with one.", "dim")
-    return Panel("resume", fallback=Say((table, hint)))
 
 
 async def export(args: str, context: CommandContext) -> Outcome:

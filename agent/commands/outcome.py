@@ -74,4 +74,25 @@ class Quit(msgspec.Struct, frozen=True):
     pass
 
 
-Outcome: TypeAlias = Say | Submit | Panel | Change | Quit
+class Switch(msgspec.Struct, frozen=True, kw_only=True):
+    """Leave this session for another one: a stored one, a copy of one, or without a path a new one.
+
+    Given only to a front end that can do it. `said` is told there; mode, model and effort are those
+    of the session that is left.
+    """
+
+    path: str = ""
+    copy: bool = False
+    title: str = ""  # what the other one is called from now on
+    said: str = ""
+    mode: str = ""
+    model: str = ""
+    effort: str = ""
+
+    @property
+    def carries(self) -> bool:
+        """Whether mode, model and effort go along: a stored session has its own."""
+        return self.copy or not self.path
+
+
+Outcome: TypeAlias = Say | Submit | Panel | Change | Quit | Switch

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gatewright.agent.commands.goto import anew
 from gatewright.agent.commands.outcome import Change, ClearHistory, Outcome, Say
 from gatewright.agent.commands.registry import Command, CommandContext
 from gatewright.tools.blocks import Table
@@ -11,7 +12,7 @@ def commands() -> tuple[Command, ...]:
     return (
         Command(
             name="clear",
-            summary="Begin anew: the model forgets the conversation",
+            summary="Begin a new conversation; /resume goes back to this one",
             aliases=("new", "reset"),
             run=clear,
         ),
@@ -21,6 +22,8 @@ def commands() -> tuple[Command, ...]:
 
 
 async def clear(args: str, context: CommandContext) -> Outcome:  # noqa: ARG001  one signature
+    if context.switches and context.past is not None:
+        return await anew(context, context.past)
     return Change(ClearHistory())
 
 

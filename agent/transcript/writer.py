@@ -17,7 +17,7 @@ import msgspec
 
 from gatewright.agent import wire
 from gatewright.agent.errors import SessionError
-from gatewright.agent.events import Envelope, TurnEnded, UserMessage
+from gatewright.agent.events import Envelope, TitleChanged, TurnEnded, UserMessage
 from gatewright.agent.hub import Subscription
 from gatewright.agent.ids import new_id
 
@@ -25,7 +25,10 @@ UNSAVED_LIMIT = 64 * 1024 * 1024
 
 
 class TranscriptWriter:
-    """Owns the file from the first message on: a session nobody spoke in leaves nothing behind."""
+    """Owns the file from the first message on, or from its name on.
+
+    A session that nobody spoke in or named leaves nothing behind.
+    """
 
     def __init__(
         self,
@@ -86,7 +89,9 @@ class TranscriptWriter:
         for envelope in batch:
             if envelope.event.durable and envelope.agent == "main":
                 self._unsaved += wire.encode(envelope, self._header.id)
-                self._spoken = self._spoken or isinstance(envelope.event, UserMessage)
+                self._spoken = self._spoken or isinstance(
+                    envelope.event, UserMessage | TitleChanged
+                )
         if self._spoken and self._unsaved:
             self._write()
 

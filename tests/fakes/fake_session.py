@@ -32,6 +32,7 @@ from gatewright.agent.hub import Hub, Subscription
 from gatewright.agent.jobs import SessionJobs
 from gatewright.agent.memory_book import MemoryBook
 from gatewright.agent.model_book import ModelBook
+from gatewright.agent.past import Past
 from gatewright.agent.session import Session
 from gatewright.tools.blocks import Block, Table, Text
 from gatewright.tools.interact import Answer
@@ -179,7 +180,7 @@ class FakeSession:
     def cycle_mode(self) -> str:
         return self.set_mode(self.modes.after(self.mode))
 
-    async def run_command(self, line: str) -> Outcome:
+    async def run_command(self, line: str, *, switches: bool = False) -> Outcome:
         context = CommandContext(
             modes=self.modes,
             rules=Rules(),
@@ -187,6 +188,9 @@ class FakeSession:
             commands=self.commands,
             models=self.models,
             memory=self.memory,
+            past=self.past,
+            switches=switches,
+            busy=self.busy,
             jobs=self.jobs,
         )
         outcome = await self.commands.run(line, context)

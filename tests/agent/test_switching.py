@@ -1,0 +1,43 @@
+"""Another session is opened as a start would open it, and nothing is looser there."""
+
+from __future__ import annotations
+
+import pytest
+
+from gatewright.agent.commands.outcome import Switch
+from gatewright.agent.options import LaunchOptions
+from gatewright.agent.switching import options_for
+
+
+def test_a_stored_session_gets_the_flags_of_this_run_and_nothing_else() -> None:
+    flags = LaunchOptions(
+        prompt="Hi.", continue_session=True, session_id="x", model="m", settings="s", mode="plan"
+    )
+    opened = options_for(flags, Switch(path="/p", mode="default", model="n", effort="high"))
+    assert opened == LaunchOptions(resume="/p", model="m", settings="s", mode="plan")
+
+
+def test_a_copy_and_a_new_one_go_on_with_what_was_chosen() -> None:
+    flags = LaunchOptions(resume="old", fork_session=True, model="m", mode="plan", effort="low")
+    copy = Switch(path="/p", copy=True, mode="acceptEdits", model="n", effort="high")
+    assert options_for(flags, copy) == LaunchOptions(
+        resume="/p", fork_session=True, model="n", mode="acceptEdits", effort="high"
+    )
+    fresh = options_for(flags, Switch(mode="default", model="n"))
+    assert fresh == LaunchOptions(model="n", mode="default", effort="low")
+
+
+@pytest.mark.parametrize(
+    ("flag", "to", "mode"),
+    [
+        ("bypassPermissions", Switch(path="/p", mode="bypassPermissions"), "bypassPermissions"),
+        ("bypassPermissions", Switch(mode="bypassPermissions"), "bypassPermissions"),
+        ("bypassPermissions", Switch(path="/p", mode="plan"), ""),  # the person left it
+        ("bypassPermissions", Switch(mode="plan"), "plan"),
+        ("", Switch(path="/p", mode="bypassPermissions"), ""),  # chosen for one session
+        ("", Switch(path="/p", copy=True, mode="bypassPermissions"), ""),
+        ("plan", Switch(mode="bypassPermissions"), "plan"),
+    ],
+)
+def test_a_loose_mode_comes_along_only_by_its_flag(flag: str, to: Switch, mode: str) -> None:
+    assert options_for(LaunchOptions(mode=flag), to).mode == mode

@@ -1,0 +1,142 @@
+"""One session on the screen after another: opened, shown until it is left, closed.
+
+Another one is open before the one at hand is left, so a session that cannot be opened costs
+nothing; whatever was opened is closed before the program ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Protocol
+
+from gatewright.agent.commands.outcome import Switch
+from gatewright.agent.errors import GatewrightError
+from gatewright.tui.picker import Picking
+from gatewright.tui.prompt.menu import Choice
+from gatewright.tui.resuming import Others
+from gatewright.tui.talk import Talk
+
+if TYPE_CHECKING:
+    from gatewright.agent.hub import Subscription
+    from gatewright.agent.session import Session  # 25 ms: the screen is there before the core
+
+OWN_COMMAND = "Your own command still runs. Esc stops it; then switch again."
+
+
+class Screen(Protocol):
+    """What is asked of the screen."""
+
+    def enter(self, session: Session) -> Subscription:
+        """Show this session from now on, its last screenful first."""
+        ...
+
+    async def follow(self, events: Subscription) -> None:
+        """Show what happens until the subscription ends."""
+        ...
+
+    def take_back(self) -> None:
+        """Put what was sent and not taken up into the prompt."""
+        ...
+
+    def tasks(self) -> int:
+        """How much runs in the background."""
+        ...
+
+    def pick(self, picking: Picking) -> None: ...
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None: ...
+
+
+class Switching:
+    def __init__(self, screen: Screen, talk: Talk) -> None:
+        self._screen = screen
+        self._talk = talk
+        self._events: Subscription | None = None
+        self._next: Session | None = None
+        self._going = False
+        self._ended = False
+        self._closing: set[asyncio.Task[None]] = set()
+        self.shown: Session | None = None
+        self.others: Others | None = None
+
+    async def live(self, first: Session) -> None:
+        """Until the last session has ended."""
+        session: Session | None = first
+        while session is not None:
+            self.shown = session
+            self._events = self._screen.enter(session)
+            self._talk.begin(session)
+            await self._screen.follow(self._events)
+            if self._ended:
+                return
+            if self._next is not None:
+                self._close_soon(session)
+            session, self._next = self._next, None
+
+    async def switch(self, to: Switch) -> None:
+        """Go over, once nothing is lost by it or the person wants it so."""
+        if self._talk.busy_shell:
+            self._talk.note(OWN_COMMAND, "warning")
+        elif count := self._screen.tasks():
+            self._screen.pick(self._sure(to, count))
+        else:
+            await self.go(to)
+
+    def _sure(self, to: Switch, count: int) -> Picking:
+        what = "A background task runs" if count == 1 else f"{count} background tasks run"
+        choices = [Choice("", "Stay here"), Choice("go", "Switch and stop what runs")]
+
+        def pick(choice: Choice) -> None:
+            if choice.insert:
+                self._screen.spawn(self.go(to))
+
+        return Picking(f"{what} here and would be stopped", choices, pick)
+
+    async def go(self, to: Switch) -> None:
+        here, others = self.shown, self.others
+        if here is None or others is None or self._going or self._ended:
+            return
+        self._going = True
+        self._talk.hold()
+        other: Session | None = None
+        try:
+            await self._closed()
+            other = await others(to)
+        except GatewrightError as error:
+            self._talk.note(str(error), "warning")
+        finally:
+            self._going = False
+            if other is None:
+                self._screen.take_back()
+                self._talk.begin(here)
+        if other is not None:
+            await self._leave_for(other, keep=to.copy)
+
+    async def _leave_for(self, other: Session, *, keep: bool) -> None:
+        if self._ended or self._events is None:
+            await other.close()
+            return
+        if not keep:
+            self._talk.forget()
+        self._next = other
+        self._events.close()
+
+    def _close_soon(self, session: Session) -> None:
+        task = asyncio.create_task(session.close(), name="closing a session")
+        self._closing.add(task)
+
+    async def _closed(self) -> None:
+        """Wait for sessions that are being closed: each has a limit of its own."""
+        if self._closing:
+            await asyncio.wait(self._closing)
+            done, self._closing = self._closing, set()
+            for task in done:
+                task.result()
+
+    async def close(self) -> None:
+        """The program ends."""
+        self._ended = True
+        for session in (self._next, self.shown):
+            if session is not None:
+                await session.close()
+        await self._closed()
