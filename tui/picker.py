@@ -22,7 +22,7 @@ from gatewright.tui.sanitize import one_line
 
 SHOWN = 10
 STEPS = {"up": -1, "down": 1, "ctrl+p": -1, "ctrl+n": 1, "pageup": -SHOWN, "pagedown": SHOWN}
-TURNS = {"tab": 1, "right": 1, "left": -1, "shift+tab": -1}
+TURNS = {"tab": 1, "right": 1, "left": -1, "shift+tab": -1, "ctrl+r": 1}
 
 
 class Key(NamedTuple):

@@ -123,6 +123,57 @@ def test_history_outlives_the_program(tmp_path: Path) -> None:
     assert History(tmp_path / "nowhere").entries() == []
 
 
+def test_old_and_new_lines_are_read_and_a_large_file_shrinks(tmp_path: Path) -> None:
+    path = tmp_path / "-home-sam-lease.jsonl"
+    path.write_text('"old"\n{"text": 3}\n[1]\n' + '"' + "x" * 19_000 + '"\n', encoding="utf-8")
+    history = History(path, now=lambda: 5.0)
+    history.project = "/home/sam/lease"
+    history.add("new")
+    assert History(path).entries() == ["old", "x" * 19_000, "new"]
+    with path.open("a", encoding="utf-8") as file:
+        file.writelines(f'"{number}{"y" * 19_000}"\n' for number in range(300))
+    kept = History(path).entries()
+    assert path.stat().st_size < 2_100_000
+    assert History(path).entries()[-100:] == kept[-100:]
+
+
+def test_history_by_scope(tmp_path: Path) -> None:
+    moment = iter(range(100, 200))
+    other = History(tmp_path / "other.jsonl", now=lambda: next(moment))
+    other.project = "/home/sam/other"
+    other.add("from another")
+    before = History(tmp_path / "own.jsonl", now=lambda: next(moment))
+    before.add("from before")
+    now = History(tmp_path / "own.jsonl", now=lambda: next(moment))
+    now.seed(["resumed"])
+    now.add("said now")
+    assert now.of_session() == ["resumed", "said now"]
+    assert now.entries() == ["from before", "resumed", "said now"]
+    said = list(dict.fromkeys(sent.text for sent in now.of_all()))
+    assert said == ["resumed", "said now", "from before", "from another"]
+
+
+async def test_ctrl_r_cycles_through_the_scopes(tmp_path: Path) -> None:
+    other = History(tmp_path / "other.jsonl")
+    other.project = "/home/sam/other"
+    other.add("far away")
+    History(tmp_path / "own.jsonl").add("earlier here")
+    async with stage() as s:
+        s.app.repl.box.history_ = History(tmp_path / "own.jsonl")
+        await s.type("just now")
+        await s.press("enter")
+        await s.type("draft")
+        await s.press("ctrl+r")
+        await s.see("project 2", "session 1", "all 3", "earlier here")
+        assert "far away" not in s.text()
+        await s.press("ctrl+r")
+        await s.gone("earlier here")
+        await s.press("tab")
+        await s.see("far away", "other")
+        await s.press(*"far", "enter")
+        assert s.app.repl.box.text == "far away"
+
+
 def test_kills_in_a_row_join() -> None:
     ring = KillRing()
     ring.kill("b")

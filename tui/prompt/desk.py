@@ -56,6 +56,7 @@ class Desk:
         self._box.put("")
         chips.clear()
         if not whole.startswith("/login "):  # a key may stand behind it
+            self._box.history_.project = str(self._files.folder())
             self._box.history_.add(whole)
         self._talk.send(whole, attached)
 

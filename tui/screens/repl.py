@@ -26,7 +26,8 @@ from gatewright.tui.prompt.attached import Attached
 from gatewright.tui.prompt.box import Box
 from gatewright.tui.prompt.desk import Desk
 from gatewright.tui.prompt.editor import Edited
-from gatewright.tui.prompt.menu import Choice, Menu
+from gatewright.tui.prompt.menu import Menu
+from gatewright.tui.prompt.search import history_search
 from gatewright.tui.reach import Reach
 from gatewright.tui.rows import Rows
 from gatewright.tui.screens.host import Host
@@ -343,18 +344,7 @@ class Repl(Screen[None], inherit_bindings=False):
             self._talk.note(problem, "warning")
 
     def _search_history(self) -> None:
-        entries = list(dict.fromkeys(reversed(self.box.history_.entries())))
-        choices = [Choice(text, " ".join(text.split())) for text in entries]
-        draft = self.box.text
-        self.reach.pick(
-            Picking(
-                "Sent before",
-                choices,
-                pick=lambda choice: self.box.put(choice.insert),
-                preview=lambda choice: self.box.put(choice.insert),
-                cancel=lambda: self.box.put(draft),
-            )
-        )
+        self.reach.pick(history_search(self.box))
 
     def on_picker_closed(self) -> None:
         self._return_focus()
