@@ -177,10 +177,10 @@ SEQUENCES: Mapping[str, Callable[[str], str]] = {
 }
 OTHER_NAMES: Mapping[str, str] = {
     **dict.fromkeys(("assistant", "message", "model", "model_text", "text", "stream"), STREAMED),
-    **dict.fromkeys(("prose", "answer", "response", "assistant_text"), STREAMED),
+    **dict.fromkeys(("prose", "answer", "response", "assistant_text", "link"), STREAMED),
     **dict.fromkeys(("prompt", "permission", "permission_command", "bash"), "prompt_command"),
     **dict.fromkeys(("permission_prompt", "shell_command"), "prompt_command"),
-    **dict.fromkeys(("permission_title", "dialog_title"), "prompt_title"),
+    **dict.fromkeys(("permission_title", "dialog_title", "prompt_url"), "prompt_title"),
     **dict.fromkeys(("permission_reason", "prompt_rule", "rule", "dialog"), "prompt_reason"),
     **dict.fromkeys(("prompt_body", "prompt_detail", "prompt_input", "mcp_prompt"), "prompt_text"),
     **dict.fromkeys(("permission_diff", "prompt_edit"), "prompt_diff"),
