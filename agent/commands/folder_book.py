@@ -56,7 +56,7 @@ class FolderBook:
         around = self._live.around
         trust = "the project" if around.trusted else "the project, not trusted"
         root = str(around.where.root)
-        rows = [FolderRow(root, root, "project", trust, "It is the project you work on.")]
+        rows = [FolderRow(root, root, "root", trust, "It is the project you work on.")]
         for source, texts in around.loaded.directories.items():
             name = SESSION if source is Source.CLI else str(source)
             place = place_of(name, around)
