@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from gatewright.agent.commands.diff import Changes, Diffs, Entry
+from gatewright.tools.blocks import Text
 from gatewright.tui.picker import Picking
 from gatewright.tui.prompt.menu import Choice
 from gatewright.tui.tasks_panel import TasksScreen
@@ -27,10 +28,11 @@ def open_diffs(outcome: Diffs, screen: DiffScreen, first: str = "", at: int = 0)
         view, file = files[choice.insert]
         screen.spawn(_read(outcome, screen, view, file))
 
+    wide = max(len(file.counts) for _view, file in files.values())
     screen.pick(
         Picking(
             "Changed",
-            [_choice(view, file) for view in views for file in view.files],
+            [_choice(view, file, wide) for view in views for file in view.files],
             pick=pick,
             tabs=[view.name for view in views],
             at=at,
@@ -39,11 +41,12 @@ def open_diffs(outcome: Diffs, screen: DiffScreen, first: str = "", at: int = 0)
 
 
 async def _read(outcome: Diffs, screen: DiffScreen, view: Changes, file: Entry) -> None:
-    blocks = await outcome.show(file)
+    blocks = (Text(f"{file.path}  {file.counts}  {view.about}"), *await outcome.show(file))
     again = partial(open_diffs, outcome, screen, view.name, view.files.index(file))
     screen.read(blocks, again, from_top=True)
 
 
-def _choice(view: Changes, file: Entry) -> Choice:
+def _choice(view: Changes, file: Entry, wide: int) -> Choice:
     kind = "" if file.kind == "changed" else file.kind
-    return Choice(f"{view.name} {file.path}", file.path, kind, file.counts)
+    detail = f"{file.counts.rjust(wide)}  {kind}".rstrip()
+    return Choice(f"{view.name} {file.path}", file.path, detail)

@@ -28,7 +28,7 @@ class Entry(msgspec.Struct, frozen=True):
 
     @property
     def counts(self) -> str:
-        return f"+{self.added} -{self.removed}" if self.added >= 0 else "not as text"
+        return f"+{self.added} -{self.removed}" if self.added >= 0 else "binary or large"
 
 
 class Changes(msgspec.Struct, frozen=True):

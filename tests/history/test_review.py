@@ -94,9 +94,9 @@ async def test_everything_uncommitted_is_listed(tmp_path: Path) -> None:
     assert rows(view) == [
         ("changed.txt", "changed", "+2 -1"),
         ("gone.txt", "deleted", "+0 -2"),
-        ("huge.txt", "untracked", "not as text"),
+        ("huge.txt", "untracked", "binary or large"),
         ("new/ü b.txt", "untracked", "+3 -0"),
-        ("picture.bin", "untracked", "not as text"),
+        ("picture.bin", "untracked", "binary or large"),
         ("staged.txt", "changed", "+0 -1"),
     ]
     assert view.sum == "6 files since the last commit, +5 -4"

@@ -33,7 +33,7 @@ async def test_files_by_view() -> None:
     async with stage() as s:
         assert s.app.repl.reach.open_panel(diffs())
         shown = await s.see("Changed", "uncommitted 2", "session 1", "a.py", "+3 -1")
-        assert "b.png" in shown and "not as text" in shown and "c.py" not in shown
+        assert "b.png" in shown and "binary or large" in shown and "c.py" not in shown
         await s.press("tab")
         await s.see("c.py", "+9 -0")
         await s.press("escape")
@@ -45,7 +45,9 @@ async def test_enter_reads_a_file_and_returns_to_its_row() -> None:
         s.app.repl.reach.open_panel(diffs())
         await s.see("▸ a.py")
         await s.press("down", "enter")
-        await s.see("- old of b.png", "+ new of b.png", "q closes")
+        await s.see("b.png  binary or large  since the last commit", "q closes")
+        await s.see("- old of b.png", "+ new of b.png")
+        await s.gone("end to follow")
         await s.press("q")
         await s.see("▸ b.png")
         await s.press("tab", "enter")

@@ -25,7 +25,7 @@ from gatewright.tui.transcript.items import (
     ToolRun,
 )
 from gatewright.tui.transcript.view import Transcript
-from gatewright.tui.transcript.window import Place
+from gatewright.tui.transcript.window import START, Place
 
 HINT = "/ search  n next  N previous  v editor  q closes"
 
@@ -100,6 +100,7 @@ class Reader(Screen[None]):
         self.transcript.sync()
         if self._from_top:
             self.transcript.home()
+            self.call_after_refresh(self.transcript.go_to, START)  # where it fits, that is its end
 
     def on_key(self, event: events.Key) -> None:
         event.stop()
