@@ -131,8 +131,8 @@ def _asked(place: KeyPlace, book: ModelBook) -> Secret:
         except GatewrightError as error:
             return Say.text(str(error), "warning")
         return Say.text(
-            f"The key for {name} is kept in {where}. /model chooses one of its models; "
-            f"/logout {name} forgets the key."
+            f"The key for {name} is kept in {where} and counts from the next message on. "
+            f"/model chooses one of its models; /logout {name} forgets the key."
         )
 
     lines = [f"Make a key at {place.page}"] if place.page else []

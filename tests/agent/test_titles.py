@@ -20,7 +20,9 @@ from gatewright.agent.events import (
 )
 from gatewright.agent.housekeeping import DAY, Housekeeping, let_old_sessions_go
 from gatewright.agent.model import OpenModel
+from gatewright.agent.providers.demo import DemoProvider
 from gatewright.agent.providers.script import ScriptedProvider
+from gatewright.agent.request import RequestFrame
 from gatewright.agent.stop import Stop
 from gatewright.agent.titles import LIMIT, REPEAT, Namer, TitleKeeper, tidy
 from gatewright.tools.protocol import TextContent
@@ -65,6 +67,26 @@ async def test_named_after_the_first_exchange() -> None:
 async def test_not_named(events: tuple[AnyEvent, ...]) -> None:
     found, provider = await titles("say: x", *events)
     assert (found, provider.requests) == ([], [])
+
+
+async def test_without_a_model_it_is_how_the_message_begins() -> None:
+    title = ""
+
+    def publish(event: AnyEvent) -> None:
+        nonlocal title
+        assert isinstance(event, TitleChanged)
+        title = event.title
+
+    for said in ("find TODO", "read notes.txt\nplease"):
+        frame = RequestFrame(model="demo", effort="", system=(), tools=(), max_output=9)
+        model = OpenModel(
+            name="demo", provider=DemoProvider(), frame=frame, window=9, price=lambda usage: 0.0
+        )
+        namer = Namer(lambda model=model: model, publish)
+        namer.saw(UserMessage(content=(TextContent(said),)))
+        namer.saw(DONE)
+        await asyncio.wait_for(namer.settled(), 2)
+        assert title == said.partition("\n")[0]
 
 
 @pytest.mark.parametrize("script", ["error: overloaded", "say:  ", "cut:"])

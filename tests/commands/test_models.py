@@ -9,10 +9,12 @@ import pytest
 from gatewright.agent.commands.core import built_in
 from gatewright.agent.commands.outcome import Change, Outcome, Panel, Secret, SetEffort
 from gatewright.agent.commands.registry import CommandContext, Commands
+from gatewright.agent.model import OpenModel
 from gatewright.agent.model_book import ModelBook
+from gatewright.agent.providers.script import ScriptedProvider
 from gatewright.tools.blocks import Table
 from tests.commands.test_history import said
-from tests.fakes.house import FakeModes, FakeRules
+from tests.fakes.house import FakeModes, FakeRules, house, open_scripted
 from tests.fakes.model_server import ServerThread
 from tests.fakes.models import model_book
 
@@ -111,3 +113,26 @@ async def test_a_logout_forgets(tmp_path: Path) -> None:
 async def test_what_cannot_be_logged_in_to(tmp_path: Path, line: str, told: str) -> None:
     assert told in said(await run(line, model_book(tmp_path)))
     assert not model_book(tmp_path).stored()
+
+
+async def test_a_key_counts_from_the_next_message_on(tmp_path: Path) -> None:
+    provider = ScriptedProvider.parse(
+        "say: One.\n---\nsay: Two.\n---\nsay: Three.\n---\nsay: Four."
+    )
+    opened: list[str] = []
+
+    def open_model(name: str, effort: str) -> OpenModel:
+        opened.append(name)
+        return open_scripted(provider, name, effort)
+
+    book = model_book(tmp_path)
+    async with house("", open_model=open_model, models=book) as built:
+        for change in (None, None, "keep", "forget"):
+            if change == "keep":
+                book.keep("openai", "other")
+            elif change == "forget":
+                assert book.forget("openai")
+            built.session.submit("Hi.")
+            await built.session.idle()
+    assert len(provider.requests) == 4
+    assert opened == ["script"] * 3, "the model is opened again for a key and for nothing else"

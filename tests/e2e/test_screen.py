@@ -44,8 +44,8 @@ def test_picking_the_session_to_go_on_with(program: Program) -> None:
         leave(terminal)
         env = served(server)
         with program.terminal("--model", MODEL, "--resume", env=env) as resumed:
-            resumed.wait_for("Go on with which session?", "demo", "now")
-            resumed.send("demo\r")
+            resumed.wait_for("Go on with which session?", "Mend the parser", "now")
+            resumed.send("parser\r")
             resumed.wait_for("First.", MODEL)
             say(resumed, "Again.")
             resumed.wait_for("Second.")

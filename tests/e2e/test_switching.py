@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from tests.e2e.program import Program
-from tests.e2e.test_screen import MODEL, leave, say, screen
+from tests.e2e.stage import MODEL, leave, say, screen
 from tests.fakes.model_server import ServerThread
 from tests.fakes.terminal import Terminal
 

@@ -19,6 +19,7 @@ from gatewright.agent.ids import new_id
 from gatewright.agent.loop import Limits
 from gatewright.agent.messages import Usage
 from gatewright.agent.model import OpenModel
+from gatewright.agent.model_book import ModelBook
 from gatewright.agent.parts import CallPorts, Parts
 from gatewright.agent.providers.script import ScriptedProvider
 from gatewright.agent.request import RequestFrame
@@ -114,6 +115,7 @@ def build(
     open_model: Callable[[str, str], OpenModel] | None = None,
     retry_in: Retry = retry_in,
     remains: Callable[[int], Awaitable[Sequence[str]]] = nothing,
+    models: ModelBook | None = None,
 ) -> House:
     provider = ScriptedProvider.parse(script)
     executor = executor or FakeExecutor()
@@ -149,7 +151,7 @@ def build(
         limits=limits,
         interactive=interactive,
         fallback_names=fallback_names,
-        beside=Beside(remains=remains),
+        beside=Beside(remains=remains, models=models),
     )
     return House(Session(parts), provider, executor, talk, modes)
 
@@ -166,6 +168,7 @@ async def house(
     open_model: Callable[[str, str], OpenModel] | None = None,
     retry_in: Retry = retry_in,
     remains: Callable[[int], Awaitable[Sequence[str]]] = nothing,
+    models: ModelBook | None = None,
 ) -> AsyncGenerator[House]:
     """A session that is closed again, whatever the test does."""
     built = build(
@@ -178,6 +181,7 @@ async def house(
         open_model=open_model,
         retry_in=retry_in,
         remains=remains,
+        models=models,
     )
     try:
         yield built
