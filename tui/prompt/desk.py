@@ -54,7 +54,7 @@ class Desk:
         self.close_menu()
         whole = chips.unfold(text)
         self._box.put("")
-        chips.clear()
+        chips.trim()
         if not whole.startswith("/login "):  # a key may stand behind it
             self._box.history_.project = str(self._files.folder())
             self._box.history_.add(whole)

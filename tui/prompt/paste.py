@@ -14,6 +14,9 @@ from gatewright.tui.prompt.files import mention
 
 MANY_CHARACTERS = 1000
 MANY_LINES = 15
+TOO_LONG = 20_000  # characters of an earlier message
+MAX_CHIPS = 50
+MAX_KEPT = 20_000_000  # characters of all chips
 MAX_PICTURE = 5 * 1024 * 1024
 PICTURES = {
     ".png": "image/png",
@@ -73,6 +76,7 @@ def _existing(text: str) -> Path | None:
         return None
 
 
+_PASTED = re.compile(r"\[Pasted \d+ lines #\d+\]")
 _PICTURE = re.compile(r"\[Picture [^\[\]]*#\d+\]")
 
 
@@ -111,21 +115,30 @@ class Chips:
         picture = None if shell else dropped_picture(text)
         if picture is None and not large(text):
             return text if shell else dropped_path(text) or text
+        if picture is None:
+            return self._stand_in(text)
         self._count += 1
-        if picture is not None:
-            name = picture.name.replace("[", "(").replace("]", ")")
-            chip = f"[Picture {name} #{self._count}]"
-            self._pictures[chip] = picture
-            return chip
+        name = picture.name.replace("[", "(").replace("]", ")")
+        chip = f"[Picture {name} #{self._count}]"
+        self._pictures[chip] = picture
+        return chip
+
+    def fold_long(self, text: str) -> str:
+        """A chip for what no prompt can show and no hand has written."""
+        return self._stand_in(text) if len(text) > TOO_LONG else text
+
+    def _stand_in(self, text: str) -> str:
+        for chip, whole in self._texts.items():
+            if whole == text:
+                return chip
+        self._count += 1
         chip = f"[Pasted {text.count(chr(10)) + 1} lines #{self._count}]"
         self._texts[chip] = text
         return chip
 
     def unfold(self, text: str) -> str:
-        """The text with every paste in its place."""
-        for chip, whole in self._texts.items():
-            text = text.replace(chip, whole)
-        return text
+        """The text with every paste in its place; what looks like a chip in a paste stays."""
+        return _PASTED.sub(lambda match: self._texts.get(match[0], match[0]), text)
 
     def pictures(self, text: str) -> tuple[Content, ...]:
         """The pictures whose chips still stand in the text. Raises OSError."""
@@ -160,6 +173,11 @@ class Chips:
         known = match is not None and (match[0] in self._texts or match[0] in self._pictures)
         return match[0] if match is not None and known else ""
 
-    def clear(self) -> None:
-        self._texts.clear()
-        self._pictures.clear()
+    def trim(self) -> None:
+        """Forget the oldest; a draft put aside, taken back or undone still has its chips."""
+        while len(self._texts) > 1 and (
+            len(self._texts) > MAX_CHIPS or sum(map(len, self._texts.values())) > MAX_KEPT
+        ):
+            del self._texts[next(iter(self._texts))]
+        while len(self._pictures) > MAX_CHIPS:
+            del self._pictures[next(iter(self._pictures))]

@@ -11,6 +11,7 @@ from gatewright.tui.prompt.history import Sent
 from gatewright.tui.prompt.menu import Choice
 
 SCOPES = ("project", "session", "all")
+SHOWN = 1000  # characters that are listed and searched
 
 
 def history_search(box: Box) -> Picking:
@@ -42,4 +43,5 @@ def _choices(scope: str, entries: Iterable[Sent]) -> Iterable[Choice]:
         if sent.text not in seen:
             seen.add(sent.text)
             place = Path(sent.project).name if sent.project else ""
-            yield Choice(f"{scope} {sent.text}", " ".join(sent.text.split()), source=place)
+            shown = " ".join(sent.text[:SHOWN].split())
+            yield Choice(f"{scope} {sent.text}", shown, source=place)
