@@ -80,7 +80,8 @@ def visible(text: str, *, strict: bool = False) -> str:
         if "<U+" in text:
             text = _SPELLED.sub("<U+003C>", text)
         if not text.isascii() or not text.isprintable():
-            text = _seen(_STRICT.sub(lambda match: spelled(match[1], len(match[0])), text))
+            text = _STRICT.sub(lambda match: spelled(match[1], len(match[0])), text)
+            text = _seen(_TONE.sub(lambda match: _each(match[0]), text))
         return text
     if text.isascii() and text.isprintable():
         return text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Mapping
 
@@ -12,6 +13,8 @@ from textual.strip import Strip
 from gatewright.tui import cells
 from gatewright.tui.line import Line
 from gatewright.tui.theme import DEFAULT, PALETTES, Palette, styles_of
+
+_ACTS = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def _linked(style: Style, target: str) -> Style:
@@ -48,8 +51,11 @@ class Look:
             look = self._on(back, span.role)
             if span.link:
                 look = _linked(look, span.link)
-            segments.append(Segment(span.text, look))
-            size += cells.width(span.text)
+            text = span.text
+            if not text.isprintable():  # the last gate: whoever made the row, nothing in it acts
+                text = _ACTS.sub("\ufffd", text)
+            segments.append(Segment(text, look))
+            size += cells.width(text)
         if size > width:  # only a window too small for anything
             return Strip(segments).adjust_cell_length(width, base)
         if row.fill and size < width - side:

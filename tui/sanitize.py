@@ -135,7 +135,7 @@ def _rewritten(line: str) -> str:
         if not state.strip():
             continue
         words = _NO_WORDS.sub("", state)
-        if kept and (words.startswith(before) or before.startswith(words)):
+        if kept and words.startswith(before) and bool(words) == bool(before):
             kept[-1] = state
         else:
             kept.append(state)

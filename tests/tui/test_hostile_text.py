@@ -11,6 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gatewright.tui.display import OTHER_NAMES, PLACES, SEQUENCES, STREAMED, display
+from gatewright.tui.line import Line, Span
+from gatewright.tui.look import Look
 
 ROWS = (STREAMED, *PLACES)
 PROMPTS = [place for place in PLACES if place.startswith("prompt_")]
@@ -216,6 +218,21 @@ def test_a_long_question_is_complete(where: str) -> None:
     text = " ".join(f"w{number}" for number in range(900))
     if where not in ("prompt_agent",):
         assert text.replace(" ", "") in read(display(where, [text]))
+
+
+def test_no_entity_breaks_a_row() -> None:
+    for text in (
+        "| a&#10;b&#9;c |\n|---|\n| d&#10;&#13;e |",
+        "# h&#10;i",
+        '[x](http://h/ "t&#10;u")',
+    ):
+        rows = bare(display("transcript", [text], width=60)).split("\n")
+        assert {len(row) for row in rows} == {60}
+
+
+def test_a_row_that_was_made_carelessly_is_inert_too() -> None:
+    strip = Look().strip(Line((Span("a\x1b[2J\n\u202eb\ud800"),)), 20)
+    assert strip.text == "a\ufffd[2J\ufffd\ufffdb\ufffd".ljust(20)
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,8 @@ def draw_question(
     ask = pending.ask
     inner = width - PAD
     title, rest = _title(pending, inner, count)
-    body = [*rest, *_body(ask, inner)]
+    body = _body(ask, inner)
+    body = [*rest, *([BLANK] if rest and body else []), *body]
     reason = flow(visible(ask.reason, strict=True), inner, "dim") if ask.reason else []
     options = _options(ask, marks, inner)
     left = room - len(title) - sum(map(len, options))
@@ -96,7 +97,7 @@ def _title(pending: Pending, width: int, count: int) -> tuple[list[Line], list[L
     counts = _counts(ask)
     taken = cells.width(who + more) + sum(cells.width(span.text) for span in counts)
     parts = flow(text, max(8, width - taken), "text:b")
-    whole = [] if len(parts) <= TITLE_ROWS else [*flow(text, width), BLANK]
+    whole = [] if len(parts) <= TITLE_ROWS else flow(text, width)
     first = parts[0].plain if not whole else cells.fit(parts[0].plain + " …", width - taken)
     gap = Span(" " * max(0, width - taken - cells.width(first)))
     spans = (Span(who, "dim"), Span(first, "text:b"), *counts, gap, Span(more, "dim"))

@@ -120,13 +120,19 @@ def _list(node: SyntaxTreeNode, width: int, full: int, depth: int) -> list[Line]
 def _table(node: SyntaxTreeNode, width: int) -> list[Line]:
     sections = [section.children for section in node.children]
     grid: list[list[tuple[Span, ...]]] = [
-        [tuple(_inline(cell, "text")) for cell in row.children] for rows in sections for row in rows
+        [tuple(map(_on_one_row, _inline(cell, "text"))) for cell in row.children]
+        for rows in sections
+        for row in rows
     ]
     right = [
         "right" in str(cell.attrs.get("style", ""))
         for cell in node.children[0].children[0].children
     ]
     return table.grid(grid[0], grid[1:], width, right)
+
+
+def _on_one_row(span: Span) -> Span:
+    return span._replace(text=span.text.replace("\n", " "))
 
 
 def _inline_rows(node: SyntaxTreeNode, width: int, role: str) -> list[Line]:
@@ -183,9 +189,11 @@ def _link(node: SyntaxTreeNode, role: str) -> list[Span]:
     if not host:
         return [*shown, Span(f" ({target})", "dim")] if target and target != label else shown
     linked = [Span(span.text, "link", target) for span in shown]
-    if label in (target, host) or host_of(label) == host:
-        return linked
-    return [*linked, Span(f" ({host})", "dim")]
+    said = label in (target, host) or host_of(label) == host
+    facts = [] if said else [host]
+    if title := str(node.attrs.get("title", "")):
+        facts.append(title)
+    return [*linked, Span(f" ({', '.join(facts)})", "dim")] if facts else linked
 
 
 def host_of(target: str) -> str:
