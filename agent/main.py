@@ -105,7 +105,7 @@ def converse(options: LaunchOptions) -> int:
     from gatewright.tui.shell import OwnShell  # noqa: PLC0415  lazy: 1 ms
     from gatewright.tui.talk import remembered  # noqa: PLC0415  lazy: 10 ms
 
-    ports = line.Ports(stripped, remembered, OwnShell())
+    ports = line.Ports(stripped, remembered, OwnShell(), others(options))
     return line.run(options, opener(options, interactive=True), ports)
 
 

@@ -15,14 +15,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TextIO
 
-from gatewright.agent.commands.outcome import Panel, Quit, Say
+from gatewright.agent.commands.outcome import Panel, Quit, Say, Switch
 from gatewright.agent.errors import GatewrightError
-from gatewright.agent.events import Asked, Envelope, SessionStarted, UserMessage
+from gatewright.agent.events import Asked, Envelope, SessionStarted, TasksChanged, UserMessage
 from gatewright.agent.exits import Exit, code_for
 from gatewright.agent.frontends.reader import LineReader
 from gatewright.agent.frontends.spoken import Spoken, answer_from, recalled
 from gatewright.agent.frontends.turn import from_start
 from gatewright.agent.frontends.typed import Drafts
+from gatewright.agent.hub import Subscription
 from gatewright.agent.options import LaunchOptions
 from gatewright.agent.printable import visible
 from gatewright.agent.session import Session
@@ -31,9 +32,11 @@ from gatewright.tools.interact import Answer, leaves
 from gatewright.tools.protocol import TextContent
 
 Opener = Callable[[], Awaitable[Session]]
+Others = Callable[[Switch], Awaitable[Session]]
 DRAIN = 2.0
 GREETING = "Type what you want done; /help lists commands, Ctrl+D ends.\n"
 DUMB = "This terminal (TERM=dumb) cannot show the screen: this is the conversation line by line.\n"
+STOPS = "In the background run {count}, which would be stopped. Type the same again to switch.\n"
 LARGE = 15  # lines of a message that are worth telling
 
 
@@ -60,12 +63,13 @@ class Ports:
     """What conversing shares with the screen.
 
     `output` makes readable what a command printed, `remembered` gives the line that `#line` keeps
-    and nothing for a message.
+    and nothing for a message, `others` opens sessions to go over to.
     """
 
     output: Callable[[str], str]
     remembered: Callable[[str], str]
     shell: Shell
+    others: Others | None = None
 
 
 def run(options: LaunchOptions, open_session: Opener, ports: Ports) -> int:
@@ -91,7 +95,7 @@ async def _start(options: LaunchOptions, open_session: Opener, ports: Ports) -> 
     try:
         return await talk.run(options.prompt)
     finally:
-        await session.close()
+        await talk.close()
 
 
 class Conversation:
@@ -101,6 +105,9 @@ class Conversation:
         self, session: Session, out: TextIO, reader: LineReader, ports: Ports, *, hand: bool = False
     ) -> None:
         self._session = session
+        self._open = [session]  # those that are still to be closed
+        self._tasks = 0
+        self._warned = ""  # the line that would stop background tasks
         self._out = out
         self._ports = ports
         self._drafts = Drafts(reader, lambda: hand and not self._asked)
@@ -152,9 +159,17 @@ class Conversation:
         if not self._leaving.done():
             self._leaving.set_result(code)
 
+    async def close(self) -> None:
+        """End the session at hand, and one that was left and has not ended yet."""
+        for session in tuple(self._open):
+            await session.close()
+
     async def _print(self) -> None:
-        while batch := await self._subscription.batch():
-            self._show(batch)
+        shown: Subscription | None = None
+        while shown is not self._subscription:  # after a switch there is another one
+            shown = self._subscription
+            while batch := await shown.batch():
+                self._show(batch)
 
     def _show(self, batch: list[Envelope]) -> None:
         for envelope in batch:
@@ -165,6 +180,8 @@ class Conversation:
                     self._cwd = Path(cwd)
                 case UserMessage(hidden=False):
                     self._talked = True
+                case TasksChanged(running=running):
+                    self._tasks = len(running)
                 case _:
                     pass
             self._asked = self._spoken.still_open(self._asked, envelope.event)
@@ -224,13 +241,49 @@ class Conversation:
                 self.leave(Exit.OK)
 
     async def _command(self, line: str) -> None:
-        match await self._session.run_command(line):
+        others = self._ports.others
+        match await self._session.run_command(line, switches=others is not None):
             case Say(blocks=blocks) | Panel(fallback=Say(blocks=blocks)):
                 self._say("".join(f"{plain(block)}\n" for block in blocks))
             case Quit():
                 self.leave(Exit.OK)
+            case Switch() as to if others is not None and self._sure(line):
+                await self._go(to, others)
             case _:
                 pass
+
+    def _sure(self, line: str) -> bool:
+        """Whether nothing would be stopped, or the person typed it again."""
+        if not self._tasks or self._warned == line:
+            self._warned = ""
+            return True
+        self._warned = line
+        self._say(STOPS.format(count=self._tasks))
+        return False
+
+    async def _go(self, to: Switch, others: Others) -> None:
+        """Go over to another session; one that cannot be opened changes nothing."""
+        left = self._session
+        try:
+            self._session = await others(to)
+        except GatewrightError as error:
+            self._say(f"{error}\n")
+            return
+        self._open.append(self._session)
+        self._asked.clear()
+        self._tasks = 0
+        if not to.copy:
+            self._told.clear()
+        self._subscription.close()
+        self._subscription = self._session.subscribe()
+        backlog = self._subscription.waiting()
+        fresh = from_start(backlog)
+        past = recalled(backlog[: len(backlog) - len(fresh)])
+        self._talked = bool(past)
+        self._say("" if to.copy else past)
+        self._show(fresh)
+        await left.close()
+        self._open.remove(left)
 
     def _say(self, text: str) -> None:
         if not text:

@@ -77,12 +77,14 @@ async def test_without_a_model_it_is_how_the_message_begins() -> None:
         assert isinstance(event, TitleChanged)
         title = event.title
 
-    for said in ("find TODO", "read notes.txt\nplease"):
+    def demo() -> OpenModel:
         frame = RequestFrame(model="demo", effort="", system=(), tools=(), max_output=9)
-        model = OpenModel(
+        return OpenModel(
             name="demo", provider=DemoProvider(), frame=frame, window=9, price=lambda usage: 0.0
         )
-        namer = Namer(lambda model=model: model, publish)
+
+    for said in ("find TODO", "read notes.txt\nplease"):
+        namer = Namer(demo, publish)
         namer.saw(UserMessage(content=(TextContent(said),)))
         namer.saw(DONE)
         await asyncio.wait_for(namer.settled(), 2)

@@ -10,7 +10,8 @@ import msgspec
 import pytest
 
 from tests.e2e.program import Program
-from tests.e2e.stage import MODEL, leave, say, screen
+from tests.e2e.stage import MODEL, leave, say, screen, served
+from tests.e2e.typed import typing
 from tests.fakes.model_server import ServerThread
 from tests.fakes.terminal import Terminal
 
@@ -132,3 +133,23 @@ def test_a_kill_while_switching_loses_nothing(program: Program, line: str, momen
                 assert done.returncode == 0, done.stderr
                 assert said(server.bodies[-1])[-1] == "Are you there?"
                 assert prompt in said(server.bodies[-1])
+
+
+def test_by_lines_a_number_goes_over(program: Program) -> None:
+    with ServerThread("say: A boat.\n---\nsay: A shed.\n---\nsay: Red.") as server:
+        program.run("-p", "Think of a boat.", "--model", MODEL, env=served(server))
+        with typing(program, server, "--model", MODEL) as typed:
+            typed.type("Think of a shed.\n")
+            typed.until("A shed.")
+            typed.until(" in, ")
+            typed.type("/resume\n")
+            typed.until("/resume with a number goes on with one.")
+            typed.type("/resume 1\n")
+            typed.until("> Think of a boat.\nA boat.\n")
+            typed.type("Its colour?\n")
+            typed.until("Red.")
+            assert typed.end() == 0
+    assert sorted(map(prompts, program.transcripts())) == [
+        ["Think of a boat.", "Its colour?"],
+        ["Think of a shed."],
+    ]
