@@ -15,7 +15,7 @@ from gatewright.agent.settings.legacy import FILES
 from gatewright.agent.settings.schema import Source
 from gatewright.agent.subcommands.place import here, refuse_inside_session
 from gatewright.agent.subcommands.schema import Name, document
-from gatewright.agent.subcommands.tell import tell
+from gatewright.agent.subcommands.tell import give, tell
 
 group = typer.Typer(help="Show and change settings.", no_args_is_help=True)
 
@@ -40,7 +40,7 @@ def get(key: Key) -> None:
     value = value_at(msgspec.to_builtins(here().loaded.settings), key)
     if value is None:
         raise typer.Exit(1)
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    give(json.dumps(value, indent=2, ensure_ascii=False))
 
 
 @group.command(name="list")

@@ -17,7 +17,7 @@ from gatewright.agent.events import Envelope, UserMessage
 from gatewright.agent.frontends.spoken import Spoken
 from gatewright.agent.printable import visible
 from gatewright.agent.subcommands.place import here
-from gatewright.agent.subcommands.tell import tell
+from gatewright.agent.subcommands.tell import give, tell
 from gatewright.agent.transcript.index import (
     Listed,
     describe,
@@ -59,7 +59,7 @@ def list_(everywhere: Everywhere = False, as_json: AsJson = False, limit: Limit 
     home = here().places.home
     found = list_everywhere(home, limit=limit) if everywhere else list_sessions(_folder())[:limit]
     if as_json:
-        typer.echo(json.dumps([_facts(listed) for listed in found], indent=2, ensure_ascii=False))
+        give(json.dumps([_facts(listed) for listed in found], indent=2, ensure_ascii=False))
         return
     if not found:
         tell("There are no sessions yet." if everywhere else "None here; try --all.")
@@ -100,7 +100,7 @@ def search(words: list[str], limit: Limit = 20, as_json: AsJson = False) -> None
             {"session": hit.session, "path": str(hit.path), "who": hit.who, "snippet": hit.snippet}
             for hit in hits
         ]
-        typer.echo(json.dumps(facts, indent=2, ensure_ascii=False))
+        give(json.dumps(facts, indent=2, ensure_ascii=False))
         return
     for hit in hits:
         age = _age(time.time() - hit.time)
@@ -120,7 +120,7 @@ def export(session: Session, format: Kind = Format.MD, output: Target = "") -> N
     header = read_transcript(path).header
     text = document.export(header, branch_of(path), format.value, Redactor(os.environ))
     if not output:
-        sys.stdout.writelines(text)
+        give("".join(text), nl=False)
         return
     try:
         with Path(output).open("x", encoding="utf-8") as file:
