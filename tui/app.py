@@ -22,13 +22,14 @@ from textual.screen import Screen
 
 from gatewright.agent.commands.outcome import Panel, Switch
 from gatewright.agent.errors import GatewrightError
-from gatewright.agent.events import Envelope, Rewound
+from gatewright.agent.events import Envelope, Rewound, TurnEnded
 from gatewright.tui.clipboard import copy_locally
 from gatewright.tui.colourless import Colourless
 from gatewright.tui.farewell import farewell
 from gatewright.tui.look import Look
-from gatewright.tui.notify import Attention
+from gatewright.tui.notify import Attention, ways_in
 from gatewright.tui.palette_file import read_palettes
+from gatewright.tui.picker import Picking
 from gatewright.tui.prompt.editor import Edited, Editor
 from gatewright.tui.prompt.files import Files
 from gatewright.tui.prompt.history import History
@@ -39,7 +40,7 @@ from gatewright.tui.pump import pump
 from gatewright.tui.reduce import add, reduce, settle
 from gatewright.tui.resuming import OpenSession, Resuming, chosen
 from gatewright.tui.screens.repl import Repl
-from gatewright.tui.state import Appended, Change, Emptied, Patched, View
+from gatewright.tui.state import MAIN, Appended, Change, Emptied, Patched, View
 from gatewright.tui.status_command import for_screen
 from gatewright.tui.switching import Switching
 from gatewright.tui.talk import Talk
@@ -105,6 +106,7 @@ class AgentApp(App[int], inherit_bindings=False):
         self.repl.transcript.records.open_thoughts = ui.show_thinking
         self.repl.box.vim = Machine() if ui.vim else None
         self.attention.muted = not ui.notify
+        self.attention.ways = ways_in(os.environ, ui.notify)
 
     @property
     def session(self) -> Session | None:
@@ -244,6 +246,9 @@ class AgentApp(App[int], inherit_bindings=False):
             view, more = settle(view)  # the stored end of a session that was killed
             changes += more
         self._show(view, changes)
+        ended = self.taken and any(
+            isinstance(e.event, TurnEnded) and e.agent == MAIN for e in batch
+        )
         if self.taken:
             self._take_back(batch)
         else:
@@ -252,9 +257,10 @@ class AgentApp(App[int], inherit_bindings=False):
         self.taken = batch[-1].seq
         self.attention.name(f"agent  {view.title or Path(view.cwd).name}".strip())
         self.attention.asked(view.asks[0].id if view.asks else None)
-        if before.busy and not view.busy:
-            last = next((c.item for c in changes if isinstance(c, Patched)), None)
-            self.attention.ended(last.text if isinstance(last, Prose) else "is done")
+        if ended:
+            items = [c.item for c in changes if isinstance(c, Appended | Patched)]
+            prose = [item.text for item in items if isinstance(item, Prose)]
+            self.attention.ended(prose[-1] if prose else "is done")
         if view.asks and before.asks != view.asks:
             self.set_timer(6.5, self._remind)
 

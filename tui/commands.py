@@ -21,6 +21,7 @@ from gatewright.agent.commands.panels import (
 from gatewright.agent.commands.plan import PlanFile
 from gatewright.agent.commands.registry import Command, CommandContext, Commands, Handler
 from gatewright.agent.commands.tasks import Tasks
+from gatewright.agent.errors import GatewrightError
 from gatewright.tools.blocks import Block, Table
 from gatewright.tui.diff_panel import DiffScreen, open_diffs
 from gatewright.tui.keys import KEYS
@@ -73,7 +74,13 @@ def screen_commands(screen: Screen) -> tuple[Command, ...]:
 
     async def vim(args: str, context: CommandContext) -> Outcome:  # noqa: ARG001
         on = screen.toggle_vim()
-        return Say.text("Vim keys are on. Esc leaves insert mode." if on else "Vim keys are off.")
+        said = "Vim keys are on. Esc leaves insert mode." if on else "Vim keys are off."
+        try:
+            if context.settings is not None:
+                await context.settings.set("ui.vim", "true" if on else "false")
+        except GatewrightError as error:
+            return Say.text(f"{said} For this session only: {error}")
+        return Say.text(said)
 
     async def keys(args: str, context: CommandContext) -> Outcome:  # noqa: ARG001
         return Say((Table(("Key", "What it does"), tuple((k.keys, k.help) for k in KEYS)),))

@@ -5,7 +5,8 @@ The sequences are made here and nowhere else; the text in them can end no sequen
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 from gatewright.tui import cells
 from gatewright.tui.sanitize import one_line
@@ -13,7 +14,21 @@ from gatewright.tui.sanitize import one_line
 MAX_TITLE = 80
 MAX_BODY = 200
 MAX_READ = 2000  # characters looked at: the rest would be cut anyway
+NINE = ("iTerm.app", "WezTerm", "ghostty", "vscode")  # programs that understand OSC 9
+NINE_TERMS = ("xterm-kitty", "xterm-ghostty")
 WAIT = 6.0  # seconds a question may wait before it calls
+
+
+class Ways(NamedTuple):
+    """Which sequences are written; `wrapped` hides them from the tmux in between."""
+
+    bell: bool = True
+    nine: bool = True
+    seven: bool = True
+    wrapped: bool = False
+
+
+EVERY = Ways()
 
 
 def safe(text: str, limit: int) -> str:
@@ -26,10 +41,27 @@ def title_sequence(text: str) -> str:
     return f"\x1b]0;{safe(text, MAX_TITLE)}\x07"
 
 
-def notification_sequence(title: str, body: str) -> str:
-    """A bell, and the two notifications that terminals understand (others ignore them)."""
+def notification_sequence(title: str, body: str, ways: Ways = EVERY) -> str:
+    """A bell, and the notifications that terminals understand (others ignore them)."""
     what, why = safe(title, MAX_TITLE), safe(body, MAX_BODY)
-    return f"\x07\x1b]9;{what}: {why}\x07\x1b]777;notify;{what};{why}\x07"
+    shown = f"\x1b]9;{what}: {why}\x07" if ways.nine else ""
+    shown += f"\x1b]777;notify;{what};{why}\x07" if ways.seven else ""
+    if shown and ways.wrapped:  # for the terminal around tmux, where that lets it through
+        shown = "\x1bPtmux;" + shown.replace("\x1b", "\x1b\x1b") + "\x1b\\"
+    return ("\x07" if ways.bell else "") + shown
+
+
+def ways_in(env: Mapping[str, str], chosen: bool | str = True) -> Ways:
+    """How to call a person in this terminal: one that knows both kinds would show both."""
+    bell, desktop = chosen in (True, "bell"), chosen in (True, "desktop")
+    term, program = env.get("TERM", ""), env.get("TERM_PROGRAM", "")
+    if program in NINE or env.keys() & {"TMUX", "KITTY_WINDOW_ID"} or term.startswith(NINE_TERMS):
+        nine, seven = True, False
+    elif "VTE_VERSION" in env or term.startswith(("rxvt", "foot")):
+        nine, seven = False, True
+    else:
+        nine, seven = True, True
+    return Ways(bell, desktop and nine, desktop and seven, "TMUX" in env)
 
 
 class Attention:
@@ -40,6 +72,8 @@ class Attention:
         self._clock = clock
         self._title = ""
         self._asked: tuple[int, float] | None = None
+        self._called = -1  # the last question it called for
+        self.ways = EVERY
         self.focused = True
         self.muted = False
 
@@ -51,7 +85,7 @@ class Attention:
 
     def asked(self, ask: int | None) -> None:
         """A question is on the screen (or none any more)."""
-        if ask is None:
+        if ask is None or ask == self._called:
             self._asked = None
         elif self._asked is None or self._asked[0] != ask:
             self._asked = (ask, self._clock())
@@ -62,7 +96,7 @@ class Attention:
             return False
         if self._clock() - self._asked[1] < WAIT:
             return True
-        self._asked = None
+        self._called, self._asked = self._asked[0], None
         self._call(f"waits for you: {title}")
         return False
 
@@ -73,4 +107,4 @@ class Attention:
 
     def _call(self, message: str) -> None:
         if not self.muted:
-            self._write(notification_sequence("agent", message))
+            self._write(notification_sequence("agent", message, self.ways))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import cast
 
@@ -100,6 +101,7 @@ class FakeSession:
         self.modes.mode = mode
         self.sent: list[str] = []
         self.attached: list[tuple[Content, ...]] = []
+        self.sent_hook: Callable[[str], None] = lambda _text: None
         self.answers: list[tuple[int, Answer]] = []
         self.interrupts = 0
         self.movable = 0  # running commands that can go to the background
@@ -139,6 +141,7 @@ class FakeSession:
     def submit(self, text: str, attachments: tuple[Content, ...] = ()) -> str:
         self.sent.append(text)
         self.attached.append(attachments)
+        self.sent_hook(text)
         if self.busy:
             self.queued = (*self.queued, text)
             self.publish(QueueChanged(texts=self.queued))
@@ -155,9 +158,7 @@ class FakeSession:
     def take_back(self) -> tuple[tuple[Content, ...], ...]:
         attached = self.attached[len(self.attached) - len(self.queued) :]
         texts = self.recall()
-        return tuple(
-            (TextContent(text), *more) for text, more in zip(texts, attached, strict=True)
-        )
+        return tuple((TextContent(text), *more) for text, more in zip(texts, attached, strict=True))
 
     def interrupt(self) -> bool:
         self.interrupts += 1

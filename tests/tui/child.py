@@ -6,12 +6,27 @@ import asyncio
 import os
 import sys
 
-from gatewright.agent.events import AssistantMessage, TextDelta, TurnStarted
+from gatewright.agent.events import (
+    Asked,
+    AssistantMessage,
+    TextDelta,
+    TurnEnded,
+    TurnStarted,
+)
 from gatewright.agent.messages import TextPart
 from gatewright.agent.session import Session
+from gatewright.agent.stop import Stop
+from gatewright.tools.interact import Ask, Option
 from gatewright.tui import app
 from tests.fakes.fake_session import FakeSession
 from tests.tui.scenes import SCENES
+
+HOSTILE = "Go-on;\x07\x1b]0;owned\x07\x1b\\\x9c\u202e\x1b]9;two\x07"
+
+
+def asking(session: FakeSession) -> None:
+    ask = Ask(kind="question", title=HOSTILE, body=(), options=(Option("yes", "Yes", "y"),))
+    session.publish(TurnStarted(), Asked(id=1, ask=ask))
 
 
 def main() -> int:
@@ -30,6 +45,15 @@ def main() -> int:
         text += "THE-END"
         session.publish(AssistantMessage(id="m", model="x", parts=(TextPart(text),)))
 
+    def turn(text: str) -> None:
+        said = TextPart(f"{text}: {HOSTILE}")
+        session.publish(TurnStarted(), TextDelta(text=said.text))
+        session.publish(AssistantMessage(id="m", model="x", parts=(said,)))
+        session.publish(TurnEnded(stop=Stop.COMPLETED))
+
+    if what == "ending":
+        session.sent_hook = turn
+    scenes = {**SCENES, "asking": asking}
     tasks: list[asyncio.Task[None]] = []
 
     async def open_session() -> Session:
@@ -39,8 +63,8 @@ def main() -> int:
             raise RuntimeError("a defect")
         elif what == "stream":
             tasks.append(asyncio.create_task(stream()))
-        elif what in SCENES:
-            SCENES[what](session)
+        elif what in scenes:
+            scenes[what](session)
         return session.facade()
 
     return app.run(open_session)
