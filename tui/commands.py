@@ -10,8 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from gatewright.agent.commands.diff import Diffs
-from gatewright.agent.commands.goto import Sessions
-from gatewright.agent.commands.outcome import Outcome, Panel, Say, Secret
+from gatewright.agent.commands.outcome import Outcome, Panel, Say, Secret, Sessions
 from gatewright.agent.commands.panels import (
     ConfigPanel,
     DoctorPanel,

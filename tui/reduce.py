@@ -250,7 +250,8 @@ def _record(
             return add(view, Said(0, _said(content)))
         case ev.Noticed(text=text, tone=tone):
             return add(view, Note(0, text, tone))
-        case ev.Compacted(tokens_before=tokens):
+        case ev.Compacted(tokens_before=tokens, carried=carried):
+            view = replace(view, title=carried.title or view.title)
             return add(view, Rule(0, f"earlier messages summarised, {tokens:,} tokens"))
         case ev.Cleared():
             fresh = replace(view, live=(), tools={}, context=0)

@@ -5,9 +5,10 @@ Where the front end cannot go over, they say the command line that does it.
 
 from __future__ import annotations
 
+import shlex
 import time
 
-from gatewright.agent.commands.outcome import Outcome, Panel, Say, Switch
+from gatewright.agent.commands.outcome import Outcome, Say, Sessions, Switch
 from gatewright.agent.commands.registry import Command, CommandContext
 from gatewright.agent.errors import SessionError
 from gatewright.agent.past import Past
@@ -19,12 +20,6 @@ SHOWN = 20  # rows of a list that is only printed
 WIDTH = 60
 NO_PAST = "This session has no past to work with."
 BUSY = "Interrupt the running turn first (Esc)."
-
-
-class Sessions(Panel, frozen=True, kw_only=True):
-    """The sessions to choose from: id, title, age, size and branch."""
-
-    table: Table
 
 
 def commands() -> tuple[Command, ...]:
@@ -90,10 +85,8 @@ def _place(found: Listed | None, past: Past) -> str:
         return NO_PAST
     if found.id == past.id:
         return "You are in this session already."
-    return (
-        f"That session worked in {found.cwd}: `cd {found.cwd} && agent --resume {found.id}` "
-        "goes on with it."
-    )
+    way = f"cd {shlex.quote(found.cwd)} && agent --resume {found.id}"
+    return f"That session worked in {found.cwd}: `{way}` goes on with it."
 
 
 async def fork(args: str, context: CommandContext) -> Outcome:

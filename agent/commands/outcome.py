@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from gatewright.tools.blocks import Block, Text, Tone
+from gatewright.tools.blocks import Block, Table, Text, Tone
 
 
 class SetMode(msgspec.Struct, frozen=True):
@@ -64,6 +64,12 @@ class Secret(Panel, frozen=True, kw_only=True):
     title: str
     about: tuple[str, ...]
     take: Callable[[str], Awaitable[Say]]
+
+
+class Sessions(Panel, frozen=True, kw_only=True):
+    """The sessions to choose from: id, title, age, size and branch."""
+
+    table: Table
 
 
 class Change(msgspec.Struct, frozen=True):

@@ -8,8 +8,14 @@ from pathlib import Path
 import pytest
 
 from gatewright.agent.commands.core import built_in
-from gatewright.agent.commands.goto import Sessions
-from gatewright.agent.commands.outcome import Change, ClearHistory, Outcome, Say, Switch
+from gatewright.agent.commands.outcome import (
+    Change,
+    ClearHistory,
+    Outcome,
+    Say,
+    Sessions,
+    Switch,
+)
 from gatewright.agent.resume import matching
 from gatewright.agent.transcript.index import Listed
 from tests.commands.test_history import said

@@ -248,3 +248,11 @@ def test_a_finished_view_is_kept_as_it_is() -> None:
     (item,) = items(play(STARTED, finished)[1])
     assert isinstance(item, ToolRun)
     assert item.view == (Text("why", "error"),)
+
+
+def test_the_title_outlives_a_summary() -> None:
+    done = ev.Compacted(
+        summary="s", trigger="auto", tokens_before=9, carried=ev.Carried(title="Mend it")
+    )
+    assert play(done)[0].title == "Mend it"
+    assert play(ev.TitleChanged(title="Mine"), ev.Compacted("s", "auto", 9))[0].title == "Mine"

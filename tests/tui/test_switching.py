@@ -6,8 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
-from gatewright.agent.commands.goto import Sessions
-from gatewright.agent.commands.outcome import Outcome, Say, Switch
+from gatewright.agent.commands.outcome import Outcome, Say, Sessions, Switch
 from gatewright.agent.commands.registry import Command, CommandContext
 from gatewright.agent.errors import SessionError
 from gatewright.agent.events import (
