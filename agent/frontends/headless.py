@@ -92,9 +92,11 @@ class _Process:
         options, err = self._options, sys.stderr
         chatty = options.verbose or err.isatty()
         if options.output_format == "text":
-            if (said := await command(session, options.prompt)) is not None:
+            said = await command(session, options.prompt)
+            if isinstance(said, str):
                 self._out.write(said)
                 return Exit.OK
+            options = msgspec.structs.replace(options, prompt=said.text)
             return await plain.run(session, options, self._out, err, chatty=chatty)
         from gatewright.agent.frontends import stream  # noqa: PLC0415  lazy: 3 ms
 

@@ -35,12 +35,13 @@ async def run(session: Session, options: LaunchOptions, out: Sink, err: Sink) ->
 
         reader, asks = LineReader(0), options.answers_asks
         return await stream_input.Duplex(session, follower, dialect, out, reader, asks=asks).run()
-    if (said := await command(session, options.prompt)) is not None:
+    said = await command(session, options.prompt)
+    if isinstance(said, str):
         out.write(encode(dialect.command_result(said)))
         return Exit.OK
     early = EarlyWarnings()
     kept: list[Line] = []
-    async for envelope in follower.turn(options.prompt):
+    async for envelope in follower.turn(said.text):
         _decline(session, envelope)
         for line in dialect.lines(envelope):
             if streaming:

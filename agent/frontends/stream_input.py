@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from gatewright.agent.commands.outcome import Submit
 from gatewright.agent.events import Answered, Asked, Envelope, TurnEnded
 from gatewright.agent.exits import BadInput, Exit
 from gatewright.agent.frontends.consent import Consent
@@ -76,12 +77,12 @@ class Duplex:
     async def _turns(self) -> None:
         while (message := await self._next()) is not None:
             plain = message.verbatim or message.attachments
-            said = None if plain else await command(self._session, message.text)
-            if said is not None:
+            said = Submit(message.text) if plain else await command(self._session, message.text)
+            if isinstance(said, str):
                 self._out.write(encode(self._dialect.command_result(said)))
                 continue
             self._requests.interrupted = False
-            async for envelope in self._follower.turn(message.text, message.attachments):
+            async for envelope in self._follower.turn(said.text, message.attachments):
                 self._take_up(envelope)
 
     async def _next(self) -> Message | None:

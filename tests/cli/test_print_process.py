@@ -388,3 +388,15 @@ def test_a_session_is_listed_shown_found_exported_and_deleted(
     assert "--yes" in program.run("sessions", "delete", short).stderr
     assert program.run("sessions", "delete", short, "--yes").returncode == 0
     assert program.run("sessions", "list", "--json").stdout == "[]\n"
+
+
+@pytest.mark.parametrize("shape", ["text", "json", "stream-json"])
+def test_a_command_that_asks_the_model_asks_once(program: Program, shape: str) -> None:
+    ran = program.run(
+        "-p", "--verbose", "--model", "demo", "--output-format", shape, "/plan read notes.txt"
+    )
+    assert ran.returncode == 0 and "alpha" in ran.stdout, ran.stderr
+    events = program.stored()
+    said = [e["content"][0]["text"] for e in events if e.get("type") == "user"]
+    assert said == ["read notes.txt"]
+    assert [event["mode"] for event in events if event.get("type") == "mode"] == ["plan"]
