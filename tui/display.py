@@ -30,13 +30,14 @@ from gatewright.tools.interact import Ask, AskKind, Option
 from gatewright.tui.ask.question import Marks, draw_question
 from gatewright.tui.blocks.pieces import Cutter
 from gatewright.tui.farewell import farewell
-from gatewright.tui.line import Line
+from gatewright.tui.line import Line, clip
 from gatewright.tui.look import Look
 from gatewright.tui.notify import notification_sequence, title_sequence
 from gatewright.tui.prompt.menu import Choice, choice_row
 from gatewright.tui.rows import Rows
+from gatewright.tui.sgr import lines
 from gatewright.tui.state import MAIN, Pending, View
-from gatewright.tui.status import status_row
+from gatewright.tui.status import OWN_ROWS, own_row, status_row
 from gatewright.tui.transcript.draw import chunks_of, piece_chunk
 from gatewright.tui.transcript.items import Item, Note, Prose, Said, Shown, Thought, ToolRun
 from gatewright.tui.waiting import agent_rows, queue_rows
@@ -111,6 +112,14 @@ def _status(view: Callable[[str], View]) -> Draw:
     return lambda text, width: [status_row(view(text), width)]
 
 
+def _own_status(text: str, width: int) -> list[Line]:
+    """What the person's own command printed for the last line."""
+    view, made = View(mode="default"), lines(text, OWN_ROWS)
+    if not made:
+        return [status_row(view, width)]
+    return [own_row(view, width, made[0]), *(clip(row, width) for row in made[1:])]
+
+
 def _option(text: str) -> dict[str, object]:
     return {"title": "Which one?", "options": (Option("a", text, "1", text),)}
 
@@ -148,6 +157,7 @@ _TRANSCRIPT: Mapping[str, Draw] = {
     "menu_source": _choice("source"),
     "file_name": _choice("label"),
     "status": _status(lambda text: View(mode="default", model=text)),
+    "status_command": _own_status,
     "branch": lambda text, width: [status_row(View(mode="default"), width, branch=text)],
 }
 _QUESTIONS: Mapping[str, Draw] = {
@@ -209,7 +219,8 @@ OTHER_NAMES: Mapping[str, str] = {
     **dict.fromkeys(("completion", "command_name", "model_name", "list"), "menu"),
     **dict.fromkeys(("description", "skill", "skill_description"), "menu_detail"),
     **dict.fromkeys(("filename", "path", "file_path", "file_menu", "mention"), "file_name"),
-    **dict.fromkeys(("status_line", "statusline", "status_model", "footer"), "status"),
+    **dict.fromkeys(("status_model", "footer"), "status"),
+    **dict.fromkeys(("status_line", "statusline", "status_output"), "status_command"),
     **dict.fromkeys(("branch_name", "git_branch", "status_branch"), "branch"),
     **dict.fromkeys(("terminal_title", "window_title", "tab_title"), "title"),
     **dict.fromkeys(("notify", "notification_body", "desktop_notification"), "notification"),

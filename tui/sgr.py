@@ -64,7 +64,8 @@ def lines(output: str, most: int) -> list[Line]:
         codes.append(match[1])
         return chr(_FIRST + len(codes) - 1)
 
-    text = Stripper().feed(_SGR.sub(stand_in, text)).strip("\n")
+    stripper = Stripper()
+    text = (stripper.feed(_SGR.sub(stand_in, text)) + stripper.finish()).strip("\n")
     found: list[Line] = []
     pen = Pen()
     for row in text.split("\n")[:most]:

@@ -163,6 +163,8 @@ def read(output: str) -> str:
 def test_rows_are_inert_and_within_the_width(where: str, parts: list[str], width: int) -> None:
     output = display(where, parts, width=width)
     shown = bare(output)
+    if where == "status_command":  # symbols of patched fonts are what such a line is for
+        shown = re.sub("[\U000f0000-\U000ffffd]", "s", shown)
     assert not ACTS.search(shown), ascii(shown)
     assert all(cells(row) <= width for row in shown.split("\n")), ascii(shown)
     assert all(not row or row.endswith("\x1b[0m") for row in output.split("\n"))
