@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -146,7 +145,8 @@ class SettingsBook:
             fixed="Your administrator manages this setting." if managed else "",
         )
 
-    async def _write(self, key: str, value: Any) -> Path:
+    async def _write(self, key: str, value: Any) -> str:
+        """Where it is now, as people write it."""
         from gatewright.agent.settings.edit import set_value  # noqa: PLC0415  lazy: 9 ms
         from gatewright.agent.subcommands.place import refuse_inside_session  # noqa: PLC0415
 
@@ -156,7 +156,7 @@ class SettingsBook:
             raise SettingsError("There is no file for your own settings.")
         await asyncio.to_thread(set_value, path, key, value)
         self._live.refresh()
-        return path
+        return self._live.around.where.shown(path)
 
     def _setting(self, key: str, default: Any = None) -> Setting:
         from gatewright.agent.settings.keys import facts, value_at  # noqa: PLC0415

@@ -128,7 +128,9 @@ async def test_mistakes_are_said_and_nothing_is_written(desk: Desk, line: str, s
 async def test_one_is_set_and_taken_back(desk: Desk) -> None:
     desk.put({"mine": [1], "ui": {"theme": "light"}})
     desk.open()
-    assert (await desk.said("/config ui.vim true")).startswith(f"ui.vim = true in {desk.own}.")
+    assert (await desk.said("/config ui.vim true")).startswith(
+        "ui.vim = true in ~/.gatewright/settings.json."
+    )
     await desk.said('/config permissions.deny ["WebFetch", "Bash(rm *)"]')
     await desk.said("/config env.LEVEL two words")
     assert desk.read() == {
@@ -139,7 +141,7 @@ async def test_one_is_set_and_taken_back(desk: Desk) -> None:
     }
     assert "true" in await desk.said("/config ui.vim")
     said = await desk.said("/config unset ui.vim")
-    assert said == f"ui.vim is no longer set in {desk.own}; it is false (default)."
+    assert said == "ui.vim is no longer set in ~/.gatewright/settings.json; it is false (default)."
     assert desk.read()["ui"] == {"theme": "light"}
 
 

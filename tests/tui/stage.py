@@ -50,8 +50,9 @@ class Stage:
             self.clock.now += 1
             self.session.busy = False
             await self.pilot.press("escape")
-            app = self.app
-            if app.screen is app.repl and not app.repl.view.asks and not app.repl.picker.open:
+            app, repl = self.app, self.app.repl
+            listing = repl.picker.open or repl.sheet.open
+            if app.screen is repl and not repl.view.asks and not listing:
                 break
         self.app.repl.box.focus()
         self.app.repl.box.put("")

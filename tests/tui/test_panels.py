@@ -26,27 +26,6 @@ async def test_the_mode_list_switches() -> None:
         await s.until(lambda: s.session.mode == "plan")
 
 
-async def test_the_permissions_list_has_tabs_and_removes() -> None:
-    async with stage() as s:
-        await run(s, "/permissions")
-        await s.see("Bash(pytest:*)", "project")
-        assert "Read(.env)" not in s.text()
-        await s.press("tab", "tab")
-        await s.see("Read(.env)", "user")
-        await s.press("delete")
-        await s.see("Removed Read(.env).")
-
-
-async def test_a_rule_is_added_from_the_list() -> None:
-    async with stage() as s:
-        await run(s, "/permissions")
-        await s.see("Bash(pytest:*)")
-        await s.press("insert")
-        assert s.app.repl.box.text == "/permissions allow "
-        await run(s, "Bash(ls)")
-        await s.see("allow Bash(ls), for this session")
-
-
 async def test_themes_preview_and_escape_takes_them_back() -> None:
     async with stage() as s:
         before = s.app.look.palette.name

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from gatewright.agent.commands.panels import Check
+from tests.fakes.books import Books
+from tests.fakes.fake_session import FakeSession
 from tests.tui.scenes import SCENES
-from tests.tui.stage import stage
+from tests.tui.stage import Stage, stage
 from tests.tui.svg import check
+from tests.tui.test_sheets import RULES, Found, doctor
 
 SIZES = {"wide": (120, 44), "narrow": (80, 24)}
 
@@ -24,7 +30,6 @@ async def test_scene(scene: str, theme: str, size: str) -> None:
 PANELS: dict[str, tuple[str, ...]] = {
     "menu": ("slash", "m"),
     "modes": (*"/mode", "space", "enter"),
-    "permissions": (*"/permissions", "space", "enter", "tab"),
     "themes": (*"/theme", "space", "enter"),
     "history": (*"one", "enter", *"two", "enter", "ctrl+r"),
     "reader": ("ctrl+t", "slash", *"lease", "enter"),
@@ -43,6 +48,60 @@ async def test_panel(panel: str, theme: str, size: str) -> None:
         await s.press(*PANELS[panel])
         await s.settled()
         check(f"panel-{panel}-{theme}-{size}", s.app.export_screenshot())
+
+
+SHEETS: dict[str, tuple[str, ...]] = {
+    "rules": (*"/permissions", "space", "enter"),
+    "rule-field": (*"/permissions", "space", "enter", "WAIT", "enter", *"Bash(npm run *)"),
+    "rule-moves": (*"/permissions", "space", "enter", "WAIT", "down", "enter"),
+    "settings": (*"/config", "space", "enter"),
+    "setting-list": (*"/config", "space", "enter", "WAIT", "enter"),
+    "checks": (*"/doctor", "space", "enter"),
+}
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("theme", ["dark", "light", "ansi"])
+@pytest.mark.parametrize("sheet", SHEETS)
+async def test_sheet(sheet: str, theme: str, size: str, tmp_path: Path) -> None:
+    async with stage(with_books(tmp_path), size=SIZES[size], theme=theme) as s:
+        SCENES["prose"](s.session)
+        await s.settled()
+        await press_all(s, SHEETS[sheet])
+        check(f"sheet-{sheet}-{theme}-{size}", s.app.export_screenshot())
+
+
+@pytest.mark.parametrize("sheet", SHEETS)
+async def test_sheet_in_little_room(sheet: str, tmp_path: Path) -> None:
+    async with stage(with_books(tmp_path), size=(40, 10)) as s:
+        await press_all(s, SHEETS[sheet])
+        check(f"sheet-{sheet}-40x10", s.app.export_screenshot())
+
+
+async def press_all(s: Stage, keys: tuple[str, ...]) -> None:
+    for key in keys:
+        if key == "WAIT":
+            await s.until(lambda: s.app.repl.sheet.open)
+            s.clock.now += 1
+        else:
+            await s.press(key)
+    await s.until(lambda: s.app.repl.sheet.open)
+    await s.settled()
+    await s.settled()
+
+
+def with_books(folder: Path) -> FakeSession:
+    session = FakeSession()
+    session.know("config")
+    books = Books(folder, user=RULES, project={"autoCompact": False})
+    session.permissions, session.settings = books.permissions, books.settings
+    doctor(
+        session,
+        Check("Python", lambda: [Found("Python", "ok", "3.13.1 at /usr/bin/python3")]),
+        Check("Keys", lambda: [Found("Keys", "!!", "none found", "Run agent login.")]),
+        Check("Own files", lambda: [Found("Own files", "XX", "full", "Make some room.")]),
+    )
+    return session
 
 
 @pytest.mark.parametrize("theme", ["minimal", "high-contrast", "colour-blind"])

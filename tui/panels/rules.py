@@ -39,9 +39,8 @@ class RulesView:
         self._sheet = sheet
         self._book = book
         self._undo: Undo | None = None
-        first = tab or next((t for t in BEHAVIORS if len(self._load(t)) > 1), BEHAVIORS[0])
         self.listing = Listing(
-            "Permissions", self._load, self._enter, tabs=TABS, tab=first, acts=self._acts
+            "Permissions", self._load, self._enter, tabs=TABS, tab=tab, acts=self._acts
         )
 
     def _acts(self) -> Sequence[Act]:
@@ -154,12 +153,12 @@ class RulesView:
 
 def _rule_item(row: RuleRow) -> Item:
     role = "warning" if row.mark else "dim"
-    place = f"{row.place}. {row.fixed}" if row.fixed else row.place
-    return Item(row, row.text, "", row.mark, row.source, ((row.about, role), (place, "faint")))
+    about = ((row.about, role), (row.fixed or row.place, "faint"))
+    return Item(row, row.text, "", row.mark, row.source, about)
 
 
 def _folder_item(row: FolderRow) -> Item:
-    about = ((row.path, "dim"), (f"{row.place}. {row.fixed}".removesuffix(". "), "faint"))
+    about = ((row.place, "dim"), (row.fixed, "faint"))
     return Item(row, row.path, "", "", row.source, about)
 
 
