@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import msgspec
 import pytest
 
 from tests.e2e.program import Program
-from tests.e2e.stage import MODEL, leave, say, screen, served
+from tests.e2e.stage import MODEL, choose, leave, say, screen, served
 from tests.e2e.typed import typing
 from tests.fakes.model_server import ServerThread
 from tests.fakes.terminal import Terminal
@@ -103,6 +104,14 @@ def test_a_fork_and_its_origin_go_on_by_themselves(program: Program) -> None:
     assert prompts(origin) == ["Think of a boat.", "And without wind?"]
 
 
+def gone(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
 def kill(terminal: Terminal) -> None:
     terminal.kill(signal.SIGKILL)
     assert terminal.wait_exit() == -signal.SIGKILL
@@ -133,6 +142,33 @@ def test_a_kill_while_switching_loses_nothing(program: Program, line: str, momen
                 assert done.returncode == 0, done.stderr
                 assert said(server.bodies[-1])[-1] == "Are you there?"
                 assert prompt in said(server.bodies[-1])
+
+
+def test_background_work_ends_only_with_the_persons_word(program: Program) -> None:
+    program.unconfined()
+    server_runs = '{"command": "echo $$ > pid; exec sleep 60", "run_in_background": true}'
+    script = f"call[c1]: Bash {server_runs}\n---\nsay: It runs.\n---\nsay: Fresh.\n"
+    with screen(program, script, columns=120) as (terminal, server):
+        say(terminal, "Start it.")
+        terminal.wait_for("Yes, once")
+        choose(terminal, "y")
+        terminal.wait_for("It runs.", "1 in background")
+        pid = int((program.project / "pid").read_text(encoding="utf-8"))
+        say(terminal, "/clear")
+        terminal.wait_for("A background task runs here and would be stopped", "Stay here")
+        terminal.press("enter")
+        terminal.wait_gone("Stay here")
+        terminal.wait_for("It runs.", "1 in background")
+        os.kill(pid, 0)
+        say(terminal, "/clear")
+        terminal.wait_for("Stay here")
+        terminal.press("down", "enter")
+        terminal.wait_gone("It runs.")
+        terminal.wait_until(lambda _: gone(pid))
+        say(terminal, "Anew.")
+        terminal.wait_for("Fresh.")
+        assert said(server.bodies[-1])[-1] == "Anew."
+        assert "1 in background" not in terminal.text()
 
 
 def test_by_lines_a_number_goes_over(program: Program) -> None:
