@@ -24,6 +24,7 @@ from gatewright.agent.ids import new_id
 from gatewright.agent.messages import Usage
 from gatewright.agent.opening import wanted_model
 from gatewright.agent.pairing import INTERRUPTED
+from gatewright.agent.printable import escaped
 from gatewright.agent.prompt.environment import git_branch
 from gatewright.agent.providers.catalog import load_catalog
 from gatewright.agent.redact import Redactor
@@ -123,7 +124,7 @@ def announce(base: Base, mode: str, tools: Sequence[str], problems: Iterable[str
     settings = [item.text() for item in around.loaded.problems if item.level != "untrusted"]
     for text in (start.notice, _cold(base), trusting.notice(around), *settings, *problems):
         if text:
-            base.warn(text)
+            base.warn(escaped(text))
 
 
 def unsent(stored: Sequence[Envelope]) -> tuple[str, ...]:

@@ -190,3 +190,13 @@ def _flags(match: re.Match[str]) -> str:
     """Two letters are a flag; how wide one alone is, nobody knows."""
     paired = len(match[0]) // 2 * 2
     return match[0][:paired] + _each(match[0][paired:])
+
+
+def escaped(text: str) -> str:
+    """For text that becomes a part of our own sentences and goes to programs too: as in a string."""
+    if text.isprintable():
+        return text
+    return "".join(
+        char if char.isprintable() or char in "\n\t" else char.encode("unicode_escape").decode()
+        for char in text
+    )

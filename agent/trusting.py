@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gatewright.agent.printable import escaped
 from gatewright.agent.settings.schema import COMMITTED
 from gatewright.agent.settings.sources import Loaded
 from gatewright.agent.surroundings import Surroundings
@@ -11,8 +12,8 @@ from gatewright.tools.blocks import Text
 from gatewright.tools.interact import Ask, Option
 
 TRUST, GO_ON, LEAVE = "trust", "continue", "exit"
-SHOWN = 12
-VALUE_SHOWN = 200
+SHOWN = 200  # all of them, as a rule: the question scrolls
+VALUE_SHOWN = 4000
 
 
 def would_act(loaded: Loaded) -> tuple[str, ...]:
@@ -25,7 +26,7 @@ def would_act(loaded: Loaded) -> tuple[str, ...]:
     for source, rules in (*loaded.rules.items(), *loaded.legacy.items()):
         if source in COMMITTED:
             lines += [f"allow {rule} ({source} settings)" for rule in rules.allow]
-    return tuple(lines)
+    return tuple(map(escaped, lines))
 
 
 def _cut(value: str) -> str:

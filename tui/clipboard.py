@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import shutil
 from collections.abc import Mapping, Sequence
+
+from gatewright.agent.printable import spelled
 
 TOOLS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("pbcopy", (), ""),
@@ -14,6 +17,7 @@ TOOLS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("xsel", ("--clipboard", "--input"), "DISPLAY"),
 )
 LIMIT = 2.0
+_ACTS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def tool(env: Mapping[str, str]) -> tuple[str, ...] | None:
@@ -57,4 +61,5 @@ def part_of_answers(answers: Sequence[str], which: str) -> tuple[str, str]:
         if not blocks:
             return "", "The last answer holds no code."
         text = "\n".join(block.partition("\n")[2].rstrip("\n") for block in blocks)
+    text = _ACTS.sub(lambda match: spelled(match[0]), text)  # a shell may get it as it is
     return text, f"Copied {len(text)} characters."

@@ -12,6 +12,7 @@ from gatewright.agent.events import Asked, Noticed, TextDelta, ToolFinished, Too
 from gatewright.tools.blocks import Command, Diff, Hunk, Output
 from gatewright.tools.interact import Ask
 from gatewright.tools.protocol import TextContent
+from gatewright.tui.clipboard import part_of_answers
 from gatewright.tui.display import OPTIONS, display
 from tests.tui.stage import Stage, stage
 
@@ -88,3 +89,9 @@ async def test_a_question_looks_as_it_is_told(where: str) -> None:
         s.session.publish(Asked(id=1, ask=ask))
         await s.see("Yes, once")
         await compared(s, where, TEXT)
+
+
+def test_what_is_copied_does_nothing_in_a_shell() -> None:
+    text, told = part_of_answers(["a\x1b[201~\trm\n\u202eb"], "1")
+    assert text == "a<U+001B>[201~\trm\n\u202eb"
+    assert told.startswith("Copied")
