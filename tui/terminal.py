@@ -11,6 +11,7 @@ import contextlib
 import enum
 import logging
 import os
+import selectors
 import sys
 import threading
 from io import TextIOWrapper
@@ -20,9 +21,13 @@ from textual import _ansi_sequences, screen
 from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
 
+from gatewright.tui.input import Input
+
 log = logging.getLogger(__name__)
 
 MAX_LINE = 2000
+MAX_READ = 4096  # bytes of input at once
+INPUT_WAIT = 0.1  # seconds after which a lone Escape is one
 MAX_WAITS = 500  # of 20 ms each
 TICK = 1 / 240  # seconds; the framework's sixtieth is what a key would wait for while text streams
 
@@ -94,6 +99,28 @@ class ScreenDriver(LinuxDriver):
         """What is painted while another program has the terminal is painted again afterwards."""
         if not self._lent:
             super().write(data)
+
+    def run_input_thread(self) -> None:
+        """As the framework's, with a reader that nothing ends."""
+        source = Input(debug=self._debug)
+        with selectors.SelectSelector() as selector:
+            selector.register(self.fileno, selectors.EVENT_READ)
+            while not self.exit_event.is_set():
+                messages = source.tick()
+                if selector.select(INPUT_WAIT):
+                    messages = source.feed(self._read())
+                for message in messages:
+                    self.process_message(message)
+
+    def _read(self) -> bytes:
+        """What came; a line that is gone says so all the time, a signal says it once."""
+        try:
+            data = os.read(self.fileno, MAX_READ)
+        except OSError:
+            data = b""
+        if not data:
+            self.exit_event.wait(INPUT_WAIT)
+        return data
 
     def suspend_application_mode(self) -> None:
         """Keep the own descriptor, which ends with the program only."""

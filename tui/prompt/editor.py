@@ -44,10 +44,12 @@ class Editor:
 
     def __init__(self) -> None:
         self._process: Process | None = None
+        self._lent = False
 
     @property
     def running(self) -> bool:
-        return self._process is not None
+        """From the moment it is asked for: a second one at once would lose the line's state."""
+        return self._lent
 
     async def run(self, text: str, env: Mapping[str, str], *, suffix: str = ".md") -> Edited:
         """Wait, as long as the person writes, for the text after editing."""
@@ -58,11 +60,14 @@ class Editor:
         if not command:
             return Edited(text, "There is no editor here: set EDITOR to the one you like.")
         name = command[0]
+        self._lent = True
         try:
             code, after = await self._edited(text, command, suffix)
         except OSError as error:
             why = error.strerror or "unknown"
             return Edited(text, f"{name} could not be used ({why}): set EDITOR to another one.")
+        finally:
+            self._lent = False
         if code:
             return Edited(text, f"{name} ended with {code}: the draft is as it was.")
         return Edited(after.rstrip("\n"))
