@@ -275,7 +275,7 @@ class Repl(Screen[None], inherit_bindings=False):
         elif self._talk.stop():
             self._leaving = False
         elif self.box.text:
-            self.box.history_.add(self.box.take())
+            self.box.history_.add(self.box.chips.unfold(self.box.take()))
         elif self._leaving:
             self._talk.leave()
         else:
