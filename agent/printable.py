@@ -193,7 +193,7 @@ def _flags(match: re.Match[str]) -> str:
 
 
 def escaped(text: str) -> str:
-    """For text that becomes a part of our own sentences and goes to programs too: as in a string."""
+    """As in a string: for our own sentences about it, which go to programs too."""
     if text.isprintable():
         return text
     return "".join(
