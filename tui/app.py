@@ -35,7 +35,6 @@ from gatewright.tui.prompt.files import Files
 from gatewright.tui.prompt.history import History
 from gatewright.tui.prompt.menu import Choice
 from gatewright.tui.prompt.vim.machine import Machine
-from gatewright.tui.picker import Picking
 from gatewright.tui.pump import pump
 from gatewright.tui.reduce import add, reduce, settle
 from gatewright.tui.resuming import OpenSession, Resuming, chosen
@@ -198,6 +197,8 @@ class AgentApp(App[int], inherit_bindings=False):
         self.repl.join(session.commands)
         vim = self.repl.box.vim_mode
         self.own_line.begin(session.status, lambda: session.status_input(vim()))
+        if anew:
+            self.repl.box.history_.leave()
         if anew and (kept := events.waiting()):  # at once: the screen is never seen empty
             self._take(kept)
         return events

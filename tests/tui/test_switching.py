@@ -112,6 +112,7 @@ async def test_picking_another_session() -> None:
         assert not made.other.closed
         assert s.app.session is made.other.facade()
         assert s.app.repl.view.title == "paint the shed"
+        assert s.app.repl.box.history_.of_session() == ["Paint the shed."]
         await _say(s, "And the door?")
         await s.until(lambda: made.other.sent == ["And the door?"])
         assert made.first.sent == []

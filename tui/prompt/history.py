@@ -54,7 +54,8 @@ class History:
 
     def of_all(self) -> list[Sent]:
         """What was sent from any project, the newest first."""
-        found = [Sent(text, self._now(), self.project) for text in self._session]
+        now = self._now()
+        found = [Sent(text, now, self.project) for text in reversed(self._session)]
         if self._path is not None:
             for path in _last_used(self._path.parent):
                 found += _read(path, READ_OF_EACH)
@@ -71,6 +72,10 @@ class History:
             self._entries.append(text)
             del self._entries[:-MAX]
             self._keep(text)
+
+    def leave(self) -> None:
+        """Another session begins."""
+        self._session.clear()
 
     def seed(self, texts: Iterable[str]) -> None:
         """What a resumed session said before, unless a file already knew it."""
