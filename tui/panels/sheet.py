@@ -22,6 +22,7 @@ from gatewright.tui.rows import Rows
 from gatewright.tui.sanitize import one_line
 
 ROOM = 22  # rows at most, however high the terminal is
+SHOWN = "sheet-open"  # for style sheets: a low screen has no row for anything else
 LOW = 12  # below so many rows nothing is left blank
 
 
@@ -97,6 +98,7 @@ class Sheet(Rows, can_focus=True):
     def close(self) -> None:
         if self._views:
             self._views = []
+            self.screen.set_class(False, SHOWN)
             self.refresh_rows()
             self.post_message(self.Closed())
 
@@ -126,6 +128,7 @@ class Sheet(Rows, can_focus=True):
     def _begin(self) -> None:
         self._settled = self._clock() + GUARD
         self._told = Span("")
+        self.screen.set_class(True, SHOWN)
         self.refresh_rows()
 
     def on_key(self, event: events.Key) -> None:

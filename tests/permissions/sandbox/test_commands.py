@@ -237,6 +237,25 @@ async def test_a_background_command_is_confined_to_its_end(house: House) -> None
     assert sorted(p.name for p in house.project.glob("[bc]")) == ["b", "c"]
 
 
+async def test_an_opened_directory_can_be_worked_in_until_it_is_closed(house: House) -> None:
+    """Before the first command, between two of them, and while one goes on."""
+    out = house.place / "out"
+    (out / ".git" / "hooks").mkdir(parents=True)
+    house.sandbox.reach((house.project, out))
+    assert (await house.bash(f"echo a > {out}/a")).ok
+    house.sandbox.reach((house.project,))
+    assert not (await house.bash(f"echo b > {out}/b")).ok
+    going = asyncio.create_task(house.bash("echo on > on; sleep 0.6; echo end > end"))
+    await house.bash("until [ -e on ]; do sleep 0.02; done")
+    house.sandbox.reach((house.project, out))
+    assert (await house.bash(f"echo c > {out}/c")).ok
+    assert (await going).ok
+    assert not (await house.bash(f"echo x > {out}/.git/hooks/x")).ok
+    assert house.warned == []
+    await house.sandbox.close()
+    assert sorted(path.name for path in out.iterdir()) == [".git", "a", "c"]
+
+
 async def test_switched_off_nothing_is_confined(tmp_path: Path, close: list[House]) -> None:
     house = House(tmp_path, Sandbox(enabled=False))
     close.append(house)
