@@ -198,7 +198,7 @@ class AgentApp(App[int], inherit_bindings=False):
         vim = self.repl.box.vim_mode
         self.own_line.begin(session.status, lambda: session.status_input(vim()))
         if anew:
-            self.repl.box.history_.leave()
+            self.repl.box.history_.begin()
         if anew and (kept := events.waiting()):  # at once: the screen is never seen empty
             self._take(kept)
         return events

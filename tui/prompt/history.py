@@ -73,7 +73,7 @@ class History:
             del self._entries[:-MAX]
             self._keep(text)
 
-    def leave(self) -> None:
+    def begin(self) -> None:
         """Another session begins."""
         self._session.clear()
 
