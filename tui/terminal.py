@@ -148,11 +148,17 @@ class ScreenDriver(LinuxDriver):
         with contextlib.suppress(OSError):
             self._own.close()
 
+    @property
+    def behind(self) -> bool:
+        """The terminal has not taken what was painted before."""
+        thread = self._writer_thread
+        queued = 0 if thread is None else thread._queue.qsize()  # pyright: ignore[reportPrivateUsage]
+        return queued > 1
+
     async def caught_up(self) -> None:
         """Wait until the terminal has taken nearly everything written so far."""
         for _ in range(MAX_WAITS):
-            thread = self._writer_thread
-            if thread is None or thread._queue.qsize() < 2:  # pyright: ignore[reportPrivateUsage]
+            if not self.behind:
                 return
             await asyncio.sleep(0.02)
 
