@@ -11,7 +11,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from gatewright.tui import cells
-from gatewright.tui.line import Line
+from gatewright.tui.line import Line, clip
 from gatewright.tui.theme import DEFAULT, PALETTES, Palette, styles_of
 
 _ACTS = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -56,7 +56,9 @@ class Look:
                 text = _ACTS.sub("\ufffd", text)
             segments.append(Segment(text, look))
             size += cells.width(text)
-        if size > width:  # only a window too small for anything
+        if size > width:
+            if width > side + 1:  # whoever made the row: what is missing shows
+                return self.strip(clip(row, width - side), width, side, back=back)
             return Strip(segments).adjust_cell_length(width, base)
         if row.fill and size < width - side:
             segments.append(Segment(" " * (width - side - size), self._on(back, row.fill)))
