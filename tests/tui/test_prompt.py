@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import time
 from pathlib import Path
 
 import pytest
@@ -150,7 +151,7 @@ def test_history_by_scope(tmp_path: Path) -> None:
     assert now.of_session() == ["resumed", "said now"]
     assert now.entries() == ["from before", "resumed", "said now"]
     said = list(dict.fromkeys(sent.text for sent in now.of_all()))
-    assert said == ["resumed", "said now", "from before", "from another"]
+    assert said == ["said now", "resumed", "from before", "from another"]
 
 
 async def test_ctrl_r_cycles_through_the_scopes(tmp_path: Path) -> None:
@@ -347,3 +348,33 @@ def test_a_tail_counts_every_line_before_it(size: int) -> None:
     assert tail.hidden + text.count("\n") == 200
     assert len(text) <= size
     assert b"".join(lines).decode().endswith(text)
+
+
+@pytest.mark.parametrize("size", [(40, 6), (40, 10), (80, 24)])
+async def test_a_long_draft_leaves_the_status_line(size: tuple[int, int]) -> None:
+    async with stage(size=size) as s:
+        await s.paste("\n".join(f"l{n}" for n in range(14)))
+        rows = (await s.see("l13")).splitlines()
+        assert "default" in rows[-1]
+        assert sum(" l" in row for row in rows) == min(10, size[1] - 5)
+        s.session.busy = True
+        await s.press("enter")
+        for number in range(5):
+            await s.type(f"more {number}\nand\nlonger")
+            await s.press("enter")
+        await s.paste("\n" * 12 + "end")
+        text = await s.see("end")
+        assert "default" in text.splitlines()[-1]
+
+
+def test_the_menu_of_files_is_quick_in_a_large_tree() -> None:
+    paths = [f"pack{n % 97}/part{n % 613}/module_{n}.py" for n in range(50_000)]
+    for query in ("m", "module", "pckmod49", "p9/m_4", "zzz", "part6/mo"):
+        took: list[float] = []
+        for _ in range(3):
+            began = time.perf_counter()
+            rank(query, paths, paths)
+            took.append(time.perf_counter() - began)
+        assert min(took) < 0.05, query
+    assert rank("module_4999.py", paths, paths)[0].endswith("module_4999.py")
+    assert rank("pck9mod41", paths, paths)

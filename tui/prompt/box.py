@@ -25,6 +25,8 @@ SCREEN_KEYS = frozenset(
     {"escape", "tab", "shift+tab", "pageup", "pagedown", "shift+up", "shift+down"}
     | {"ctrl+r", "ctrl+s", "ctrl+g", "ctrl+c", "ctrl+d", "ctrl+o", "ctrl+t", "ctrl+l"}
 )
+MOST_ROWS = 10
+OTHERS = 5  # rows of a small screen that are not the prompt's: status line, queue, transcript
 NEWLINES = frozenset({"shift+enter", "ctrl+j", "alt+enter", "ctrl+enter"})
 
 
@@ -123,7 +125,7 @@ class Box(TextArea):
         elif self._consumes(key):
             event.stop()
             event.prevent_default()
-        elif not event.is_printable:
+        else:
             self.ring.other_key()
 
     def _vim(self, key: str, character: str) -> bool:
@@ -153,6 +155,14 @@ class Box(TextArea):
     def _set_inserting(self, *, on: bool) -> None:
         self.inserting = on
         self.post_message(self.Turned(self, inserting=on))
+
+    def fit(self, height: int) -> None:
+        """Take no more rows of a screen so high than leaves the others their place."""
+        self.styles.max_height = max(1, min(MOST_ROWS, height - OTHERS))
+
+    def on_resize(self) -> None:
+        """The text has grown beyond the box, or the box shrunk: the cursor stays in sight."""
+        self.call_after_refresh(self.scroll_cursor_visible)
 
     def vim_mode(self) -> str:
         """Empty where vim keys are off."""
@@ -214,6 +224,7 @@ class Box(TextArea):
         shell = self.text.startswith("!")
         text = self.chips.fold(normal(event.text), shell=shell)
         self._replace_via_keyboard(text, *self.selection)
+        self.call_after_refresh(self.scroll_cursor_visible)
 
     def _delete_chip(self) -> bool:
         """Delete the chip before the cursor whole."""

@@ -18,6 +18,8 @@ MAX_FILES = 100_000
 FRESH = 20.0  # seconds a listing is used
 LIMIT = 20.0  # seconds the listing may take
 SHOWN = 50
+SCORED = 3000
+RARE = "qzxjkvywbghfpmudclnosirate"  # letters of names of files, the rarest first
 SKIPPED = frozenset({".git", "node_modules", ".venv", "__pycache__", ".mypy_cache", "target"})
 
 _PLAIN = re.compile(r"[^\s\"'<>|]*[^\s\"'<>|.,;:!?)\]}]")  # needs no quotes to be found again
@@ -66,11 +68,9 @@ def rank(query: str, paths: Sequence[str], low: Sequence[str]) -> list[str]:
         return list(paths[:SHOWN])
     found = [n for n, path in enumerate(low) if wanted in path]
     if len(found) < SHOWN:
-        letters = set(wanted)
-        known = set(found)
-        found += [n for n, path in enumerate(low) if n not in known and letters.issubset(path)]
+        found += _with_letters(wanted, low, set(found))
     scored: list[tuple[int, int]] = []
-    for number in found[:5000]:
+    for number in found[:SCORED]:
         path = low[number]
         name = path.rstrip("/").rpartition("/")[2]
         in_path, in_name = score(wanted, path), score(wanted, name)
@@ -79,6 +79,15 @@ def rank(query: str, paths: Sequence[str], low: Sequence[str]) -> list[str]:
             scored.append((-best + len(path) // 4, number))
     scored.sort()
     return [paths[number] for _points, number in scored[:SHOWN]]
+
+
+def _with_letters(wanted: str, low: Sequence[str], known: set[int]) -> list[int]:
+    """Paths that have all letters, wherever; the two rarest leave few to look at."""
+    letters = sorted(set(wanted), key=RARE.find)  # what is no letter is rarer still
+    first, second = letters[0], letters[1 % len(letters)]
+    few = [n for n, path in enumerate(low) if first in path and second in path]
+    others = letters[2:]
+    return [n for n in few if n not in known and all(map(low[n].__contains__, others))]
 
 
 def find_rg(root: Path) -> str | None:

@@ -146,7 +146,9 @@ class Repl(Screen[None], inherit_bindings=False):
         self.set_class(short, "short")
         tiny = event.size.height < TINY
         self.set_class(tiny, "tiny")
-        self.sheet.room = event.size.height - (3 if short else 9)
+        self.box.fit(event.size.height)
+        self.reply.fit(event.size.height)
+        self.sheet.room = event.size.height - (3 if short else 10)
         self.panel.room = event.size.height - (2 if tiny else 3 if short else 12)
 
     def repaint(self) -> None:
