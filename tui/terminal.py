@@ -49,7 +49,7 @@ SEQUENCES = {
 
 def prepare() -> None:
     """Teach the framework more keys, and to paint sooner; streams have a pace of their own."""
-    setattr(screen, "UPDATE_PERIOD", TICK)  # noqa: B010  final for type checkers
+    screen.UPDATE_PERIOD = TICK  # type: ignore[misc]  # pyright: ignore
     table = cast("dict[str, Any]", _ansi_sequences.ANSI_SEQUENCES_KEYS)
     for sequence, keys in SEQUENCES.items():
         table.setdefault(sequence, keys)
@@ -127,6 +127,13 @@ class ScreenDriver(LinuxDriver):
         self.stop_application_mode()
         super().close()
         self._lent = True
+
+    def _sigcont_application(self, *_: object) -> None:
+        """A stop that nobody could prepare for (SIGSTOP) left the terminal to the shell too."""
+        if self._auto_restart and not self._lent:
+            self.suspend_application_mode()
+            self._must_signal_resume = True
+        super()._sigcont_application()  # pyright: ignore[reportUnknownMemberType]
 
     def resume_application_mode(self) -> None:
         self._lent = False

@@ -111,6 +111,7 @@ TABLE = (
             "agent.stop",
             "agent.printable",
             "agent.marks",
+            "agent.version",
             *PROTOCOL,
         ),
         frozenset({"textual", "rich", "markdown_it", "pygments", "msgspec"}),
