@@ -9,10 +9,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, TypeVar
 
-from gatewright.agent.commands.folder_book import Doubts, FolderBook
+from gatewright.agent.commands.folder_book import FolderBook
 from gatewright.agent.commands.panels import Done, Proposal, RuleRow
+from gatewright.agent.commands.session_rules import Decided, SessionRules
 from gatewright.agent.commands.shelves import CHANGEABLE, SESSION, Shelf, place_of, shelves
 from gatewright.agent.errors import SettingsError
 from gatewright.agent.live import LiveSettings
@@ -48,56 +49,6 @@ class Taken(NamedTuple):
     entry: object
 
 
-class Listed(Protocol):
-    @property
-    def behavior(self) -> str: ...
-    @property
-    def text(self) -> str: ...
-    @property
-    def source(self) -> str: ...
-    @property
-    def mark(self) -> str: ...
-    @property
-    def about(self) -> str: ...
-
-
-class Proposed(Protocol):
-    @property
-    def valid(self) -> bool: ...
-    @property
-    def text(self) -> str: ...
-    @property
-    def hints(self) -> tuple[str, ...]: ...
-
-
-class Decided(Protocol):
-    """A decision that was made; `serial` names it for `explain`."""
-
-    @property
-    def serial(self) -> int: ...
-    @property
-    def at(self) -> float: ...
-    @property
-    def tool(self) -> str: ...
-    @property
-    def target(self) -> str: ...
-    @property
-    def behavior(self) -> str: ...
-    @property
-    def by(self) -> str: ...
-
-
-class SessionRules(Doubts, Protocol):
-    """The gate's side of the book."""
-
-    def listed(self) -> Sequence[Listed]: ...
-    def proposed(self, behavior: str, rule: str) -> Proposed: ...
-    def past(self) -> Sequence[Decided]: ...
-    def explain(self, serial: int) -> Sequence[Block]: ...
-    def add(self, behavior: str, rule: str) -> str: ...
-    def remove(self, rule: str, behavior: str = "") -> str: ...
-
-
 class PermissionBook:
     def __init__(self, rules: SessionRules, live: LiveSettings) -> None:
         self._rules = rules
@@ -112,7 +63,7 @@ class PermissionBook:
         return [
             RuleRow(r.behavior, r.text, r.source, r.mark, r.about, self._place(r.source), fixed)
             for r in self._rules.listed()
-            for fixed in [_fixed(r.source)]
+            for fixed in [why_fixed(r.source)]
         ]
 
     async def proposal(self, behavior: str, text: str) -> Proposal:
@@ -237,7 +188,8 @@ def _require_changeable(row: RuleRow) -> None:
         raise SettingsError(row.fixed)
 
 
-def _fixed(source: str) -> str:
+def why_fixed(source: str) -> str:
+    """Why rules of this source are not changed here; empty where they are."""
     if source in CHANGEABLE:
         return ""
     return LEGACY if source.startswith("legacy") else FIXED.get(source, FIXED["command"])

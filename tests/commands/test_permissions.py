@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from gatewright.agent.commands.panels import FolderRow, RuleRow, RulesPanel
+from gatewright.agent.commands.permission_book import why_fixed
 from gatewright.agent.errors import SettingsError
 from gatewright.permissions.paths import Paths
 from tests.fakes.books import Books
@@ -121,10 +122,8 @@ async def test_a_rule_moves_and_moves_back(tmp_path: Path) -> None:
     ],
 )
 async def test_what_is_not_the_persons_own_stays(tmp_path: Path, source: str, says: str) -> None:
-    from gatewright.agent.commands.permission_book import _fixed
-
     books = Books(tmp_path)
-    fixed = RuleRow("deny", "Bash", source, "", "", source, _fixed(source))
+    fixed = RuleRow("deny", "Bash", source, "", "", source, why_fixed(source))
     shelf = books.permissions.shelves()[0]
     for work in (books.permissions.remove(fixed), books.permissions.move(fixed, shelf)):
         with pytest.raises(SettingsError, match=says):

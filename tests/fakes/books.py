@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from gatewright.agent.commands.core import built_in
 from gatewright.agent.commands.outcome import Outcome, Panel, Say
@@ -29,7 +29,8 @@ class Books:
             "project": self.project / ".gatewright" / "settings.json",
             "local": self.project / ".gatewright" / "settings.local.json",
         }
-        for name, values in {"user": {}, **layers}.items():
+        given: dict[str, Any] = {"user": {}, **layers}
+        for name, values in given.items():
             self.files[name].parent.mkdir(parents=True, exist_ok=True)
             self.files[name].write_text(json.dumps(values), encoding="utf-8")
         self.project.mkdir(exist_ok=True)
@@ -48,7 +49,7 @@ class Books:
             return None
         found: Any = json.loads(self.files[name].read_text(encoding="utf-8"))
         for key in keys:
-            found = found.get(key) if isinstance(found, dict) else None
+            found = cast("dict[str, Any]", found).get(key) if isinstance(found, dict) else None
         return found
 
     async def run(self, line: str) -> Outcome:

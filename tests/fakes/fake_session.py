@@ -18,6 +18,7 @@ from gatewright.agent.commands.outcome import (
     SetModel,
     Submit,
 )
+from gatewright.agent.commands.permission_book import PermissionBook
 from gatewright.agent.commands.registry import CommandContext, Commands
 from gatewright.agent.events import (
     Answered,
@@ -35,6 +36,7 @@ from gatewright.agent.memory_book import MemoryBook
 from gatewright.agent.model_book import ModelBook
 from gatewright.agent.past import Past
 from gatewright.agent.session import Session
+from gatewright.agent.settings_book import SettingsBook
 from gatewright.tools.blocks import Block, Table, Text
 from gatewright.tools.interact import Answer
 from gatewright.tools.protocol import Content, TextContent
@@ -113,6 +115,8 @@ class FakeSession:
         self.status: Book | None = None
         self.models: ModelBook | None = None
         self.memory: MemoryBook | None = None
+        self.permissions: PermissionBook | None = None
+        self.settings: SettingsBook | None = None
         self.past: Past | None = None
         self.jobs: SessionJobs | None = None
         ids = itertools.count(1)
@@ -189,6 +193,8 @@ class FakeSession:
             commands=self.commands,
             models=self.models,
             memory=self.memory,
+            permissions=self.permissions,
+            settings=self.settings,
             past=self.past,
             switches=switches,
             busy=self.busy,
@@ -197,7 +203,10 @@ class FakeSession:
         outcome = await self.commands.run(line, context)
         match outcome:
             case Change(operation=SetMode(mode=name, then=then)):
-                said = Say.text(f"Mode: {self.set_mode(name)}")
+                try:
+                    said = Say.text(f"Mode: {self.set_mode(name)}")
+                except ValueError as error:
+                    return Say.text(str(error), "warning")
                 if then:
                     self.submit(then)
                 return said

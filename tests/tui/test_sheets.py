@@ -63,6 +63,18 @@ async def press(s: Stage, *keys: str) -> None:
         s.clock.now += 1
 
 
+def opened(books: Books) -> list[str]:
+    return list(books.policy.place.directories)
+
+
+def vim(s: Stage) -> bool:
+    return s.app.repl.box.vim is not None
+
+
+def focused(s: Stage) -> object:
+    return s.app.focused
+
+
 def judge(books: Books, command: str) -> None:
     call = Call("Bash", {"command": command}, Access(runs=ShellText(command, books.project)))
     context = books.policy.context(Where(books.project, books.project, books.home))
@@ -226,10 +238,10 @@ async def test_a_directory_is_completed_opened_and_closed(tmp_path: Path) -> Non
         await s.see("Opens", "it counts as the")
         await press(s, "enter")
         await s.see("Open to this session", "directories 2")
-        assert books.policy.place.directories == (str(tmp_path / "other"),)
+        assert opened(books) == [str(tmp_path / "other")]
         await press(s, "down", "down", "ctrl+d")
         await s.see("Closed to this session", "directories 1")
-        assert books.policy.place.directories == ()
+        assert opened(books) == []
         await press(s, "ctrl+z")
         await s.see("Open again")
 
@@ -243,7 +255,7 @@ async def test_a_protected_directory_is_opened_only_twice(tmp_path: Path) -> Non
         await s.see("can run code later")
         await press(s, "enter")
         await s.see("enter does it all the same")
-        assert books.policy.place.directories == ()
+        assert opened(books) == []
         await press(s, "enter")
         await s.see("Open to this session")
 
@@ -271,10 +283,10 @@ async def test_settings_are_switched_chosen_and_typed(tmp_path: Path) -> None:
         await press(s, "down", "enter")
         await s.see("ui.vim = true")
         assert books.stored("user", "ui", "vim") is True
-        assert s.app.repl.box.vim is not None, "it counts at once"
+        assert vim(s), "it counts at once"
         await press(s, "ctrl+d")
         await s.see("ui.vim is no longer set")
-        assert s.app.repl.box.vim is None
+        assert not vim(s)
         await press(s, "ctrl+d")
         await s.see("ui.vim is not set in your own settings.")
         await press(s, "up", "enter")
@@ -385,12 +397,12 @@ async def test_a_question_comes_before_a_panel_and_leaves_it_as_it_was(tmp_path:
         await s.type("WebFe")
         question(s.session)
         await s.settled()
-        assert s.app.focused is s.app.repl.panel
+        assert focused(s) is s.app.repl.panel
         assert "WebFe" not in s.text()
         asked = s.app.repl.view.asks[0]
         s.session.publish(ev.Answered(id=asked.id, answer=Answer(("a",))))
         await s.see(f"{SIGN} WebFe\u258f")
-        assert s.app.focused is s.app.repl.sheet
+        assert focused(s) is s.app.repl.sheet
 
 
 @pytest.mark.parametrize("line", ["/permissions", "/add-dir", "/config", "/doctor"])

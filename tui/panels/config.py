@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from gatewright.agent.commands.panels import ConfigPanel, Option, Proposal
-from gatewright.tui.panels.field import Field
-from gatewright.tui.panels.listing import Act, Item, Listing
+from gatewright.tui.panels.field import Field, Wanted
+from gatewright.tui.panels.listing import Act, Item, Listing, Tabs
 from gatewright.tui.panels.sheet import Sheet
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class ConfigView:
             "Settings",
             self._load,
             self._enter,
-            tabs=tuple(self._sections),
+            tabs=Tabs(tuple(self._sections)),
             acts=lambda: (Act(("ctrl+d",), "takes yours away", self._unset),),
             enters="changes",
         )
@@ -90,7 +90,7 @@ class ConfigView:
             self._sheet.back()
 
         text = "" if option.value == "null" else _plain(option.value)
-        self._sheet.push(Field(self._sheet, option.key, check, take, text=text))
+        self._sheet.push(Field(self._sheet, Wanted(option.key, text), check, take))
 
     def _unset(self, item: Item | None) -> None:
         if item is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from gatewright.agent.commands.panels import Proposal
 from gatewright.tui.line import BLANK, Line, Span, line, wrap
@@ -17,28 +17,33 @@ LIMIT = 4000
 EMPTY = Proposal(False, "")
 
 
+class Wanted(NamedTuple):
+    """What is asked for, what stands there already, where it may be kept, what completes it."""
+
+    title: str
+    text: str = ""
+    shelves: Sequence[Shelf] = ()
+    complete: Callable[[str], Awaitable[Sequence[str]]] | None = None
+
+
 class Field:
     """`take` gets the text and where it is kept; something doubtful has to be confirmed."""
 
     def __init__(
         self,
         sheet: Sheet,
-        title: str,
+        wanted: Wanted,
         check: Callable[[str], Awaitable[Proposal]],
         take: Callable[[str, Shelf | None], Awaitable[None]],
-        *,
-        text: str = "",
-        shelves: Sequence[Shelf] = (),
-        complete: Callable[[str], Awaitable[Sequence[str]]] | None = None,
     ) -> None:
         self._sheet = sheet
-        self._title = title
+        self._title = wanted.title
+        self._text = wanted.text
+        self._shelves = wanted.shelves
+        self._complete = wanted.complete
         self._check = check
         self._take = take
-        self._text = text
-        self._shelves = shelves
         self._shelf = 0
-        self._complete = complete
         self._offered: Sequence[str] = ()
         self._proposal = EMPTY
         self._confirmed = False

@@ -38,6 +38,16 @@ class Act(NamedTuple):
     changes: bool = True
 
 
+class Tabs(NamedTuple):
+    """Lists side by side; `first` is the one that is seen at the beginning."""
+
+    names: Sequence[str]
+    first: str = ""
+
+
+ONE = Tabs(("",))
+
+
 class Listing:
     """`load` gives the rows of a tab anew whenever something may have changed."""
 
@@ -47,20 +57,19 @@ class Listing:
         load: Callable[[str], Sequence[Item]],
         enter: Callable[[Item], None],
         *,
-        tabs: Sequence[str] = ("",),
-        tab: str = "",
+        tabs: Tabs = ONE,
         acts: Callable[[], Sequence[Act]] = tuple[Act, ...],
         enters: str = "chooses",
     ) -> None:
         self.title = title
         self._load = load
         self._enter = enter
-        self._tabs = tabs
+        self._tabs = tabs.names
         self._acts = acts
         self._enters = enters
         self._filter = ""
         self._at = 0
-        self._tab = tabs.index(tab) if tab in tabs else 0
+        self._tab = tabs.names.index(tabs.first) if tabs.first in tabs.names else 0
         self._all: list[Sequence[Item]] = []
         self.found: list[list[Item]] = []
         self.reload()

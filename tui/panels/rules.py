@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 
 from gatewright.agent.commands.panels import Done, FolderRow, RuleRow, Undo
 from gatewright.agent.errors import GatewrightError
-from gatewright.tui.panels.field import Field
-from gatewright.tui.panels.listing import Act, Item, Listing
+from gatewright.tui.panels.field import Field, Wanted
+from gatewright.tui.panels.listing import Act, Item, Listing, Tabs
 from gatewright.tui.panels.pages import Pages
 from gatewright.tui.panels.sheet import Sheet
 
 if TYPE_CHECKING:  # the core: the screen is there before it
-    from gatewright.agent.commands.permission_book import Decided, PermissionBook
+    from gatewright.agent.commands.permission_book import PermissionBook
+    from gatewright.agent.commands.session_rules import Decided
     from gatewright.agent.commands.shelves import Shelf
 
 BEHAVIORS = ("allow", "ask", "deny")
@@ -40,12 +41,12 @@ class RulesView:
         self._book = book
         self._undo: Undo | None = None
         self.listing = Listing(
-            "Permissions", self._load, self._enter, tabs=TABS, tab=tab, acts=self._acts
+            "Permissions", self._load, self._enter, tabs=Tabs(TABS, tab), acts=self._acts
         )
 
     def _acts(self) -> Sequence[Act]:
         removes = Act(("ctrl+d", "delete"), "removes", self._remove)
-        undoes = Act(("ctrl+z",), "undoes", lambda _: self._sheet.work(self._take_back()))
+        undoes = Act(("ctrl+z",), "undoes", self._undone)
         return (removes, undoes) if self._undo else (removes,)
 
     # what is shown
@@ -82,21 +83,18 @@ class RulesView:
                 assert shelf is not None
                 await self._done(folders.open(text, shelf, anyway=True), leave=True)
 
-            title = "Open a directory"
-            field = Field(
-                self._sheet, title, folders.proposal, open_,
-                shelves=folders.shelves(), complete=folders.complete,
-            )  # fmt: skip
+            wanted = Wanted(
+                "Open a directory", shelves=folders.shelves(), complete=folders.complete
+            )
+            field = Field(self._sheet, wanted, folders.proposal, open_)
         else:
 
             async def add(text: str, shelf: Shelf | None) -> None:
                 assert shelf is not None
                 await self._done(book.add(tab, text, shelf), leave=True)
 
-            title = TITLES[tab]
-            field = Field(
-                self._sheet, title, lambda t: book.proposal(tab, t), add, shelves=book.shelves()
-            )
+            wanted = Wanted(TITLES[tab], shelves=book.shelves())
+            field = Field(self._sheet, wanted, lambda text: book.proposal(tab, text), add)
         self._sheet.push(field)
 
     def _choose(self, row: RuleRow) -> None:
@@ -135,6 +133,10 @@ class RulesView:
                 self._sheet.work(self._done(self._book.folders.close(folder)))
             case _:
                 self._sheet.tell("There is nothing to remove in this row.", "dim")
+
+    def _undone(self, item: Item | None) -> None:
+        del item  # what was done last, wherever the cursor is
+        self._sheet.work(self._take_back())
 
     async def _done(self, work: Awaitable[Done], *, leave: bool = False) -> None:
         done = await work

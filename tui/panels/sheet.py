@@ -167,7 +167,8 @@ class Sheet(Rows, can_focus=True):
     def _foot(self, view: View, width: int) -> list[Line]:
         """The keys, on as many rows as they need; none is cut in two."""
         leave = "esc goes back" if len(self._views) > 1 else "esc closes"
-        rows, row = [], ""
+        rows: list[str] = []
+        row = ""
         for word in (*view.keys, leave):
             longer = f"{row}  {word}" if row else word
             if row and cells.width(longer) > width:
