@@ -29,6 +29,7 @@ KEYS: tuple[Key, ...] = (
     Key("@", "Files"),
     Key("!", "Run a command of your own"),
     Key("#", "Keep a line in the project's memory"),
+    Key("?", "These keys, when the prompt is empty"),
     Key("Ctrl+S", "Put the draft aside, or take it back"),
     Key("Ctrl+G", "Write in your editor"),
     Key("Ctrl+A, Ctrl+E", "Start and end of the line"),

@@ -15,6 +15,7 @@ from gatewright.tui.transcript.items import Item, Prose, Thought
 
 MAX_ITEMS = 400  # records whose chunks are kept
 MAX_BRANCHES = 8
+MANY = 8  # chunks that only an opened record has
 MAX_ROWS = 6000  # rows of drawn chunks that are kept
 
 
@@ -135,6 +136,17 @@ class Records:
         found = self._items[item]
         shown = self.open_all or (self.open_thoughts and isinstance(found, Thought))
         return shown != (found.id in self._expanded)
+
+    def has_more(self, item: int) -> bool:
+        """Whether opening or closing the record changes what is seen of it."""
+        found, shown = self._items[item], self.expanded(item)
+        here, there = (chunks_of(found, expanded=opened) for opened in (shown, not shown))
+        if max(len(here), len(there)) > MANY:
+            return True
+        rows = [
+            [row.plain for c in chunks for row in c.rows(self.width)] for chunks in (here, there)
+        ]
+        return rows[0] != rows[1]
 
     def gap_rows(self, item: int) -> int:
         """Blank rows above a record."""

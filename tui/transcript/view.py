@@ -7,6 +7,7 @@ stays at a place is explicit; new content never moves what a person is reading.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 from typing import NamedTuple
 
 from textual import events
@@ -33,6 +34,7 @@ from gatewright.tui.transcript.window import (
 )
 
 WHEEL = 3
+FURTHER = 50  # records above the visible ones that may be opened
 MAX_COPIED = 50_000  # rows
 SIDE = 1  # blank columns left and right
 
@@ -343,13 +345,16 @@ class Transcript(Widget, can_focus=False):
         return copied(rows[: end + 1], Point(0, first.column), Point(end, last.column))
 
     def toggle_last(self) -> bool:
-        """Open or close what was opened last, else the last visible record with more to show."""
+        """Open or close what was opened last, else the last record with more to show."""
         visible = [part.item for part in reversed(self._parts)]
         again = [n for n in visible if self.records.at(n).id == self._opened]
-        openable = [n for n in visible if isinstance(self.records.at(n), ToolRun | Thought | Said)]
-        for item in again + openable:
-            self._toggle(item)
-            return True
+        first = visible[-1] if visible else 0
+        earlier = range(first - 1, max(-1, first - FURTHER), -1)
+        for item in chain(again, visible, earlier):
+            kept = isinstance(self.records.at(item), ToolRun | Thought | Said)
+            if item in again or (kept and self.records.has_more(item)):
+                self._toggle(item)
+                return True
         return False
 
     def _toggle(self, item: int) -> None:
