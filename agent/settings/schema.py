@@ -195,7 +195,8 @@ class Ui(Section, frozen=True):
 class StatusLine(Section, frozen=True):
     type: Annotated[Literal["command"], setting("How the line is made.")] = "command"
     command: Annotated[
-        str, setting("Shell command; it reads the session as JSON and prints the line.")
+        str,
+        setting("Shell command; it reads the session as JSON and prints the line.", trust=True),
     ] = ""
     padding: Annotated[
         Annotated[int, msgspec.Meta(ge=0)], setting("Blank columns at both sides of the line.")

@@ -86,14 +86,14 @@ def test_the_command_sets_it_and_takes_it_away(program: Program) -> None:
         terminal.wait_for("default", "demo")
         enter(terminal, "/statusline echo from-$((40 + 2))")
         terminal.wait_for("default   from-42")
-        assert json.loads(settings.read_text())["statusLine"] == {
+        assert json.loads(settings.read_text(encoding="utf-8"))["statusLine"] == {
             "type": "command",
             "command": "echo from-$((40 + 2))",
         }
         enter(terminal, "/statusline off")
         terminal.wait_for("built-in status line is shown again")
         terminal.wait_gone("default   from-42")
-        assert "statusLine" not in json.loads(settings.read_text())
+        assert "statusLine" not in json.loads(settings.read_text(encoding="utf-8"))
 
 
 def test_switched_off_it_never_runs(program: Program) -> None:
