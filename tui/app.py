@@ -19,6 +19,7 @@ from textual.app import App
 from textual.driver import Driver
 from textual.filter import LineFilter
 from textual.screen import Screen
+from textual.signal import Signal
 
 from gatewright.agent.commands.outcome import Panel, Switch
 from gatewright.agent.errors import GatewrightError
@@ -148,10 +149,16 @@ class AgentApp(App[int], inherit_bindings=False):
     # signals, focus, failures
 
     def on_mount(self) -> None:
+        resumed: Signal[App[Any]] = self.app_resume_signal  # pyright: ignore[reportUnknownMemberType]
+        resumed.subscribe(self, self._painted_anew)
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGHUP):
             with contextlib.suppress(ValueError, RuntimeError):  # not the main thread: a test
                 loop.add_signal_handler(number, self._signalled, number)
+
+    def _painted_anew(self, _app: App[Any]) -> None:
+        """The program was stopped and goes on: the terminal shows what was there meanwhile."""
+        self.screen.refresh(repaint=True, layout=True)
 
     def _signalled(self, number: int) -> None:
         self.spawn(self.leave(128 + number))

@@ -130,10 +130,15 @@ class ScreenDriver(LinuxDriver):
 
     def _sigcont_application(self, *_: object) -> None:
         """A stop that nobody could prepare for (SIGSTOP) left the terminal to the shell too."""
-        if self._auto_restart and not self._lent:
-            self.suspend_application_mode()
-            self._must_signal_resume = True
-        super()._sigcont_application()  # pyright: ignore[reportUnknownMemberType]
+        if self._lent:
+            super()._sigcont_application()  # pyright: ignore[reportUnknownMemberType]
+        elif self._auto_restart:
+            self._loop.call_soon_threadsafe(self._begin_again)
+
+    def _begin_again(self) -> None:
+        self.suspend_application_mode()
+        self._must_signal_resume = True
+        self.resume_application_mode()
 
     def resume_application_mode(self) -> None:
         self._lent = False

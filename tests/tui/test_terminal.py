@@ -11,7 +11,7 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -216,3 +216,55 @@ def test_a_sentence_typed_over_a_question_is_a_draft(gap: float) -> None:
         terminal.press("enter")
         terminal.wait_for("Yes, once", "1 of 2", "\u276f fix the typo")
         terminal.press_until_gone("y", "1 of 2")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTSTP, signal.SIGSTOP])
+def test_stopped_and_continued_it_is_painted_again(number: signal.Signals) -> None:
+    """The shell has the terminal meanwhile; afterwards keys and modes are as before."""
+    whole = (READY, "the notes", "another one", "Ask anything")
+    with child("prose") as terminal:
+        terminal.wait_for(*whole)
+        terminal.kill(number)
+        _until(lambda: _state(terminal.pid) == "T")
+        if number == signal.SIGTSTP:
+            terminal.wait_gone("the notes")
+            restored(bytes(terminal.raw))
+        at = len(terminal.raw)
+        terminal.kill(signal.SIGCONT)
+        modes = (b"\x1b[?1049h", b"\x1b[?2004h", b"\x1b[?1000h", b"\x1b[?25l")
+        _until(lambda: all(mode in terminal.raw[at:] for mode in modes))
+        terminal.wait_for(*whole)
+        terminal.send("hi")
+        terminal.wait_for("\u276f hi")
+        terminal.press("ctrl+c", "ctrl+d")
+        assert terminal.wait_exit() == 0
+        restored(bytes(terminal.raw))
+
+
+def test_a_burst_of_interrupts_gives_the_terminal_back() -> None:
+    with child("prose") as terminal:
+        terminal.wait_for(READY)
+        for _ in range(30):
+            terminal.kill(signal.SIGINT)
+        assert terminal.wait_exit() in (0, 130)
+        restored(bytes(terminal.raw))
+
+
+@pytest.mark.parametrize("term", ["xterm-256color", "screen-256color", "tmux-256color"])
+def test_without_a_word_of_truecolor_there_are_256_colours(term: str) -> None:
+    with child("edit", TERM=term, COLORTERM="") as terminal:
+        terminal.wait_for(READY)
+        assert b"38;5;" in terminal.raw
+        assert not re.search(rb"[34]8;2;", bytes(terminal.raw))
+
+
+def _state(pid: int) -> str:
+    stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+    return stat.rpartition(")")[2].split()[0]
+
+
+def _until(fact: Callable[[], bool], within: float = 10.0) -> None:
+    end = time.monotonic() + within
+    while not fact():
+        assert time.monotonic() < end
+        time.sleep(0.01)

@@ -9,7 +9,6 @@ from functools import partial
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal
-from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Static, TextArea
 
@@ -31,6 +30,7 @@ from gatewright.tui.prompt.search import history_search
 from gatewright.tui.reach import Reach
 from gatewright.tui.rows import Rows
 from gatewright.tui.screens.host import Host
+from gatewright.tui.screens.patient import Patient
 from gatewright.tui.screens.reader import Reader
 from gatewright.tui.secret import SecretField
 from gatewright.tui.spinner import Spinner
@@ -49,7 +49,7 @@ TWICE = 2.0  # seconds within which a second Ctrl+C leaves
 DOUBLE = 0.5  # seconds within which a second Esc goes back
 
 
-class Repl(Screen[None], inherit_bindings=False):
+class Repl(Patient, inherit_bindings=False):
     """Routes keys; what they lead to is decided by `Talk` and `Desk`."""
 
     AUTO_FOCUS = "#box"
