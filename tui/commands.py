@@ -124,11 +124,11 @@ def panel(outcome: Panel, screen: Screen) -> bool:
     if isinstance(outcome, Secret):
         screen.ask_secret(outcome)
         return True
-    if (opened := _live(outcome, screen)) is not None:
-        return opened
     if isinstance(outcome, Sessions):
         screen.pick(_sessions(outcome, screen))
         return True
+    if (opened := _live(outcome, screen)) is not None:
+        return opened
     opener = PANELS.get(outcome.name)
     if opener is None:
         return False
