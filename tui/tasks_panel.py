@@ -66,5 +66,5 @@ def _picking(rows: Sequence[TaskRow], outcome: Tasks, screen: TasksScreen, at: i
 
 
 def _choice(row: TaskRow) -> Choice:
-    state = f"{row.status}  {elapsed(row.seconds).rjust(6)}"
+    state = f"{row.status} · {elapsed(row.seconds)}"
     return Choice(row.id, row.title, row.last if row.running else "", state)
