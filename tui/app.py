@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from msgspec.structs import replace
 from textual import events
@@ -149,8 +149,8 @@ class AgentApp(App[int], inherit_bindings=False):
     # signals, focus, failures
 
     def on_mount(self) -> None:
-        resumed: Signal[App[Any]] = self.app_resume_signal  # pyright: ignore[reportUnknownMemberType]
-        resumed.subscribe(self, self._painted_anew)
+        resumed = self.app_resume_signal  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+        cast("Signal[App[Any]]", resumed).subscribe(self, self._painted_anew)
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGHUP):
             with contextlib.suppress(ValueError, RuntimeError):  # not the main thread: a test
