@@ -17,6 +17,8 @@ from textual.message import Message
 _ANSWERS = re.compile(
     r"\x1b[\]P_^X][^\x1b\x07]*(?:\x07|\x1b\\)|\x1b\[(?:[?>=][\d;]*[cnu]|(?!48;)[\d;]*[cnt])"
 )
+# Keys with modifiers as xterm and tmux say them; the framework would read an Escape.
+_MODIFIED = re.compile(r"\x1b\[27;(\d+);(\d+)~")
 _SEQUENCES = re.compile("(?=\x1b)")
 _DEFECTS = (ValueError, ArithmeticError, LookupError, TypeError)
 
@@ -30,7 +32,7 @@ class Input:
         self._parser = XTermParser(debug)
 
     def feed(self, data: bytes) -> Iterator[Message]:
-        text = _ANSWERS.sub("", self._decode(data))
+        text = _MODIFIED.sub("\x1b[\\2;\\1u", _ANSWERS.sub("", self._decode(data)))
         for part in _SEQUENCES.split(text):
             if part:
                 yield from self._read(self._parser.feed(part))

@@ -41,8 +41,6 @@ class MoreKeys(enum.Enum):
 
 SEQUENCES = {
     "\x1b\r": (MoreKeys.ALT_ENTER,),  # else the Alt is lost and the message is sent
-    "\x1b[27;2;13~": (MoreKeys.SHIFT_ENTER,),
-    "\x1b[27;3;13~": (MoreKeys.ALT_ENTER,),
     "\x1bOM": (MoreKeys.SHIFT_ENTER,),
 }
 

@@ -268,3 +268,13 @@ def _until(fact: Callable[[], bool], within: float = 10.0) -> None:
     while not fact():
         assert time.monotonic() < end
         time.sleep(0.01)
+
+
+@pytest.mark.parametrize(
+    "sequence", ["\x1b[27;2;13~", "\x1b[13;2u", "\x1b[27;3;13~", "\x1bOM", "\x1b\r", "\n"]
+)
+def test_every_way_a_terminal_says_new_line(sequence: str) -> None:
+    with child("empty") as terminal:
+        terminal.wait_for(READY)
+        terminal.send(f"one{sequence}two")
+        terminal.wait_for("\u276f one\n", "   two")
