@@ -154,10 +154,13 @@ class Session:
     def cycle_mode(self) -> str:
         return self.set_mode(self._parts.modes.after(self.mode))
 
-    async def run_command(self, line: str, *, switches: bool = False) -> Outcome:
+    async def run_command(
+        self, line: str, *, switches: bool = False, panels: bool = False
+    ) -> Outcome:
         """Run `/name args`. Changes and submits are already applied when this returns.
 
-        A front end that `switches` sessions is given a `Switch`, and goes over.
+        A front end that `switches` sessions is given a `Switch`, and goes over. One that opens
+        `panels` is told nothing in their place.
         """
         context = CommandContext(
             modes=self._parts.modes,
@@ -172,6 +175,7 @@ class Session:
             permissions=self._parts.beside.permissions,
             effort=self._models.effort,
             switches=switches,
+            panels=panels,
             busy=self.busy,
             jobs=self._jobs,
         )

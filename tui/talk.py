@@ -164,7 +164,7 @@ class Talk:
         self._host.add(Note(0, text, tone))
 
     async def _command(self, session: Session, line: str, shown: str = "") -> None:
-        outcome = await session.run_command(line, switches=self._host.switches)
+        outcome = await session.run_command(line, switches=self._host.switches, panels=True)
         await self._show(shown or line, outcome)
 
     async def _give(self, asked: Secret, text: str) -> None:

@@ -72,6 +72,7 @@ class CommandContext(msgspec.Struct, frozen=True, kw_only=True):
     permissions: PermissionBook | None = None
     effort: str = ""
     switches: bool = False
+    panels: bool = False  # the front end opens panels: nothing has to be told in their place
     busy: bool = False
     jobs: SessionJobs | None = None
 

@@ -82,7 +82,7 @@ async def doctor(args: str, context: CommandContext) -> Outcome:
     if book is None:
         return Say.text(NO_BOOK, "warning")
     checks = await asyncio.to_thread(book.checks)
-    if context.switches:  # a screen shows each check as it ends
+    if context.panels:  # each check is shown as it ends
         return DoctorPanel("doctor", fallback=Say(()), checks=checks)
     found = await asyncio.to_thread(lambda: [each for check in checks for each in check.run()])
     blocks: list[Block] = []

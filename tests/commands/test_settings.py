@@ -6,10 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from gatewright.agent.commands.core import built_in
 from gatewright.agent.commands.outcome import Outcome, Panel, Say
+from gatewright.agent.commands.panels import DoctorPanel
 from gatewright.agent.commands.registry import CommandContext, Commands
 from gatewright.agent.live import LiveSettings
 from gatewright.agent.options import LaunchOptions
@@ -189,3 +191,33 @@ async def test_a_session_without_settings_says_so(desk: Desk, line: str) -> None
     context = CommandContext(modes=FakeModes(), rules=FakeRules(), model="demo", commands=bare)
     outcome = await bare.run(line, context)
     assert outcome == Say.text("This session knows no settings.", "warning")
+
+
+async def test_only_a_front_end_with_panels_is_told_nothing(desk: Desk) -> None:
+    """Whoever cannot open the panel reads what it would show."""
+    desk.open()
+    commands, context = desk.context.commands, desk.context
+    told = await commands.run("/doctor", msgspec.structs.replace(context, switches=True))
+    assert isinstance(told, DoctorPanel)
+    assert told.fallback.blocks
+    shown = await commands.run("/doctor", msgspec.structs.replace(context, panels=True))
+    assert isinstance(shown, DoctorPanel)
+    assert shown.fallback.blocks == ()
+    assert [check.name for check in shown.checks][:2] == ["Python", "Terminal"]
+
+
+async def test_a_form_shows_every_single_value(desk: Desk) -> None:
+    desk.put({"ui": {"vim": True}, "webb": 1})
+    desk.open()
+    book = desk.context.settings
+    assert book is not None
+    options = {option.key: option for option in book.options()}
+    assert (options["ui.vim"].kind, options["ui.vim"].value) == ("switch", "true")
+    assert options["ui.vim"].own
+    assert options["ui.vim"].help == "Vim keys in the prompt."
+    assert options["effort"].choices[-1] == "max"
+    assert options["maxTurns"].kind == "number"
+    assert options["fallbackModels"].kind == "list"
+    assert not {"env", "projects", "permissions.allow"} & set(options)
+    assert book.problem("maxTurns", "0").startswith("maxTurns expected")
+    assert book.problem("maxTurns", "3") == ""

@@ -185,7 +185,9 @@ class FakeSession:
     def cycle_mode(self) -> str:
         return self.set_mode(self.modes.after(self.mode))
 
-    async def run_command(self, line: str, *, switches: bool = False) -> Outcome:
+    async def run_command(
+        self, line: str, *, switches: bool = False, panels: bool = False
+    ) -> Outcome:
         context = CommandContext(
             modes=self.modes,
             rules=Rules(),
@@ -197,6 +199,7 @@ class FakeSession:
             settings=self.settings,
             past=self.past,
             switches=switches,
+            panels=panels,
             busy=self.busy,
             jobs=self.jobs,
         )

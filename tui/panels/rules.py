@@ -47,7 +47,8 @@ class RulesView:
     def _acts(self) -> Sequence[Act]:
         removes = Act(("ctrl+d", "delete"), "removes", self._remove)
         undoes = Act(("ctrl+z",), "undoes", self._undone)
-        return (removes, undoes) if self._undo else (removes,)
+        acts = () if self.listing.tab == PAST else (removes,)
+        return (*acts, undoes) if self._undo else acts
 
     # what is shown
 
