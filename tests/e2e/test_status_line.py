@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -115,3 +116,14 @@ def test_vim_is_remembered(program: Program) -> None:
         terminal.wait_for("default   demo")
         terminal.press("escape")
         terminal.wait_for("NORMAL")
+
+
+def test_nothing_is_written_while_nothing_changes(program: Program) -> None:
+    ran = program.home / "ran"
+    own(program, **line(f"echo x >>{ran}; echo mine"))
+    with program.terminal("--model", "demo") as terminal:
+        terminal.wait_for("default   mine")
+        time.sleep(1.5)  # what the first paint still brings along
+        written, runs = len(terminal.raw), ran.read_text(encoding="utf-8")
+        time.sleep(3)
+        assert (len(terminal.raw), ran.read_text(encoding="utf-8")) == (written, runs)
