@@ -265,7 +265,8 @@ async def test_decisions_tell_why(tmp_path: Path) -> None:
     judge(books, "make one")
     async with panel(books, "/permissions") as s:
         await press(s, "shift+tab")
-        await s.see("recent 1", "make one", "denied")
+        shown = await s.see("recent 1", "make one", "denied", "enter tells why")
+        assert "removes" not in shown
         judge(books, "make two")
         await press(s, "enter")
         await s.see("Why make one", "> mode: ask.", "esc goes back")

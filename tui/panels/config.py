@@ -42,7 +42,7 @@ class ConfigView:
             self._enter,
             tabs=Tabs(tuple(self._sections)),
             acts=lambda: (Act(("ctrl+d",), "takes yours away", self._unset),),
-            enters="changes",
+            enters=lambda: "changes",
         )
 
     def _load(self, tab: str) -> Sequence[Item]:
@@ -74,7 +74,7 @@ class ConfigView:
             self._sheet.back()
             self._store(option.key, item.of)
 
-        listing = Listing(option.key, lambda _: items, chosen, enters="stores")
+        listing = Listing(option.key, lambda _: items, chosen, enters=lambda: "stores")
         self._sheet.push(listing)
 
     def _type(self, option: Option) -> None:

@@ -59,7 +59,7 @@ class Listing:
         *,
         tabs: Tabs = ONE,
         acts: Callable[[], Sequence[Act]] = tuple[Act, ...],
-        enters: str = "chooses",
+        enters: Callable[[], str] = str,
     ) -> None:
         self.title = title
         self._load = load
@@ -82,7 +82,7 @@ class Listing:
     def keys(self) -> Sequence[str]:
         tabs = ("tab next list",) if len(self._tabs) > 1 else ()
         acts = (f"{' or '.join(act.keys)} {act.label}" for act in self._acts())
-        return ("type to search", f"enter {self._enters}", *tabs, *acts)
+        return ("type to search", f"enter {self._enters() or 'chooses'}", *tabs, *acts)
 
     def reload(self) -> None:
         self._all = [self._load(tab) for tab in self._tabs]

@@ -41,7 +41,12 @@ class RulesView:
         self._book = book
         self._undo: Undo | None = None
         self.listing = Listing(
-            "Permissions", self._load, self._enter, tabs=Tabs(TABS, tab), acts=self._acts
+            "Permissions",
+            self._load,
+            self._enter,
+            tabs=Tabs(TABS, tab),
+            acts=self._acts,
+            enters=lambda: "tells why" if self.listing.tab == PAST else "",
         )
 
     def _acts(self) -> Sequence[Act]:

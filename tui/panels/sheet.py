@@ -81,7 +81,8 @@ class Sheet(Rows, can_focus=True):
         """Put a view in the place of all others."""
         self._views = [view]
         self._begin()
-        self.focus()
+        if not self._hidden:  # a question keeps the keys until it is answered
+            self.focus()
 
     def push(self, view: View) -> None:
         self._views.append(view)
