@@ -20,7 +20,7 @@ from gatewright.tui.ask.panel import AskPanel
 from gatewright.tui.branch import branch_of
 from gatewright.tui.look import Look
 from gatewright.tui.panels.sheet import Sheet
-from gatewright.tui.picker import Picker, Picking
+from gatewright.tui.picker import Picker
 from gatewright.tui.prompt.attached import Attached
 from gatewright.tui.prompt.box import Box
 from gatewright.tui.prompt.desk import Desk
