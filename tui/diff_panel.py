@@ -28,7 +28,7 @@ def open_diffs(outcome: Diffs, screen: DiffScreen, first: str = "", at: int = 0)
         view, file = files[choice.insert]
         screen.spawn(_read(outcome, screen, view, file))
 
-    wide = max(len(file.counts) for _view, file in files.values())
+    wide = max((len(file.counts) for _view, file in files.values()), default=0)
     screen.pick(
         Picking(
             "Changed",

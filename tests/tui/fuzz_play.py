@@ -6,9 +6,11 @@ Keys carry a time of their own, so that typing by hand and bursts differ whateve
 from __future__ import annotations
 
 import asyncio
+import tempfile
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 from textual import events
@@ -23,12 +25,15 @@ from gatewright.tools.interact import Answer
 from gatewright.tui.app import AgentApp
 from gatewright.tui.commands import PANELS
 from gatewright.tui.theme import PALETTES
+from tests.fakes.books import Books
 from tests.fakes.fake_session import FakeSession
 from tests.tui.fuzz_rules import Broken, check
 from tests.tui.fuzz_steps import HUGE, Step
 from tests.tui.happenings import TEXTS, Chance, happening
+from tests.tui.panel_samples import BY_COMMAND, MADE
 from tests.tui.scenes import SCENES
 from tests.tui.stage import Clock, Stage
+from tests.tui.test_sheets import RULES
 
 BY_HAND, BURST = 0.09, 0.002  # seconds between keys
 CHARACTERS = {"enter": "\r", "tab": "\t", "escape": "\x1b", "backspace": "\x7f", "space": " "}
@@ -201,11 +206,18 @@ class Play:
         self.s.app.talk.send(f"/{names[number % len(names)]} {arguments}".rstrip())
 
     async def do_panel(self, number: int) -> None:
-        """Any panel there is, with rows of any kind: each takes the table it understands."""
-        chance, names = Chance(number), sorted(PANELS)
-        tables = tuple(chance.table(columns, chance.choice((0, 1, 40))) for columns in range(1, 9))
-        outcome = Panel(names[number % len(names)], Say((*chance.view(), *tables)))
-        self.s.app.open_panel(outcome)
+        """Any panel there is, with rows of any kind: each list takes the table it understands."""
+        chance = Chance(number)
+        chosen = chance.choice([*sorted(PANELS), *MADE, *BY_COMMAND.values()])
+        if self.s.app.session is None:
+            return
+        if isinstance(chosen, type):
+            self.s.app.open_panel(MADE[chosen](chance))
+        elif chosen.startswith("/"):
+            self.s.app.talk.send(chosen)
+        else:
+            tables = tuple(chance.table(n, chance.choice((0, 1, 40))) for n in range(1, 9))
+            self.s.app.open_panel(Panel(chosen, Say((*chance.view(), *tables))))
 
     async def do_vim(self, on: bool) -> None:
         self.s.app.repl.box.use_vim(on=on)
@@ -220,7 +232,8 @@ class Play:
         """Whether the keys go to the prompt and nothing else is there."""
         app = self.s.app
         repl = app.repl
-        busy = repl.view.asks or repl.picker.open or repl.secret.open or app.session is None
+        opened = repl.picker.open or repl.secret.open or repl.sheet.open
+        busy = repl.view.asks or opened or app.session is None
         return not self.over and app.screen is repl and repl.focused is repl.box and not busy
 
     async def do_send(self, word: str) -> None:
@@ -349,9 +362,12 @@ def setup(step: Step) -> tuple[tuple[int, int], Ui, bool]:
 @asynccontextmanager
 async def opened(first: Step, cwd: str) -> AsyncGenerator[Play]:
     size, ui, late = setup(first)
-    gate, session, clock = asyncio.Event(), FakeSession(cwd=cwd), Clock()
+    gate, clock = asyncio.Event(), Clock()
+    session = FakeSession(cwd=cwd)
     session.know("effort", "login", "logout", "config", "doctor", "compact", "context", "rewind")
-    session.know("rename", "resume", "export", "memory", "init")
+    session.know("rename", "resume", "export", "memory", "init", "tasks", "plan", "bug", "diff")
+    books = Books(Path(tempfile.mkdtemp(dir=cwd)), user=RULES)
+    session.permissions, session.settings = books.permissions, books.settings
 
     async def open_session() -> Session:
         await gate.wait()

@@ -63,9 +63,11 @@ def focus_is_sensible(app: AgentApp) -> None:
         raise Broken(f"the keys go to {focused!r}, which nobody sees")
     if repl.secret.open and focused is not repl.secret:
         raise Broken(f"a secret is typed into {focused!r}")
-    if focused is repl.box and (repl.view.asks or repl.picker.open):
+    if focused is repl.box and (repl.view.asks or repl.picker.open or repl.sheet.open):
         raise Broken("the prompt has the keys, though something above it is open")
-    if focused is repl.picker and not repl.picker.open:
+    if (focused is repl.picker and not repl.picker.open) or (
+        focused is repl.sheet and not repl.sheet.open
+    ):
         raise Broken("a closed list has the keys")
     if focused in (repl.panel, repl.reply) and not repl.view.asks:
         raise Broken("the keys go to a question that is gone")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from textual import events
 
+from gatewright.agent.commands.outcome import Say
+from gatewright.agent.commands.panels import DoctorPanel
 from gatewright.agent.events import AssistantMessage, Cleared
 from gatewright.agent.messages import TextPart
 from gatewright.tui.prompt.paste import seen
@@ -90,8 +92,24 @@ async def test_half_a_pair_of_a_model_can_be_copied_and_edited(
         await s.see("half <U+D800>")
         await s.type("/copy")
         await s.press("enter")
-        await s.see("Copied 6 characters.")
+        await s.see("Copied 13 characters.")
         await s.press("ctrl+t", "v")
         await s.until(lambda: not s.app.editor.running)
         await s.press("q")
         await s.until(lambda: s.app.screen is s.app.repl)
+
+
+async def test_a_panel_that_opens_behind_a_question_takes_no_keys() -> None:
+    async with stage() as s:
+        permission(s.session)
+        await s.see("Yes, once")
+        s.app.open_panel(DoctorPanel("doctor", Say(()), checks=()))
+        await s.settled()
+        assert s.app.focused is s.app.repl.panel
+        check(s.app)
+
+
+async def test_typing_ends_a_row_of_kills() -> None:
+    async with stage() as s:
+        await s.press(*"one", "ctrl+u", *"two", "ctrl+u", "ctrl+y")
+        assert s.app.repl.box.text == "two"

@@ -14,6 +14,7 @@ from tests.tui.fuzz import ENVIRONMENT, WITHOUT, project
 from tests.tui.fuzz_play import run
 from tests.tui.fuzz_steps import script
 from tests.tui.happenings import ASKS, BLOCKS, EVENTS, NUMBERED
+from tests.tui.panel_samples import BY_COMMAND, BY_STEP, MADE, kinds
 
 
 @pytest.mark.timeout(60)
@@ -32,3 +33,5 @@ def test_everything_there_is_can_happen() -> None:
     assert {*EVENTS, *NUMBERED} == set(get_args(AnyEvent))
     assert set(BLOCKS) == set(get_args(Block))
     assert set(ASKS) == set(get_args(AskKind))
+    missing = {*kinds()} - {*MADE, *BY_COMMAND, *BY_STEP}
+    assert not missing, f"tests/tui/panel_samples.py has no sample of {missing}"
