@@ -47,7 +47,8 @@ class ConfigView:
 
     def _load(self, tab: str) -> Sequence[Item]:
         section = self._sections[tab]
-        return [_item(option) for option in self._book.options() if _section(option.key) == section]
+        options = (o for o in self._book.options() if _section(o.key) == section)
+        return [_item(option, listed=bool(self._known(option))) for option in options]
 
     def _enter(self, item: Item) -> None:
         option: Option = item.of
@@ -129,14 +130,14 @@ def _plain(value: str) -> str:
     return found if isinstance(found, str) else value
 
 
-def _item(option: Option) -> Item:
+def _item(option: Option, *, listed: bool) -> Item:
     words = {"true": "on", "false": "off"} if option.kind == "switch" else {}
     value = words.get(option.value) or _plain(option.value)
     shown = "not set" if value in ("", "null") else value
     here = (
         "It is the default." if option.source == "default" else f"Set in {option.source} settings."
     )
-    takes = here if option.kind == "switch" else f"{here} It takes {option.belongs}."
+    takes = here if listed or option.kind == "switch" else f"{here} It takes {option.belongs}."
     source = "" if option.source == "default" else option.source
     about = ((option.help, "dim"), (option.fixed or takes, "faint"))
     return Item(option, option.key, shown, "", source, about)
