@@ -152,7 +152,7 @@ class AgentApp(App[int], inherit_bindings=False):
         resumed = self.app_resume_signal  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
         cast("Signal[App[Any]]", resumed).subscribe(self, self._painted_anew)
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGHUP):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             with contextlib.suppress(ValueError, RuntimeError):  # not the main thread: a test
                 loop.add_signal_handler(number, self._signalled, number)
 
@@ -161,7 +161,8 @@ class AgentApp(App[int], inherit_bindings=False):
         self.screen.refresh(repaint=True, layout=True)
 
     def _signalled(self, number: int) -> None:
-        self.spawn(self.leave(128 + number))
+        if number != signal.SIGINT or not self.editor.running:  # else it is a key of the editor
+            self.spawn(self.leave(128 + number))
 
     def _handle_exception(self, error: Exception) -> None:
         """A defect of the screen is told and logged; the session and the draft live on."""

@@ -21,6 +21,7 @@ from textual import _ansi_sequences, screen
 from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
 
+from gatewright.tui.baud import Baud
 from gatewright.tui.input import Input
 
 log = logging.getLogger(__name__)
@@ -90,12 +91,14 @@ class ScreenDriver(LinuxDriver):
             app, debug=debug, mouse=mouse, size=size
         )
         self._file = self._own = own_terminal()
+        self._baud = Baud(self._own.fileno())
         self._captured: Captured | None = None
         self._lent = False
 
     def write(self, data: str) -> None:
         """What is painted while another program has the terminal is painted again afterwards."""
         if not self._lent:
+            self._baud.count(data)
             super().write(data)
 
     def run_input_thread(self) -> None:
@@ -163,7 +166,7 @@ class ScreenDriver(LinuxDriver):
         """The terminal has not taken what was painted before."""
         thread = self._writer_thread
         queued = 0 if thread is None else thread._queue.qsize()  # pyright: ignore[reportPrivateUsage]
-        return queued > 1
+        return queued > 1 or self._baud.behind
 
     async def caught_up(self) -> None:
         """Wait until the terminal has taken nearly everything written so far."""

@@ -11,8 +11,23 @@ from gatewright.tui.terminal import ScreenDriver
 
 
 class Patient(Screen[None]):
-    def _on_timer_update(self) -> None:
+    _held = False  # what changed waits to be painted
+
+    @property
+    def _behind(self) -> bool:
         driver = self.app._driver  # pyright: ignore[reportPrivateUsage, reportUnknownMemberType]
-        if isinstance(driver, ScreenDriver) and driver.behind:
+        return isinstance(driver, ScreenDriver) and driver.behind
+
+    def _on_timer_update(self) -> None:
+        if self._behind:
             return  # the timer goes on until it may
         super()._on_timer_update()
+        if self._held:
+            self._compositor_refresh()
+
+    def _compositor_refresh(self) -> None:
+        self._held = self._behind
+        if self._held:
+            self._update_timer.resume()
+        else:
+            super()._compositor_refresh()
