@@ -204,6 +204,20 @@ def plan(session: FakeSession) -> None:
     session.publish(said("plan the fix"), ev.Asked(id=1, ask=ask))
 
 
+def trust(session: FakeSession) -> None:
+    ask = Ask(
+        kind="trust",
+        title="Do you trust /home/sam/harbour?",
+        body=(b.Text("It brings settings of its own, which may run commands on this machine."),),
+        options=(
+            Option("trust", "Yes, use its settings", "y"),
+            Option("without", "Go on without them", "n"),
+            Option("leave", "Leave", "q", leaves=True),
+        ),
+    )
+    session.publish(ev.Asked(id=1, ask=ask))
+
+
 def busy(session: FakeSession) -> None:
     session.publish(said("run everything"), ev.TurnStarted())
     session.publish(ev.TextDelta(text="I will run the tests, then the linter.\n\n```sh\npytest -q"))
@@ -235,5 +249,17 @@ def hostile(session: FakeSession) -> None:
 
 SCENES: dict[str, Callable[[FakeSession], None]] = {
     scene.__name__: scene
-    for scene in (empty, prose, tools, errors, permission, edit, question, plan, busy, hostile)
+    for scene in (
+        empty,
+        prose,
+        tools,
+        errors,
+        permission,
+        edit,
+        question,
+        plan,
+        trust,
+        busy,
+        hostile,
+    )
 }
