@@ -61,7 +61,7 @@ class Review:
             before = {t.path: t for t in await self._history.before(events[start:end])}
             made = await asyncio.to_thread(self._between, before, after)
             if made:
-                turns.append(_listed(f"turn-{number}", f"in turn {number}", made))
+                turns.append(_listed(f"turn {number}", f"in turn {number}", made))
             after = {**after, **before}
             if len(turns) == TURNS:
                 break

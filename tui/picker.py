@@ -151,7 +151,7 @@ class Picker(Rows, can_focus=True):
         if not picking.tabs:
             return picking.choices
         name = picking.tabs[tab]
-        return [choice for choice in picking.choices if choice.insert.partition(" ")[0] == name]
+        return [choice for choice in picking.choices if choice.insert.startswith(f"{name} ")]
 
     def _search(self) -> None:
         picking = self._picking
