@@ -17,6 +17,7 @@ ENV = {
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_PAGER": "cat",
     "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "none",  # goes before what a repository allows itself; older gits need it
     "LC_ALL": "C",
 }
 PASSED = ("PATH", "HOME", "TMPDIR", "LANG")

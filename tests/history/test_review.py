@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from gatewright.agent.commands.diff import Changes, Entry
 from gatewright.agent.events import AnyEvent, Envelope, UserMessage
+from gatewright.agent.history.gitrun import ENV
 from gatewright.agent.history.history import History, HistoryPlaces
 from gatewright.agent.history.worktree import LARGEST
 from gatewright.agent.review import Review
@@ -175,6 +177,38 @@ async def test_nothing_of_the_repository_runs(tmp_path: Path) -> None:
     ]
     assert await diff(project, view.files[1]) == ("-one", "+two", "+three")
     assert not ran.exists(), ran.read_text(encoding="utf-8")
+
+
+async def test_a_missing_object_is_not_fetched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Git fetches it with a program that the repository names, and older ones always do."""
+    monkeypatch.delitem(ENV, "GIT_NO_LAZY_FETCH")
+    project = Project(tmp_path, git=True)
+    project.put("a.txt", "one\n")
+    project.git("add", ".")
+    project.git("commit", "-qm", "first")
+    (named,) = (project.root / ".git" / "objects").glob("56/26*")  # "one\n"
+    named.unlink()
+    ran, trap = tmp_path / "ran", tmp_path / "trap"
+    trap.write_text(f"#!/bin/sh\ntouch {ran}\n", encoding="utf-8")
+    trap.chmod(0o755)
+    for key, value in {
+        "core.repositoryFormatVersion": "1",
+        "extensions.partialClone": "evil",
+        "remote.evil.promisor": "true",
+        "remote.evil.url": str(project.root),
+        "remote.evil.uploadpack": str(trap),
+        "protocol.file.allow": "always",
+    }.items():
+        project.git("config", key, value)
+    project.put("a.txt", "two\n")
+    await project.review.changes()
+    with suppress(OSError):
+        project.history.worktree.old("a.txt")
+    assert not ran.exists()
+    project.git("cat-file", "-p", "HEAD:a.txt")
+    assert ran.exists(), "the trap works"
 
 
 async def test_without_git_the_session_knows_what_it_did(tmp_path: Path) -> None:
