@@ -121,6 +121,9 @@ class PermissionBook:
     async def _put(self, shelf: Shelf, behavior: str, text: str) -> bool:
         """False when it was there already."""
         if shelf.file is None:
+            same = (SESSION, behavior, text)
+            if any((r.source, r.behavior, r.text) == same for r in self._rules.listed()):
+                return False
             try:
                 self._rules.add(behavior, text)
             except ValueError as error:

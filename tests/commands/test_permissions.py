@@ -111,6 +111,21 @@ async def test_a_rule_moves_and_moves_back(tmp_path: Path) -> None:
     assert in_force(books) == [("deny", "Bash(rm:*)", "session")]
 
 
+async def test_undoing_takes_back_no_rule_that_was_there_before(tmp_path: Path) -> None:
+    books = Books(tmp_path, user={"permissions": {"deny": ["Bash(rm:*)"]}})
+    session = books.permissions.shelves()[0]
+    first = await books.permissions.add("deny", "WebFetch", session)
+    again = await books.permissions.add("deny", "WebFetch", session)
+    assert (first.undo is not None, again.undo) == (True, None)
+    assert "already" in again.text
+    await books.permissions.add("deny", "Bash(rm:*)", session)
+    moved = await books.permissions.move(row(books, "Bash(rm:*)", "user"), session)
+    assert moved.undo is not None
+    await moved.undo()
+    assert ("deny", "Bash(rm:*)", "session") in in_force(books)
+    assert ("deny", "Bash(rm:*)", "user") in in_force(books)
+
+
 @pytest.mark.parametrize(
     ("source", "says"),
     [
