@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from gatewright.tui import cells
 from gatewright.tui.line import Line, Span, clip
@@ -18,6 +18,8 @@ PART = 32  # cells of a name; the end of a longer one stays readable
 OWN_ROWS = 3  # of the person's own command
 ROOMY = 16  # rows of a screen that has room for more than one of them
 MAX_PADDING = 20
+GIVES_WAY = ("tokens", "cost", "tasks", "context", "sandbox")  # where there is no room, in turn
+STAYS = ("tasks", "sandbox")  # beside a line of the person's own
 FULL = 80  # per cent of the window from which the number warns
 
 
@@ -31,20 +33,20 @@ def left_parts(view: View, branch: str) -> list[Span]:
     return parts
 
 
-def right_parts(view: View) -> list[Span]:
-    parts: list[Span] = []
+def right_parts(view: View) -> dict[str, Span]:
+    parts: dict[str, Span] = {}
     if view.tasks:
-        parts.append(Span(f"{len(view.tasks)} in background", "dim"))
+        parts["tasks"] = Span(f"{len(view.tasks)} in background", "dim")
     tokens = view.usage.context
     if tokens:
-        parts.append(Span(f"{count(tokens)} tokens", "faint"))
+        parts["tokens"] = Span(f"{count(tokens)} tokens", "faint")
     if view.cost:
-        parts.append(Span(money(view.cost), "dim"))
+        parts["cost"] = Span(money(view.cost), "dim")
     if view.window and view.context:
         share = min(100, round(100 * view.context / view.window))
-        parts.append(Span(f"{share}% context", "warning" if share >= FULL else "dim"))
+        parts["context"] = Span(f"{share}% context", "warning" if share >= FULL else "dim")
     if not view.confined:
-        parts.append(Span("no sandbox", "warning"))
+        parts["sandbox"] = Span("no sandbox", "warning")
     return parts
 
 
@@ -52,16 +54,17 @@ def status_row(view: View, width: int, *, branch: str = "", hint: str = "") -> L
     """Left and right parts with the room between them; the right gives way first."""
     left = _joined([*left_parts(view, branch), *([Span(hint, "faint")] if hint else [])])
     right = right_parts(view)
-    while right and _size(left) + _size(_joined(right)) + len(GAP) > width:
-        right = right[1:]
+    for name in GIVES_WAY:
+        if _size(left) + _size(_joined(right.values())) + len(GAP) > width:
+            right.pop(name, None)
     while len(left) > 1 and _size(left) > width:
         left = left[:-2]
-    tail = _joined(right)
+    tail = _joined(right.values())
     room = Span(" " * max(0, width - _size(left) - _size(tail)))
     return Line((*left, room, *tail))
 
 
-def _joined(parts: list[Span]) -> list[Span]:
+def _joined(parts: Iterable[Span]) -> list[Span]:
     joined: list[Span] = []
     for part in parts:
         joined += [Span(GAP), part] if joined else [part]
@@ -90,10 +93,8 @@ def own_room(view: View, width: int, hint: str = "") -> int:
 def _around(view: View, hint: str) -> tuple[list[Span], list[Span]]:
     """What no command takes the place of."""
     left = [left_parts(view, "")[0], *([Span(hint, "faint")] if hint else [])]
-    right = [Span(f"{len(view.tasks)} in background", "dim")] if view.tasks else []
-    if not view.confined:
-        right.append(Span("no sandbox", "warning"))
-    return _joined(left), _joined(right)
+    right = right_parts(view)
+    return _joined(left), _joined(right[name] for name in STAYS if name in right)
 
 
 class Status(Rows):

@@ -209,6 +209,15 @@ def test_the_status_line_says_when_nothing_confines() -> None:
     assert "no sandbox" in status_row(view, 80).plain
 
 
+def test_the_status_line_gives_up_tokens_before_what_still_runs() -> None:
+    usage = Usage(4100, 512, 32000)
+    view = View(mode="default", model="scripted-1", tasks=("a",), usage=usage, cost=0.5)
+    assert "tokens" in status_row(view, 80).plain
+    narrow = status_row(view, 55).plain
+    assert "in background" in narrow
+    assert "tokens" not in narrow
+
+
 def test_going_back_returns_to_an_event() -> None:
     back = ev.Rewound(to="u1", left="u9", text="again")
     _view, changes = play(back)
