@@ -9,6 +9,8 @@ from gatewright.agent.commands.outcome import Say
 from gatewright.agent.commands.panels import DoctorPanel
 from gatewright.agent.events import AssistantMessage, Cleared
 from gatewright.agent.messages import TextPart
+from gatewright.tui.picker import Picking
+from gatewright.tui.prompt.menu import Choice
 from gatewright.tui.prompt.paste import seen
 from tests.tui.fuzz_rules import check
 from tests.tui.scenes import permission, tools
@@ -113,3 +115,16 @@ async def test_typing_ends_a_row_of_kills() -> None:
     async with stage() as s:
         await s.press(*"one", "ctrl+u", *"two", "ctrl+u", "ctrl+y")
         assert s.app.repl.box.text == "two"
+
+
+async def test_a_second_enter_after_a_list_or_a_key_answers_no_question() -> None:
+    async with stage() as s:
+        permission(s.session)
+        await s.see("Yes, once")
+        s.clock.now += 2
+        repl = s.app.repl
+        repl.reach.pick(Picking("Pick", [Choice("a", "a")], lambda _: None))
+        await s.settled()
+        await s.press("enter", "enter", "y")
+        await s.pilot.pause(0.3)
+        assert s.session.answers == []

@@ -349,12 +349,17 @@ class Repl(Patient, inherit_bindings=False):
         self.reach.pick(history_search(self.box))
 
     def on_picker_closed(self) -> None:
-        self._return_focus()
+        self._come_back()
 
     def on_sheet_closed(self) -> None:
-        self._return_focus()
+        self._come_back()
 
     def on_secret_field_closed(self) -> None:
+        self._come_back()
+
+    def _come_back(self) -> None:
+        """A second Enter may still be on its way: it answers no question below."""
+        self.panel.draft_changed()
         self._return_focus()
 
     def on_secret_field_given(self, message: SecretField.Given) -> None:
