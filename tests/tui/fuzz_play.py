@@ -78,8 +78,14 @@ class Play:
         await s.pilot.pause(0)
         if s.failure is not None:
             raise s.failure
-        if not self.over:
+        if self.over:
+            return
+        try:
             check(s.app)
+        except Broken:  # a timer may just have gone off: what is broken stays so
+            await s.pilot.pause(0.05)
+            if not self.over:
+                check(s.app)
 
     async def settle(self) -> None:
         """Also wait for what is held, edited or runs in the background."""
