@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec.structs import replace
 from textual import events
@@ -19,7 +19,6 @@ from textual.app import App
 from textual.driver import Driver
 from textual.filter import LineFilter
 from textual.screen import Screen
-from textual.signal import Signal
 
 from gatewright.agent.commands.outcome import Panel, Switch
 from gatewright.agent.errors import GatewrightError
@@ -149,8 +148,7 @@ class AgentApp(App[int], inherit_bindings=False):
     # signals, focus, failures
 
     def on_mount(self) -> None:
-        resumed = self.app_resume_signal  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-        cast("Signal[App[Any]]", resumed).subscribe(self, self._painted_anew)
+        self.app_resume_signal.subscribe(self, self._painted_anew)  # pyright: ignore[reportUnknownMemberType]
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             with contextlib.suppress(ValueError, RuntimeError):  # not the main thread: a test

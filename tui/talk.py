@@ -64,11 +64,15 @@ class Talk:
         self._empty = Commands()
         self._shell = OwnShell()
         self._told: list[str] = []  # output of own commands, for the next message
+        self._turns = 0  # of the mode, before there was a session
         self.session: Session | None = None
 
     def begin(self, session: Session) -> None:
         """There is a session: send what waited for it."""
         self.session = session
+        for _ in range(self._turns):
+            session.cycle_mode()
+        self._turns = 0
         early, self._early = self._early, []
         if early:
             self._host.show_queue(())
@@ -148,7 +152,9 @@ class Talk:
         return [message for message, _ in taken]
 
     def cycle_mode(self) -> None:
-        if self.session is not None:
+        if self.session is None:
+            self._turns += 1
+        else:
             self.session.cycle_mode()
 
     def leave(self) -> None:

@@ -78,6 +78,13 @@ def test_all_modes_and_back(program: Program) -> None:
         assert seen[:3] == ["default", "acceptEdits", "plan"]
 
 
+def test_a_mode_chosen_before_the_session_is_there(program: Program) -> None:
+    with program.terminal("--model", "demo") as terminal:
+        terminal.wait_for("Ask anything")
+        terminal.press("shift+tab")
+        terminal.wait_for("acceptEdits", "demo")
+
+
 def _mode(rows: list[str]) -> str:
     last = next(row for row in reversed(rows) if row.strip())
     return last.split()[0]
