@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import shutil
 import sys
 import time
@@ -21,8 +22,10 @@ from gatewright.agent.version import VERSION
 
 TERMINAL = ("TERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "COLORTERM", "LANG", "LC_ALL")
 PRESENT = ("TMUX", "STY", "SSH_TTY", "NO_COLOR", "WSL_DISTRO_NAME")  # only whether they are set
+TABLES = ("env", "providers", "projects")
 LOG_BYTES = 64 * 1024
 LOG_LINES = 120
+_BEGINS = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} ([A-Z]+) ")  # a record of the log
 
 
 class Told(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,7 +78,7 @@ def _settings(around: Surroundings) -> Iterator[str]:
     found: dict[str, set[str]] = {}
     for key, sources in around.loaded.provenance.items():
         parts = key.split(".")
-        name = parts[0] if parts[0] in ("env", "providers") else key
+        name = parts[0] if parts[0] in TABLES else key
         found.setdefault(name, set()).update(str(source) for source in sources)
     for name, layers in sorted(found.items()):
         yield f"- {name} ({', '.join(sorted(layers))})"
@@ -114,5 +117,15 @@ def _tail(path: Path) -> Sequence[str]:
             text = file.read(LOG_BYTES).decode("utf-8", errors="replace")
     except OSError:
         return ["(there is none: no error was kept)"]
-    lines = [line for line in text.splitlines() if " DEBUG " not in line and " INFO " not in line]
+    lines = list(_of_errors(text.splitlines()))
     return lines[-LOG_LINES:] or ["(nothing but messages about normal work)"]
+
+
+def _of_errors(lines: Sequence[str]) -> Iterator[str]:
+    """A message may have many lines: those after its first have no level of their own."""
+    wanted = False  # the first may be the rest of a message whose beginning was not read
+    for line in lines:
+        if found := _BEGINS.match(line):
+            wanted = found[1] not in ("DEBUG", "INFO")
+        if wanted:
+            yield line

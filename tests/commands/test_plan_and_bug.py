@@ -15,6 +15,7 @@ from gatewright.agent.surroundings import survey
 from gatewright.tools.blocks import Markdown, plain
 from tests.fakes.fake_session import FakeSession
 
+AT = "2026-11-18 14:30:00,123"
 KEY = "sk-" + "made-up-" * 4
 
 
@@ -73,12 +74,15 @@ def report(tmp_path: Path) -> str:
     project.mkdir()
     settings = (
         '{"model": "acme-internal", "env": {"ACME_VAULT": "value-of-mine"},'
-        ' "providers": {"acme": {"baseUrl": "https://models.acme.example"}}}'
+        ' "providers": {"acme": {"baseUrl": "https://models.acme.example"}},'
+        ' "projects": {"/work/client-of-mine": {"permissions": {"deny": ["Bash"]}}}}'
     )
     (home / ".gatewright" / "settings.json").write_text(settings, encoding="utf-8")
-    error = f"2026 ERROR gatewright.x: it broke with {KEY} and hunter-2-hunter in {home}/a.py\n"
-    (logs / "errors.log").write_text(error, encoding="utf-8")
-    (logs / "0000042.log").write_text("2026 DEBUG a: body\n2026 WARNING b: odd\n", encoding="utf-8")
+    error = f"it broke with {KEY} and hunter-2-hunter in {home}/a.py"
+    trace = "Traceback (most recent call last):\nValueError: far off\n"
+    (logs / "errors.log").write_text(f"{AT} ERROR x: {error}\n{trace}", encoding="utf-8")
+    log = f"the end of a body\n{AT} DEBUG a: body\nmore of the body\n{AT} WARNING b: odd\n"
+    (logs / "0000042.log").write_text(log, encoding="utf-8")
     env = {"HOME": str(home), "TERM": "xterm", "TMUX": "/tmp/x,1", "MY_TOKEN": "hunter-2-hunter"}
     around = survey(LaunchOptions(cwd=str(project)), env, interactive=True)
     told = Told(said="It froze.", model="anthropic/claude", mode="default")
@@ -93,9 +97,11 @@ def test_a_report_has_what_helps(report: str) -> None:
         assert fact in report
     assert "- set: TMUX" in report
     assert "- model (user)" in report and "- env (user)" in report
-    assert "it broke with [redacted]" in report and "2026 WARNING b: odd" in report
+    assert "it broke with [redacted]" in report and f"{AT} WARNING b: odd\n" in report
+    assert "ValueError: far off\n" in report
 
 
 def test_a_report_has_no_secrets_and_no_values(report: str) -> None:
-    hidden = (KEY, "hunter-2", "acme", "ACME", "value-of-mine", "DEBUG", "/home/.gatewright")
+    hidden = (KEY, "hunter-2", "acme", "ACME", "value-of-mine", "DEBUG", "body", "client-of-mine")
+    hidden = (*hidden, "/home/.gatewright")
     assert [word for word in hidden if word in report] == []
