@@ -25,7 +25,7 @@ FULL = 80  # per cent of the window from which the number warns
 
 def left_parts(view: View, branch: str) -> list[Span]:
     mode = view.mode or "starting"
-    parts = [Span(one_line(mode), f"mode.{mode}" if view.mode else "faint")]
+    parts = [Span(one_line(mode), f"mode.{mode}".replace(":", "") if view.mode else "faint")]
     if view.model:
         parts.append(Span(cells.fit_middle(one_line(view.model), PART), "dim"))
     if branch:

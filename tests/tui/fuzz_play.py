@@ -38,7 +38,7 @@ from tests.tui.test_sheets import RULES
 BY_HAND, BURST = 0.09, 0.002  # seconds between keys
 CHARACTERS = {"enter": "\r", "tab": "\t", "escape": "\x1b", "backspace": "\x7f", "space": " "}
 MARK = "s3cret-marker"
-WAITS = 2.0  # seconds for something in the background to end
+WAITS = 5.0  # seconds for something in the background to end
 MOUSE: dict[str, type[events.MouseEvent]] = {
     "down": events.MouseDown,
     "up": events.MouseUp,

@@ -7,7 +7,7 @@ from textual import events
 
 from gatewright.agent.commands.outcome import Say
 from gatewright.agent.commands.panels import DoctorPanel
-from gatewright.agent.events import AssistantMessage, Cleared
+from gatewright.agent.events import AssistantMessage, Cleared, ModeChanged
 from gatewright.agent.messages import TextPart
 from gatewright.tui.picker import Picking
 from gatewright.tui.prompt.menu import Choice
@@ -128,3 +128,10 @@ async def test_a_second_enter_after_a_list_or_a_key_answers_no_question() -> Non
         await s.press("enter", "enter", "y")
         await s.pilot.pause(0.3)
         assert s.session.answers == []
+
+
+async def test_a_mode_of_any_name_has_one_row() -> None:
+    async with stage() as s:
+        s.session.publish(ModeChanged(mode="a:/b\nc", by="user"))
+        await s.see("a:/b c")
+        check(s.app)
