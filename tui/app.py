@@ -104,8 +104,7 @@ class AgentApp(App[int], inherit_bindings=False):
         self.repl.spinner.still = ui.reduced_motion
         self.repl.transcript.records.open_thoughts = ui.show_thinking
         self.repl.box.vim = Machine() if ui.vim else None
-        self.attention.muted = not ui.notify
-        self.attention.ways = ways_in(os.environ, ui.notify)
+        self.call_by(ui.notify)
 
     @property
     def session(self) -> Session | None:
@@ -343,8 +342,9 @@ class AgentApp(App[int], inherit_bindings=False):
         self.screen.refresh(repaint=True, layout=True)
         done(edited)
 
-    def mute(self, *, muted: bool) -> None:
-        self.attention.muted = muted
+    def call_by(self, ways: bool | str) -> None:
+        self.attention.muted = not ways
+        self.attention.ways = ways_in(os.environ, ways)
 
     def use_theme(self, name: str, *, keep: bool) -> None:
         if name != self.look.palette.name:

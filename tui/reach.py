@@ -88,7 +88,7 @@ class Reach:
             case "ui.showThinking":
                 repl.transcript.records.open_thoughts = ui.show_thinking
             case "ui.notify":
-                self._host.mute(muted=not ui.notify)
+                self._host.call_by(ui.notify)
             case "model" | "effort" if value := book.value(key):
                 self.run_line(f"/{key} {value}")
             case _:

@@ -322,6 +322,21 @@ async def test_settings_know_the_modes_and_who_has_the_say(tmp_path: Path) -> No
         await s.see("acceptEdits", "permissions.defaultMode")
 
 
+async def test_the_way_to_be_called_counts_at_once(tmp_path: Path) -> None:
+    books = Books(tmp_path)
+    async with panel(books, "/config") as s:
+        await press(s, "escape")
+        for value, ways in (("bell", (True, False)), ("desktop", (False, True))):
+            await s.type(f"/config ui.notify {value}")
+            await s.press("enter")
+            await s.see(f'ui.notify = "{value}"')
+            now = s.app.attention
+            assert (now.ways.bell, now.ways.nine or now.ways.seven, now.muted) == (*ways, False)
+        await s.type("/config ui.notify false")
+        await s.press("enter")
+        await s.until(lambda: s.app.attention.muted)
+
+
 async def test_a_typed_change_counts_on_the_screen(tmp_path: Path) -> None:
     books = Books(tmp_path)
     async with panel(books, "/config") as s:

@@ -23,8 +23,8 @@ class Host(FileSource, Protocol):
         """Run something in the background; a defect in it is told."""
         ...
 
-    def mute(self, *, muted: bool) -> None:
-        """Whether to ring when a question waits."""
+    def call_by(self, ways: bool | str) -> None:
+        """How to call the person when a question waits, as the setting says it."""
         ...
 
     def folder(self) -> Path: ...
