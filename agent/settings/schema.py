@@ -42,7 +42,7 @@ class Trait(msgspec.Struct, frozen=True):
 
     scopes: frozenset[Source] = ANYWHERE
     trust: bool = False
-    sticky: str | None = None
+    sticky: str | bool | None = None
     restricts: bool = False
     nearest: bool = False
 
@@ -52,7 +52,7 @@ def setting(
     *,
     scopes: frozenset[Source] = ANYWHERE,
     trust: bool = False,
-    sticky: str | None = None,
+    sticky: str | bool | None = None,
     restricts: bool = False,
     nearest: bool = False,
 ) -> msgspec.Meta:
@@ -276,7 +276,7 @@ class Settings(Section, frozen=True):
     status_line: Annotated[
         StatusLine, setting("A command that makes the status line.", trust=True)
     ] = StatusLine()
-    disable_all_hooks: Annotated[bool, setting("Run no statusLine command.")] = False
+    disable_all_hooks: Annotated[bool, setting("Run no statusLine command.", sticky=True)] = False
     projects: Annotated[
         dict[str, ProjectSection],
         setting("Your own settings by project path.", scopes=frozenset({Source.USER})),

@@ -76,7 +76,7 @@ def _limits(kind: Any) -> str:
     if trait.nearest:
         said.append("replaces weaker layers")
     if trait.sticky:
-        said.append(f"`{trait.sticky}` wins from any layer")
+        said.append(f"`{str(trait.sticky).lower()}` wins from any layer")
     return f" *{'; '.join(said)}.*" if said else ""
 
 

@@ -125,6 +125,13 @@ def test_disabling_bypass_sticks_from_any_layer(files: Files) -> None:
     assert loaded.provenance["permissions.disableBypassPermissionsMode"] == (Source.PROJECT,)
 
 
+def test_no_project_lets_run_what_the_person_switched_off(files: Files) -> None:
+    files.write(Source.USER, '{"disableAllHooks": true}')
+    files.write(Source.PROJECT, '{"disableAllHooks": false}')
+    for trusted in (False, True):
+        assert files.load(trusted=trusted).settings.disable_all_hooks
+
+
 def test_rules_stay_apart_by_source(files: Files) -> None:
     files.write(Source.MANAGED, '{"permissions": {"deny": ["WebFetch"]}}')
     files.write(
