@@ -125,8 +125,8 @@ class Line:
             if select.select([], [self._master], [], 1.0)[1]:
                 data = data[os.write(self._master, data[:512]) :]
 
-    def settle(self) -> None:
-        end = time.monotonic() + 3
+    def settle(self, within: float = 3.0) -> None:
+        end = time.monotonic() + within
         while self.read(QUIET) and time.monotonic() < end:
             pass
 
@@ -198,8 +198,8 @@ def round_of(seed: int, count: int, folder: Path) -> None:
 def recovered(line: Line, seed: int) -> None:
     """Whatever is open closes, and what is typed then is seen."""
     line.signal_resize(24, 80)
-    line.send(b"\x1b[201~\x1b\\\x07")  # the end of whatever was begun
-    line.settle()
+    line.send(b"\x1b[201~\x1b\\")  # the end of whatever was begun
+    line.settle(within=45.0)  # thousands of keys may wait to be painted
     word = f"works{seed}".encode()
     for _ in range(25):
         line.send(b"\x1b")
