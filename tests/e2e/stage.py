@@ -66,7 +66,7 @@ def leave(terminal: Terminal) -> str:
     """Quit by command; returns the session's id from the farewell."""
     say(terminal, "/exit")
     assert terminal.wait_exit() == 0
-    found = re.search(r"agent --resume (\S+)", terminal.text())
+    found = re.search(r"agent --resume (\S+)", terminal.wait_for("agent --resume"))
     assert found, terminal.text()
     return found[1]
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.e2e.program import Program
-from tests.e2e.test_screen import say, screen
+from tests.e2e.stage import say, screen
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(40)]
 

@@ -72,7 +72,8 @@ def test_all_modes_and_back(program: Program) -> None:
         seen = [_mode(terminal.screen())]
         while len(seen) < 2 or seen[-1] != seen[0]:
             terminal.press("shift+tab")
-            terminal.wait_until(lambda _, last=seen[-1]: _mode(terminal.screen()) != last)
+            before = seen[-1]
+            terminal.wait_until(lambda text: _mode(text.splitlines()) != before)  # noqa: B023
             seen.append(_mode(terminal.screen()))
             assert len(seen) < 8, seen
         assert seen[:3] == ["default", "acceptEdits", "plan"]
