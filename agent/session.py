@@ -154,6 +154,11 @@ class Session:
     def cycle_mode(self) -> str:
         return self.set_mode(self._parts.modes.after(self.mode))
 
+    def restrict(self, rules: Sequence[tuple[str, str]]) -> None:
+        """Take over rules of a session that was left, by behavior and text."""
+        for behavior, rule in rules:
+            self._parts.rules.add(behavior, rule)
+
     async def run_command(
         self, line: str, *, switches: bool = False, panels: bool = False
     ) -> Outcome:

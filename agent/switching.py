@@ -41,7 +41,8 @@ def options_for(options: LaunchOptions, to: Switch) -> LaunchOptions:
 
 
 def begin(session: Session, to: Switch) -> None:
-    """Name what was opened, and say where it comes from."""
+    """Name what was opened, say where it comes from, and forbid there what was forbidden."""
+    session.restrict(to.rules)
     if to.title:
         session.past.rename(to.title)
     if to.said:

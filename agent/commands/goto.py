@@ -10,6 +10,7 @@ import time
 
 from gatewright.agent.commands.outcome import Outcome, Say, Sessions, Switch
 from gatewright.agent.commands.registry import Command, CommandContext
+from gatewright.agent.commands.shelves import SESSION
 from gatewright.agent.errors import SessionError
 from gatewright.agent.past import Past
 from gatewright.agent.resume import choice_of, matching
@@ -108,6 +109,7 @@ async def fork(args: str, context: CommandContext) -> Outcome:
         mode=context.modes.current(),
         model=context.model,
         effort=context.effort,
+        rules=_restrictions(context),
     )
 
 
@@ -121,8 +123,17 @@ async def anew(context: CommandContext, past: Past) -> Outcome:
         mode=context.modes.current(),
         model=context.model,
         effort=context.effort,
+        rules=_restrictions(context),
     )
 
 
 def _way_back(stored: Listed) -> str:
     return f"/resume {stored.id[:13]} goes back."
+
+
+def _restrictions(context: CommandContext) -> tuple[tuple[str, str], ...]:
+    """The rules of this session alone that permit less: who goes on elsewhere relies on them."""
+    if context.permissions is None:
+        return ()
+    rows = [row for row in context.permissions.rows() if row.source == SESSION]
+    return tuple((row.behavior, row.text) for row in rows if row.behavior != "allow")

@@ -84,7 +84,7 @@ class Switch(msgspec.Struct, frozen=True, kw_only=True):
     """Leave this session for another one: a stored one, a copy of one, or without a path a new one.
 
     Given only to a front end that can do it. `said` is told there; mode, model and effort are those
-    of the session that is left.
+    of the session that is left, `rules` what was denied there, or had to ask, by behavior and text.
     """
 
     path: str = ""
@@ -94,6 +94,7 @@ class Switch(msgspec.Struct, frozen=True, kw_only=True):
     mode: str = ""
     model: str = ""
     effort: str = ""
+    rules: tuple[tuple[str, str], ...] = ()
 
     @property
     def carries(self) -> bool:

@@ -1,0 +1,32 @@
+"""What was forbidden in a session is forbidden in the one that the person goes on in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gatewright.agent.commands.outcome import Say, Switch
+from gatewright.agent.events import TitleChanged
+from gatewright.agent.session import Session
+from gatewright.agent.switching import begin
+from tests.permissions.composed import WITHIN, desk
+
+
+async def rules(session: Session) -> list[str]:
+    book = session._parts.beside.permissions  # pyright: ignore[reportPrivateUsage]
+    assert book is not None
+    return [f"{row.behavior} {row.text}" for row in book.rows() if row.source == "session"]
+
+
+@pytest.mark.parametrize("line", ["/clear", "/fork"])
+async def test_denials_of_the_session_go_along(tmp_path: Path, line: str) -> None:
+    async with desk(tmp_path / "a", []) as left, desk(tmp_path / "b", []) as other:
+        left.session.past.rename("stored from now on")
+        await left.seen.until(TitleChanged, within=WITHIN)
+        for rule in ("deny Bash(git push:*)", "ask WebFetch", "allow Bash(ls)"):
+            assert isinstance(await left.session.run_command(f"/permissions {rule}"), Say)
+        to = await left.session.run_command(line, switches=True)
+        assert isinstance(to, Switch), to
+        begin(other.session, to)
+        assert await rules(other.session) == ["deny Bash(git push:*)", "ask WebFetch"]
