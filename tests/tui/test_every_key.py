@@ -200,8 +200,12 @@ async def stash(s: Stage) -> None:
     await s.type("later")
     await s.press("ctrl+s")
     assert text(s) == ""
+    await s.type("much later")
     await s.press("ctrl+s")
-    assert text(s) == "later"
+    assert text(s) == ""
+    assert s.app.repl.box.history_.entries()[-1] == "later", "a second one costs nothing"
+    await s.press("ctrl+s")
+    assert text(s) == "much later"
 
 
 async def editor(s: Stage) -> None:

@@ -71,8 +71,9 @@ class Desk:
         return bool(taken)
 
     def stash(self) -> str:
-        """Put the draft aside or take it back; says which."""
+        """Put the draft aside or take it back; says which. One put aside before is in history."""
         if self._box.text.strip():
+            self._box.history_.add(self._box.chips.unfold(self._stashed))
             self._stashed = self._box.take()
             return "draft put aside, ctrl+s takes it back"
         self._box.put(self._stashed)
