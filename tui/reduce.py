@@ -70,6 +70,8 @@ def _of_main(view: View, event: ev.AnyEvent, at: float) -> Reduced:  # noqa: C90
             | ev.Rewound()
         ):
             return _record(view, event)
+        case ev.TasksChanged():
+            return _background(view, event)
         case ev.AgentStarted() | ev.AgentFinished():
             return _agent(view, event)
         case (
@@ -79,7 +81,6 @@ def _of_main(view: View, event: ev.AnyEvent, at: float) -> Reduced:  # noqa: C90
             | ev.TitleChanged()
             | ev.UsageChanged()
             | ev.QueueChanged()
-            | ev.TasksChanged()
             | ev.Unconfined()
             | ev.RetryScheduled()
             | ev.StreamSilent()
@@ -265,6 +266,17 @@ def _record(
             return add(view, Note(0, f"{name} hook: {message}", "dim")) if message else (view, ())
 
 
+def _background(view: View, event: ev.TasksChanged) -> Reduced:
+    """An end is told: the turn that it wakes would seem to begin by itself."""
+    known = dict(task.partition(": ")[::2] for task in view.tasks)
+    view = replace(view, tasks=event.running)
+    if not event.ended:
+        return view, ()
+    title = known.get(event.ended, "").partition("\n")[0]
+    text = f"Background {event.ended} has ended, {event.status}"
+    return add(view, Note(0, f"{text}: {title}" if title else text, "dim"))
+
+
 def _agent(view: View, event: ev.AgentStarted | ev.AgentFinished) -> Reduced:
     match event:
         case ev.AgentStarted(child=child, kind=kind):
@@ -293,14 +305,13 @@ Facts: TypeAlias = (
     | ev.TitleChanged
     | ev.UsageChanged
     | ev.QueueChanged
-    | ev.TasksChanged
     | ev.Unconfined
     | ev.RetryScheduled
     | ev.StreamSilent
 )
 
 
-def _status(view: View, event: Facts) -> View:  # noqa: C901, PLR0911  one case each
+def _status(view: View, event: Facts) -> View:  # noqa: PLR0911  one case each
     match event:
         case ev.SessionStarted():
             return replace(view, model=event.model, mode=event.mode, cwd=event.cwd)
@@ -317,8 +328,6 @@ def _status(view: View, event: Facts) -> View:  # noqa: C901, PLR0911  one case 
             return replace(view, queue=texts)
         case ev.Unconfined():
             return replace(view, confined=False)
-        case ev.TasksChanged(running=running):
-            return replace(view, tasks=running)
         case ev.RetryScheduled():
             wait = f"{event.reason}: trying again in {event.seconds:.0f} s"
             return replace(view, doing=f"{wait} ({event.attempt} of {event.attempts})")

@@ -202,6 +202,19 @@ def test_the_status_follows_the_session() -> None:
     assert view.doing == "Busy: trying again in 4 s (1 of 3)"
 
 
+def test_the_end_of_background_work_is_told_before_the_turn_it_wakes() -> None:
+    view, changes = play(
+        ev.TasksChanged(running=("shell_1: make all\nmake more", "shell_2: serve")),
+        ev.TasksChanged(running=("shell_2: serve",), ended="shell_1", status="exit 2"),
+        ev.TurnStarted(),
+        ev.TextDelta(text="It failed."),
+    )
+    told, prose = items(changes)
+    assert told == Note(1, "Background shell_1 has ended, exit 2: make all", "dim")
+    assert isinstance(prose, Prose)
+    assert view.tasks == ("shell_2: serve",)
+
+
 def test_the_status_line_says_when_nothing_confines() -> None:
     view, _ = play(ev.SessionStarted(model="m", mode="default", cwd="/p", app="1"))
     assert "no sandbox" not in status_row(view, 80).plain
