@@ -112,6 +112,17 @@ def test_history_keeps_the_draft() -> None:
     assert [history.newer(), history.newer(), history.newer()] == ["two", "draft", None]
 
 
+@pytest.mark.parametrize("way", ["enter", "ctrl+c", "ctrl+s"])
+async def test_a_key_behind_login_is_not_remembered(way: str) -> None:
+    async with stage() as s:
+        await s.type("/login anthropic sk-made-up")
+        await s.press("escape", way)
+        await s.until(lambda: not s.app.repl.box.text)
+        await s.type("next")
+        await s.press("ctrl+s")
+        assert s.app.repl.box.history_.entries() == []
+
+
 def test_history_outlives_the_program(tmp_path: Path) -> None:
     path = tmp_path / "state" / "history.jsonl"
     first = History(path)

@@ -55,9 +55,8 @@ class Desk:
         whole = chips.unfold(text)
         self._box.put("")
         chips.trim()
-        if not whole.startswith("/login "):  # a key may stand behind it
-            self._box.history_.project = str(self._files.folder())
-            self._box.history_.add(whole)
+        self._box.history_.project = str(self._files.folder())
+        self._box.history_.add(whole)
         self._talk.send(whole, attached)
 
     def take_back(self) -> bool:

@@ -63,8 +63,10 @@ class History:
         return found
 
     def add(self, text: str) -> None:
-        """Remember something sent; repeating the newest adds nothing."""
+        """Remember what was sent or emptied; repeating the newest adds nothing."""
         self._at = None
+        if text.lstrip().startswith("/login "):
+            return  # a key may stand behind it
         if text.strip() and self._session[-1:] != [text]:
             self._session.append(text)
             del self._session[:-MAX]
