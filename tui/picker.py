@@ -15,12 +15,14 @@ from textual.message import Message
 from gatewright.tui import cells
 from gatewright.tui.line import BLANK, Line, Span, indent, line
 from gatewright.tui.look import Look
+from gatewright.tui.panels.sheet import foot
 from gatewright.tui.prompt.match import best
 from gatewright.tui.prompt.menu import Choice, choice_row
 from gatewright.tui.rows import Rows
 from gatewright.tui.sanitize import one_line
 
 SHOWN = 10
+LOW = 16  # below so many rows nothing is left blank
 STEPS = {"up": -1, "down": 1, "ctrl+p": -1, "ctrl+n": 1, "pageup": -SHOWN, "pagedown": SHOWN}
 TURNS = {"tab": 1, "right": 1, "left": -1, "shift+tab": -1, "ctrl+r": 1}
 
@@ -178,10 +180,15 @@ class Picker(Rows, can_focus=True):
         if picking is None:
             return []
         inner = width - 2
-        rows = [self._head(picking, inner), BLANK, *self._list(inner)]
-        hints = "".join(f"  {entry.key} {entry.label}" for entry in picking.keys)
-        tabs = "  tab next list" if picking.tabs else ""
-        rows += [BLANK, line(Span(f"enter picks  esc closes{tabs}{hints}", "faint"))]
+        height = self.screen.size.height
+        gap = [] if height < LOW else [BLANK]
+        hints = (f"{entry.key} {entry.label}" for entry in picking.keys)
+        tabs = ("tab next list",) if picking.tabs else ()
+        keys = foot(("type to search", "enter chooses", *tabs, *hints, "esc closes"), inner)
+        if height < LOW:  # the list goes before what can be guessed
+            keys = keys[-1:]
+        room = max(1, height - 6 - len(keys)) if height < LOW else max(3, height - 14)
+        rows = [self._head(picking, inner), *gap, *self._list(inner, min(SHOWN, room)), *gap, *keys]
         bar = Span("▎ ", "accent")
         return indent(rows, bar, bar)
 
@@ -196,12 +203,11 @@ class Picker(Rows, can_focus=True):
             spans += [Span("  "), Span(cells.fit(one_line(self._filter), width // 2), "accent")]
         return Line(tuple(spans))
 
-    def _list(self, width: int) -> list[Line]:
+    def _list(self, width: int, room: int) -> list[Line]:
         if not self._found:
             return [line(Span("Nothing here.", "dim"))]
-        shown_rows = min(SHOWN, max(3, self.screen.size.height - 14))
-        first = max(0, min(self._at - shown_rows // 2, len(self._found) - shown_rows))
-        shown = self._found[first : first + shown_rows]
+        first = max(0, min(self._at - room // 2, len(self._found) - room))
+        shown = self._found[first : first + room]
         widest = max(cells.width(one_line(choice.label)) for choice in shown)
         label = min(widest, width * 2 // 3)
         rows = [

@@ -369,7 +369,7 @@ async def test_every_key_of_a_list_is_described_at_its_foot() -> None:
     async with stage() as s:
         await s.type("one")
         await s.press("enter", "ctrl+r")
-        foot = await s.see("enter picks", "esc closes")
+        foot = await s.see("enter chooses", "esc closes")
         assert "tab next list" in foot
     left = {SAME.get(key, key) for key in (*STEPS, *TURNS)} - SCROLLING - {"shift+tab", "ctrl+r"}
     assert not left

@@ -20,7 +20,7 @@ async def run(s: Stage, line: str) -> None:
 async def test_the_mode_list_switches() -> None:
     async with stage() as s:
         await run(s, "/mode")
-        await s.see("only reading", "enter picks")
+        await s.see("only reading", "enter chooses")
         await s.type("pla")
         await s.press("enter")
         await s.until(lambda: s.session.mode == "plan")
@@ -54,7 +54,7 @@ async def test_the_reader_searches_and_closes() -> None:
         await s.press("ctrl+t")
         await s.see("q closes")
         await s.press("slash", *"renew", "enter")
-        await s.see("renew", " of ")
+        await s.see("renew: ", " of ", "n next  N previous")
         first = s.text()
         await s.press("n")
         assert s.text() != first
@@ -96,6 +96,23 @@ async def test_help_shows_its_beginning() -> None:
         await s.see("What you can type here")
         await run(s, "/keys")
         await s.see("What it does", "Enter")
+
+
+async def test_a_low_screen_keeps_the_draft_and_the_foot() -> None:
+    async with stage(size=(40, 10)) as s:
+        await s.type("/")
+        await s.see("\u276f /", "▸ /help", " more", "default")
+        await s.press("escape", "backspace")
+        await run(s, "/theme")
+        await s.see("▸ dark", "esc closes", "\u276f Ask", "default")
+
+
+async def test_keys_are_shown_when_something_above_is_read() -> None:
+    async with stage() as s:
+        await run(s, "/help")
+        await s.see("/help [command]")
+        await s.press("question_mark")
+        await s.see("▎ /keys")
 
 
 async def test_reading_above_is_not_disturbed() -> None:

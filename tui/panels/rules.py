@@ -29,9 +29,9 @@ REMOVE = "remove"
 TITLES = {"allow": "A rule that allows", "ask": "A rule that asks", "deny": "A rule that denies"}
 OPENS = "It counts as inside from then on, for tools and for confined commands."
 DOES = {
-    "allow": "What it is about runs without asking.",
-    "ask": "What it is about always asks first.",
-    "deny": "What it is about never runs.",
+    "allow": "Calls that match run without asking.",
+    "ask": "Calls that match always ask first.",
+    "deny": "Calls that match never run.",
 }
 
 
@@ -150,7 +150,7 @@ class RulesView:
         self.listing.reload()
         if leave:
             self._sheet.back()
-        self._sheet.tell(f"{done.text}  ctrl+z undoes." if done.undo else done.text)
+        self._sheet.tell(f"{done.text} \u00b7 ctrl+z undoes" if done.undo else done.text)
 
     async def _take_back(self) -> None:
         undo, self._undo = self._undo, None

@@ -166,14 +166,18 @@ class Sheet(Rows, can_focus=True):
         return indent([clip(row, inner) for row in [*body, *gap, *foot]], bar, bar)
 
     def _foot(self, view: View, width: int) -> list[Line]:
-        """The keys, on as many rows as they need; none is cut in two."""
         leave = "esc goes back" if len(self._views) > 1 else "esc closes"
-        rows: list[str] = []
-        row = ""
-        for word in (*view.keys, leave):
-            longer = f"{row}  {word}" if row else word
-            if row and cells.width(longer) > width:
-                rows.append(row)
-                longer = word
-            row = longer
-        return [line(Span(text, "faint")) for text in (*rows, row)]
+        return foot((*view.keys, leave), width)
+
+
+def foot(keys: Sequence[str], width: int) -> list[Line]:
+    """The keys, on as many rows as they need; none is cut in two."""
+    rows: list[str] = []
+    row = ""
+    for word in keys:
+        longer = f"{row}  {word}" if row else word
+        if row and cells.width(longer) > width:
+            rows.append(row)
+            longer = word
+        row = longer
+    return [line(Span(text, "faint")) for text in (*rows, row)]

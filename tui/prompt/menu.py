@@ -12,6 +12,7 @@ from gatewright.tui.rows import Rows
 from gatewright.tui.sanitize import one_line
 
 SHOWN = 8
+BESIDE = 5  # rows that a low screen keeps for the prompt and what is around it
 
 
 class Choice(NamedTuple):
@@ -56,8 +57,9 @@ class Menu(Rows):
     def rows(self, width: int) -> list[Line]:
         if not self.choices:
             return []
-        first = max(0, min(self.at - SHOWN // 2, len(self.choices) - SHOWN))
-        shown = self.choices[first : first + SHOWN]
+        room = min(SHOWN, max(2, self.screen.size.height - BESIDE))
+        first = max(0, min(self.at - room // 2, len(self.choices) - room))
+        shown = self.choices[first : first + room]
         share = width // 3 if shown[0].label.startswith("/") else width // 2
         label_width = min(max(cells.width(c.label) for c in shown), share)
         rows = [

@@ -27,7 +27,8 @@ from gatewright.tui.transcript.items import (
 from gatewright.tui.transcript.view import Transcript
 from gatewright.tui.transcript.window import START, Place
 
-HINT = "/ search  n next  N previous  v editor  q closes"
+HINT = "/ search  q closes  n next  N previous  v editor"  # what matters most is not cut off
+HITS = "n next  N previous  q closes"
 
 
 def source(item: Item) -> str:
@@ -50,17 +51,19 @@ class Foot(Rows):
     """What is searched for and where, or which keys there are."""
 
     text = ""
+    hint = HINT
     typing = False
 
-    def tell(self, text: str, *, typing: bool = False) -> None:
-        self.text, self.typing = text, typing
+    def tell(self, text: str, hint: str = HINT, *, typing: bool = False) -> None:
+        self.text, self.hint, self.typing = text, hint, typing
         self.refresh_rows()
 
     def rows(self, width: int) -> list[Line]:
         if self.typing:
             row = line(Span("/", "accent"), Span(one_line(self.text)), Span(" ", "text:r"))
         else:
-            row = line(Span(one_line(self.text or HINT), "dim"))
+            told = f"{one_line(self.text)}   " if self.text else ""
+            row = line(Span(told, "text"), Span(self.hint, "dim"))
         return [clip(row, width)]
 
 
@@ -187,4 +190,4 @@ class Reader(Screen[None]):
             return
         self._hit = (self._hit + step) % len(self._hits)
         self.transcript.go_to(self._hits[self._hit])
-        self.foot.tell(f"{self._query}  {self._hit + 1} of {len(self._hits)}")
+        self.foot.tell(f"{self._query}: {self._hit + 1} of {len(self._hits)}", HITS)

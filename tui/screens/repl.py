@@ -111,7 +111,7 @@ class Repl(Patient, inherit_bindings=False):
             "ctrl+o": self.action_open,
             "ctrl+t": self.action_read,
             "ctrl+l": self.action_redraw,
-            "question_mark": partial(self._talk.send, "/keys"),
+            "question_mark": self._list_keys,
             "shift+tab": self._talk.cycle_mode,
             "ctrl+r": self._search_history,
             "ctrl+s": self._stash,
@@ -329,6 +329,10 @@ class Repl(Patient, inherit_bindings=False):
         reader = Reader(self._look, items, edit, from_top=from_top)
         closed = None if then is None else (lambda _: then())
         self.app.push_screen(reader, closed)  # pyright: ignore[reportUnknownMemberType]
+
+    def _list_keys(self) -> None:
+        self.transcript.follow()
+        self._talk.send("/keys")
 
     def _stash(self) -> None:
         self.tell(self.desk.stash())
