@@ -287,6 +287,7 @@ class AgentApp(App[int], inherit_bindings=False):
     async def leave(self, code: int = 0) -> None:
         await self.editor.stop()
         self.own_line.stop()
+        await self.talk.close()
         await self.switching.close()
         self.exit(code)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 LIMIT = 600.0
+GRACE = 1.0  # seconds to end in when the program does
 MAX_BYTES = 200_000
 
 
@@ -76,9 +77,19 @@ class OwnShell:
         """End the running command; False when none runs."""
         if self._process is None:
             return False
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGTERM)
+        _signal(self._process, signal.SIGTERM)
         return True
+
+    async def close(self) -> None:
+        """The program ends, and with it all that the command started."""
+        process = self._process
+        if process is None:
+            return
+        self.stop()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(GRACE):
+                await process.wait()
+        _signal(process, signal.SIGKILL)
 
     async def run(self, command: str, cwd: Path) -> Ran:
         start = time.monotonic()
@@ -101,9 +112,17 @@ class OwnShell:
                     kept.feed(chunk)
                 code = await process.wait()
         except TimeoutError:
-            self.stop()
+            _signal(process, signal.SIGKILL)
             code = await process.wait()
         finally:
             self._process = None
+            if process.returncode is None:  # nobody waits any more
+                _signal(process, signal.SIGKILL)
         ms = round((time.monotonic() - start) * 1000)
         return Ran(command, kept.text(), code, ms, kept.hidden)
+
+
+def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
+    """To the whole group."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, number)

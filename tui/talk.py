@@ -133,6 +133,10 @@ class Talk:
             return True
         return self.session.interrupt() if self.session is not None else False
 
+    async def close(self) -> None:
+        """The program ends: an own command ends with it."""
+        await self._shell.close()
+
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
         self._host.spawn(work)
 

@@ -1,0 +1,62 @@
+"""The person's own commands end with the program, and so does all that they started."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from pathlib import Path
+
+import pytest
+
+from gatewright.tui.shell import OwnShell
+from tests.fakes.fake_session import FakeSession
+from tests.tui.stage import stage
+
+CHILD = "sleep 60 & echo $! > child; {trap}echo there; wait; wait; sleep 60"
+
+
+async def started(folder: Path) -> int:
+    """The process that the command has started by now."""
+    file = folder / "child"
+    async with asyncio.timeout(5):
+        while not (file.exists() and file.read_text(encoding="utf-8").strip()):  # noqa: ASYNC110  a file
+            await asyncio.sleep(0.01)
+    return int(file.read_text(encoding="utf-8"))
+
+
+def running(pid: int) -> bool:
+    """Dead and not yet collected is not running."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def gone(pid: int) -> bool:
+    end = time.monotonic() + 5
+    while running(pid) and time.monotonic() < end:
+        time.sleep(0.01)
+    return not running(pid)
+
+
+@pytest.mark.parametrize("trap", ["", "trap : TERM; "])
+async def test_leaving_ends_what_runs(tmp_path: Path, trap: str) -> None:
+    async with stage(FakeSession(cwd=str(tmp_path))) as s:
+        s.app.talk.send("!" + CHILD.format(trap=trap))
+        child = await started(tmp_path)
+        assert running(child)
+        await s.app.leave()
+    assert gone(child)
+
+
+async def test_whoever_stops_waiting_ends_it(tmp_path: Path) -> None:
+    shell = OwnShell()
+    waiting = asyncio.create_task(shell.run(CHILD.format(trap=""), tmp_path))
+    child = await started(tmp_path)
+    waiting.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await waiting
+    assert gone(child)
+    assert not shell.running
