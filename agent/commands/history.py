@@ -120,7 +120,7 @@ def _points(points: Sequence[Point]) -> tuple[Block, ...]:
             str(number),
             time.strftime("%H:%M", time.localtime(point.time)),
             " ".join(point.text.split())[:WIDTH],
-            f"{point.files} files" if point.files else "",
+            _files(point.files) if point.files else "",
         )
         for number, point in enumerate(reversed(points[-SHOWN:]), start=1)
     )
@@ -144,11 +144,16 @@ def _steps(steps: Sequence[Step]) -> tuple[Block, ...]:
     return (Table(("", "File", "Lines"), rows),)
 
 
+def _files(count: int) -> str:
+    return f"{count} file{'' if count == 1 else 's'}"
+
+
 def _gone(gone: Gone) -> tuple[Block, ...]:
     blocks: list[Block] = []
     if gone.restored is not None:
         count = len(gone.restored.undo)
-        blocks.append(Text(f"{count} file{'' if count == 1 else 's'} put back."))
+        if count or not gone.text:
+            blocks.append(Text(f"{_files(count)} put back."))
         blocks += [
             Text(f"Could not be put back: {text}", "warning") for text in gone.restored.failed
         ]

@@ -37,7 +37,8 @@ async def test_rewind(tmp_path: Path) -> None:
         lines = (await run(desk, "/rewind")).splitlines()
         assert lines[1].split()[0] == "1"
         assert "write b=2" in lines[1]
-        assert "1 files" in lines[1]
+        assert "1 file" in lines[1]
+        assert "1 files" not in lines[1]
         assert "deleted" in await run(desk, "/rewind 1 preview")
         assert "from 1 to 2" in await run(desk, "/rewind 9")
         assert "from 1 to 2" in await run(desk, "/rewind x")
