@@ -23,7 +23,8 @@ OptionKind: TypeAlias = Literal["switch", "choice", "number", "text", "list"]
 class RuleRow(msgspec.Struct, frozen=True):
     """`mark` says in a word what is wrong, `about` in a sentence what the rule does or why not.
 
-    `fixed` says why it cannot be changed here; empty where it can.
+    `fixed` says why it cannot be changed here; empty where it can. `here`: it stands in the
+    person's own file, but counts in this project alone.
     """
 
     behavior: str
@@ -33,6 +34,7 @@ class RuleRow(msgspec.Struct, frozen=True):
     about: str
     place: str
     fixed: str = ""
+    here: bool = False
 
 
 class FolderRow(msgspec.Struct, frozen=True):

@@ -13,8 +13,15 @@ from typing import NamedTuple, TypeVar
 
 from gatewright.agent.commands.folder_book import FolderBook
 from gatewright.agent.commands.panels import Done, Proposal, RuleRow
-from gatewright.agent.commands.session_rules import Decided, SessionRules
-from gatewright.agent.commands.shelves import CHANGEABLE, SESSION, Shelf, place_of, shelves
+from gatewright.agent.commands.session_rules import Decided, Listed, SessionRules
+from gatewright.agent.commands.shelves import (
+    CHANGEABLE,
+    ONLY_HERE,
+    SESSION,
+    Shelf,
+    place_of,
+    shelves,
+)
 from gatewright.agent.errors import SettingsError
 from gatewright.agent.live import LiveSettings
 from gatewright.agent.settings.rulefile import put_entry, take_entry
@@ -60,11 +67,38 @@ class PermissionBook:
 
     def rows(self) -> list[RuleRow]:
         self._live.refresh()
+        own = self._own_here()
         return [
-            RuleRow(r.behavior, r.text, r.source, r.mark, r.about, self._place(r.source), fixed)
-            for r in self._rules.listed()
-            for fixed in [why_fixed(r.source)]
+            self._row(rule, here=rule.source == Source.USER and (rule.behavior, rule.text) in own)
+            for rule in self._rules.listed()
         ]
+
+    def _row(self, rule: Listed, *, here: bool) -> RuleRow:
+        place = place_of(rule.source, self._live.around) + (ONLY_HERE if here else "")
+        fixed = why_fixed(rule.source)
+        return RuleRow(
+            rule.behavior, rule.text, rule.source, rule.mark, rule.about, place, fixed, here
+        )
+
+    def _own_here(self) -> set[tuple[str, str]]:
+        """Rules of the person's own file that are for this project alone."""
+        around = self._live.around
+        parts = [around.loaded.settings.projects.get(each) for each in self._spellings()]
+        return {
+            (behavior, entry if isinstance(entry, str) else entry.rule)
+            for part in parts
+            if part is not None
+            for behavior, entries in (
+                ("allow", part.permissions.allow),
+                ("ask", part.permissions.ask),
+                ("deny", part.permissions.deny),
+            )
+            for entry in entries
+        }
+
+    def _spellings(self) -> list[str]:
+        root = self._live.around.places.root
+        return sorted({str(root), str(root.resolve())})
 
     async def proposal(self, behavior: str, text: str) -> Proposal:
         found = self._rules.proposed(behavior, text.strip())
@@ -173,12 +207,8 @@ class PermissionBook:
         at = ("permissions", row.behavior)
         found = [Slot(path, at)]
         if row.source == Source.USER:
-            spellings = sorted({str(places.root), str(places.root.resolve())})
-            found += (Slot(path, ("projects", each, *at)) for each in spellings)
+            found += (Slot(path, ("projects", each, *at)) for each in self._spellings())
         return found
-
-    def _place(self, source: str) -> str:
-        return place_of(source, self._live.around)
 
 
 def _slot(shelf: Shelf, behavior: str) -> Slot:

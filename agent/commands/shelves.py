@@ -13,6 +13,7 @@ from gatewright.agent.settings.schema import Source
 from gatewright.agent.surroundings import Surroundings
 
 SESSION = "session"
+ONLY_HERE = ", for this project"
 CHANGEABLE = (SESSION, Source.LOCAL, Source.PROJECT, Source.USER)
 
 
@@ -70,5 +71,5 @@ def _filed(
     taken = path == around.places.file(Source.USER) and source is not Source.USER
     if path is None or taken or path not in around.loaded.files:
         return []
-    shown = around.where.shown(path) + (", for this project" if under else "")
+    shown = around.where.shown(path) + (ONLY_HERE if under else "")
     return [Shelf(name or str(source), label, path, under, shown)]

@@ -62,6 +62,21 @@ async def test_an_untrusted_project_is_no_place_for_grants(tmp_path: Path) -> No
     assert in_force(books) == []
 
 
+async def test_a_rule_for_this_project_alone_says_so(tmp_path: Path) -> None:
+    books = Books(tmp_path, trusted=False, user={"permissions": {"allow": ["Bash(ls)"]}})
+    by_name = {shelf.name: shelf for shelf in books.permissions.shelves()}
+    await books.permissions.add("allow", "Bash(make)", by_name["local"])
+    here, everywhere = row(books, "Bash(make)"), row(books, "Bash(ls)")
+    assert (here.here, here.place) == (True, by_name["local"].shown)
+    assert (everywhere.here, everywhere.place) == (False, by_name["user"].shown)
+    done = await books.permissions.move(here, by_name["user"])
+    assert books.stored("user", "permissions", "allow") == ["Bash(ls)", "Bash(make)"]
+    assert not row(books, "Bash(make)").here
+    assert done.undo is not None
+    assert (await done.undo()).startswith(f"Back in {by_name['local'].shown}")
+    assert row(books, "Bash(make)").here
+
+
 async def test_a_mistake_is_said_and_nothing_is_written(tmp_path: Path) -> None:
     books = Books(tmp_path)
     assert "not of the form" in await books.said("/permissions allow --user Bash(")

@@ -102,6 +102,16 @@ async def test_rules_stand_in_tabs_with_what_is_wrong(tmp_path: Path) -> None:
         await s.see("Nothing here.")
 
 
+async def test_a_rule_for_this_project_alone_moves_to_all_of_them(tmp_path: Path) -> None:
+    books = Books(tmp_path, trusted=False)
+    await books.said("/permissions allow --local Bash(make)")
+    async with panel(books, "/permissions") as s:
+        await s.see("Bash(make)", "user, here")
+        await press(s, "down", "enter")
+        shown = await s.see("Move to this session", "Move to all your projects")
+        assert "Move to this project" not in shown
+
+
 async def test_typing_filters_and_finds_the_list(tmp_path: Path) -> None:
     async with panel(Books(tmp_path, user=RULES), "/permissions") as s:
         await s.type("aws")

@@ -108,11 +108,10 @@ class RulesView:
         if row.fixed:
             self._sheet.tell(row.fixed, "warning")
             return
-        here = row.source
         items = [
             Item(shelf, f"Move to {shelf.label}", shelf.shown)
             for shelf in self._book.shelves()
-            if shelf.name != here
+            if not _stands_on(row, shelf)
         ]
         items.append(Item(REMOVE, "Remove", row.place))
 
@@ -159,10 +158,15 @@ class RulesView:
             self.listing.reload()
 
 
+def _stands_on(row: RuleRow, shelf: Shelf) -> bool:
+    return bool(shelf.under) if row.here else shelf.name == row.source
+
+
 def _rule_item(row: RuleRow) -> Item:
     role = "warning" if row.mark else "dim"
     about = ((row.about, role), (row.fixed or row.place, "faint"))
-    return Item(row, row.text, "", row.mark, row.source, about)
+    source = f"{row.source}, here" if row.here else row.source
+    return Item(row, row.text, "", row.mark, source, about)
 
 
 def _folder_item(row: FolderRow) -> Item:
