@@ -32,7 +32,7 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 class Changes(msgspec.Struct, frozen=True):
-    """`name` is one word; `files` the first of `total`."""
+    """`name` is what people call it; `files` the first of `total`."""
 
     name: str
     about: str

@@ -221,11 +221,11 @@ async def test_without_git_the_session_knows_what_it_did(tmp_path: Path) -> None
     project.says("third")
     await project.writes("a.txt", "two\nthree\n")
     views = {view.name: view for view in await project.review.changes()}
-    assert list(views) == ["session", "turn-3", "turn-1"]
+    assert list(views) == ["session", "turn 3", "turn 1"]
     assert rows(views["session"]) == [("a.txt", "changed", "+2 -1"), ("b.txt", "new", "+1 -0")]
-    assert rows(views["turn-3"]) == [("a.txt", "changed", "+1 -0")]
-    assert rows(views["turn-1"]) == [("a.txt", "changed", "+1 -1"), ("b.txt", "new", "+1 -0")]
-    assert await diff(project, views["turn-1"].files[0]) == ("-one", "+two")
+    assert rows(views["turn 3"]) == [("a.txt", "changed", "+1 -0")]
+    assert rows(views["turn 1"]) == [("a.txt", "changed", "+1 -1"), ("b.txt", "new", "+1 -0")]
+    assert await diff(project, views["turn 1"].files[0]) == ("-one", "+two")
     assert await diff(project, views["session"].files[0]) == ("-one", "+two", "+three")
 
 
@@ -235,7 +235,7 @@ async def test_only_the_last_turns_have_a_view(tmp_path: Path) -> None:
         project.says(f"turn {number}")
         await project.writes("a.txt", "x\n" * number)
     names = [view.name for view in await project.review.changes()]
-    assert names == ["session", "turn-6", "turn-5", "turn-4"]
+    assert names == ["session", "turn 6", "turn 5", "turn 4"]
     assert rows(await project.view("session")) == [("a.txt", "new", "+6 -0")]
 
 
