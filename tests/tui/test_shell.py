@@ -13,7 +13,7 @@ from gatewright.tui.shell import OwnShell
 from tests.fakes.fake_session import FakeSession
 from tests.tui.stage import stage
 
-CHILD = "sleep 60 & echo $! > child; {trap}echo there; wait; wait; sleep 60"
+CHILD = "sleep 60 & echo $! > {folder}/child; {trap}echo there; wait; wait; sleep 60"
 
 
 async def started(folder: Path) -> int:
@@ -44,7 +44,7 @@ def gone(pid: int) -> bool:
 @pytest.mark.parametrize("trap", ["", "trap : TERM; "])
 async def test_leaving_ends_what_runs(tmp_path: Path, trap: str) -> None:
     async with stage(FakeSession(cwd=str(tmp_path))) as s:
-        s.app.talk.send("!" + CHILD.format(trap=trap))
+        s.app.talk.send("!" + CHILD.format(trap=trap, folder=tmp_path))
         child = await started(tmp_path)
         assert running(child)
         await s.app.leave()
@@ -53,7 +53,7 @@ async def test_leaving_ends_what_runs(tmp_path: Path, trap: str) -> None:
 
 async def test_whoever_stops_waiting_ends_it(tmp_path: Path) -> None:
     shell = OwnShell()
-    waiting = asyncio.create_task(shell.run(CHILD.format(trap=""), tmp_path))
+    waiting = asyncio.create_task(shell.run(CHILD.format(trap="", folder=tmp_path), tmp_path))
     child = await started(tmp_path)
     waiting.cancel()
     with contextlib.suppress(asyncio.CancelledError):
