@@ -25,6 +25,7 @@ SCREEN_KEYS = frozenset(
     {"escape", "tab", "shift+tab", "pageup", "pagedown", "shift+up", "shift+down"}
     | {"ctrl+r", "ctrl+s", "ctrl+g", "ctrl+c", "ctrl+d", "ctrl+o", "ctrl+t", "ctrl+l"}
 )
+HINT = "Ask anything, or / for commands"
 MOST_ROWS = 10
 OTHERS = 5  # rows of a small screen that are not the prompt's: status line, queue, transcript
 NEWLINES = frozenset({"shift+enter", "ctrl+j", "alt+enter", "ctrl+enter"})
@@ -57,13 +58,13 @@ class Box(TextArea):
             self.box = box
             self.inserting = inserting
 
-    def __init__(self, *, id: str | None = None) -> None:
+    def __init__(self, hint: str = HINT, *, id: str | None = None) -> None:
         super().__init__(
             id=id,
             compact=True,
             highlight_cursor_line=False,
             show_line_numbers=False,
-            placeholder="Ask anything, or / for commands",
+            placeholder=hint,
             max_checkpoints=200,
         )
         self.cursor_blink = False  # a blinking cursor writes 2 kB each second for nothing

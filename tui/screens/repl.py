@@ -90,7 +90,7 @@ class Repl(Patient, inherit_bindings=False):
         self.menu = Menu(look, id="menu")
         self.attached = Attached(look, id="attached")
         self.box = Box(id="box")
-        self.reply = Box(id="reply")
+        self.reply = Box("say it, or esc goes back", id="reply")
         self.status = Status(look, id="status")
         self.desk = Desk(self.box, self.menu, self.attached, talk, host)
         self.reach = Reach(self, look, talk, host)
@@ -233,7 +233,7 @@ class Repl(Patient, inherit_bindings=False):
     def on_box_pressed(self, message: Box.Pressed) -> None:
         if message.box is self.reply:
             if message.key in ("escape", "ctrl+c"):
-                self._close_reply()
+                self.query_one("#reply-line").display = False  # its words stay for next time
                 self.panel.focus()
             return
         if message.key != "escape":
