@@ -47,6 +47,7 @@ class Field:
         self._offered: Sequence[str] = ()
         self._proposal = EMPTY
         self._confirmed = False
+        self._entering = False  # a second Enter before there is an answer confirms nothing
         self._changed()
 
     @property
@@ -59,7 +60,8 @@ class Field:
     def press(self, press: Press) -> bool:
         key, character, settled = press
         if key == "enter":
-            if settled:
+            if settled and not self._entering:
+                self._entering = True
                 self._sheet.work(self._enter())
         elif key in ("up", "down") and self._shelves:
             self._shelf = (self._shelf + (1 if key == "down" else -1)) % len(self._shelves)
@@ -100,8 +102,11 @@ class Field:
 
     async def _enter(self) -> None:
         text = self._text
-        self._proposal = await self._check(text)
-        if not self._proposal.valid:
+        try:
+            self._proposal = await self._check(text)
+        finally:
+            self._entering = False
+        if not self._proposal.valid or text != self._text:
             return
         if self._proposal.doubt and not self._confirmed:
             self._confirmed = True
