@@ -34,6 +34,7 @@ class Models:
         wanted = self.name, self.effort
         opened = await asyncio.to_thread(self._open, *wanted)
         self._stale = False
+        self.name = self.name or opened.name  # nothing was set up when the session began
         if self.current is not None and wanted != (self.name, self.effort):
             self._left.append(opened)  # the person chose another one meanwhile
             return self.current

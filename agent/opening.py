@@ -17,8 +17,8 @@ from gatewright.agent.surroundings import Surroundings
 from gatewright.tools.protocol import JsonObject, ToolSource
 
 NO_MODEL = (
-    "No model is set up. Set ANTHROPIC_API_KEY or OPENAI_API_KEY, name one with --model, "
-    "or try --model demo, which needs neither key nor network."
+    "No model is set up. Set ANTHROPIC_API_KEY or OPENAI_API_KEY, keep a key with `agent login` "
+    "or /login, or name a model with --model or /model: demo needs neither key nor network."
 )
 USUAL_OUTPUT = 32_000  # more is asked for only by an answer that needs it
 
@@ -34,9 +34,10 @@ class ModelOpener:
 
     def __call__(self, name: str, effort: str) -> OpenModel:
         """Raises GatewrightError: no key, no such provider."""
+        around = self._live.around
+        name = name or wanted_model(around, "")  # there may be a key by now
         if not name:
             raise GatewrightError(self._no_model())
-        around = self._live.around
         opened = open_provider(name, settings=around.providers, env=around.env)
         facts = opened.facts
         frame = RequestFrame(

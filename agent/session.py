@@ -75,12 +75,12 @@ class Session:
             RunnerPorts(
                 publish=self._publish,
                 brought=self._brought,
-                model=self._models.needed,
+                model=self._needed,
                 turn=self._run_turn,
                 opening=self._open,
             )
         )
-        entry = Entry(self._publish, self._models.needed, self._runner.alone)
+        entry = Entry(self._publish, self._needed, self._runner.alone)
         self.past = open_past(parts, self._compactor, entry)
         self._waited: dict[str, float] = {}
         self._writing: list[asyncio.Task[None]] = []
@@ -237,6 +237,13 @@ class Session:
                 return change
             case _:
                 assert_never(change.operation)
+
+    async def _needed(self) -> OpenModel:
+        before = self._models.name
+        opened = await self._models.needed()
+        if not before and self._models.name:
+            self._publish(ModelChanged(model=self._models.name))
+        return opened
 
     async def _change_model(self, name: str, effort: str) -> Outcome:
         before = self._models.name

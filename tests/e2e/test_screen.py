@@ -126,6 +126,22 @@ def test_what_is_typed_before_the_session_is_there_is_sent(program: Program) -> 
             terminal.wait_for("Early.", "Quick.")
 
 
+def test_a_key_given_inside_is_used_from_the_next_message_on(program: Program) -> None:
+    with ServerThread("say: Here I am.") as server:
+        env = {"ANTHROPIC_BASE_URL": server.url}
+        with program.terminal(env=env) as terminal:
+            terminal.wait_for("Ask anything", "default")
+            say(terminal, "Hello.")
+            terminal.wait_for("No model is set up", "/login", "/model")
+            say(terminal, "/login anthropic")
+            terminal.wait_for("Key for anthropic", "enter stores")
+            terminal.send("sk-ant-given-inside\r")
+            terminal.wait_for("counts from the next message on")
+            say(terminal, "Are you there?")
+            terminal.wait_for("Here I am.", MODEL)
+        assert server.requests[-1].headers["x-api-key"] == "sk-ant-given-inside"
+
+
 def test_resizing_keeps_everything_readable(program: Program) -> None:
     text = "word " * 40
     with screen(program, f"say: {text}") as (terminal, _):
