@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from gatewright.agent import events as ev
 from gatewright.agent.messages import AssistantPart, TextPart, ThinkingPart
-from gatewright.agent.stop import Stop
 from gatewright.tools.protocol import Content, DocumentContent, ImageContent, TextContent
 from gatewright.tui.state import (
     MAIN,
@@ -235,8 +234,6 @@ def settle(view: View) -> Reduced:
 def _ended(view: View, event: ev.TurnEnded) -> Reduced:
     view, changes = settle(view)
     view, more = add(view, Ending(0, event.stop, event.message, event.usage, event.cost, event.ms))
-    if event.stop is Stop.USER_REFUSED and not event.message:
-        return view, changes
     return view, (*changes, *more)
 
 

@@ -202,6 +202,13 @@ def test_the_status_follows_the_session() -> None:
     assert view.doing == "Busy: trying again in 4 s (1 of 3)"
 
 
+def test_a_turn_that_a_no_ended_says_so_and_what_it_cost() -> None:
+    ended = ev.TurnEnded(stop=Stop.USER_REFUSED, usage=Usage(1, 2), ms=5)
+    assert items(play(ev.TurnStarted(), ended)[1]) == [
+        Ending(1, Stop.USER_REFUSED, "", Usage(1, 2), 0.0, 5)
+    ]
+
+
 def test_the_end_of_background_work_is_told_before_the_turn_it_wakes() -> None:
     view, changes = play(
         ev.TasksChanged(running=("shell_1: make all\nmake more", "shell_2: serve")),
