@@ -270,6 +270,7 @@ class Conversation:
             self._say(f"{error}\n")
             return
         self._open.append(self._session)
+        self._show(self._subscription.waiting())  # of the one that is left: before it is
         self._asked.clear()
         self._tasks = 0
         if not to.copy:
