@@ -18,7 +18,7 @@ from gatewright.tools.protocol import JsonObject, ToolSource
 
 NO_MODEL = (
     "No model is set up. Set ANTHROPIC_API_KEY or OPENAI_API_KEY, keep a key with `agent login` "
-    "or /login, or name a model with --model or /model: demo needs neither key nor network."
+    "or /login, or name a model with --model or /model. --model demo needs neither key nor network."
 )
 USUAL_OUTPUT = 32_000  # more is asked for only by an answer that needs it
 
