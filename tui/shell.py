@@ -85,11 +85,11 @@ class OwnShell:
         process = self._process
         if process is None:
             return
-        self.stop()
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(GRACE):
-                await process.wait()
-        _signal(process, signal.SIGKILL)
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            _signal(process, number)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(GRACE):
+                    await process.wait()
 
     async def run(self, command: str, cwd: Path) -> Ran:
         start = time.monotonic()
@@ -116,8 +116,11 @@ class OwnShell:
             code = await process.wait()
         finally:
             self._process = None
-            if process.returncode is None:  # nobody waits any more
+            if process.returncode is None or not process.stdout.at_eof():  # nobody waits any more
                 _signal(process, signal.SIGKILL)
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(GRACE):
+                        await process.communicate()
         ms = round((time.monotonic() - start) * 1000)
         return Ran(command, kept.text(), code, ms, kept.hidden)
 

@@ -51,9 +51,10 @@ async def test_leaving_ends_what_runs(tmp_path: Path, trap: str) -> None:
     assert gone(child)
 
 
-async def test_whoever_stops_waiting_ends_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", [CHILD, "sleep 60 & echo $! > {folder}/child{trap}"])
+async def test_whoever_stops_waiting_ends_it(tmp_path: Path, command: str) -> None:
     shell = OwnShell()
-    waiting = asyncio.create_task(shell.run(CHILD.format(trap="", folder=tmp_path), tmp_path))
+    waiting = asyncio.create_task(shell.run(command.format(trap="", folder=tmp_path), tmp_path))
     child = await started(tmp_path)
     waiting.cancel()
     with contextlib.suppress(asyncio.CancelledError):
