@@ -276,6 +276,7 @@ async def test_decisions_tell_why(tmp_path: Path) -> None:
     async with panel(books, "/permissions") as s:
         await press(s, "shift+tab")
         shown = await s.see("recent 1", "make one", "denied", "enter tells why")
+        assert any("make one" in row and row.endswith(" denied") for row in shown.split("\n"))
         assert "removes" not in shown
         judge(books, "make two")
         await press(s, "enter")

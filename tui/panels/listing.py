@@ -18,7 +18,10 @@ TURNS = {"tab": 1, "right": 1, "left": -1, "shift+tab": -1}
 
 
 class Item(NamedTuple):
-    """`of` is what the row stands for; `mark` warns, `about` is told below the list."""
+    """`of` is what the row stands for; `mark` warns, `about` is told below the list.
+
+    `source` stands at the right edge, in the colour of `role`.
+    """
 
     of: Any
     label: str
@@ -27,6 +30,7 @@ class Item(NamedTuple):
     source: str = ""
     about: tuple[tuple[str, str], ...] = ()  # texts with their roles
     counts: bool = True
+    role: str = "dim"
 
 
 class Act(NamedTuple):
@@ -190,6 +194,7 @@ def item_row(item: Item, label_width: int, width: int, *, selected: bool) -> Lin
         Span("\u25b8 " if selected else "  ", f"{prefix}accent"),
         Span(label + "  ", "selected" if selected else "text"),
         Span(f"{mark}  " if mark else "", f"{prefix}warning"),
-        Span(detail + gap + source, f"{prefix}dim"),
+        Span(detail + gap, f"{prefix}dim"),
+        Span(source, f"{prefix}{item.role}"),
     )
     return Line(spans, fill="selected" if selected else "")

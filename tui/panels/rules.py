@@ -177,8 +177,7 @@ def _folder_item(row: FolderRow) -> Item:
 def _past_item(past: Decided) -> Item:
     """Newest first; the whole call stands below the list."""
     at = time.strftime("%H:%M:%S", time.localtime(past.at))
-    mark = "denied" if past.behavior == "deny" else ""
-    allowed = "" if mark else "allowed"
-    label = f"{at}  {past.tool}"
-    about = ((past.target, "dim"), (f"{mark or allowed}: {past.by}", "faint"))
-    return Item(past.serial, label, past.target, mark, allowed, about)
+    denied = past.behavior == "deny"
+    word, role = ("denied", "warning") if denied else ("allowed", "dim")
+    about = ((past.target, "dim"), (f"{word}: {past.by}", "faint"))
+    return Item(past.serial, f"{at}  {past.tool}", past.target, "", word, about, role=role)
