@@ -6,12 +6,15 @@ Every block has a plain-text form, so a front end that does not know a block sti
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias, assert_never
 
 import msgspec
 
 Tone: TypeAlias = Literal["normal", "dim", "good", "warning", "error"]
 TodoState: TypeAlias = Literal["pending", "in_progress", "completed"]
+WIDE = 78  # from here on a table of names and what they mean is broken by the terminal
+NAME = 28
 
 
 class _Block(msgspec.Struct, frozen=True, tag_field="kind", omit_defaults=True):
@@ -142,7 +145,14 @@ def _plain_output(output: Output) -> str:
 def _plain_table(table: Table) -> str:
     rows = [table.headers, *table.rows]
     widths = [max(len(row[column]) for row in rows) for column in range(len(table.headers))]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    )
+    if len(widths) == 2 and sum(widths) > WIDE:
+        widths[0] = min(widths[0], NAME)  # a longer name has a row of its own
+    return "\n".join(_plain_row(row, widths) for row in rows)
+
+
+def _plain_row(row: Sequence[str], widths: Sequence[int]) -> str:
+    text = ""
+    for number, (cell, width) in enumerate(zip(row, widths, strict=True)):
+        over = len(cell) > width and number < len(row) - 1
+        text += f"{cell}\n{' ' * (width + 2)}" if over else f"{cell.ljust(width)}  "
+    return text.rstrip()
