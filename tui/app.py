@@ -209,7 +209,7 @@ class AgentApp(App[int], inherit_bindings=False):
         return events
 
     async def follow(self, events: Subscription) -> None:
-        await pump(events, self._take, self._ready)
+        await pump(events, self._take)
 
     def take_back(self) -> None:
         self.repl.desk.take_back()
@@ -228,12 +228,6 @@ class AgentApp(App[int], inherit_bindings=False):
         if not table.rows:
             self.talk.note("There is no session to go on with here. This is a new one.", "dim")
         return self.resuming.going_on(await chosen(table, self.repl.reach) if table.rows else "")
-
-    async def _ready(self) -> None:
-        """Wait while the terminal has not taken what was painted: a slow line sees less, later."""
-        driver = self._driver
-        if isinstance(driver, ScreenDriver):
-            await driver.caught_up()
 
     def _take(self, batch: list[Envelope]) -> None:
         """Show a batch; a defect in showing it must not end the showing of all others."""
@@ -285,11 +279,14 @@ class AgentApp(App[int], inherit_bindings=False):
         self.repl.show(view, changes)
 
     async def leave(self, code: int = 0) -> None:
-        await self.editor.stop()
-        self.own_line.stop()
-        await self.talk.close()
-        await self.switching.close()
-        self.exit(code)
+        """Whatever fails here is told and logged; the program ends all the same."""
+        try:
+            await self.editor.stop()
+            self.own_line.stop()
+            await self.talk.close()
+            await self.switching.close()
+        finally:
+            self.exit(code)
 
     # what `Talk` and the commands ask of the screen
 

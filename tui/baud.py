@@ -1,6 +1,6 @@
-"""How fast a serial line says it is, and when what was written to it has arrived.
+"""How fast the line to the terminal is, and when what was written to it has arrived.
 
-Other terminals name a speed too, always the same one, that means nothing.
+A serial line says its speed; that of others is known for a while after `wire` measured it.
 """
 
 from __future__ import annotations
@@ -19,15 +19,22 @@ SPEEDS = {
 }
 BITS = 10  # of a byte on the line
 LAG = 0.2  # seconds of output on its way before painting waits
+FROZEN = 960.0  # bytes per second to go on with where nothing was taken at all
+KEEPS = 60.0  # seconds for which a measured speed counts
+GROWS = 3.0  # seconds after which it doubles: the line may have been interrupted, not slow
+FREE = 30_000.0  # bytes per second from which nothing has to be held back
+LEFT = 4096  # bytes that are on their way although what waited was thrown away
 
 
 class Baud:
-    """Counts what is written; a line of unknown speed is never behind."""
+    """Counts what is written; a line of unknown speed is not behind."""
 
     def __init__(self, fd: int, *, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._now = monotonic
         self._there = 0.0  # when everything written so far has arrived
-        self._pace = 0.0  # bytes per second
+        self._pace = 0.0  # bytes per second; 0: as fast as it likes
+        self._until = 0.0  # when a measured pace is forgotten; 0: never
+        self._grows = 0.0  # when it doubles; 0: never
         try:
             speed = termios.tcgetattr(fd)[5]
         except termios.error:
@@ -39,6 +46,20 @@ class Baud:
             size = len(text.encode("utf-8", "replace"))
             self._there = max(self._there, self._now()) + size / self._pace
 
+    def measured(self, pace: float) -> None:
+        """The line was full, and what waited is thrown away. The second time it is believed."""
+        now = self._now()
+        self._grows = 0.0 if now < self._until else now + GROWS
+        self._until = now + KEEPS
+        self._pace = pace or FROZEN
+        self._there = now + LEFT / self._pace
+
     @property
     def behind(self) -> bool:
-        return self._there - self._now() > LAG
+        now = self._now()
+        if self._grows and now > self._grows:
+            self._pace *= 2
+            self._grows = now + GROWS
+        if self._until and (now > self._until or self._pace > FREE):
+            self._pace = self._until = self._grows = self._there = 0.0
+        return self._there - now > LAG

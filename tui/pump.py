@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 
 from gatewright.agent.events import Envelope
 from gatewright.agent.hub import Subscription, merge
@@ -33,9 +33,8 @@ def streaming(batch: Sequence[Envelope]) -> bool:
 async def pump(
     subscription: Subscription,
     apply: Callable[[list[Envelope]], None],
-    ready: Callable[[], Awaitable[None]],
 ) -> None:
-    """Run until the subscription ends; `ready` holds back while the terminal is behind."""
+    """Run until the subscription ends."""
     painted = before = 0.0
     while batch := await subscription.batch():
         while streaming(batch):
@@ -51,8 +50,6 @@ async def pump(
             if not more:
                 break
             batch += more
-        await ready()
-        batch += subscription.waiting()
         apply(merged(batch))
         before, painted = painted, time.monotonic()
         await asyncio.sleep(0)

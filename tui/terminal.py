@@ -6,7 +6,6 @@ the log, and the screen has a descriptor of its own.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import enum
 import logging
@@ -23,13 +22,13 @@ from textual.drivers.linux_driver import LinuxDriver
 
 from gatewright.tui.baud import Baud
 from gatewright.tui.input import Input
+from gatewright.tui.wire import open_wire
 
 log = logging.getLogger(__name__)
 
 MAX_LINE = 2000
 MAX_READ = 4096  # bytes of input at once
 INPUT_WAIT = 0.1  # seconds after which a lone Escape is one
-MAX_WAITS = 500  # of 20 ms each
 TICK = 1 / 240  # seconds; the framework's sixtieth is what a key would wait for while text streams
 
 
@@ -90,8 +89,10 @@ class ScreenDriver(LinuxDriver):
         super().__init__(  # pyright: ignore[reportUnknownMemberType]
             app, debug=debug, mouse=mouse, size=size
         )
-        self._file = self._own = own_terminal()
+        self._own = own_terminal()
         self._baud = Baud(self._own.fileno())
+        self._wire = open_wire(self._own.fileno(), self._slow)
+        self._file = cast("TextIOWrapper", self._wire) if self._wire else self._own
         self._captured: Captured | None = None
         self._lent = False
 
@@ -148,9 +149,13 @@ class ScreenDriver(LinuxDriver):
     def start_application_mode(self) -> None:
         if self._captured is None:
             self._captured = Captured()
+        if self._wire is not None:
+            self._wire.last = False
         super().start_application_mode()  # type: ignore[no-untyped-call]
 
     def stop_application_mode(self) -> None:
+        if self._wire is not None:
+            self._wire.finish()
         super().stop_application_mode()
         if self._captured is not None:
             self._captured.release()
@@ -160,6 +165,17 @@ class ScreenDriver(LinuxDriver):
         super().close()
         with contextlib.suppress(OSError):
             self._own.close()
+        if self._wire is not None:
+            self._wire.close()
+            self._wire = None
+
+    def _slow(self, pace: float) -> None:
+        """In the thread that writes: what was on its way is lost."""
+        self._baud.measured(pace)
+        self._loop.call_soon_threadsafe(self._paint_anew)
+
+    def _paint_anew(self) -> None:
+        self._app.screen.refresh(repaint=True, layout=True)
 
     @property
     def behind(self) -> bool:
@@ -167,13 +183,6 @@ class ScreenDriver(LinuxDriver):
         thread = self._writer_thread
         queued = 0 if thread is None else thread._queue.qsize()  # pyright: ignore[reportPrivateUsage]
         return queued > 1 or self._baud.behind
-
-    async def caught_up(self) -> None:
-        """Wait until the terminal has taken nearly everything written so far."""
-        for _ in range(MAX_WAITS):
-            if not self.behind:
-                return
-            await asyncio.sleep(0.02)
 
 
 def own_terminal() -> TextIOWrapper:

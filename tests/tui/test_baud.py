@@ -52,3 +52,34 @@ def test_no_terminal_is_never_behind() -> None:
     assert not baud.behind
     os.close(read)
     os.close(write)
+
+
+def test_a_measured_line_is_paced_for_a_while(line: int) -> None:
+    now = 100.0
+    baud = Baud(line, monotonic=lambda: now)
+    for _ in range(2):
+        baud.measured(4096.0)
+        assert baud.behind
+        now += 0.9
+        assert not baud.behind
+    now += 50
+    baud.count("x" * 4096)
+    assert baud.behind
+    now += 60
+    assert not baud.behind
+    baud.count("x" * 1_000_000)
+    assert not baud.behind
+
+
+def test_a_line_that_was_interrupted_once_is_soon_free_again(line: int) -> None:
+    now = 100.0
+    baud = Baud(line, monotonic=lambda: now)
+    baud.measured(0.0)
+    assert baud.behind
+    waits: list[bool] = []
+    for _ in range(6):
+        now += 3.1
+        waits.append(baud.behind)
+    assert not any(waits[1:])
+    baud.count("x" * 1_000_000)
+    assert not baud.behind

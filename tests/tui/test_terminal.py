@@ -190,6 +190,11 @@ def test_a_slow_line_sees_less_but_not_later() -> None:
     assert _seen_after(40_000) < 15
 
 
+def test_a_line_of_unknown_speed_is_measured() -> None:
+    """A modem's 960 bytes a second, after which the kernel held 20 seconds of old pictures."""
+    assert _seen_after(960) < 20
+
+
 def test_a_serial_line_is_never_given_more_than_it_carries() -> None:
     """It says its speed: of a stream four times as large only what is current is painted."""
     assert _seen_after(1_920, termios.B19200) < 15
