@@ -111,7 +111,8 @@ class StatusBook:
         around = self._live.around
         if around.trusted:
             return around.env
-        count = int(around.env.get("GIT_CONFIG_COUNT", "0") or 0)
+        given = around.env.get("GIT_CONFIG_COUNT", "")
+        count = int(given) if given.isdecimal() else 0
         more = {"GIT_CONFIG_COUNT": str(count + len(TAMED))}
         for number, (key, value) in enumerate(TAMED, start=count):
             more[f"GIT_CONFIG_KEY_{number}"], more[f"GIT_CONFIG_VALUE_{number}"] = key, value
