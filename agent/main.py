@@ -224,7 +224,9 @@ def asks_for_help(arguments: Sequence[str]) -> bool:
 
 
 def complain(text: str, code: int) -> int:
-    sys.stderr.write(f"agent: {text}\n")
+    from gatewright.agent.printable import visible  # noqa: PLC0415  lazy: 2 ms
+
+    sys.stderr.write(visible(f"agent: {text}\n"))
     return code
 
 

@@ -14,6 +14,7 @@ from gatewright.agent.clock import SystemClock
 from gatewright.agent.commands.panels import Check
 from gatewright.agent.commands.panels import Finding as Found
 from gatewright.agent.doctor import Finding, Health
+from gatewright.agent.printable import visible
 from gatewright.agent.providers.catalog import load_catalog
 from gatewright.agent.providers.keys import key_store
 from gatewright.agent.providers.listing import local_servers
@@ -121,4 +122,4 @@ def _show(finding: Found) -> None:
     mark, color = MARKS[Health(finding.health)]
     typer.echo(f"{typer.style(mark, fg=color)}  {finding.name.ljust(10)} {visible(finding.fact)}")
     if finding.advice:
-        typer.echo(f"    {' ' * 10} {finding.advice}")
+        typer.echo(f"    {' ' * 10} {visible(finding.advice)}")
