@@ -190,12 +190,35 @@ def _sessions(outcome: Sessions, screen: Screen) -> Picking:
 
 
 def _rewind(blocks: Sequence[Block], screen: Screen) -> Picking | None:
-    """Messages to go back to; the newest is the most likely."""
+    """Messages to go back to; where files changed since, what goes back is asked too."""
     table = _table(blocks, 4)
     if table is None:
         return None
     choices = [Choice(number, text, files, at) for number, at, text, files in table.rows]
-    return Picking("Go back to", choices, lambda c: screen.run_line(f"/rewind {c.insert}"))
+    changed = {c.insert: any(o.detail for o in choices[: n + 1]) for n, c in enumerate(choices)}
+
+    def pick(choice: Choice) -> None:
+        if changed[choice.insert]:
+            screen.pick(_going_back(choice, screen))
+        else:
+            screen.run_line(f"/rewind {choice.insert}")
+
+    return Picking("Go back to", choices, pick)
+
+
+def _going_back(to: Choice, screen: Screen) -> Picking:
+    choices = [
+        Choice("both", "Conversation and files"),
+        Choice("talk", "Conversation", "the files stay as they are"),
+        Choice("code", "Files", "the conversation stays"),
+        Choice("preview", "See what would change", "nothing is done yet"),
+    ]
+    return Picking(
+        f"Go back to before: {to.label}",
+        choices,
+        lambda c: screen.run_line(f"/rewind {to.insert} {c.insert}"),
+        cancel=lambda: screen.run_line("/rewind"),
+    )
 
 
 def _model(blocks: Sequence[Block], screen: Screen) -> Picking | None:

@@ -25,6 +25,9 @@ def test_going_back_takes_files_and_words_back(program: Program) -> None:
         terminal.press("escape", "escape")
         terminal.wait_for("Make a file.", "1 file")
         terminal.press("enter")
+        terminal.wait_for("Conversation and files", "See what would change")
+        assert (program.project / "new.txt").exists(), "one key changes no file"
+        terminal.press("enter")
         terminal.wait_gone("It is made.")
         terminal.wait_for("\u276f Make a file.")
         assert not (program.project / "new.txt").exists()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from gatewright.agent import events as ev
+from gatewright.agent.commands.outcome import Panel, Say
 from gatewright.agent.messages import TextPart
-from gatewright.tools.blocks import Output
+from gatewright.tools.blocks import Output, Table
 from gatewright.tools.preview import preview
 from gatewright.tui.transcript.items import ToolRun
 from gatewright.tui.transcript.tool import collapsed
@@ -24,6 +25,26 @@ async def test_the_mode_list_switches() -> None:
         await s.type("pla")
         await s.press("enter")
         await s.until(lambda: s.session.mode == "plan")
+
+
+async def test_going_back_asks_what_where_files_changed_since() -> None:
+    rows = (("1", "now", "thanks", ""), ("2", "now", "fix it", "2 files"), ("3", "now", "hi", ""))
+    table = Table(("", "At", "Message", "Changed"), rows)
+    async with stage() as s:
+        lines: list[str] = []
+        s.app.repl.reach.run_line = lines.append  # type: ignore[method-assign]
+        for downs, picked, sent in (
+            (0, (), "/rewind 1"),
+            (1, ("down",), "/rewind 2 talk"),
+            (2, ("down", "down", "down"), "/rewind 3 preview"),
+        ):
+            assert s.app.open_panel(Panel("rewind", Say((table,))))
+            await s.see("Go back to", "thanks")
+            await s.press(*["down"] * downs, "enter")
+            if picked:
+                await s.see("Conversation and files", "See what would change")
+                await s.press(*picked, "enter")
+            await s.until(lambda sent=sent: lines[-1:] == [sent])
 
 
 async def test_themes_preview_and_escape_takes_them_back() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from gatewright.tools.blocks import Table
 from gatewright.tui import cells
-from gatewright.tui.line import Line, Span, wrap
+from gatewright.tui.line import Line, Span, clip, wrap
 from gatewright.tui.sanitize import visible
 
 Cell = Sequence[Span]
@@ -39,7 +39,7 @@ def grid(
     rows.append(Line((Span("─" * min(width, sum(sizes) + GAP * (count - 1)), "faint"),)))
     for row in body:
         rows += _row([*row, *[()] * (count - len(row))][:count], sizes, align)
-    return rows
+    return [clip(row, width) for row in rows]
 
 
 def _size(cell: Cell) -> int:
@@ -47,11 +47,11 @@ def _size(cell: Cell) -> int:
 
 
 def _shrink(natural: list[int], room: int) -> list[int]:
-    """Take space from the widest columns until the table fits."""
+    """Take space from the widest columns until the table fits; the last of it cell by cell."""
     sizes = [max(1, size) for size in natural]
     while sum(sizes) > room:
         widest = max(range(len(sizes)), key=sizes.__getitem__)
-        if sizes[widest] <= MIN_COLUMN:
+        if sizes[widest] == 1:
             break
         second = max([s for i, s in enumerate(sizes) if i != widest], default=0)
         over = sum(sizes) - room
