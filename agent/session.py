@@ -33,6 +33,7 @@ from gatewright.agent.events import (
     Compacted,
     ModeChanged,
     ModelChanged,
+    Rewound,
     ToolProgressed,
 )
 from gatewright.agent.hub import Subscription
@@ -84,6 +85,8 @@ class Session:
         self.past = open_past(parts, self._compactor, entry)
         self._waited: dict[str, float] = {}
         self._writing: list[asyncio.Task[None]] = []
+        if self._spending.cost or self._spending.usage.context:
+            self._tell_spending()  # of the stored part, before the first answer
         if parts.writer is not None:
             unsaved = parts.hub.subscribe(since=parts.stored)
             writing = parts.writer.run(unsaved)
@@ -263,10 +266,12 @@ class Session:
         for text in self._parts.beside.noticing(event):
             self._runner.put(_notice(text, wakes=False))
         self._spending.apply(event)
-        if isinstance(event, AssistantMessage | Compacted):
-            model = self._models.current
-            window = model.window if model else 0
-            self._parts.hub.publish(self._spending.changed(window), agent=agent)
+        if isinstance(event, AssistantMessage | Compacted | Rewound | Cleared):
+            self._tell_spending()
+
+    def _tell_spending(self) -> None:
+        model = self._models.current
+        self._parts.hub.publish(self._spending.changed(model.window if model else 0), agent=MAIN)
 
     async def _open(self) -> None:
         if self._parts.opening is not None:

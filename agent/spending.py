@@ -55,6 +55,8 @@ class Spending:
                 self._context = event.tokens_after
             case TurnEnded():
                 self.ended(event)
+            case Rewound() | Cleared():
+                self._context = 0  # until the next answer says
             case _:
                 pass
 

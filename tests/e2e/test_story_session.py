@@ -103,7 +103,7 @@ def test_leaving_tells_the_way_back_and_the_way_back_works(program: Program) -> 
         assert "> What is it?" in farewell
         assert "The answer is 42." in farewell
         with program.terminal("--continue", env=served(server)) as resumed:
-            resumed.wait_for("What is it?", "The answer is 42.", MODEL)
+            resumed.wait_for("What is it?", "The answer is 42.", MODEL, "tokens")
             say(resumed, "Sure?")
             resumed.wait_for("Still 42.")
             assert leave(resumed) == session
