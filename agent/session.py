@@ -35,6 +35,7 @@ from gatewright.agent.events import (
     ModelChanged,
     Rewound,
     ToolProgressed,
+    UsageChanged,
 )
 from gatewright.agent.hub import Subscription
 from gatewright.agent.ids import new_id
@@ -85,8 +86,6 @@ class Session:
         self.past = open_past(parts, self._compactor, entry)
         self._waited: dict[str, float] = {}
         self._writing: list[asyncio.Task[None]] = []
-        if self._spending.cost or self._spending.usage.context:
-            self._tell_spending()  # of the stored part, before the first answer
         if parts.writer is not None:
             unsaved = parts.hub.subscribe(since=parts.stored)
             writing = parts.writer.run(unsaved)
@@ -95,6 +94,12 @@ class Session:
     @property
     def mode(self) -> str:
         return self._parts.modes.current()
+
+    @property
+    def spent(self) -> UsageChanged:
+        """What was used so far, in what is stored too; the window is known after a request."""
+        model = self._models.current
+        return self._spending.changed(model.window if model else 0)
 
     @property
     def model(self) -> str:
@@ -267,11 +272,7 @@ class Session:
             self._runner.put(_notice(text, wakes=False))
         self._spending.apply(event)
         if isinstance(event, AssistantMessage | Compacted | Rewound | Cleared):
-            self._tell_spending()
-
-    def _tell_spending(self) -> None:
-        model = self._models.current
-        self._parts.hub.publish(self._spending.changed(model.window if model else 0), agent=MAIN)
+            self._parts.hub.publish(self.spent, agent=MAIN)
 
     async def _open(self) -> None:
         if self._parts.opening is not None:

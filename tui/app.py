@@ -197,7 +197,9 @@ class AgentApp(App[int], inherit_bindings=False):
         view = View(next_id=self.repl.view.next_id) if anew else self.repl.view
         self.taken = 0
         self.repl.transcript.clear_selection()
-        shown = replace(view, mode=session.mode, model=session.model)
+        spent = session.spent
+        used = replace(view, usage=spent.usage, cost=spent.cost, context=spent.context)
+        shown = replace(used, mode=session.mode, model=session.model, window=spent.window)
         self._show(shown, (Emptied(),) if anew else ())
         self.repl.join(session.commands)
         vim = self.repl.box.vim_mode

@@ -28,11 +28,13 @@ from gatewright.agent.events import (
     ModelChanged,
     QueueChanged,
     SessionStarted,
+    UsageChanged,
     UserMessage,
 )
 from gatewright.agent.hub import Hub, Subscription
 from gatewright.agent.jobs import SessionJobs
 from gatewright.agent.memory_book import MemoryBook
+from gatewright.agent.messages import Usage
 from gatewright.agent.model_book import ModelBook
 from gatewright.agent.past import Past
 from gatewright.agent.session import Session
@@ -113,6 +115,7 @@ class FakeSession:
         self.now = START
         self.published = 1
         self.status: Book | None = None
+        self.spent = UsageChanged(usage=Usage(), cost=0.0, context=0, window=0)
         self.models: ModelBook | None = None
         self.memory: MemoryBook | None = None
         self.permissions: PermissionBook | None = None
