@@ -265,7 +265,8 @@ def _record(
 
 def _background(view: View, event: ev.TasksChanged) -> Reduced:
     """An end is told: the turn that it wakes would seem to begin by itself."""
-    known = dict(task.partition(": ")[::2] for task in view.tasks)
+    parts = (task.partition(": ") for task in view.tasks)
+    known = {id: title for id, _, title in parts}
     view = replace(view, tasks=event.running)
     if not event.ended:
         return view, ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import msgspec
 
@@ -42,7 +42,7 @@ def _object(line: bytes) -> dict[str, Any]:
         found: object = json.loads(line.decode("utf-8", "surrogateescape"), strict=False)
     if not isinstance(found, dict):
         raise ValueError("A question is a JSON object: id, where, chunks.")
-    return found
+    return cast("dict[str, Any]", found)
 
 
 def _encoded(answer: dict[str, Any]) -> bytes:

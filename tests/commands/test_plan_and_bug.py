@@ -102,6 +102,6 @@ def test_a_report_has_what_helps(report: str) -> None:
 
 
 def test_a_report_has_no_secrets_and_no_values(report: str) -> None:
-    hidden = (KEY, "hunter-2", "acme", "ACME", "value-of-mine", "DEBUG", "body", "client-of-mine")
-    hidden = (*hidden, "/home/.gatewright")
+    names = (KEY, "hunter-2", "acme", "ACME", "value-of-mine", "DEBUG", "body", "client-of-mine")
+    hidden = (*names, "/home/.gatewright")
     assert [word for word in hidden if word in report] == []

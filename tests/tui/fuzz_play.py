@@ -219,11 +219,11 @@ class Play:
             return
         if isinstance(chosen, type):
             self.s.app.open_panel(MADE[chosen](chance))
-        elif chosen.startswith("/"):
-            self.s.app.talk.send(chosen)
+        elif (name := str(chosen)).startswith("/"):
+            self.s.app.talk.send(name)
         else:
             tables = tuple(chance.table(n, chance.choice((0, 1, 40))) for n in range(1, 9))
-            self.s.app.open_panel(Panel(chosen, Say((*chance.view(), *tables))))
+            self.s.app.open_panel(Panel(name, Say((*chance.view(), *tables))))
 
     async def do_vim(self, on: bool) -> None:
         self.s.app.repl.box.use_vim(on=on)

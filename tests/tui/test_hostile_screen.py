@@ -9,7 +9,7 @@ from rich.console import Console
 from textual.strip import Strip
 
 from gatewright.agent.events import Asked, Noticed, TextDelta, ToolFinished, ToolStarted
-from gatewright.tools.blocks import Command, Diff, Hunk, Output
+from gatewright.tools.blocks import Block, Command, Diff, Hunk, Output
 from gatewright.tools.interact import Ask
 from gatewright.tools.protocol import TextContent
 from gatewright.tui.clipboard import part_of_answers
@@ -82,7 +82,10 @@ async def test_a_call_looks_as_it_is_told(where: str) -> None:
 @pytest.mark.parametrize("where", ["prompt_command", "prompt_title", "prompt_diff"])
 async def test_a_question_looks_as_it_is_told(where: str) -> None:
     hunks = (Hunk(1, 1, (f"+{TEXT}",)),)
-    body = {"prompt_command": (Command(TEXT),), "prompt_diff": (Diff("file.py", hunks, 1, 0),)}
+    body: dict[str, tuple[Block, ...]] = {
+        "prompt_command": (Command(TEXT),),
+        "prompt_diff": (Diff("file.py", hunks, 1, 0),),
+    }
     title = TEXT if where == "prompt_title" else "Edit a file"
     async with stage(size=(100, 40)) as s:
         ask = Ask("permission", title, body.get(where, ()), OPTIONS)

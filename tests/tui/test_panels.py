@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+import pytest
+
 from gatewright.agent import events as ev
 from gatewright.agent.commands.outcome import Panel, Say
 from gatewright.agent.messages import TextPart
@@ -27,12 +31,18 @@ async def test_the_mode_list_switches() -> None:
         await s.until(lambda: s.session.mode == "plan")
 
 
-async def test_going_back_asks_what_where_files_changed_since() -> None:
+def _last_is(lines: list[str], wanted: str) -> bool:
+    return lines[-1:] == [wanted]
+
+
+async def test_going_back_asks_what_where_files_changed_since(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     rows = (("1", "now", "thanks", ""), ("2", "now", "fix it", "2 files"), ("3", "now", "hi", ""))
     table = Table(("", "At", "Message", "Changed"), rows)
     async with stage() as s:
         lines: list[str] = []
-        s.app.repl.reach.run_line = lines.append  # type: ignore[method-assign]
+        monkeypatch.setattr(s.app.repl.reach, "run_line", lines.append)
         for downs, picked, sent in (
             (0, (), "/rewind 1"),
             (1, ("down",), "/rewind 2 talk"),
@@ -44,7 +54,7 @@ async def test_going_back_asks_what_where_files_changed_since() -> None:
             if picked:
                 await s.see("Conversation and files", "See what would change")
                 await s.press(*picked, "enter")
-            await s.until(lambda sent=sent: lines[-1:] == [sent])
+            await s.until(partial(_last_is, lines, sent))
 
 
 async def test_themes_preview_and_escape_takes_them_back() -> None:

@@ -317,7 +317,7 @@ class Repl(Patient, inherit_bindings=False):
     def read(
         self,
         items: Sequence[Item],
-        then: Callable[[], None] | None = None,
+        then: Callable[[], None] = lambda: None,
         *,
         from_top: bool = False,
     ) -> None:
@@ -327,7 +327,10 @@ class Repl(Patient, inherit_bindings=False):
             self._host.edit(text, lambda edited: self._tell_problem(edited.problem))
 
         reader = Reader(self._look, items, edit, from_top=from_top)
-        closed = None if then is None else (lambda _: then())
+
+        def closed(_: None) -> None:
+            then()
+
         self.app.push_screen(reader, closed)  # pyright: ignore[reportUnknownMemberType]
 
     def _list_keys(self) -> None:
