@@ -36,6 +36,7 @@ KEYS: tuple[Key, ...] = (
     Key("Alt+B, Alt+F", "A word back and forth"),
     Key("Ctrl+K, Ctrl+U, Ctrl+W, Alt+D", "Cut to the end, to the start, the word before, after"),
     Key("Ctrl+Y, Alt+Y", "Paste what was cut, then what was cut before"),
+    Key("Ctrl+V", "Attach the picture of the clipboard, else paste what was copied here"),
     Key("Ctrl+Z, Alt+Z", "Undo, redo"),
     Key("Ctrl+L", "Paint the screen again"),
     Key("Mouse", "Wheel scrolls; drag selects and copies"),

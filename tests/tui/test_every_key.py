@@ -214,6 +214,12 @@ async def editor(s: Stage) -> None:
     await s.until(lambda: text(s) == "two")
 
 
+async def copied(s: Stage) -> None:
+    s.app.copy_to_clipboard("one")
+    await s.press("ctrl+v")
+    await s.until(lambda: text(s) == "one")
+
+
 async def line_ends(s: Stage) -> None:
     await s.type("bc")
     await s.press("ctrl+a", "a", "ctrl+e", "d")
@@ -305,6 +311,7 @@ PRESSED: dict[str, Press] = {
     "Alt+B, Alt+F": words,
     "Ctrl+K, Ctrl+U, Ctrl+W, Alt+D": cuts,
     "Ctrl+Y, Alt+Y": pastes,
+    "Ctrl+V": copied,
     "Ctrl+Z, Alt+Z": undo,
     "Ctrl+L": redraw,
     "Mouse": mouse,

@@ -14,6 +14,7 @@ from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import TextArea
 
+from gatewright.tui.picture import clipboard_picture
 from gatewright.tui.prompt.history import History
 from gatewright.tui.prompt.kill import KillRing
 from gatewright.tui.prompt.paste import Chips, normal, seen
@@ -94,6 +95,7 @@ class Box(TextArea):
             "alt+b": self.action_cursor_word_left,
             "ctrl+k": self._kill_to_end,
             "ctrl+u": self._kill_to_start,
+            "ctrl+v": self._paste_picture,
             "ctrl+w": self._kill_word,
             "alt+d": self._kill_word_right,
             "ctrl+y": self._yank,
@@ -226,6 +228,17 @@ class Box(TextArea):
         text = self.chips.fold(normal(event.text), shell=shell)
         self._replace_via_keyboard(text, *self.selection)
         self.call_after_refresh(self.scroll_cursor_visible)
+
+    def _paste_picture(self) -> None:
+        self.run_worker(self._pasted(), exclusive=True, group="clipboard")
+
+    async def _pasted(self) -> None:
+        """The picture of the clipboard, else what was copied here."""
+        picture = await clipboard_picture()
+        if picture is None:
+            self.action_paste()
+        else:
+            self.insert(self.chips.picture(picture, "clipboard.png") + " ")
 
     def _delete_chip(self) -> bool:
         """Delete the chip before the cursor whole."""

@@ -123,6 +123,13 @@ class Chips:
         self._pictures[chip] = picture
         return chip
 
+    def picture(self, content: Content, name: str) -> str:
+        """A chip for a picture that is in no file."""
+        self._count += 1
+        chip = f"[Picture {name} #{self._count}]"
+        self._pictures[chip] = content
+        return chip
+
     def fold_long(self, text: str) -> str:
         """A chip for what no prompt can show and no hand has written."""
         return self._stand_in(text) if len(text) > TOO_LONG else text
