@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import logging
 import os
 import signal
@@ -125,6 +126,9 @@ class AgentApp(App[int], inherit_bindings=False):
         return self.repl
 
     def on_ready(self) -> None:
+        if not self.is_headless:
+            gc.freeze()  # what a start made stays: no collection looks through it again
+        gc.enable()
         for problem in self.problems:
             self.talk.note(problem, "warning")
         self.spawn(self._live())

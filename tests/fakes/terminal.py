@@ -228,3 +228,4 @@ class Terminal:
 def _take_terminal() -> None:
     """In the child: make the pty its controlling terminal, so that Ctrl+C and resizes arrive."""
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # tests in the background of a shell ignore it

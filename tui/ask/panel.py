@@ -53,7 +53,7 @@ class AskPanel(Rows, can_focus=True):
             self.id = id
 
     class WantsMode(Message):
-        """The person answers by another mode: what waits is decided again."""
+        """The person wants another mode; this question stays as it is."""
 
     class Typed(Message):
         """Text for the draft; `key` is the key when it is none."""
