@@ -234,7 +234,8 @@ def test_colours(text: str, wanted: list[tuple[str, str]]) -> None:
 
 async def test_what_left_its_group_holds_nothing_up(tmp_path: Path) -> None:
     pids = tmp_path / "pids"
-    session, _book = session_with(f"setsid sh -c 'echo $$ >>{pids}; exec sleep 8' & echo quick")
+    left = f"setsid sh -c 'echo $$ >>{pids}; exec sleep 8' &"  # once it is out of the group:
+    session, _book = session_with(f"{left} while [ ! -s {pids} ]; do sleep 0.01; done; echo quick")
     async with stage(session) as on:
         await on.see("quick")
         await on.until(lambda: bool(lived(pids)))
