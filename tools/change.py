@@ -14,8 +14,9 @@ import stat
 from collections.abc import Generator
 from pathlib import Path
 
-from gatewright.tools.fs import WHOLE_LIMIT, kind_of, settled
+from gatewright.tools.fs import WHOLE_LIMIT, settled
 from gatewright.tools.protocol import ToolContext, ToolFailure
+from gatewright.tools.system.regular import kind_of
 
 
 def change(path: Path, expected: bytes | None, data: bytes, ctx: ToolContext) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import codecs
 import hashlib
 import os
-import stat
 import threading
 from collections import OrderedDict
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import BinaryIO
 import msgspec
 
 from gatewright.tools.protocol import ToolContext, ToolFailure
+from gatewright.tools.system.regular import NotRegular, open_regular
 
 WHOLE_LIMIT = 64 * 1024 * 1024  # files above are read in parts and not changed by Edit or Write
 
@@ -115,22 +115,16 @@ def settled(path: Path, ctx: ToolContext) -> Path:
 
 
 def opened(path: Path) -> BinaryIO:
-    """A regular file for reading; nothing else is ever opened for long, and no FIFO blocks us."""
+    """A regular file for reading; FileNotFoundError, or ToolFailure that says what it is."""
     try:
-        info = path.stat()
-        if not stat.S_ISREG(info.st_mode):  # opening a device can have effects
-            raise ToolFailure(f"{path} is {kind_of(info.st_mode)}, not a regular file.")
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        return open_regular(path)
     except FileNotFoundError:
         raise
+    except NotRegular as error:
+        raise ToolFailure(f"{error}.") from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise ToolFailure(f"Cannot read {path}: {reason}.") from None
-    info = os.fstat(fd)
-    if not stat.S_ISREG(info.st_mode):
-        os.close(fd)
-        raise ToolFailure(f"{path} is {kind_of(info.st_mode)}, not a regular file.")
-    return open(fd, "rb")  # noqa: PTH123  a descriptor, so that what is checked is read
 
 
 def reading(path: Path) -> bytes:
@@ -143,18 +137,6 @@ def reading(path: Path) -> bytes:
                 " Use Bash (sed, split) for it."
             )
         return file.read(WHOLE_LIMIT + 1)
-
-
-def kind_of(mode: int) -> str:
-    """ "a directory", "a FIFO", ...: what a path is that is no regular file."""
-    kinds = (
-        (stat.S_ISDIR, "a directory"),
-        (stat.S_ISFIFO, "a FIFO"),
-        (stat.S_ISSOCK, "a socket"),
-        (stat.S_ISCHR, "a character device"),
-        (stat.S_ISBLK, "a block device"),
-    )
-    return next((name for test, name in kinds if test(mode)), "a special file")
 
 
 class ReadLedger:

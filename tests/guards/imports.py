@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from tests.guards.sources import Source
 
 PROTOCOL = ("tools.protocol", "tools.access", "tools.interact", "tools.blocks")
+SYSTEM = ("tools.system",)  # how everybody reads files and starts programs: no policy in it
 ANYTHING = ("*",)
 
 
@@ -37,7 +38,7 @@ TABLE = (
     Row(
         "permissions",
         "the gate judges facts, so it knows the tool protocol and no concrete tool",
-        ("permissions", *PROTOCOL),
+        ("permissions", *PROTOCOL, *SYSTEM),
         frozenset({"wcmatch", "bracex", "idna", "tree_sitter", "tree_sitter_bash"}),
     ),
     Row(
@@ -48,14 +49,14 @@ TABLE = (
     Row(
         "mcp",
         "servers are adapted to the tool protocol; only this folder talks to the SDK",
-        ("mcp", *PROTOCOL),
+        ("mcp", *PROTOCOL, *SYSTEM),
         frozenset({"mcp", "mcp_types", "pydantic"}),
     ),
-    Row("skills", "skills know the tool protocol only", ("skills", *PROTOCOL)),
+    Row("skills", "skills know the tool protocol only", ("skills", *PROTOCOL, *SYSTEM)),
     Row(
         "agent",
         "the core gets gate, tools and servers injected, so it can be tested and reasoned about",
-        ("agent", *PROTOCOL, "skills.model"),
+        ("agent", *PROTOCOL, *SYSTEM, "skills.model"),
         frozenset({"msgspec"}),
     ),
     Row(
@@ -113,6 +114,7 @@ TABLE = (
             "agent.marks",
             "agent.version",
             *PROTOCOL,
+            *SYSTEM,
         ),
         frozenset({"textual", "rich", "markdown_it", "pygments", "msgspec"}),
     ),
