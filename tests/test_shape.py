@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.guards import shape
+from tests.guards.shipped import looked_up
 from tests.guards.sources import own_sources, plant, sources_of_tests
 
 HEAD = '"""Doc."""\n\nfrom __future__ import annotations\n\n'
@@ -54,3 +55,13 @@ def test_exceptions_name_existing_files() -> None:
     paths = {source.path for source in own_sources()}
     named = {*shape.LONG_FILES, *shape.BROAD_EXCEPTS, *shape.DYNAMIC_ATTRIBUTES}
     assert not named - paths, f"remove from tests/guards/shape.py: {sorted(named - paths)}"
+
+
+def test_tests_start_shipped_programs_as_the_product_does() -> None:
+    found = shape.run(looked_up, sources_of_tests())
+    assert not found, "\n".join(found)
+
+
+def test_a_test_that_looks_one_up_is_found(tmp_path: Path) -> None:
+    planted = plant(tmp_path, {"tests/planted.py": HEAD + "RG = shutil.which('rg') or ''\n"})
+    assert len(shape.run(looked_up, planted)) == 1
