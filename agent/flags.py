@@ -105,6 +105,11 @@ FLAGS: tuple[Flag, ...] = (
             "replay_user_messages",
             "With stream-json both ways: echo the messages that were taken up.",
         ),
+        _switch(
+            "--no-stdin",
+            "no_stdin",
+            "Read nothing but the prompt, though a pipe is open beside it.",
+        ),
         _value("--json-schema", "json_schema", "SCHEMA", "JSON Schema the answer must satisfy."),
     ),
     *_group(

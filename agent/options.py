@@ -21,6 +21,7 @@ class LaunchOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     include_hook_events: bool = False
     replay_user_messages: bool = False
     json_schema: str = ""
+    no_stdin: bool = False  # with a prompt: whoever holds standard input open has nothing to say
 
     # model and limits
     model: str = ""

@@ -29,14 +29,20 @@ Opener = Callable[[], Awaitable[Session]]
 
 def run(options: LaunchOptions, open_session: Opener) -> int:
     """Answer and return the exit code; every wait after the answer is bounded."""
-    if options.input_format == "text":
-        options = msgspec.structs.replace(options, prompt=prompt_from(options.prompt))
+    if options.input_format == "text" and not (options.no_stdin and options.prompt.strip()):
+        prompt = prompt_from(options.prompt, tell=_tell, env=os.environ)
+        options = msgspec.structs.replace(options, prompt=prompt)
     loop = asyncio.new_event_loop()
     try:
         return loop.run_until_complete(_Process(loop, options, open_session).run())
     except GatewrightError as error:
         sys.stderr.write(visible(f"agent: {error}\n"))
         return code_for(error)
+
+
+def _tell(text: str) -> None:
+    sys.stderr.write(text)
+    sys.stderr.flush()
 
 
 class _Process:

@@ -1,25 +1,37 @@
-"""Read what is piped in, without ever waiting for input that nobody will send."""
+"""Read what is piped in to its end: a part of it, or none, would be answered as if it were all.
+
+A pipe beside a prompt that stays silent is said to be waited for, and how to go on without it.
+"""
 
 from __future__ import annotations
 
 import os
 import select
 import stat
+from collections.abc import Callable, Mapping
 
 from gatewright.agent.exits import BadInput
 
-GRACE = 0.2  # seconds in which a pipe beside a prompt must speak or end
+GRACE = 0.2  # seconds in which a pipe that a client's library holds open must speak or end
+SILENCE = 3.0  # seconds after which the person is told what is waited for
+WAITING = (
+    "agent: waiting for standard input, which is open beside the prompt, to end;"
+    " --no-stdin goes on without it\n"
+)
 MAX_BYTES = 10 * 1024 * 1024
 CHUNK = 256 * 1024
 
 
-def prompt_from(argument: str, fd: int = 0) -> str:
+def prompt_from(
+    argument: str, fd: int = 0, *, tell: Callable[[str], object], env: Mapping[str, str]
+) -> str:
     """The prompt: the argument, standard input, or the argument with standard input below it.
 
     Raises BadInput when there is nothing, too much, or no text.
     """
     given = argument.strip()
-    piped = read(fd, patient=not given)
+    held = given and env.get("CLAUDE_CODE_ENTRYPOINT", "").startswith("sdk")
+    piped = "" if held and not _speaks(fd, GRACE) else read(fd, tell)
     if not piped.strip():
         if not given:
             raise BadInput(
@@ -29,10 +41,12 @@ def prompt_from(argument: str, fd: int = 0) -> str:
     return f"{argument}\n\n<stdin>\n{piped}\n</stdin>" if given else piped
 
 
-def read(fd: int, *, patient: bool) -> str:
-    """All of `fd`, or nothing where nobody writes; `patient` waits for the first byte."""
-    if not _piped(fd) or not (patient or _speaks(fd)):
+def read(fd: int, tell: Callable[[str], object]) -> str:
+    """All of `fd`, or nothing where it is closed or a terminal; says once that it waits."""
+    if not _piped(fd):
         return ""
+    if not _speaks(fd, SILENCE):
+        tell(WAITING)
     chunks: list[bytes] = []
     size = 0
     while chunk := os.read(fd, CHUNK):
@@ -63,6 +77,8 @@ def _piped(fd: int) -> bool:
     return not stat.S_ISDIR(mode) and not os.isatty(fd)
 
 
-def _speaks(fd: int) -> bool:
-    ready, _, _ = select.select([fd], [], [], GRACE)
+def _speaks(fd: int, within: float) -> bool:
+    if not _piped(fd):
+        return False
+    ready, _, _ = select.select([fd], [], [], within)
     return bool(ready)

@@ -95,11 +95,22 @@ def test_a_file_as_standard_input(shapes: Shapes, server: ModelServer) -> None:
     assert "alpha\nbeta" in sent(server)
 
 
-def test_a_pipe_that_is_never_closed(shapes: Shapes) -> None:
+def test_a_pipe_that_is_never_closed_and_a_word_against_it(shapes: Shapes) -> None:
     reader, writer = os.pipe()
-    assert shapes.run("hi", stdin=reader) == (0, "Hello there.\n", "")
+    assert shapes.run("hi", "--no-stdin", stdin=reader) == (0, "Hello there.\n", "")
     os.close(writer)
     os.close(reader)
+
+
+def test_a_slow_pipe_is_read_to_its_end(shapes: Shapes, server: ModelServer) -> None:
+    """What a shell runs for `(sleep 4; echo late) | agent -p explain`."""
+    with shapes.start("explain", stdin=subprocess.PIPE) as process:
+        assert process.stderr is not None
+        assert process.stdin is not None
+        assert b"waiting for standard input" in process.stderr.readline()
+        out, _ = process.communicate(b"late", timeout=9)
+    assert (process.returncode, out) == (0, b"Hello there.\n")
+    assert "explain\n\n<stdin>\nlate\n</stdin>" in sent(server)
 
 
 def test_closed_standard_input(shapes: Shapes) -> None:

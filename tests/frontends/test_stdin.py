@@ -13,7 +13,13 @@ import pytest
 
 from gatewright.agent.exits import BadInput
 from gatewright.agent.frontends import stdin
-from gatewright.agent.frontends.stdin import prompt_from
+
+SDK = {"CLAUDE_CODE_ENTRYPOINT": "sdk-py"}
+
+
+def prompt_from(argument: str, fd: int, **env: str) -> str:
+    """As the program calls it."""
+    return stdin.prompt_from(argument, fd, tell=print, env=env)
 
 
 @contextmanager
@@ -46,11 +52,42 @@ def test_both_standard_input_is_context() -> None:
         assert prompt_from("explain", fd) == "explain\n\n<stdin>\ndata\n</stdin>"
 
 
-def test_a_silent_pipe_is_not_waited_for() -> None:
+def test_a_pipe_that_a_library_holds_open_is_not_waited_for() -> None:
     with pipe(close=False) as fd:
         began = time.monotonic()
-        assert prompt_from("hi", fd) == "hi"
+        assert prompt_from("hi", fd, **SDK) == "hi"
         assert time.monotonic() - began < 1.0
+
+
+def test_what_a_library_pipes_in_is_read() -> None:
+    with pipe(b"data") as fd:
+        assert prompt_from("hi", fd, **SDK).endswith("data\n</stdin>")
+
+
+def test_a_pipe_that_speaks_late_is_waited_for_and_said_to_be(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(stdin, "SILENCE", 0.05)
+    reader, writer = os.pipe()
+    said = threading.Event()
+    told: list[str] = []
+
+    def tell(text: str) -> None:
+        told.append(text)
+        said.set()
+
+    def write() -> None:
+        said.wait(5)
+        os.write(writer, b"late")
+        os.close(writer)
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    assert stdin.prompt_from("explain", reader, tell=tell, env={}).endswith("late\n</stdin>")
+    assert len(told) == 1
+    assert "--no-stdin" in told[0]
+    thread.join()
+    os.close(reader)
 
 
 def test_a_slow_writer_is_waited_for_once_it_has_begun() -> None:
