@@ -124,9 +124,19 @@ class Client:
         answer = Answer(cancelled=True)
         try:
             if self._consent is not None and asked.ask.kind != "trust":
-                answer = await self._consent(asked.ask)
+                answer = _checked(asked.ask, await self._consent(asked.ask))
         finally:
             session.answer(asked.id, answer)
+
+
+def _checked(ask: Ask, answer: object) -> Answer:
+    """What the callback returned. Raises what tells its author what is wrong with it."""
+    if not isinstance(answer, Answer):
+        raise TypeError(f"consent returns an Answer, not {answer!r:.60}: Answer.of(option.id).")
+    ids = [option.id for option in ask.options]
+    if unknown := [choice for choice in answer.choices if choice not in ids]:
+        raise ValueError(f"There is no option {unknown[0]!r:.60}; there are {', '.join(ids)}.")
+    return answer
 
 
 async def query(

@@ -5,7 +5,7 @@ The permission gate, question and plan tools, trust and MCP elicitation all use 
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 import msgspec
 
@@ -57,10 +57,36 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
     cancelled: bool = False
     input: dict[str, Any] | None = None
 
+    def __post_init__(self) -> None:
+        """A text is a sequence of texts too: `Answer("once")` would choose o, n, c and e."""
+        if not _texts(self.choices):
+            raise TypeError(
+                f"The choices of an Answer are a tuple of option ids, not {self.choices!r:.60}: "
+                'write Answer.of("once").'
+            )
+        for name, value, kind in (
+            ("text", self.text, str),
+            ("cancelled", self.cancelled, bool),
+            ("input", self.input, dict | None),
+        ):
+            if not isinstance(value, kind):
+                raise TypeError(f"The {name} of an Answer cannot be {value!r:.60}.")
+
+    @classmethod
+    def of(cls, *choices: str) -> Answer:
+        """The answer that picks these options, by their ids."""
+        return cls(choices)
+
     @property
     def choice(self) -> str:
         """The single choice, or an empty string."""
         return self.choices[0] if self.choices else ""
+
+
+def _texts(value: object) -> bool:
+    if not isinstance(value, tuple):
+        return False
+    return all(isinstance(item, str) for item in cast("tuple[object, ...]", value))
 
 
 def leaves(ask: Ask, answer: Answer) -> bool:

@@ -66,6 +66,37 @@ async def yes(ask: Ask) -> Answer:
     return Answer(choices=("once",))
 
 
+@pytest.mark.parametrize("choices", ["once", ["once"], ("once", 1), None])
+def test_an_answer_of_a_wrong_shape_raises(choices: Any) -> None:
+    with pytest.raises(TypeError, match=r"Answer\.of"):
+        Answer(choices)
+
+
+def test_a_choice_is_written_without_a_tuple() -> None:
+    assert Answer.of("once") == Answer(choices=("once",))
+    assert Answer.of("a", "b").choices == ("a", "b")
+    assert Answer.of().choices == ()
+    with pytest.raises(TypeError, match="text"):
+        Answer(text=7)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "kind"), [("once", TypeError), (None, TypeError), (Answer.of("onec"), ValueError)]
+)
+async def test_a_consent_that_is_no_answer_is_told_and_permits_nothing(
+    serve: Callable[..., Any], wrong: Any, kind: type[Exception]
+) -> None:
+    async def consent(ask: Ask) -> Answer:
+        answer: Answer = wrong
+        return answer
+
+    place: Place = await serve(RUN)
+    async with place.client(consent) as client:
+        with pytest.raises(kind, match=r"Answer|There is no option 'onec'; there are once"):
+            await client.answer("go")
+    assert not (place.project / "ran").exists()
+
+
 async def test_a_question_as_events(serve: Callable[..., Any]) -> None:
     place: Place = await serve("say: Hello.\n")
     options = LaunchOptions(cwd=str(place.project))
