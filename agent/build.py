@@ -108,7 +108,7 @@ async def open_session(
         briefing.begin()
     opener = ModelOpener(live, tools, start.id, briefing)
     names = [spec.name for spec in tools.specs()]
-    announce(base, policy.current(), names, policy.problems)
+    announce(base, policy.current(), names, (*policy.problems, *sandbox.problems))
     spending = Spending()
     spending.restore(envelope.event for envelope in start.stored)
     return Session(

@@ -10,13 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from gatewright.permissions.braces import expanded
 from gatewright.permissions.paths import MAX_PATH, Place, Resolver, components_meet, lexical
 from gatewright.permissions.rules import PathForm, Rank, Rule
 
 _MAGIC = re.compile(r"[*?\[{]")
 _WILD = re.compile(r"[*?]+")
 _UNSURE = re.compile(r"[^\w.,=*?/ -]")  # classes, escapes, braces and what else may mean more
-MAX_BRACES = 64
 MAX_GROUPS = 64
 
 
@@ -59,7 +59,7 @@ def compile_pattern(
     bases, rest, anywhere = _anchored(form.pattern, place, builtin=builtin)
     globs: list[str] = []
     for base in bases:
-        for variant in _braces(rest):
+        for variant in expanded(rest, keep_escapes=True) or ():  # too many: no rule of its own
             globs.extend(_spellings(base, variant, real))
     excluded = tuple(_join("/", pattern) for pattern in form.exceptions)
     literal = _literal_prefix(_join(bases[0], rest))
@@ -181,17 +181,6 @@ def _join(base: str, rest: str) -> str:
 
     escaped = glob.escape(base, unix=True)
     return escaped + rest if base == "/" else f"{escaped}/{rest}"
-
-
-def _braces(text: str) -> list[str]:
-    if "{" not in text:
-        return [text]
-    import bracex  # noqa: PLC0415  lazy: 12 ms
-
-    try:
-        return bracex.expand(text, keep_escapes=True, limit=MAX_BRACES)
-    except bracex.ExpansionLimitException:
-        return [re.sub(r"\{[^/]*\}", "*", text)]
 
 
 def _spellings(base: str, rest: str, real: Callable[[str], str]) -> list[str]:

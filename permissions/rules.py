@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, TypeAlias
 
-from gatewright.permissions import tools_table
+from gatewright.permissions import braces, tools_table
 from gatewright.permissions.runners import is_runner
 
 Behavior: TypeAlias = Literal["allow", "ask", "deny"]
@@ -147,6 +147,14 @@ def parse_rule(text: str, behavior: Behavior, source: str) -> tuple[Rule | None,
     return Rule(text, behavior, source, tool, Bare()), sentence
 
 
+def specifier(rule: Rule) -> str:
+    """The path pattern of a rule, also of one that counts for the whole tool because of it."""
+    if isinstance(rule.form, PathForm):
+        return rule.form.pattern
+    _, opened, rest = rule.text.strip().partition("(")
+    return rest.removesuffix(")") if opened and braces.wrong(rest) else ""
+
+
 def cited(text: str, behavior: str, source: str) -> str:
     """What every sentence about what is wrong with a rule begins with."""
     return f"The {behavior} rule '{text}' ({source})"
@@ -200,7 +208,7 @@ def _own_form(family: tools_table.Family, specifier: str) -> Form | str:
         case "shell":
             return _shell_form(specifier)
         case "read" | "edit":
-            return PathForm(specifier)
+            return braces.wrong(specifier) or PathForm(specifier)
         case "web":
             return _domain_form(specifier)
         case "agent" | "skill":

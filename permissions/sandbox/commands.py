@@ -95,6 +95,14 @@ class Call:
         )
 
 
+def _wrong(glob: str) -> str:
+    if "{" not in glob and "[" not in glob:
+        return ""
+    from gatewright.permissions.sandbox.globs import wrong  # noqa: PLC0415  lazy: few need it
+
+    return wrong(glob)
+
+
 def _confined(access: Access, runs: ShellText) -> Access:
     """The same access without the wish to leave the sandbox."""
     return Access(
@@ -184,6 +192,23 @@ class CommandSandbox:
             self.base = replace(self.base, roots=roots)
             if self._box is not None:
                 self._box.reach(roots)
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What is wrong with the path globs of the settings, one sentence each."""
+        files = self.settings.filesystem
+        given = {
+            "denyRead": files.deny_read,
+            "denyWrite": files.deny_write,
+            "allowRead": files.allow_read,
+        }
+        return tuple(
+            f"sandbox.filesystem.{key}: '{text:.60}' {problem}; "
+            + ("it is ignored." if key == "allowRead" else "all that it could be about counts.")
+            for key, texts in given.items()
+            for text in texts
+            if (problem := _wrong(text))
+        )
 
     @property
     def status(self) -> str:

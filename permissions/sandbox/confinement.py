@@ -89,8 +89,10 @@ class Sandbox:
         config = self.config
         base = os.path.realpath(config.cwd)
 
-        def read(texts: Iterable[str]) -> tuple[Glob, ...]:
-            given = (glob for text in texts for glob in globs(text, base, self._home))
+        def read(texts: Iterable[str], *, grants: bool = False) -> tuple[Glob, ...]:
+            given = (
+                glob for each in texts for glob in globs(each, base, self._home, grants=grants)
+            )
             return tuple(each for glob in given for each in resolved(glob))
 
         own = () if config.own_home is None else (os.path.realpath(config.own_home),)
@@ -99,7 +101,9 @@ class Sandbox:
             roots=self.roots,
             home=self._home,
             denies=read(config.deny_read),
-            allows=read((*(f"**/{name}" for name in ENV_EXAMPLES), *config.allow_read)),
+            allows=read(
+                (*(f"**/{name}" for name in ENV_EXAMPLES), *config.allow_read), grants=True
+            ),
             deny_writes=(*own, *(glob.literal for glob in kept if glob.pattern is None)),
             keeps=tuple(glob for glob in kept if glob.pattern is not None),
         )

@@ -1,14 +1,18 @@
 """Path globs of sandbox settings: absolute, compared without case, `**` any depth.
 
 `//x` and `/x` are absolute, `~/x` is the home directory, anything else starts at `base`; a bare
-name matches at any depth below it. A match of a directory covers its content.
+name matches at any depth below it. A match of a directory covers its content. What cannot be read
+as a glob restricts all that it could be about, and grants nothing.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 from dataclasses import dataclass
+
+from gatewright.permissions import braces
 
 _MAGIC = re.compile(r"[*?\[{]")
 
@@ -37,29 +41,60 @@ def resolved(glob: Glob) -> tuple[Glob, ...]:
     return (glob, Glob(real, pattern))
 
 
-def globs(text: str, base: str, home: str) -> tuple[Glob, ...]:
+def wrong(text: str) -> str:
+    """Why this is no glob, or nothing."""
+    if problem := braces.wrong(text):
+        return problem
+    try:
+        _one(text)
+    except re.error as error:
+        return f"is no glob: {error.msg}"
+    return ""
+
+
+def globs(text: str, base: str, home: str, *, grants: bool = False) -> tuple[Glob, ...]:
     """The glob as written by a person; several when it has braces."""
+    text = _absolute(text, base, home)
+    try:
+        return tuple(_one(each) for each in _alternatives(text))
+    except (_TooMany, re.error):
+        return () if grants else (_all_in(_literal(text)),)
+
+
+class _TooMany(Exception):
+    pass
+
+
+def _alternatives(text: str) -> list[str]:
+    found = braces.expanded(text)
+    if found is None:
+        raise _TooMany
+    return found
+
+
+def _absolute(text: str, base: str, home: str) -> str:
     text = text.rstrip("/") or "/"
     if text.startswith("//"):
-        text = text[1:]
-    elif text == "~" or text.startswith("~/"):
-        text = home + text[1:]
-    elif text.startswith("**/"):
-        text = f"/{text}"
-    elif not text.startswith("/"):
-        while text.startswith("./"):
-            text = text[2:]
-        anywhere = "/" not in text
-        text = f"{base}/**/{text}" if anywhere else f"{base}/{text}"
-    return tuple(_one(each) for each in _braces(text))
+        return text[1:]
+    if text == "~" or text.startswith("~/"):
+        return home + text[1:]
+    if text.startswith("**/"):
+        return f"/{text}"
+    if text.startswith("/"):
+        return text
+    while text.startswith("./"):
+        text = text[2:]
+    return f"{base}/{text}" if "/" in text else f"{base}/**/{text}"
 
 
-def _braces(text: str) -> list[str]:
-    if "{" not in text:
-        return [text]
-    import bracex  # noqa: PLC0415  lazy: 3 ms, few patterns have braces
+def _literal(text: str) -> str:
+    """The directory that everything which matches lies in."""
+    return "/".join(itertools.takewhile(lambda part: not _MAGIC.search(part), text.split("/")))
 
-    return bracex.expand(text, limit=200)
+
+def _all_in(directory: str) -> Glob:
+    everything = re.compile(re.escape(directory) + "/.+", re.IGNORECASE | re.DOTALL)
+    return Glob(directory or "/", everything)
 
 
 def _one(text: str) -> Glob:
@@ -93,7 +128,7 @@ def _component(part: str) -> str:
         elif char == "?":
             out.append("[^/]")
         elif char == "[" and (end := part.find("]", index + 1)) > 0:
-            inner = part[index:end].replace("\\", "\\\\")
+            inner = re.sub(r"[\\\[&~|]", r"\\\g<0>", part[index:end])
             inner = "^" + inner[1:] if inner.startswith("!") else inner
             out.append(f"[{inner}]")
             index = end + 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from gatewright.permissions.rules import DomainForm, PathForm, Rule, RuleSet
+from gatewright.permissions.rules import DomainForm, Rule, RuleSet, specifier
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +28,9 @@ def restrictions(rules: RuleSet, root: str, start: str) -> Restrictions:
 
 def _globs(rules: Iterable[Rule], root: str, start: str) -> Iterator[str]:
     for rule in rules:
-        if not isinstance(rule.form, PathForm):
+        pattern = specifier(rule)
+        if not pattern:
             continue
-        pattern = rule.form.pattern
         if pattern.startswith(("//", "~")):
             yield pattern
         elif pattern.startswith("/"):
