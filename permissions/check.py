@@ -99,9 +99,8 @@ def call_and_context(case: Mapping[str, Any]) -> tuple[Call, Context]:
     call = Call(
         tool=name,
         input=given,
-        access=declared_access(name, given, place),
+        access=declared_access(name, given, place, origin=_get(about, "skillSource", str)),
         raw_input=_get(about, "inputText", str),
-        origin=_get(about, "skillSource", str) or "user",
     )
     return call, _context(about, place)
 

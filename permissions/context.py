@@ -33,7 +33,6 @@ class Call:
     input: Mapping[str, object]
     access: Access
     raw_input: str = ""
-    origin: str = "user"  # of a skill: built-in, managed, user, project, plugin, mcp
     typed: bool = False  # a skill or command the person typed
 
 

@@ -7,11 +7,12 @@ a question or a denial, never an allow.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from gatewright.permissions import tools_table
+from gatewright.permissions.aspects import aspects, strictest
 from gatewright.permissions.context import Call, Context
 from gatewright.permissions.decision import Allow, Ask, Decision, Deny, Grant, Reason, Stage
 from gatewright.permissions.modes import MODES, Mode, effective
@@ -20,8 +21,8 @@ from gatewright.permissions.path_call import PathCall, is_plan_file
 from gatewright.permissions.paths import Paths
 from gatewright.permissions.rules import Rule, ShellForm, parse_rule
 from gatewright.permissions.subject import Permit, Subject
+from gatewright.permissions.tools_table import Family
 from gatewright.permissions.web_call import WebCall
-from gatewright.tools.access import Effect
 
 FAILURES: Final = (
     ArithmeticError, AssertionError, AttributeError, ImportError, LookupError, MemoryError,
@@ -61,14 +62,17 @@ StageFunction: TypeAlias = Callable[[Inquiry], Decision | None]
 def decide(call: Call, context: Context) -> Decision:
     """What happens to `call`. Never raises."""
     try:
-        inquiry = inquire(call, context)
-        for stage in STAGES:
-            decision = stage(inquiry)
-            if decision is not None:
-                return finish(inquiry, decision)
-        raise AssertionError("the mode stage always decides")
+        return strictest([_settled(inquiry) for inquiry in inquiries(call, context)])
     except FAILURES as error:
         return failed(error, context)
+
+
+def _settled(inquiry: Inquiry) -> Decision:
+    for stage in STAGES:
+        decision = stage(inquiry)
+        if decision is not None:
+            return finish(inquiry, decision)
+    raise AssertionError("the mode stage always decides")
 
 
 def failed(error: BaseException, context: Context) -> Decision:
@@ -79,7 +83,8 @@ def failed(error: BaseException, context: Context) -> Decision:
     return Deny(Reason(Stage.NON_INTERACTIVE, text))
 
 
-def inquire(call: Call, context: Context) -> Inquiry:
+def inquiries(call: Call, context: Context) -> Iterator[Inquiry]:
+    """One per kind of fact the call declared, at least one; what runs is judged first."""
     paths = Paths(context.place, context.resolver)
     mode = effective(context.mode, disable_bypass=context.disable_bypass)
     if mode == "delegate" and not context.main_agent:
@@ -89,35 +94,24 @@ def inquire(call: Call, context: Context) -> Inquiry:
         previous = effective(context.previous_mode, disable_bypass=context.disable_bypass)
         previous = "default" if previous == "plan" else previous
     call = replace(call, tool=tools_table.canonical(call.tool))
-    subject = subject_of(call, context, paths)
-    return Inquiry(call, context, subject, paths, MODES[mode], MODES[previous])
+    for family in aspects(call.access):
+        subject = subject_of(family, call, context, paths)
+        yield Inquiry(call, context, subject, paths, MODES[mode], MODES[previous])
 
 
-def subject_of(call: Call, context: Context, paths: Paths) -> Subject:
-    """By what the call declared, then by what its name is known for."""
-    access = call.access
-    family = tools_table.row(call.tool).family
-    if access.runs is not None or family == "shell":
-        from gatewright.permissions.shell_call import ShellCall  # noqa: PLC0415  lazy: 30 ms
+def subject_of(family: Family, call: Call, context: Context, paths: Paths) -> Subject:
+    """By what the call declared; its name only says which rules are about it."""
+    match family:
+        case "shell":
+            from gatewright.permissions.shell_call import ShellCall  # noqa: PLC0415  lazy: 30 ms
 
-        return ShellCall(call, context, paths)
-    if access.urls or family == "web":
-        return WebCall(call, context)
-    if family in ("mcp", "agent", "skill", "slash", "human", "workflow", "free"):
-        return NamedCall(call, context, family)
-    if access.writes or access.reads or family in ("read", "edit"):
-        return PathCall(call, context, paths)
-    if family == "other":
-        family = _family_of(access.effects)
-    return NamedCall(call, context, family)
-
-
-def _family_of(effects: Effect) -> tools_table.Family:
-    if Effect.HUMAN in effects:
-        return "human"
-    if Effect.AGENT in effects:
-        return "agent"
-    return "free" if Effect.FREE in effects else "other"
+            return ShellCall(call, context, paths)
+        case "web":
+            return WebCall(call, context)
+        case "read" | "edit":
+            return PathCall(family, call, context, paths)
+        case _:
+            return NamedCall(call, context, family)
 
 
 # --- the stages -------------------------------------------------------------------------------
@@ -258,8 +252,6 @@ def untrusted_allow(inquiry: Inquiry) -> Decision | None:
 
 
 def mode_strategy(inquiry: Inquiry) -> Decision | None:
-    if inquiry.mode.id == "delegate":
-        return Allow(Reason(Stage.MODE, "Coordination runs in delegate mode."))
     if inquiry.plan and inquiry.subject.family == "agent":
         return Allow(Reason(Stage.MODE, "The agent inherits plan mode."))
     verdict = inquiry.subject.strategy(inquiry.previous)

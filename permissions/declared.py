@@ -1,4 +1,7 @@
-"""What a call would touch, read from its input alone: for judging without a tool behind it."""
+"""What a call would touch, read from its name and input alone: for judging with no tool behind it.
+
+Only here a name says what a tool does. The gate of a session has the tool's own word.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,14 @@ from pathlib import Path
 from gatewright.permissions import tools_table
 from gatewright.permissions.paths import Place, absolute
 from gatewright.permissions.shell.words import brace_expand
-from gatewright.tools.access import Access, Effect, RemoteTool, ShellText
+from gatewright.tools.access import Access, Effect, Kind, RemoteTool, ShellText
 
 _MAGIC = re.compile(r"[*?\[{]")
 
 
-def declared_access(tool: str, given: Mapping[str, object], place: Place) -> Access:
+def declared_access(
+    tool: str, given: Mapping[str, object], place: Place, *, origin: str = ""
+) -> Access:
     """The facts the built-in tool of that name would declare for this input."""
     row = tools_table.row(tool)
     value = given.get(row.field) if row.field else None
@@ -29,6 +34,8 @@ def declared_access(tool: str, given: Mapping[str, object], place: Place) -> Acc
             return Access(runs=ShellText(text, Path(place.cwd), unsandboxed))
         case "web":
             return Access(urls=(text,), effects=Effect.OPEN_WORLD)
+        case "skill" | "slash" | "workflow":
+            return Access(kind=_KINDS[row.family], subject=text, origin=origin)
         case "mcp":
             parts = tools_table.mcp_parts(tool)
             remote = RemoteTool(*parts) if parts is not None else None
@@ -37,7 +44,9 @@ def declared_access(tool: str, given: Mapping[str, object], place: Place) -> Acc
             return Access(subject=text, effects=_EFFECTS.get(row.family, Effect.NONE))
 
 
+_KINDS: Mapping[str, Kind] = {"skill": "skill", "slash": "command", "workflow": "workflow"}
 _EFFECTS: Mapping[str, Effect] = {
+    "search": Effect.OPEN_WORLD | Effect.READ_ONLY,
     "agent": Effect.AGENT,
     "human": Effect.HUMAN,
     "free": Effect.FREE,

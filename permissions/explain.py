@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
+from gatewright.permissions.aspects import strictest
 from gatewright.permissions.check import Unreadable, call_and_context, shown
 from gatewright.permissions.context import Call, Context
-from gatewright.permissions.decide import FAILURES, STAGES, failed, finish, inquire
+from gatewright.permissions.decide import FAILURES, STAGES, Inquiry, failed, finish, inquiries
 from gatewright.permissions.decision import Allow, Ask, Decision, Deny
+from gatewright.permissions.tools_table import Family
 
 TITLES: Mapping[str, str] = {
     "hook_denies": "hooks",
@@ -26,26 +28,44 @@ TITLES: Mapping[str, str] = {
     "mode_strategy": "mode",
 }
 
+ASPECTS: Mapping[Family, str] = {
+    "shell": "a command", "web": "an address", "mcp": "a tool of a server", "edit": "a change",
+    "read": "reading", "skill": "a skill", "slash": "a slash command", "workflow": "a workflow",
+    "agent": "an agent", "human": "a question", "other": "what it does not say more about",
+}  # fmt: skip
+
 
 def trace(call: Call, context: Context) -> tuple[list[str], Decision]:
     """One line per stage that was reached, and the decision. Never raises."""
     lines: list[str] = []
+    found: list[Decision] = []
     try:
-        inquiry = inquire(call, context)
-        for stage in STAGES:
-            title = TITLES[stage.__name__]
-            decision = stage(inquiry)
-            if decision is None:
-                lines.append(f"  {title}: nothing to say")
-                continue
-            lines.append(f"> {title}: {_word(decision)}. {decision.reason.text}")
-            ended = finish(inquiry, decision)
-            if ended.reason.stage is not decision.reason.stage:
-                lines.append(f"> nobody to ask: {_word(ended)}. {ended.reason.text}")
-            return [*lines, *_offers(ended)], ended
+        judged = tuple(inquiries(call, context))
+        for inquiry in judged:
+            if len(judged) > 1:
+                lines.append(f"as {ASPECTS[inquiry.subject.family]}:")
+            found.append(_traced(inquiry, lines))
     except FAILURES as error:
         decision = failed(error, context)
         return [*lines, f"> {decision.reason.text}"], decision
+    decision = strictest(found)
+    if len(found) > 1:
+        lines.append(f"all together: {_word(decision)}. {decision.reason.text}")
+    return [*lines, *_offers(decision)], decision
+
+
+def _traced(inquiry: Inquiry, lines: list[str]) -> Decision:
+    for stage in STAGES:
+        title = TITLES[stage.__name__]
+        decision = stage(inquiry)
+        if decision is None:
+            lines.append(f"  {title}: nothing to say")
+            continue
+        lines.append(f"> {title}: {_word(decision)}. {decision.reason.text}")
+        ended = finish(inquiry, decision)
+        if ended.reason.stage is not decision.reason.stage:
+            lines.append(f"> nobody to ask: {_word(ended)}. {ended.reason.text}")
+        return ended
     raise AssertionError("the mode stage always decides")
 
 

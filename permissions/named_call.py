@@ -6,15 +6,26 @@ from gatewright.permissions import tools_table
 from gatewright.permissions.context import Call, Context
 from gatewright.permissions.decision import Grant, Stage
 from gatewright.permissions.modes import Mode
-from gatewright.permissions.rules import Bare, NameForm, ParamForm, Rule, SlashForm
+from gatewright.permissions.rules import (
+    Bare,
+    DomainForm,
+    NameForm,
+    ParamForm,
+    PathForm,
+    Rule,
+    ShellForm,
+    SlashForm,
+)
 from gatewright.permissions.subject import (
     Permit,
     PlanKind,
     Verdict,
-    covers_tool,
+    covers,
     param_matches,
+    remote_name,
     strongest,
 )
+from gatewright.tools.access import Access, Effect
 
 _OWN_SKILLS = frozenset({"builtin", "built-in", "managed", "user"})
 
@@ -43,21 +54,35 @@ class NamedCall:
         return strongest(rule for rule in self._context.rules.ask if self._covers(rule))
 
     def _covers(self, rule: Rule) -> bool:
-        if not covers_tool(rule, self._call.tool):
+        if not covers(rule, self._call, self.family):
             return False
-        fold = str.lower if rule.behavior != "allow" else str
+        restricts = rule.behavior != "allow"
+        fold = str.lower if restricts else str
         match rule.form:
             case Bare():
                 return True
+            case NameForm() | SlashForm() if not self._subject:
+                return restricts  # it does not say which one it is
             case NameForm(name=name):
                 return fold(name) == fold(self._subject)
             case SlashForm(name=name, arguments=arguments):
                 command, _, rest = self._subject.strip().partition(" ")
                 return fold(command) == fold(name) and (arguments or not rest.strip())
             case ParamForm() as form:
-                return rule.behavior != "allow" and param_matches(form, self._call)
-            case _:
-                return False
+                return restricts and param_matches(form, self._call)
+            case PathForm() | ShellForm() | DomainForm() as form:
+                return restricts and not self._states(form)
+
+    def _states(self, form: PathForm | ShellForm | DomainForm) -> bool:
+        """Whether the call says what such a rule is about; then that is judged by itself."""
+        access = self._call.access
+        match form:
+            case PathForm():
+                return bool(access.reads or access.writes)
+            case ShellForm():
+                return access.runs is not None
+            case DomainForm():
+                return bool(access.urls)
 
     def floor(self) -> str:
         return ""
@@ -102,10 +127,18 @@ class NamedCall:
             case "mcp":
                 return Verdict(False, "Tools of an MCP server ask in this mode.")
             case _:
-                return Verdict(False, f"{self._call.tool} asks in this mode.")
+                return Verdict(False, f"{self._call.tool} asks in this mode{self._unsaid()}.")
+
+    def _unsaid(self) -> str:
+        access = self._call.access
+        if Effect.DESTRUCTIVE in access.effects:
+            return ": it may lose data"
+        if Effect.OPEN_WORLD in access.effects:
+            return ": it talks to the outside"
+        return ": it does not say what it touches" if access == Access() else ""
 
     def _skill(self) -> Verdict:
-        origin = self._call.origin
+        origin = self._call.access.origin
         if self._call.typed or origin in _OWN_SKILLS:
             return Verdict(True)
         if origin == "project" and self._context.trusted:
@@ -115,7 +148,7 @@ class NamedCall:
     def grants(self) -> tuple[Grant, ...]:
         match self.family:
             case "mcp":
-                return (Grant(rule=self._call.tool),)
+                return self._remote_grants()
             case "skill" if self._subject:
                 return (Grant(rule=f"Skill({self._subject})"),)
             case "slash" if self._subject.startswith("/"):
@@ -125,11 +158,22 @@ class NamedCall:
             case _:
                 return ()
 
+    def _remote_grants(self) -> tuple[Grant, ...]:
+        """Only where the rule would be read as this very server and tool again."""
+        remote = self._call.access.remote
+        if remote is None:
+            return ()
+        name = remote_name(remote)
+        parts = (remote.server, remote.tool)
+        return (Grant(rule=name),) if tools_table.mcp_parts(name) == parts else ()
+
     def lacking(self) -> tuple[str, ...]:
         return ()
 
 
 def _origin(origin: str) -> str:
+    if not origin:
+        return "an unknown place"
     known = {
         "project": "a project that is not trusted",
         "plugin": "a plugin",

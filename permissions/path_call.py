@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Literal
 
 from gatewright.permissions import tools_table
 from gatewright.permissions.context import Call, Context
@@ -16,31 +17,27 @@ from gatewright.permissions.subject import (
     Permit,
     PlanKind,
     Verdict,
-    covers_tool,
+    covers,
     param_matches,
 )
 
 
 class PathCall:
-    """A call that reads or writes named files and nothing else."""
+    """The files that a call reads, or those that it writes."""
 
-    def __init__(self, call: Call, context: Context, paths: Paths) -> None:
+    def __init__(
+        self, family: Literal["read", "edit"], call: Call, context: Context, paths: Paths
+    ) -> None:
+        self.family: tools_table.Family = family
         self._call = call
         self._context = context
         self._paths = paths
-        self._edit = bool(call.access.writes) or tools_table.row(call.tool).family == "edit"
+        self._edit = family == "edit"
         given = call.access.writes if self._edit else call.access.reads
         if tools_table.row(call.tool).globs:
             given = (*given, *glob_roots(call.input, context.place.cwd, context.place))
         self._texts = tuple(str(path) for path in given)
         self._located = tuple(paths.locate(text) for text in self._texts)
-        self._also_read = tuple(
-            paths.locate(str(path)) for path in (call.access.reads if self._edit else ())
-        )
-
-    @property
-    def family(self) -> tools_table.Family:
-        return "edit" if self._edit else "read"
 
     @property
     def target(self) -> str:
@@ -56,14 +53,13 @@ class PathCall:
         for rule in self._context.rules.deny:
             if self._fires(rule, self._located):
                 return rule
-            if (self._edit or self._also_read) and self._read_fires(rule):
+            if self._edit and self._read_fires(rule):
                 return rule
         return None
 
     def _read_fires(self, rule: Rule) -> bool:
         about_reading = rule.tool == "Read" and isinstance(rule.form, PathForm | Bare)
-        everything = (*self._located, *self._also_read)
-        return about_reading and any(self._covers(rule, located) for located in everything)
+        return about_reading and any(self._covers(rule, located) for located in self._located)
 
     def asked(self) -> Rule | None:
         rank = self._context.patterns.rank
@@ -71,7 +67,7 @@ class PathCall:
         return max(fired, key=rank, default=None)
 
     def _fires(self, rule: Rule, located: Iterable[Located]) -> bool:
-        return covers_tool(rule, self._call.tool) and (
+        return covers(rule, self._call, self.family) and (
             any(self._covers(rule, path) for path in located)
         )
 
@@ -90,7 +86,7 @@ class PathCall:
 
     def _grants_path(self, rule: Rule, located: Located) -> bool:
         """Whether an allow rule is about this path in both readings, and names it if it must."""
-        if not covers_tool(rule, self._call.tool):
+        if not covers(rule, self._call, self.family):
             return False
         form = rule.form
         if isinstance(form, PathForm):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from gatewright.permissions import tools_table
 from gatewright.permissions.context import Context
-from gatewright.permissions.decide import FAILURES, inquire
+from gatewright.permissions.decide import FAILURES, inquiries
 from gatewright.permissions.listed import ListedRule, sentence
 from gatewright.permissions.meaning import meaning
 from gatewright.permissions.paths import Place
@@ -85,11 +85,11 @@ def fits(rule: Rule, judged: Judged) -> bool:
     alone = RuleSet(trusted=(rule,)) if grants else RuleSet(deny=(replace(rule, behavior="deny"),))
     context: Context = replace(judged.context, rules=alone, hook="")
     try:
-        subject = inquire(judged.call, context).subject
+        subjects = [inquiry.subject for inquiry in inquiries(judged.call, context)]
         if not grants:
-            return subject.denied() is not None
-        permit = subject.trusted(hook=False)
-        return permit is not None and permit.rule is not None
+            return any(subject.denied() is not None for subject in subjects)
+        permits = [subject.trusted(hook=False) for subject in subjects]
+        return all(permit is not None and permit.rule is not None for permit in permits)
     except FAILURES:
         return False
 

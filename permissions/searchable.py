@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gatewright.permissions.context import Call
-from gatewright.permissions.decide import ask_rule, deny_rule, inquire, trusted_allow
+from gatewright.permissions.decide import ask_rule, deny_rule, inquiries, trusted_allow
 from gatewright.permissions.policy import Policy
 from gatewright.tools.access import Access, Effect, Where
 
@@ -25,9 +25,11 @@ def searchable(policy: Policy, where: Where) -> Callable[[str], bool]:
         if not (denied.maybe(path) or asked.maybe(path)):
             return True
         access = Access(reads=(Path(path),), effects=Effect.READ_ONLY)
-        inquiry = inquire(Call("Read", {"file_path": path}, access), context)
-        if deny_rule(inquiry) is not None:
-            return False
-        return ask_rule(inquiry) is None or trusted_allow(inquiry) is not None
+        for inquiry in inquiries(Call("Read", {"file_path": path}, access), context):
+            if deny_rule(inquiry) is not None:
+                return False
+            if ask_rule(inquiry) is not None and trusted_allow(inquiry) is None:
+                return False
+        return True
 
     return shown

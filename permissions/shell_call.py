@@ -28,7 +28,7 @@ from gatewright.permissions.shell.rule_index import RuleIndex, index_of
 from gatewright.permissions.shell.suggest import suggestions
 from gatewright.permissions.shell.surroundings import Surroundings
 from gatewright.permissions.shell.wrappers import literal_feeds, opened
-from gatewright.permissions.subject import Permit, PlanKind, Verdict, covers_tool
+from gatewright.permissions.subject import Permit, PlanKind, Verdict, covers, remote_name
 
 _DENYING = frozenset({"Bash", "Read", "Edit", "*"})
 
@@ -157,7 +157,8 @@ class ShellCall:
         return (*by_shell, *by_path)
 
     def _index(self, rules: tuple[Rule, ...]) -> RuleIndex:
-        return index_of(rules, self._call.tool)
+        remote = self._call.access.remote
+        return index_of(rules, self._call.tool if remote is None else remote_name(remote))
 
     def _fired(
         self, index: RuleIndex, texts: Sequence[str], parts: Sequence[Part]
@@ -253,7 +254,8 @@ class ShellCall:
 
     def _beaten_whole(self, rank: Rank) -> bool:
         """An exact rule for the line yields to nothing but a more specific shell rule."""
-        return any(rule.rank > rank for rule in self._asking if covers_tool(rule, self._call.tool))
+        about = (rule for rule in self._asking if covers(rule, self._call, "shell"))
+        return any(rule.rank > rank for rule in about)
 
     def _beaten(self, part: Part, cover: Cover) -> bool:
         """Whether an ask rule about this command (or what it wraps) outranks its cover."""

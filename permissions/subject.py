@@ -14,7 +14,8 @@ from gatewright.permissions import tools_table
 from gatewright.permissions.context import Call
 from gatewright.permissions.decision import Grant, Stage
 from gatewright.permissions.modes import Mode
-from gatewright.permissions.rules import Bare, ParamForm, Rule
+from gatewright.permissions.rules import ParamForm, Rule
+from gatewright.tools.access import RemoteTool
 
 PlanKind: TypeAlias = Literal["read", "edit", "safe", "unknown", "mutating", "other"]
 
@@ -98,6 +99,42 @@ def covers_tool(rule: Rule, tool: str) -> bool:
     return _covers_pattern(rule, name, tool)
 
 
+# The tool whose rules restrict whatever states this kind of fact, however the call is named.
+_RULED_AS: Mapping[tools_table.Family, str] = {
+    "shell": "Bash", "web": "WebFetch", "edit": "Edit", "read": "Read", "agent": "Agent",
+    "skill": "Skill", "slash": "SlashCommand", "workflow": "Workflow",
+}  # fmt: skip
+
+
+def covers(rule: Rule, call: Call, family: tools_table.Family) -> bool:
+    """Whether a rule's tool part is about this aspect of `call`.
+
+    A restriction is about every call that does such a thing; a grant only about the tool it names,
+    and that of a server by who offers it: what a stranger calls his tool grants nothing.
+    """
+    remote = call.access.remote
+    if rule.behavior == "allow":
+        if remote is not None:
+            return rule.tool == "*" or _grants_remote(rule.tool, remote)
+        return rule.tool[:5].lower() != "mcp__" and covers_tool(rule, call.tool)
+    if covers_tool(rule, call.tool) or rule.tool == _RULED_AS.get(family):
+        return True
+    return remote is not None and covers_tool(rule, remote_name(remote))
+
+
+def remote_name(remote: RemoteTool) -> str:
+    """What rules call a tool of a server."""
+    return f"mcp__{remote.server}__{remote.tool}"
+
+
+def _grants_remote(name: str, remote: RemoteTool) -> bool:
+    """`mcp__server`, `mcp__server__*` or `mcp__server__tool`, part by part."""
+    if name[:5].lower() != "mcp__" or not (remote.server and remote.tool):
+        return False
+    server, separator, tool = name[5:].partition("__")
+    return server == remote.server and (not separator or fnmatchcase(remote.tool, tool))
+
+
 def _covers_pattern(rule: Rule, name: str, tool: str) -> bool:
     if rule.behavior != "allow":
         name, tool = name.lower(), tool.lower()
@@ -143,19 +180,6 @@ def _raw_pairs(text: str) -> list[tuple[str, object]]:
     except ValueError:
         return []
     return value if isinstance(value, Pairs) else []
-
-
-def matching(rules: Iterable[Rule], call: Call) -> list[Rule]:
-    """Rules about the tool as a whole, or about one of its plain input fields."""
-    return [
-        rule
-        for rule in rules
-        if covers_tool(rule, call.tool)
-        and (
-            isinstance(rule.form, Bare)
-            or (isinstance(rule.form, ParamForm) and param_matches(rule.form, call))
-        )
-    ]
 
 
 def strongest(rules: Iterable[Rule]) -> Rule | None:

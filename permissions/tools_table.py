@@ -1,6 +1,7 @@
-"""Which tool is about what: the only place where the gate knows tools by name.
+"""Which rules are about which tool, and how their specifiers read: all that a name decides.
 
-A tool that is not listed is judged by the facts it declared, and asks when it declared none.
+What a call does is known by the facts it declared (`aspects.py`); one that declared none asks,
+whatever its name.
 """
 
 from __future__ import annotations

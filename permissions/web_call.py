@@ -11,7 +11,7 @@ from gatewright.permissions.subject import (
     Permit,
     PlanKind,
     Verdict,
-    covers_tool,
+    covers,
     param_matches,
     strongest,
 )
@@ -82,7 +82,7 @@ class WebCall:
         return strongest(rule for rule in self._context.rules.ask if self._fires(rule))
 
     def _fires(self, rule: Rule) -> bool:
-        return covers_tool(rule, self._call.tool) and any(
+        return covers(rule, self._call, "web") and any(
             self._covers(rule, url.host) for url in self._urls
         )
 
@@ -121,7 +121,7 @@ class WebCall:
         return any(
             isinstance(rule.form, DomainForm) and rule.form.host == host
             for rule in self._context.rules.trusted
-            if covers_tool(rule, self._call.tool)
+            if covers(rule, self._call, "web")
         )
 
     def trusted(self, *, hook: bool) -> Permit | None:
@@ -131,12 +131,12 @@ class WebCall:
         for url in self._urls:
             rules = self._context.rules.trusted
             best = strongest(
-                r for r in rules if covers_tool(r, self._call.tool) and self._covers(r, url.host)
+                r for r in rules if covers(r, self._call, "web") and self._covers(r, url.host)
             )
             if best is None and not hook:
                 return None
             rank = best.rank if best is not None else (1, 0, 0)
-            asks = (a for a in self._context.rules.ask if covers_tool(a, self._call.tool))
+            asks = (a for a in self._context.rules.ask if covers(a, self._call, "web"))
             if any(ask.rank > rank and self._covers(ask, url.host) for ask in asks):
                 return None
             permit = permit or Permit(best)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -62,8 +63,14 @@ class RemoteTool(msgspec.Struct, frozen=True):
     tool: str
 
 
+Kind: TypeAlias = Literal["", "skill", "command", "workflow"]
+
+
 class Access(msgspec.Struct, frozen=True):
-    """Everything a call is about to read, change, run or talk to."""
+    """Everything a call is about to read, change, run or talk to.
+
+    A call that leaves everything at its default has said nothing about itself: the gate asks.
+    """
 
     reads: tuple[Path, ...] = ()
     writes: tuple[Path, ...] = ()
@@ -71,7 +78,9 @@ class Access(msgspec.Struct, frozen=True):
     urls: tuple[str, ...] = ()
     effects: Effect = Effect.NONE
     remote: RemoteTool | None = None
+    kind: Kind = ""  # it loads a skill, runs a slash command, or starts a workflow
     subject: str = ""  # what a rule names when it is no path, command or host: a skill, an agent
+    origin: str = ""  # of a skill: built-in, managed, user, project, plugin, mcp; "" is unknown
 
     def concurrent(self) -> bool:
         """Whether the call may run beside other concurrent calls of the same turn."""

@@ -22,7 +22,7 @@ class RuleIndex:
         self._by_word: dict[str, list[Rule]] = {}
         self._loose: list[Rule] = []
         for rule in rules:
-            if not covers_tool(rule, tool):
+            if not _about_shell(rule, tool):
                 continue
             form = rule.form
             if isinstance(form, Bare):
@@ -49,6 +49,11 @@ class RuleIndex:
             return [*self.bare, *self._loose, *(r for rs in self._by_word.values() for r in rs)]
         words = {text.split(None, 1)[0] for text in texts if text and not text.isspace()}
         return [*self.bare, *self.about(words)]
+
+
+def _about_shell(rule: Rule, tool: str) -> bool:
+    """Whatever a call is named that runs a command: restrictions for Bash are about it."""
+    return covers_tool(rule, tool) or (rule.behavior != "allow" and rule.tool == "Bash")
 
 
 class _Same:

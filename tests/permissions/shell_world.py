@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gatewright.permissions.check import call_and_context
-from gatewright.permissions.decide import inquire
+from gatewright.permissions.decide import inquiries
 from gatewright.permissions.paths import Paths
 from gatewright.permissions.shell.danger import Danger
 from gatewright.permissions.shell.line import Line, Part, Start, read_line
@@ -21,7 +21,7 @@ START = Start(("/w/proj",), "/home/u", {"HOME": "/home/u"})
 
 def shell_call(command: str, context: Mapping[str, Any] | None = None) -> ShellCall:
     case = {"tool": "Bash", "input": {"command": command}, "context": dict(context or {})}
-    subject = inquire(*call_and_context(case)).subject
+    subject = next(inquiries(*call_and_context(case))).subject
     assert isinstance(subject, ShellCall)
     return subject
 
