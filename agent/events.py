@@ -315,9 +315,11 @@ class QueueChanged(Event, frozen=True, tag="queue"):
     texts: tuple[str, ...]
 
 
-class SourcesChanged(Event, frozen=True, tag="sources"):
+class Moved(Event, frozen=True, tag="moved"):
+    """Later calls start in another directory: as it is shown, empty for the project's own."""
+
     durable: ClassVar[bool] = False
-    names: tuple[str, ...]
+    where: str
 
 
 class Unconfined(Event, frozen=True, tag="unconfined"):
@@ -377,7 +379,7 @@ AnyEvent: TypeAlias = (
     | RetryScheduled
     | StreamSilent
     | QueueChanged
-    | SourcesChanged
+    | Moved
     | Unconfined
     | TasksChanged
     | UnknownEvent

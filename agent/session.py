@@ -33,6 +33,7 @@ from gatewright.agent.events import (
     Compacted,
     ModeChanged,
     ModelChanged,
+    Moved,
     Rewound,
     ToolProgressed,
     UsageChanged,
@@ -94,6 +95,11 @@ class Session:
     @property
     def mode(self) -> str:
         return self._parts.modes.current()
+
+    @property
+    def moved(self) -> str:
+        """Where commands run now, if that is not the project's directory, as it is shown."""
+        return self._where.moved
 
     @property
     def spent(self) -> UsageChanged:
@@ -353,6 +359,7 @@ class Session:
 
     def _move(self, cwd: Path) -> None:
         self._where = msgspec.structs.replace(self._where, cwd=cwd)
+        self._publish(Moved(where=self._where.moved))
 
 
 def _notice(text: str, *, wakes: bool) -> Input:

@@ -36,9 +36,8 @@ from gatewright.permissions.world import (
     lookup_host,
 )
 from gatewright.tools.access import Access, Where
-from gatewright.tools.blocks import Block
 from gatewright.tools.interact import Answer
-from gatewright.tools.protocol import Asker, Facts, ToolCall
+from gatewright.tools.protocol import Asker, Facts, Foreseen, ToolCall
 
 MAX_ROUNDS = 3
 DENIALS_BEFORE_HINT = 3
@@ -62,12 +61,12 @@ Saving: TypeAlias = Callable[[Access, bool], Awaitable[None]]
 Persist: TypeAlias = Callable[[tuple[str, ...]], Awaitable[None]]
 
 
-# What the call would change in a file as it is now; the facts' own view where it cannot be told.
-Foreseen: TypeAlias = Callable[[], Awaitable[tuple[Block, ...]]]
+# What the call would change as things are now, or why it cannot succeed.
+Foresee: TypeAlias = Callable[[], Awaitable[Foreseen]]
 
 
-async def _nothing_foreseen() -> tuple[Block, ...]:
-    return ()
+async def _nothing_foreseen() -> Foreseen:
+    return Foreseen()
 
 
 async def _no_barrier() -> None:
@@ -115,7 +114,14 @@ class Refused:
     told: bool = False  # the person wrote something: that text is the result
 
 
-Outcome: TypeAlias = Passed | Refused
+@dataclass(frozen=True, slots=True)
+class Hopeless:
+    """The call could not succeed, so nobody was asked."""
+
+    message: str
+
+
+Outcome: TypeAlias = Passed | Refused | Hopeless
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +134,7 @@ class Request:
     ask: Asker
     agent: str = "main"
     hook: HookVerdict = HookVerdict()
-    foreseen: Foreseen = _nothing_foreseen  # asked only when a person is
+    foreseen: Foresee = _nothing_foreseen  # asked only when a person is
 
 
 class Gate:
@@ -160,8 +166,17 @@ class Gate:
                     outcome = self._settled(request, judged.decision)
         else:
             outcome = self._settled(request, judged.decision)
-        self._note(request, judged, outcome, (answer, started))
+        if not isinstance(outcome, Hopeless):  # it fails, as if it had run: nothing was decided
+            self._note(request, judged, outcome, (answer, started))
         return outcome
+
+    async def hopeless(self, request: Request) -> str:
+        """Why the call cannot succeed; nothing is looked at for one that is denied anyway."""
+        if not request.facts.access.writes or request.facts.access.runs is not None:
+            return ""
+        if isinstance((await self._decide(request)).decision, Deny):
+            return ""
+        return (await request.foreseen()).error
 
     async def changed(self, request: Request) -> Outcome:
         """Judge the input that who answered put in place of the asked one.
@@ -218,8 +233,12 @@ class Gate:
         if ask.reason.stage is Stage.HUMAN:
             return Passed(request.call), ""  # the tool's whole point is its own question
         options = options_for(ask, self._ports.place)
-        view = await request.foreseen() or request.facts.view
-        answer = await request.ask(question(request.call, request.facts, ask, options, view))
+        seen = await request.foreseen()
+        if seen.error:
+            return Hopeless(seen.error), ""
+        view = seen.view or request.facts.view
+        shown = question(request.call, request.facts, ask, options, view, request.where)
+        answer = await request.ask(shown)
         choice = _choice(answer, offered=bool(ask.grants))
         match choice:
             case "once":

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from gatewright.permissions.gate import Gate, GatePorts, Passed, Request
+from gatewright.permissions.gate import Gate, GatePorts, Hopeless, Passed, Refused, Request
 from gatewright.permissions.policy import Policy
 from gatewright.permissions.searchable import searchable
 from gatewright.tools.access import Access, Where
@@ -40,17 +40,16 @@ class GatedExecutor:
         facts = await self._known(call, ctx.where)
         if facts.error:
             return ToolResult.failed(facts.error)
-        hook = await self._gate.hook(call, ctx.where)
-        if hook.input is not None:
-            call = call.with_input(dict(hook.input))
-            facts = await self._known(call, ctx.where)
-            if facts.error:
-                return ToolResult.failed(f"A hook rewrote the input: {facts.error}")
         ctx = self._looked(facts.access, ctx)  # before the decision: what moves later is refused
-        foreseen = partial(self._raw.foreseen, call, ctx.where)
-        request = Request(call, facts, ctx.where, ctx.ask, ctx.agent, hook, foreseen)
+        request = self._request(call, facts, ctx)
+        if self._ports.before_tool is not None:
+            hooked = await self._hooked(request, ctx)
+            if isinstance(hooked, ToolResult):
+                return hooked
+            request, ctx = hooked
         outcome = await self._gate.authorize(request)
-        if isinstance(outcome, Passed) and outcome.call.input != call.input:
+        facts = request.facts
+        if isinstance(outcome, Passed) and outcome.call.input != request.call.input:
             call = outcome.call
             facts = await self._known(call, ctx.where)
             if facts.error:
@@ -58,9 +57,7 @@ class GatedExecutor:
             ctx = self._looked(facts.access, ctx)
             outcome = await self._gate.changed(replace(request, call=call, facts=facts))
         if not isinstance(outcome, Passed):
-            if outcome.told:
-                return ToolResult.failed(outcome.message, summary="answered instead")
-            return ToolResult.refused(outcome.message, ends_turn=outcome.ends_turn)
+            return _not_run(outcome)
         await self._ports.saving(facts.access, any(self._policy.resolver.trees.values()))
         await self._ports.barrier()
         try:
@@ -68,6 +65,26 @@ class GatedExecutor:
         finally:
             if facts.access.runs is not None or facts.access.writes:
                 self._policy.touched()
+
+    async def _hooked(
+        self, request: Request, ctx: ToolContext
+    ) -> tuple[Request, ToolContext] | ToolResult:
+        """The request with what the hooks said; they are not asked about what cannot succeed."""
+        if error := await self._gate.hopeless(request):
+            return ToolResult.failed(error)
+        hook = await self._gate.hook(request.call, ctx.where)
+        if hook.input is not None:
+            call = request.call.with_input(dict(hook.input))
+            facts = await self._known(call, ctx.where)
+            if facts.error:
+                return ToolResult.failed(f"A hook rewrote the input: {facts.error}")
+            ctx = self._looked(facts.access, ctx)
+            request = self._request(call, facts, ctx)
+        return replace(request, hook=hook), ctx
+
+    def _request(self, call: ToolCall, facts: Facts, ctx: ToolContext) -> Request:
+        foreseen = partial(self._raw.foreseen, call, ctx)
+        return Request(call, facts, ctx.where, ctx.ask, ctx.agent, foreseen=foreseen)
 
     def _looked(self, access: Access, ctx: ToolContext) -> ToolContext:
         """With where the paths lead now and what a search may show; the tool looks again."""
@@ -101,6 +118,14 @@ class GatedExecutor:
         finally:
             sandbox.left(access, confined)
         return result if confined is None else confined.explained(result)
+
+
+def _not_run(outcome: Refused | Hopeless) -> ToolResult:
+    if isinstance(outcome, Hopeless):
+        return ToolResult.failed(outcome.message)
+    if outcome.told:
+        return ToolResult.failed(outcome.message, summary="answered instead")
+    return ToolResult.refused(outcome.message, ends_turn=outcome.ends_turn)
 
 
 def gated(sources: Sequence[ToolSource], policy: Policy, ports: GatePorts) -> Executor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gatewright.permissions.decision import Ask, Deny, Grant, Stage
+from gatewright.tools.access import Where
 from gatewright.tools.blocks import Block, Command, Text
 from gatewright.tools.interact import Ask as Question
 from gatewright.tools.interact import Option
@@ -32,12 +33,14 @@ def question(
     ask: Ask,
     options: tuple[Option, ...],
     view: tuple[Block, ...],
+    where: Where,
 ) -> Question:
-    """Everything that is at stake, exactly as it will run."""
+    """Everything that is at stake, exactly as it will run, and where if that is not the project."""
     runs = facts.access.runs
     body: list[Block] = list(view)
     if not body and runs is not None:
-        body.append(Command(runs.command, str(runs.cwd)))
+        body.append(Command(runs.command))
+    body = [_placed(block, where) for block in body]
     if not body:
         body.append(Text(facts.target))
     if ask.lacking and runs is not None and ask.lacking != (runs.command,):
@@ -53,6 +56,12 @@ def question(
         free_text=True,
         lacking=ask.lacking if runs is not None and ask.lacking != (runs.command,) else (),
     )
+
+
+def _placed(block: Block, where: Where) -> Block:
+    if isinstance(block, Command) and not block.cwd:
+        return Command(block.command, where.moved, block.note)
+    return block
 
 
 def refusal(deny: Deny, hook_text: str = "") -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from gatewright.tools.access import Where
 from gatewright.tools.blocks import Block
+from gatewright.tools.protocol import ToolContext
 
 
 @runtime_checkable
@@ -20,8 +20,8 @@ class KeyedForLoops(Protocol):
 
 @runtime_checkable
 class Foreseeing(Protocol):
-    """Can tell what a call would change in the file as it is now."""
+    """Can tell what a call would change in the file as it is now, or that it cannot succeed."""
 
-    def foresee(self, input: Any, where: Where) -> Sequence[Block]:
-        """Reads the file; nothing where that cannot be told, then `view` is all there is."""
+    def foresee(self, input: Any, ctx: ToolContext) -> Sequence[Block]:
+        """Reads the file and changes nothing; ToolFailure as `run` would raise it."""
         ...

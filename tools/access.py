@@ -7,6 +7,7 @@ missing here is a hole in every one of them.
 from __future__ import annotations
 
 import enum
+import os
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -40,12 +41,32 @@ class Where(msgspec.Struct, frozen=True):
         return self.cwd / path
 
     def shown(self, path: Path) -> str:
-        """The path as short as a person reads it: from cwd, or from home, or whole."""
-        for base, lead in ((self.cwd, ""), (self.home, "~/")):
-            if path.is_relative_to(base) and ".." not in path.parts:
+        """The path as a person reads it: from the project, or from home, or whole.
+
+        Never from cwd: the same text must mean the same file wherever the shell has gone.
+        """
+        path = _stepped(path)
+        for base, lead in ((self.root, ""), (self.home, "~/")):
+            if path.is_relative_to(base):
                 rest = str(path.relative_to(base))
+                if not lead and rest.startswith("~"):
+                    lead = "./"  # a directory of the project that is only called like home
                 return lead + rest if rest != "." else (lead.rstrip("/") or ".")
         return str(path)
+
+    @property
+    def moved(self) -> str:
+        """The directory commands run in, where it is another than the project's; else empty."""
+        return "" if self.cwd == self.root else f"{self.shown(self.cwd)}/"
+
+
+def _stepped(path: Path) -> Path:
+    """Without `..`, each taken where the links before it lead; the rest stays as it is."""
+    parts = path.parts
+    if ".." not in parts:
+        return path
+    until = len(parts) - parts[::-1].index("..")
+    return Path(os.path.realpath(Path(*parts[:until])), *parts[until:])
 
 
 class ShellText(msgspec.Struct, frozen=True):

@@ -105,8 +105,8 @@ def plain(block: Block) -> str:
             return text
         case Diff():
             return _plain_diff(block)
-        case Command(command=command):
-            return f"$ {command}"
+        case Command(command=command, cwd=cwd):
+            return f"$ {command}\n  in {cwd}" if cwd else f"$ {command}"
         case Output():
             return _plain_output(block)
         case Table():

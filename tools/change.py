@@ -14,7 +14,9 @@ import stat
 from collections.abc import Generator
 from pathlib import Path
 
+from gatewright.tools import fs
 from gatewright.tools.fs import WHOLE_LIMIT, settled
+from gatewright.tools.near import missing
 from gatewright.tools.protocol import ToolContext, ToolFailure
 from gatewright.tools.system.regular import kind_of
 
@@ -38,6 +40,32 @@ def change(path: Path, expected: bytes | None, data: bytes, ctx: ToolContext) ->
     except _Changed:
         raise ToolFailure(_moved(path)) from None
     ctx.ledger.note(path, data)
+
+
+def changeable(path: Path, ctx: ToolContext) -> bytes:
+    """The bytes of a file that is as the model has read it and can be written; else ToolFailure."""
+    try:
+        old = fs.reading(path)
+    except FileNotFoundError:
+        raise ToolFailure(missing(path, ctx)) from None
+    if reason := ctx.ledger.stale(path, old):
+        raise ToolFailure(reason)
+    writable(path)
+    return old
+
+
+def writable(path: Path) -> None:
+    """ToolFailure for a file that says it must not be changed."""
+    try:
+        locked = not path.stat().st_mode & 0o222 or not os.access(path, os.W_OK)
+    except OSError as error:
+        raise ToolFailure(f"Cannot write {path}: {error.strerror}.") from None
+    if locked:
+        raise ToolFailure(_locked(path.name))
+
+
+def _locked(name: str) -> str:
+    return f"{name} is read-only. Change its mode first if that is wanted."
 
 
 def _moved(path: Path) -> str:
@@ -77,7 +105,7 @@ def _replace(directory: int, name: str, expected: bytes | None, data: bytes) -> 
         if expected is None or file.read(WHOLE_LIMIT + 1) != expected:
             raise _Changed
     if not info.st_mode & 0o222 or not os.access(name, os.W_OK, dir_fd=directory):
-        raise ToolFailure(f"{name} is read-only. Change its mode first if that is wanted.")
+        raise ToolFailure(_locked(name))
     if info.st_nlink > 1 or not os.access(".", os.W_OK | os.X_OK, dir_fd=directory):
         _overwrite(directory, name, data)
     else:

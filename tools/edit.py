@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
+import msgspec
 from pydantic import BaseModel, Field
 
 from gatewright.tools import fs, match
 from gatewright.tools.access import Access, Effect, Where
-from gatewright.tools.blocks import Block
-from gatewright.tools.change import change
+from gatewright.tools.blocks import Block, Diff
+from gatewright.tools.change import change, changeable
 from gatewright.tools.counted import counted
 from gatewright.tools.diff import diff
 from gatewright.tools.finish import finish
-from gatewright.tools.foresee import foresee
-from gatewright.tools.near import missing
 from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
 from gatewright.tools.write import patch
 
@@ -44,13 +43,11 @@ class Edit:
         yield await finish(edit, ctx.where.resolve(input.file_path), [input], ctx)
 
     def view(self, input: EditInput, result: ToolResult | None) -> Sequence[Block]:
-        if result is not None:
-            return ()
-        return (diff(input.file_path, input.old_string, input.new_string),)
+        del input, result
+        return ()  # a change is shown among the lines of its file or not at all
 
-    def foresee(self, input: EditInput, where: Where) -> Sequence[Block]:
-        path = where.resolve(input.file_path)
-        return foresee(path, where, lambda text: (text, applied(text, [input])[0]))
+    def foresee(self, input: EditInput, ctx: ToolContext) -> Sequence[Block]:
+        return (plan(ctx.where.resolve(input.file_path), [input], ctx).shown,)
 
 
 class Replacement(BaseModel):
@@ -59,21 +56,33 @@ class Replacement(BaseModel):
     replace_all: bool = False
 
 
+class Plan(msgspec.Struct, frozen=True):
+    """Edits that fit the file as it is: its bytes before and after, and what people see."""
+
+    old: bytes
+    new: bytes
+    shown: Diff
+    steps: Sequence[str]
+    places: int
+
+
+def plan(path: Path, edits: Sequence[EditInput | Replacement], ctx: ToolContext) -> Plan:
+    """What the edits would do; ToolFailure where they cannot be made."""
+    old = changeable(path, ctx)
+    file = fs.decode(old)
+    text, steps, places = applied(file.text, edits)
+    shown = diff(ctx.where.shown(path), file.text, text)
+    return Plan(old, file.encode(text), shown, steps, places)
+
+
 def edit(path: Path, edits: Sequence[EditInput | Replacement], ctx: ToolContext) -> ToolResult:
     """Apply the edits in order, all or none, in one synchronous section."""
-    try:
-        old = fs.reading(path)
-    except FileNotFoundError:
-        raise ToolFailure(missing(path, ctx.where.cwd)) from None
-    if reason := ctx.ledger.stale(path, old):
-        raise ToolFailure(reason)
-    file = fs.decode(old)
-    text, steps, count = applied(file.text, edits)
-    change(path, old, file.encode(text), ctx)
-    shown = diff(ctx.where.shown(path), file.text, text)
+    made = plan(path, edits, ctx)
+    shown = made.shown
+    change(path, made.old, made.new, ctx)
     said = f"Changed {path}: +{shown.added} -{shown.removed}"
-    said += f", {counted(count, 'place')}." if count > len(edits) else "."
-    said += "".join(f" Matched {step}." for step in dict.fromkeys(steps))
+    said += f", {counted(made.places, 'place')}." if made.places > len(edits) else "."
+    said += "".join(f" Matched {step}." for step in dict.fromkeys(made.steps))
     return ToolResult(
         ok=True,
         content=ToolResult.text(said).content,

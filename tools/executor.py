@@ -16,11 +16,11 @@ import msgspec
 
 from gatewright.tools.abilities import Foreseeing, KeyedForLoops
 from gatewright.tools.access import Effect, Where
-from gatewright.tools.blocks import Block
 from gatewright.tools.output import capped
 from gatewright.tools.protocol import (
     INVALID,
     Facts,
+    Foreseen,
     Progress,
     Tool,
     ToolCall,
@@ -39,7 +39,7 @@ _log = logging.getLogger("gatewright.tools")
 
 TIME_LIMIT = 900.0  # above every limit a tool sets itself; people and agents may take longer
 
-FORESEEING = 2.0  # a dead network mount must not keep the question back
+FORESEEING = 10.0  # a dead network mount must not keep a turn for ever
 
 
 class InputError(Exception):
@@ -74,17 +74,22 @@ class RawExecutor:
             text = f"{call.name} failed before it ran: an internal error. Try another way."
             return Facts(access=INVALID, verb=call.name, target="", error=text)
 
-    async def foreseen(self, call: ToolCall, where: Where) -> tuple[Block, ...]:
-        """What the call would change in the file as it is now; nothing if that cannot be told."""
+    async def foreseen(self, call: ToolCall, ctx: ToolContext) -> Foreseen:
+        """What the call would change in the files as they are now, or why it cannot succeed."""
         try:
-            with suppress(InputError, ToolFailure, TimeoutError):
-                tool, input = await self._prepare(call)
-                if isinstance(tool, Foreseeing):
-                    work = asyncio.to_thread(tool.foresee, input, where)
-                    return tuple(await asyncio.wait_for(work, FORESEEING))
+            tool, input = await self._prepare(call)
+            if not isinstance(tool, Foreseeing):
+                return Foreseen()
+            work = asyncio.to_thread(tool.foresee, input, ctx)
+            return Foreseen(tuple(await asyncio.wait_for(work, FORESEEING)))
+        except (InputError, ToolFailure) as failure:
+            return Foreseen(error=str(failure))
+        except TimeoutError:
+            text = f"{call.name}: the file could not be read within {FORESEEING:.0f} s."
+            return Foreseen(error=f"{text} Nothing was changed.")
         except Exception:  # noqa: BLE001  the tool seam: a defect must not end the session
             _log.exception("foreseeing %s failed", call.name)
-        return ()
+            return Foreseen(error=f"{call.name} failed before it ran: an internal error.")
 
     async def execute(self, call: ToolCall, ctx: ToolContext) -> ToolResult:
         try:

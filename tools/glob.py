@@ -39,13 +39,14 @@ class Glob:
 
     def title(self, input: GlobInput, where: Where) -> tuple[str, str]:
         base, pattern = _split(input, where)
-        return "Find", pattern if base == where.cwd else f"{pattern} in {where.shown(base)}"
+        place = where.shown(base)
+        return "Find", pattern if place == "." else f"{pattern} in {place}"
 
     async def run(self, input: GlobInput, ctx: ToolContext) -> AsyncIterator[Progress | ToolResult]:
         base, pattern = _split(input, ctx.where)
         if not base.is_dir():
             raise ToolFailure(
-                f"{base} is not a directory." if base.exists() else missing(base, ctx.where.cwd)
+                f"{base} is not a directory." if base.exists() else missing(base, ctx)
             )
         names, cut = await _files(ctx, base, pattern)
         newest = await asyncio.to_thread(_newest, base, names, ctx)

@@ -53,14 +53,13 @@ class Grep:
         return Access(reads=(_base(input, where),), effects=Effect.READ_ONLY)
 
     def title(self, input: GrepInput, where: Where) -> tuple[str, str]:
-        base = _base(input, where)
-        place = "" if base == where.cwd else f" in {where.shown(base)}"
-        return "Search", input.pattern + place
+        place = where.shown(_base(input, where))
+        return "Search", input.pattern if place == "." else f"{input.pattern} in {place}"
 
     async def run(self, input: GrepInput, ctx: ToolContext) -> AsyncIterator[Progress | ToolResult]:
         base = _base(input, ctx.where)
         if not base.exists():
-            raise ToolFailure(missing(base, ctx.where.cwd))
+            raise ToolFailure(missing(base, ctx))
         if input.output_mode == "content":
             rows, cut = await _content(input, base, ctx)
         else:

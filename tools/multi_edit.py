@@ -8,10 +8,8 @@ from pydantic import BaseModel, Field
 
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block
-from gatewright.tools.diff import diff
-from gatewright.tools.edit import Replacement, applied, edit
+from gatewright.tools.edit import Replacement, edit, plan
 from gatewright.tools.finish import finish
-from gatewright.tools.foresee import foresee
 from gatewright.tools.protocol import Progress, ToolContext, ToolResult
 
 
@@ -39,10 +37,8 @@ class MultiEdit:
         yield await finish(edit, ctx.where.resolve(input.file_path), input.edits, ctx)
 
     def view(self, input: MultiEditInput, result: ToolResult | None) -> Sequence[Block]:
-        if result is not None:
-            return ()
-        return tuple(diff(input.file_path, e.old_string, e.new_string) for e in input.edits)
+        del input, result
+        return ()  # as for Edit
 
-    def foresee(self, input: MultiEditInput, where: Where) -> Sequence[Block]:
-        path = where.resolve(input.file_path)
-        return foresee(path, where, lambda text: (text, applied(text, input.edits)[0]))
+    def foresee(self, input: MultiEditInput, ctx: ToolContext) -> Sequence[Block]:
+        return (plan(ctx.where.resolve(input.file_path), input.edits, ctx).shown,)

@@ -1,37 +1,50 @@
-"""Names that a missing path may have meant, for an error message."""
+"""Names that a missing path may have meant, for an error message.
+
+Only names of the project that no rule hides: the message may come before anybody was asked.
+"""
 
 from __future__ import annotations
 
 import difflib
 import itertools
 import os
+from collections.abc import Sequence
 from pathlib import Path
+
+from gatewright.tools.protocol import ToolContext
 
 _ENTRIES = 2000
 
 
-def missing(path: Path, cwd: Path) -> str:
+def missing(path: Path, ctx: ToolContext) -> str:
     """That `path` does not exist, with the nearest names there and what exists of the way."""
-    parent = path.parent
-    if parent.is_dir():
-        names = difflib.get_close_matches(path.name, _names(parent), n=3, cutoff=0.6)
-        stem = [name for name in _names(parent) if Path(name).stem == path.stem]
+    parent, here = path.parent, f"The current directory is {ctx.where.cwd}."
+    known = _names(parent, ctx)
+    if known is not None:
+        names = difflib.get_close_matches(path.name, known, n=3, cutoff=0.6)
+        stem = [name for name in known if Path(name).stem == path.stem]
         found = list(dict.fromkeys([*names, *stem]))[:4]
         hint = f" Near names there: {', '.join(found)}." if found else ""
-        return f"{path} does not exist.{hint} The current directory is {cwd}."
+        return f"{path} does not exist.{hint} {here}"
     while not parent.is_dir():
         parent = parent.parent
+    known = _names(parent, ctx)
     rest = path.relative_to(parent).parts
-    names = difflib.get_close_matches(rest[0], _names(parent), n=3, cutoff=0.6)
+    if known is None or not rest:
+        return f"{path} does not exist. {here}"
+    names = difflib.get_close_matches(rest[0], known, n=3, cutoff=0.6)
     hint = f" Near names there: {', '.join(names)}." if names else ""
-    return (
-        f"{path} does not exist: {parent} has no {rest[0]}.{hint} The current directory is {cwd}."
-    )
+    return f"{path} does not exist: {parent} has no {rest[0]}.{hint} {here}"
 
 
-def _names(directory: Path) -> list[str]:
+def _names(directory: Path, ctx: ToolContext) -> Sequence[str] | None:
+    """What may be named of a directory; None for one that is not there or not opened to us."""
     try:
-        with os.scandir(directory) as entries:
-            return [entry.name for entry in itertools.islice(entries, _ENTRIES)]
-    except OSError:
-        return []
+        real = Path(os.path.realpath(directory))
+        if not any(real.is_relative_to(inside) for inside in (ctx.where.root, *ctx.where.added)):
+            return None
+        with os.scandir(real) as entries:
+            names = [entry.name for entry in itertools.islice(entries, _ENTRIES)]
+    except (OSError, ValueError):
+        return None
+    return [name for name in names if ctx.readable(str(real / name))]

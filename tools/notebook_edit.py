@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from typing import Literal
 
+import msgspec
 from pydantic import BaseModel, Field
 
 from gatewright.tools import fs
 from gatewright.tools.access import Access, Effect, Where
-from gatewright.tools.blocks import Block, Code
-from gatewright.tools.change import change
+from gatewright.tools.blocks import Block, Diff
+from gatewright.tools.change import change, changeable
 from gatewright.tools.diff import diff
 from gatewright.tools.finish import finish
-from gatewright.tools.foresee import foresee
-from gatewright.tools.near import missing
 from gatewright.tools.notebook import Notebook, source
 from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
 
@@ -49,34 +48,47 @@ class NotebookEdit:
         yield await finish(_edit, input, ctx)
 
     def view(self, input: NotebookEditInput, result: ToolResult | None) -> Sequence[Block]:
-        if result is not None:
-            return ()
-        return (Code(input.new_source, path=input.notebook_path),)
+        del input, result
+        return ()  # as for Edit
 
-    def foresee(self, input: NotebookEditInput, where: Where) -> Sequence[Block]:
-        path = where.resolve(input.notebook_path)
-        return foresee(path, where, lambda text: _apply(Notebook(text), input)[:2])
+    def foresee(self, input: NotebookEditInput, ctx: ToolContext) -> Sequence[Block]:
+        return (_plan(input, ctx).shown,)
+
+
+class _Plan(msgspec.Struct, frozen=True):
+    old: bytes
+    new: bytes
+    shown: Diff
+    after: str  # the cell's source
+    said: str
+
+
+def _plan(input: NotebookEditInput, ctx: ToolContext) -> _Plan:
+    """What the call would do; ToolFailure where it cannot be done."""
+    path = ctx.where.resolve(input.notebook_path)
+    old = changeable(path, ctx)
+    file = fs.decode(old)
+    book = Notebook(file.text)
+    before, after, said = _apply(book, input)
+    cell = f":{input.cell_id}" if input.cell_id and input.edit_mode != "insert" else ""
+    shown = diff(ctx.where.shown(path) + cell, before, after)  # its numbers are the cell's
+    return _Plan(old, file.encode(book.dump()), shown, after, said)
 
 
 def _edit(input: NotebookEditInput, ctx: ToolContext) -> ToolResult:
     path = ctx.where.resolve(input.notebook_path)
-    try:
-        old = fs.reading(path)
-    except FileNotFoundError:
-        raise ToolFailure(missing(path, ctx.where.cwd)) from None
-    if reason := ctx.ledger.stale(path, old):
-        raise ToolFailure(reason)
-    file = fs.decode(old)
-    book = Notebook(file.text)
-    before, after, said = _apply(book, input)
-    change(path, old, file.encode(book.dump()), ctx)
-    shown = diff(ctx.where.shown(path), before, after)
+    made = _plan(input, ctx)
+    change(path, made.old, made.new, ctx)
     return ToolResult(
         ok=True,
-        content=ToolResult.text(f"{said} in {path}.").content,
-        view=(shown,),
-        data={"notebook_path": str(path), "edit_mode": input.edit_mode, "new_source": after},
-        summary=f"+{shown.added} -{shown.removed}",
+        content=ToolResult.text(f"{made.said} in {path}.").content,
+        view=(made.shown,),
+        data={
+            "notebook_path": str(path),
+            "edit_mode": input.edit_mode,
+            "new_source": made.after,
+        },
+        summary=f"+{made.shown.added} -{made.shown.removed}",
     )
 
 

@@ -47,7 +47,7 @@ def _read(input: NotebookReadInput, ctx: ToolContext) -> ToolResult:
     try:
         data = fs.reading(fs.settled(path, ctx))
     except FileNotFoundError:
-        raise ToolFailure(missing(path, ctx.where.cwd)) from None
+        raise ToolFailure(missing(path, ctx)) from None
     book = Notebook(fs.decode(data).text)
     ctx.ledger.note(path, data)
     if input.cell_id:

@@ -134,6 +134,13 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     loop_key: str | None = None
 
 
+class Foreseen(msgspec.Struct, frozen=True):
+    """What a call would change as things are now; `error` is why it could not succeed."""
+
+    view: tuple[Block, ...] = ()
+    error: str = ""
+
+
 class SpawnRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A child process: own process group and session, stdin closed, stderr joined to stdout."""
 

@@ -71,7 +71,7 @@ def _read(path: Path, input: ReadInput, ctx: ToolContext) -> ToolResult:
     try:
         file = fs.opened(fs.settled(path, ctx))
     except FileNotFoundError:
-        raise ToolFailure(missing(path, ctx.where.cwd)) from None
+        raise ToolFailure(missing(path, ctx)) from None
     with file:
         size = os.fstat(file.fileno()).st_size
         total: int | None = None

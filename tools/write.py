@@ -10,11 +10,10 @@ from pydantic import BaseModel, Field
 from gatewright.tools import fs
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block, Code, Diff
-from gatewright.tools.change import change
+from gatewright.tools.change import change, writable
 from gatewright.tools.counted import counted
 from gatewright.tools.diff import diff
 from gatewright.tools.finish import finish
-from gatewright.tools.foresee import foresee
 from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
 
 
@@ -42,20 +41,31 @@ class Write:
         yield await finish(_write, ctx.where.resolve(input.file_path), input.content, ctx)
 
     def view(self, input: WriteInput, result: ToolResult | None) -> Sequence[Block]:
-        return (Code(input.content, path=input.file_path),) if result is None else ()
+        del input, result
+        return ()  # what is there now decides how it looks
 
-    def foresee(self, input: WriteInput, where: Where) -> Sequence[Block]:
-        return foresee(where.resolve(input.file_path), where, lambda text: (text, input.content))
+    def foresee(self, input: WriteInput, ctx: ToolContext) -> Sequence[Block]:
+        path = ctx.where.resolve(input.file_path)
+        old, _, before = _planned(path, input.content, ctx)
+        shown = ctx.where.shown(path)
+        if old is None:
+            return (Code(input.content, path=shown),)
+        return (diff(shown, before, input.content),)
+
+
+def _planned(path: Path, content: str, ctx: ToolContext) -> tuple[bytes | None, bytes, str]:
+    """The bytes there now and after, and the text there now; ToolFailure where it cannot be."""
+    old = _current(path)
+    if old is None:
+        return None, fs.FileText("", "utf-8").encode(content), ""
+    if old and (reason := ctx.ledger.stale(path, old)):
+        raise ToolFailure(reason)
+    writable(path)
+    return old, *_in_encoding_of(old, content)
 
 
 def _write(path: Path, content: str, ctx: ToolContext) -> ToolResult:
-    old = _current(path)
-    if old is None:
-        data, before = fs.FileText("", "utf-8").encode(content), ""
-    else:
-        if old and (reason := ctx.ledger.stale(path, old)):
-            raise ToolFailure(reason)
-        data, before = _in_encoding_of(old, content)
+    old, data, before = _planned(path, content, ctx)
     change(path, old, data, ctx)
     shown = diff(ctx.where.shown(path), before, content)
     kind = "create" if old is None else "update"

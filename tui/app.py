@@ -204,6 +204,7 @@ class AgentApp(App[int], inherit_bindings=False):
         spent = session.spent
         used = replace(view, usage=spent.usage, cost=spent.cost, context=spent.context)
         shown = replace(used, mode=session.mode, model=session.model, window=spent.window)
+        shown = replace(shown, moved=session.moved)
         self._show(shown, (Emptied(),) if anew else ())
         self.repl.join(session.commands)
         vim = self.repl.box.vim_mode

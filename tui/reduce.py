@@ -81,6 +81,7 @@ def _of_main(view: View, event: ev.AnyEvent, at: float) -> Reduced:  # noqa: C90
             | ev.UsageChanged()
             | ev.QueueChanged()
             | ev.Unconfined()
+            | ev.Moved()
             | ev.RetryScheduled()
             | ev.StreamSilent()
         ):
@@ -91,7 +92,6 @@ def _of_main(view: View, event: ev.AnyEvent, at: float) -> Reduced:  # noqa: C90
             | ev.FileSaved()
             | ev.TreeSaved()
             | ev.FilesRestored()
-            | ev.SourcesChanged()
             | ev.ImagesDropped()
             | ev.UnknownEvent()
         ):
@@ -304,12 +304,13 @@ Facts: TypeAlias = (
     | ev.UsageChanged
     | ev.QueueChanged
     | ev.Unconfined
+    | ev.Moved
     | ev.RetryScheduled
     | ev.StreamSilent
 )
 
 
-def _status(view: View, event: Facts) -> View:  # noqa: PLR0911  one case each
+def _status(view: View, event: Facts) -> View:  # noqa: C901, PLR0911  one case each
     match event:
         case ev.SessionStarted():
             return replace(view, model=event.model, mode=event.mode, cwd=event.cwd)
@@ -326,6 +327,8 @@ def _status(view: View, event: Facts) -> View:  # noqa: PLR0911  one case each
             return replace(view, queue=texts)
         case ev.Unconfined():
             return replace(view, confined=False)
+        case ev.Moved(where=where):
+            return replace(view, moved=where)
         case ev.RetryScheduled():
             wait = f"{event.reason}: trying again in {event.seconds:.0f} s"
             return replace(view, doing=f"{wait} ({event.attempt} of {event.attempts})")

@@ -27,6 +27,7 @@ class View(msgspec.Struct, frozen=True):
     mode: str = ""
     model: str = ""
     cwd: str = ""
+    moved: str = ""  # where commands run, if not there
     title: str = ""
     usage: Usage = Usage()
     cost: float = 0.0

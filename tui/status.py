@@ -28,9 +28,17 @@ def left_parts(view: View, branch: str) -> list[Span]:
     parts = [Span(one_line(mode), f"mode.{mode}".replace(":", "") if view.mode else "faint")]
     if view.model:
         parts.append(Span(cells.fit_middle(one_line(view.model), PART), "dim"))
+    parts += _place(view)
     if branch:
         parts.append(Span(cells.fit_middle(one_line(branch), PART), "faint"))
     return parts
+
+
+def _place(view: View) -> list[Span]:
+    """Where commands run, once that is not the directory the person knows about."""
+    if not view.moved:
+        return []
+    return [Span(cells.fit_middle(f"in {one_line(view.moved)}", PART), "warning")]
 
 
 def right_parts(view: View) -> dict[str, Span]:
@@ -92,7 +100,7 @@ def own_room(view: View, width: int, hint: str = "") -> int:
 
 def _around(view: View, hint: str) -> tuple[list[Span], list[Span]]:
     """What no command takes the place of."""
-    left = [left_parts(view, "")[0], *([Span(hint, "faint")] if hint else [])]
+    left = [left_parts(view, "")[0], *_place(view), *([Span(hint, "faint")] if hint else [])]
     right = right_parts(view)
     return _joined(left), _joined(right[name] for name in STAYS if name in right)
 

@@ -185,7 +185,8 @@ def _headline(ask: Ask) -> str:
 
 def _judged(block: Block) -> str:
     if isinstance(block, Command):
-        return f"$ {as_run(block.command)}"
+        place = f"\n  in {_exact(block.cwd)}" if block.cwd else ""
+        return f"$ {as_run(block.command)}{place}"
     return _exact(plain(block))
 
 

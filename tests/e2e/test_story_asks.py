@@ -76,3 +76,43 @@ def test_an_edit_is_read_before_it_is_made(program: Program, columns: int) -> No
         shown = terminal.wait_for("Edited.")
         assert "gamma" in shown, "the change stays in the transcript"
         assert (program.project / "notes.txt").read_text("utf-8") == "alpha\ngamma\n"
+
+
+MOVE = (
+    'call: Bash {"command": "cd src"}\n---\n'
+    'call: Write {"file_path": "src/x.txt", "content": "text"}\n---\n'
+    'call: Bash {"command": "make all"}\n---\nsay: Done.\n'
+)
+
+
+def test_a_file_is_named_where_it_lands_after_the_shell_has_moved(program: Program) -> None:
+    """Whoever says yes knows which file, and in which directory a command runs."""
+    (program.project / "src").mkdir()
+    with screen(program, MOVE) as (terminal, _):
+        say(terminal, "Write it.")
+        shown = terminal.wait_for("Yes, once", "src/src/x.txt")
+        assert "default   " in shown
+        assert "in src/" in shown.splitlines()[-1], "the status line says where the shell is"
+        choose(terminal, "y")
+        shown = terminal.wait_for("Yes, once", "$ make all")
+        assert shown.count("in src/") == 2, "the question says it too"
+        choose(terminal, "y")
+        terminal.wait_for("Done.")
+    assert (program.project / "src" / "src" / "x.txt").read_text("utf-8") == "text"
+    assert not (program.project / "src" / "x.txt").exists()
+
+
+LOST = {"file_path": "notes.txt", "old_string": "not there", "new_string": "gamma"}
+HOPELESS = (
+    'call: Read {"file_path": "notes.txt"}\n---\n'
+    f"call: Edit {json.dumps(LOST)}\n---\nsay: It has changed.\n"
+)
+
+
+def test_nobody_is_asked_about_an_edit_that_cannot_be_made(program: Program) -> None:
+    with screen(program, HOPELESS) as (terminal, server):
+        say(terminal, "Rename it.")
+        shown = terminal.wait_for("It has changed.")
+        assert "Yes, once" not in terminal.raw.decode("utf-8", "replace")
+        assert "old_string is not in the file" in shown
+        assert any("old_string is not in the file" in text for text in texts(server.bodies[-1]))

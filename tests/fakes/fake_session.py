@@ -115,6 +115,7 @@ class FakeSession:
         self.now = START
         self.published = 1
         self.status: Book | None = None
+        self.moved = ""
         self.spent = UsageChanged(usage=Usage(), cost=0.0, context=0, window=0)
         self.models: ModelBook | None = None
         self.memory: MemoryBook | None = None

@@ -15,6 +15,7 @@ from gatewright.tools.blocks import Block, Text
 from gatewright.tools.executor import RawExecutor
 from gatewright.tools.protocol import (
     INVALID,
+    JsonObject,
     Progress,
     ToolCall,
     ToolContext,
@@ -208,6 +209,43 @@ def test_where_shows_short_paths(tmp_path: Path) -> None:
     assert where.shown(tmp_path / "h" / "a") == "~/a"
     assert where.shown(tmp_path / "p") == "."
     assert where.shown(Path("/etc")) == "/etc"
+
+
+def test_where_shows_one_file_by_one_name_wherever_the_shell_is(tmp_path: Path) -> None:
+    root = tmp_path / "p"
+    (root / "src").mkdir(parents=True)
+    (root / "away").symlink_to(tmp_path)
+    where = Where(root / "src", root, tmp_path / "h")
+    assert where.shown(where.resolve("src/x.txt")) == "src/src/x.txt"
+    assert where.shown(where.resolve("x.txt")) == "src/x.txt"
+    assert where.shown(where.resolve("../x.txt")) == "x.txt"
+    assert where.shown(where.resolve("../away/../x.txt")) == str(tmp_path.parent / "x.txt")
+    assert where.shown(root / "~" / "x.txt") == "./~/x.txt", "that is not the home directory"
+    assert where.moved == "src/"
+    assert Where(root, root, tmp_path / "h").moved == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "input", "target"),
+    [
+        ("Read", {"file_path": "x.py"}, "src/x.py"),
+        ("Write", {"file_path": "src/x.py", "content": ""}, "src/src/x.py"),
+        ("Edit", {"file_path": "../x.py", "old_string": "a", "new_string": "b"}, "x.py"),
+        ("MultiEdit", {"file_path": "x.py", "edits": [{"old_string": "a", "new_string": "b"}]},
+         "src/x.py"),
+        ("NotebookEdit", {"notebook_path": "x.ipynb", "cell_id": "c"}, "src/x.ipynb:c"),
+        ("NotebookRead", {"notebook_path": "x.ipynb"}, "src/x.ipynb"),
+        ("Grep", {"pattern": "a"}, "a in src"),
+        ("Grep", {"pattern": "a", "path": ".."}, "a"),
+        ("Glob", {"pattern": "*.py"}, "*.py in src"),
+    ],
+)  # fmt: skip
+async def test_the_title_of_a_call_names_the_file_it_will_touch(
+    box: Toolbox, name: str, input: JsonObject, target: str
+) -> None:
+    (box.root / "src").mkdir()
+    box.set(where=Where(box.root / "src", box.root, box.ctx.where.home))
+    assert (await box.facts(name, **input)).target == target
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ async def test_what_people_see(box: Toolbox, name: str) -> None:
     async with scenery(box, name) as input:
         call = ToolCall("1", name, input)
         facts = await box.executor.facts(call, box.ctx.where)
-        asked = await box.executor.foreseen(call, box.ctx.where) or facts.view
+        asked = (await box.executor.foreseen(call, box.ctx)).view or facts.view
         result = await box.executor.execute(call, box.ctx)
     assert result.ok or name == "Bash", text(result)
     seen = picture(call, facts, asked, result).replace(str(box.root), "/project")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from gatewright.tools import change
-from gatewright.tools.blocks import Code, Diff
+from gatewright.tools.blocks import Diff
 from tests.fakes.toolbox import Toolbox
 
 
@@ -99,7 +99,7 @@ async def test_access_and_what_is_shown_before(box: Toolbox) -> None:
     assert facts.access.writes == (box.ctx.where.home / "a",)
     assert not facts.access.concurrent()
     assert (facts.verb, facts.target) == ("Write", "~/a")
-    assert facts.view == (Code("x", path="~/a"),)
+    assert facts.view == ()
 
 
 async def test_lone_surrogates_are_refused(box: Toolbox) -> None:

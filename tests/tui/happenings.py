@@ -192,7 +192,7 @@ EVENTS: Mapping[type[ev.AnyEvent], Callable[[Chance], ev.AnyEvent]] = {
     ev.QueueChanged: lambda c: ev.QueueChanged(
         texts=tuple(c.text() for _ in range(c.randrange(4)))
     ),
-    ev.SourcesChanged: lambda c: ev.SourcesChanged(names=(c.row(),)),
+    ev.Moved: lambda c: ev.Moved(where=c.row()),
     ev.Unconfined: lambda c: ev.Unconfined(why=c.row()),
     ev.TasksChanged: lambda c: ev.TasksChanged(
         running=tuple(f"t{n} {c.row()}" for n in range(c.randrange(3))),

@@ -265,7 +265,6 @@ def test_a_tool_being_written_is_named() -> None:
             call_id="c", tool="Bash", target="ls", behavior="allow", stage="rule", reason="x"
         ),
         ev.HookRan(hook_event="Stop", command="x", outcome="ok"),
-        ev.SourcesChanged(names=("s",)),
     ],
 )
 def test_events_nobody_looks_at_change_nothing(event: ev.AnyEvent) -> None:
