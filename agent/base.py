@@ -27,7 +27,8 @@ from gatewright.agent.pairing import INTERRUPTED
 from gatewright.agent.printable import escaped
 from gatewright.agent.prompt.environment import git_branch
 from gatewright.agent.providers.catalog import load_catalog
-from gatewright.agent.redact import Redactor
+from gatewright.agent.providers.keys import key_store
+from gatewright.agent.redact import Redactor, share
 from gatewright.agent.resume import Start, cold_notice, find_start
 from gatewright.agent.standing import Standing
 from gatewright.agent.surroundings import Surroundings
@@ -91,7 +92,9 @@ def open_base(around: Surroundings) -> Base:
 
     hub.tap(fold)
     history = open_history(around, start, hub)
-    return Base(around, start, hub, talk, standing, history, Redactor(around.env))
+    redactor = Redactor(around.env, around.secrets.knowing(key_store(around.env).held()))
+    share(redactor)
+    return Base(around, start, hub, talk, standing, history, redactor)
 
 
 def publish(hub: Hub, event: AnyEvent) -> None:

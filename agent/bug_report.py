@@ -45,7 +45,8 @@ def write_report(around: Surroundings, told: Told) -> Path:
     path = folder / f"bug-{stamp}-{os.getpid()}.md"
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(Redactor(around.env).text(text).replace(str(around.where.home), "~") + "\n")
+        redacted = Redactor(around.env, around.secrets).text(text)
+        file.write(redacted.replace(str(around.where.home), "~") + "\n")
     return path
 
 

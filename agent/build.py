@@ -52,7 +52,6 @@ from gatewright.agent.providers.retry import Backoff, RetryPolicy
 from gatewright.agent.redact import Redactor
 from gatewright.agent.session import Session
 from gatewright.agent.settings.grants import GrantStore
-from gatewright.agent.settings.schema import Settings
 from gatewright.agent.settings.trust import TrustStore
 from gatewright.agent.settings_book import SettingsBook
 from gatewright.agent.short_answer import PageReader
@@ -128,7 +127,7 @@ async def open_session(
             retry_in=Backoff(RETRY, random=random.random),
             attempts=RETRY.attempts,
             barrier=barrier,
-            limits=_limits(around.settings),
+            limits=Limits(around.settings.max_turns or 0, around.settings.max_budget_usd or 0.0),
             interactive=interactive,
             fallback_names=around.settings.fallback_models,
             opening=partial(_ask_for_trust, base, env, live),
@@ -269,6 +268,7 @@ def _sandbox(base: Base, policy: Policy) -> CommandSandbox:
         restrictions=lambda: restrictions(policy.rules(), str(where.root), str(where.cwd)),
         warn=partial(_warn, base.hub),
         unconfined=lambda why: _publish(base.hub, Unconfined(why=why)),
+        secrets=lambda: base.around.secrets,
     )
 
 
@@ -360,6 +360,7 @@ def _context_factory(
             planning=planning,
             searcher=searcher,
             complete=reader,
+            secrets=live.around.secrets,
             private_hosts=live.around.settings.web.private_hosts,
         )
 
@@ -394,7 +395,3 @@ class WebSearcher:
             return await search_with(model, query, settings=around.providers, env=around.env)
         except GatewrightError as error:
             raise ToolFailure(str(error)) from error
-
-
-def _limits(settings: Settings) -> Limits:
-    return Limits(requests=settings.max_turns or 0, cost=settings.max_budget_usd or 0.0)

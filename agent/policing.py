@@ -34,6 +34,7 @@ def policy_config(around: Surroundings, mode: str) -> PolicyConfig:
         plan_enforcement=permissions.plan_enforcement,
         disable_bypass=permissions.disable_bypass_permissions_mode == "disable",
         harmless_env=permissions.harmless_env,
+        scrubbed_env=not around.secrets.shown(around.env),
     )
 
 

@@ -167,7 +167,8 @@ class SettingsBook:
             value = facts(key).default if default is None else default
         sources = loaded.provenance.get(key) or _below(loaded.provenance, key)
         text = json.dumps(value, ensure_ascii=False)
-        return Setting(key, Redactor({key: text}).text(text), ", ".join(sources) or DEFAULT)
+        shown = Redactor({key: text}, self._live.around.secrets).text(text)
+        return Setting(key, shown, ", ".join(sources) or DEFAULT)
 
     @staticmethod
     def _when(key: str) -> str:

@@ -8,14 +8,15 @@ from pathlib import Path
 
 import msgspec
 
-from gatewright.agent.errors import SettingsError
 from gatewright.agent.options import LaunchOptions
 from gatewright.agent.providers.settings import ProviderSettings
 from gatewright.agent.settings.paths import Places, places, user_home
 from gatewright.agent.settings.schema import Settings
 from gatewright.agent.settings.sources import Loaded, load
 from gatewright.agent.settings.trust import TrustStore
+from gatewright.agent.withheld import providers_of, secrets_of, set_by
 from gatewright.tools.access import Where
+from gatewright.tools.system.secrets import Secrets
 
 
 class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,6 +33,11 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def settings(self) -> Settings:
         return self.loaded.settings
+
+    @property
+    def secrets(self) -> Secrets:
+        """What commands are not given and text does not show."""
+        return secrets_of(self.settings, self.providers, self.env)
 
     def seen_from(self, where: Where) -> Where:
         """The place a call is made from, with the directories that are open now."""
@@ -53,21 +59,14 @@ def survey(options: LaunchOptions, env: Mapping[str, str], *, interactive: bool)
     )
     return Surroundings(
         options=options,
-        env={**env, **loaded.settings.env},
+        env={**env, **set_by(loaded.settings)},
         where=where,
         places=found,
         loaded=loaded,
         trusted=trusted,
         interactive=interactive,
-        providers=_providers(loaded.settings),
+        providers=providers_of(loaded.settings),
     )
-
-
-def _providers(settings: Settings) -> Mapping[str, ProviderSettings]:
-    try:
-        return msgspec.convert(settings.providers, dict[str, ProviderSettings])
-    except msgspec.ValidationError as error:
-        raise SettingsError(f"settings.json, providers: {error}.") from error
 
 
 def expanded(text: str, cwd: Path, home: Path) -> Path:

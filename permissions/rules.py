@@ -264,6 +264,7 @@ def _slash_form(specifier: str) -> Form | str:
 
 BUILTIN_ASKS: tuple[str, ...] = (
     "Read(~/.ssh/**)", "Read(~/.aws/**)", "Read(~/.gnupg/**)", "Read(**/.env)", "Read(**/.env.*)",
+    "Read(//proc/**/environ)",  # of a program outside, ours included: the keys it was started with
 )  # fmt: skip
 BUILTIN_EXCEPTIONS: Mapping[str, tuple[str, ...]] = {
     "Read(**/.env.*)": ("**/.env.example", "**/.env.sample", "**/.env.template"),

@@ -16,6 +16,7 @@ from gatewright.permissions.shell.changes import changes_something
 from gatewright.permissions.shell.containment import contained, strictly_inside
 from gatewright.permissions.shell.coverage import Cover, Coverage
 from gatewright.permissions.shell.danger import Danger
+from gatewright.permissions.shell.environment import shows_environment
 from gatewright.permissions.shell.excludes import with_excludes
 from gatewright.permissions.shell.hazard import Hazard
 from gatewright.permissions.shell.line import Line, Part, Start, read_line, sweep
@@ -310,6 +311,8 @@ class ShellCall:
         for operand, written in self._operands:
             if written and self._tier(operand):
                 return f"It would change {operand.arg.text}, which is protected."
+        if not self._context.scrubbed_env and any(map(shows_environment, self._opened)):
+            return "It would show secrets that your settings let commands have."
         return ""
 
     def _waived(self, hazards: Sequence[Hazard]) -> bool:

@@ -62,7 +62,7 @@ class Bash:
             raise ToolFailure("The command contains a NUL character; a shell cannot take that.")
         if input.run_in_background and ctx.jobs is None:
             raise ToolFailure("Nothing can run in the background here. Run it in the foreground.")
-        env = child_environment(ctx.env)
+        env = child_environment(ctx.env, ctx.secrets)
         program = shutil.which("bash", path=ctx.env.get("PATH")) or "/bin/bash"
         if self._snapshot is None or self._snapshot.cancelled():
             self._snapshot = asyncio.create_task(snapshot(program, env, ctx))

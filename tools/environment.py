@@ -1,9 +1,10 @@
-"""The environment commands run in: no pagers, prompts or colours, and no secrets by name."""
+"""The environment commands run in: no pagers, prompts or colours, and no secrets."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
+
+from gatewright.tools.system.secrets import Secrets
 
 _FIXED = {
     "GIT_TERMINAL_PROMPT": "0",
@@ -13,11 +14,6 @@ _FIXED = {
     "NO_COLOR": "1",
     "GATEWRIGHT": "1",
 }
-_SECRET = re.compile(
-    r"(?:^|_)(?:API_?KEY|SECRET|SECRETS|SECRET_KEY|SECRET_ACCESS_KEY|TOKEN|AUTH_TOKEN|PASSWORD"
-    r"|PASSWD|PASSPHRASE|PAT|CREDENTIALS?|PRIVATE_KEY|ACCESS_KEY|SESSION_TOKEN|ENCRYPTION_KEY)$",
-    re.IGNORECASE,
-)
 # What a shell runs first, or what makes a judged command mean something else (cd by CDPATH).
 _SHELL_CODE = frozenset({"BASH_ENV", "ENV", "PROMPT_COMMAND", "SHELLOPTS", "BASHOPTS", "PS4"}) | {
     "CDPATH",
@@ -26,16 +22,13 @@ _SHELL_CODE = frozenset({"BASH_ENV", "ENV", "PROMPT_COMMAND", "SHELLOPTS", "BASH
     "BASH_XTRACEFD",
 }
 
-KEEP = "GATEWRIGHT_KEEP_ENV"  # names, separated by commas, of secrets that commands may have
 
-
-def child_environment(base: Mapping[str, str]) -> dict[str, str]:
+def child_environment(base: Mapping[str, str], secrets: Secrets) -> dict[str, str]:
     """What a command sees of `base`: without secrets and without code a shell would run first."""
-    keep = {name.strip() for name in base.get(KEEP, "").split(",")}
     kept = {
         name: value
-        for name, value in base.items()
-        if name in keep or not (_SECRET.search(name) or name in _SHELL_CODE or _function(name))
+        for name, value in secrets.given(base).items()
+        if not (name in _SHELL_CODE or _function(name))
     }
     return {**kept, **_FIXED, **_safe_git(base)}
 

@@ -16,6 +16,7 @@ import msgspec
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block, Text
 from gatewright.tools.interact import Answer, Ask
+from gatewright.tools.system.secrets import Secrets
 
 if TYPE_CHECKING:
     from pydantic import BaseModel  # 66 ms with the first model: only tools that run pay it
@@ -304,6 +305,7 @@ class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
     planning: Planning | None = None
     searcher: Searcher | None = None
     complete: Callable[[str], Awaitable[str]] | None = None  # a small model's answer, or ""
+    secrets: Secrets = Secrets()  # which variables of `env` a command does not get
     private_hosts: tuple[str, ...] = ()  # names that may answer with a private address
 
     def judged(self, real: Mapping[Path, Path], readable: Callable[[str], bool]) -> ToolContext:

@@ -41,6 +41,14 @@ class KeyStore:
         """The providers that have a stored key."""
         return tuple(self._load())
 
+    def held(self) -> tuple[str, ...]:
+        """The keys in the file itself. A file that cannot be read holds none that we would use."""
+        try:
+            stored = self._load().values()
+        except GatewrightError:
+            return ()
+        return tuple(one.key for one in stored if one.key)
+
     def find(self, provider: str) -> str:
         """The stored key, or an empty string. May ask the keyring."""
         stored = self._load().get(provider)

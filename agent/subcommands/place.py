@@ -12,6 +12,8 @@ from gatewright.agent.settings.paths import Places, places
 from gatewright.agent.settings.sources import Loaded, load
 from gatewright.agent.settings.trust import TrustStore
 from gatewright.agent.starting import require_directory
+from gatewright.agent.withheld import providers_of, secrets_of
+from gatewright.tools.system.secrets import Secrets
 
 
 class Here(msgspec.Struct, frozen=True):
@@ -19,6 +21,11 @@ class Here(msgspec.Struct, frozen=True):
     trust: TrustStore
     trusted: bool
     loaded: Loaded
+
+    @property
+    def secrets(self) -> Secrets:
+        settings = self.loaded.settings
+        return secrets_of(settings, providers_of(settings), os.environ)
 
 
 def here() -> Here:

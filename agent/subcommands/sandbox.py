@@ -106,6 +106,7 @@ def _config(wanted: Wanted) -> Config:
         temp=_temp(home),
         aside=place.places.state / "set-aside",
         own_home=place.places.home,
+        secrets=place.secrets,
     )
     try:
         config = configured(base, place.loaded.settings.sandbox)

@@ -118,7 +118,8 @@ def export(session: Session, format: Kind = Format.MD, output: Target = "") -> N
 
     path = find_session(_folder(), session)
     header = read_transcript(path).header
-    text = document.export(header, branch_of(path), format.value, Redactor(os.environ))
+    redactor = Redactor(os.environ, here().secrets)
+    text = document.export(header, branch_of(path), format.value, redactor)
     if not output:
         give("".join(text), nl=False)
         return

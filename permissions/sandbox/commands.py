@@ -10,7 +10,7 @@ import contextlib
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -23,6 +23,7 @@ from gatewright.tools.access import Access, ShellText
 from gatewright.tools.blocks import Block, Code, Table, Text
 from gatewright.tools.interact import Ask, Option
 from gatewright.tools.protocol import Asker, SpawnRequest, TextContent, ToolResult
+from gatewright.tools.system.secrets import Secrets
 
 if TYPE_CHECKING:
     from gatewright.permissions.sandbox.config import Config, SandboxSettings
@@ -125,7 +126,7 @@ class CommandSandbox:
     restrictions: Callable[[], Restrictions] = Restrictions
     warn: Callable[[str], None] = lambda _: None
     unconfined: Callable[[str], None] = lambda _: None  # told once why commands run outside
-    env: Mapping[str, str] = field(default_factory=dict[str, str])
+    secrets: Callable[[], Secrets] = Secrets
     _box: Sandbox | None = None
     _found: Found | None = None
     temp: Path | None = None  # the session's own, made with the first command
@@ -285,6 +286,7 @@ class CommandSandbox:
                 roots=base.roots,
                 temp=self.temp,
                 own_home=base.own_home,
+                secrets=self.secrets(),
             ),
             self.settings,
         )

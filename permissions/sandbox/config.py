@@ -9,6 +9,7 @@ from typing import Literal, Protocol
 
 from gatewright.permissions.sandbox.limits import Limits, with_limit
 from gatewright.permissions.sandbox.profile import Network, Reach
+from gatewright.tools.system.secrets import Secrets
 
 # Kept from every command: keys and tokens that no build needs.
 PRIVATE = (
@@ -40,7 +41,7 @@ class Config:
     allow_write: tuple[str, ...] = ()
     network: Network = field(default_factory=Network)
     limits: Limits = field(default_factory=Limits)
-    keep_env: tuple[str, ...] = ()
+    secrets: Secrets = field(default_factory=Secrets)
 
 
 class FileSettings(Protocol):
@@ -126,5 +127,5 @@ def configured(base: Config, settings: SandboxSettings) -> Config:
         allow_write=(*base.allow_write, *files.allow_write),
         network=network(settings.network),
         limits=limits,
-        keep_env=(*base.keep_env, *settings.keep_env),
+        secrets=base.secrets.keeping(settings.keep_env),
     )

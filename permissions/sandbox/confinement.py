@@ -166,7 +166,7 @@ class Sandbox:
         argv = self._launcher(run, profile)
         argv.extend((*bwrap.limited(profile.limits, self.machine), *command, *request.argv))
         argv = cgroup.joined(argv, run.group, self.machine.shell)
-        env = environment.scrubbed(request.env, self.config.keep_env)
+        env = environment.scrubbed(request.env, self.config.secrets)
         env = environment.inside(env, profile.temp, extra)
         outer = request.ended
 

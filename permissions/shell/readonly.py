@@ -82,6 +82,8 @@ SPECIAL_EXAMPLES: tuple[tuple[str, bool], ...] = (
     ("env ls", False), ("printf '%s' a", True), ("printf -v a b", False), ("test -f a", True),
     ("[ -f a ]", True), ("test -v a", False), ("command -v ls", True), ("command ls", False),
     ("rg --hidden -g '*.py' x", False), ("rg -g .env x", False), ("rg -g '*.py' x", True),
-    ("ps aux", True), ("ps -ef", True), ("ps auxe", False), ("cd src", True), ("cd", False),
-    ("cd /etc", False), ("cd -", False), ("node --version", True), ("node x --version", False),
+    ("ps aux", True), ("ps -ef", True), ("ps auxe", False),
+    ("ps -o environ -p 1", False), ("ps --format=pid,environ", False),
+    ("cd src", True), ("cd", False), ("cd /etc", False), ("cd -", False),
+    ("node --version", True), ("node x --version", False),
 )  # fmt: skip

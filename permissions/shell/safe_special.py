@@ -193,7 +193,7 @@ def ps_is_safe(part: Part, world: World) -> bool:
     del world
     for index, arg in enumerate(part.argv[1:]):
         text = arg.text
-        if not arg.literal:
+        if not arg.literal or "environ" in text.lower():
             return False
         value = index > 0 and re.fullmatch(r"-[opCuUtgGs]|--(sort|format|pid|user)",
                                            part.argv[index].text)  # fmt: skip

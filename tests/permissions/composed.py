@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,18 +82,24 @@ async def desk(
     trust: bool = True,
     interactive: bool = True,
     settings: dict[str, Any] | None = None,
+    own: dict[str, Any] | None = None,
+    env: Mapping[str, str] | None = None,
 ) -> AsyncGenerator[Desk]:
-    """Opened in `folder/project` with a home of its own; titles need no server."""
+    """Opened in `folder/project` with a home of its own, where `own` is the person's settings.
+
+    Titles need no server.
+    """
     home, project = folder / "home", folder / "project"
     (home / ".gatewright").mkdir(parents=True)
     project.mkdir()
-    own = home / ".gatewright" / "settings.json"
-    text = '{"smallModel": "demo", "sandbox": {"enabled": false}}'
-    own.write_text(text, encoding="utf-8")
+    usual = {"smallModel": "demo", "sandbox": {"enabled": False}}
+    text = json.dumps({**usual, **(own or {})})
+    (home / ".gatewright" / "settings.json").write_text(text, encoding="utf-8")
     if settings is not None:
         write_settings(project, settings)
     async with ModelServer("\n---\n".join(script)) as server:
         env = {
+            **(env or {}),
             "HOME": str(home),
             "PATH": os.environ["PATH"],
             "ANTHROPIC_BASE_URL": server.url,

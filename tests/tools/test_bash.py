@@ -16,6 +16,7 @@ from gatewright.tools.blocks import Output
 from gatewright.tools.protocol import SpawnRequest
 from gatewright.tools.shelljob import ShellLimits
 from gatewright.tools.snapshot import snapshot
+from gatewright.tools.system.secrets import Secrets
 from tests.fakes.toolbox import Toolbox, text
 
 MARK = "GATEWRIGHT_TEST_MARK"
@@ -152,7 +153,7 @@ class TestEnvironment:
 
     async def test_secrets_are_left_out_unless_kept(self, box: Toolbox) -> None:
         secret = {"ANTHROPIC_API_KEY": "one", "GH_TOKEN": "two", "DB_PASSWORD": "three"}
-        box.set(env={**box.ctx.env, **secret, "GATEWRIGHT_KEEP_ENV": "GH_TOKEN"})
+        box.set(env={**box.ctx.env, **secret}, secrets=Secrets(kept=frozenset({"GH_TOKEN"})))
         command = "echo [$ANTHROPIC_API_KEY$GH_TOKEN$DB_PASSWORD]"
         assert await box.said("Bash", command=command) == "[two]"
 

@@ -23,6 +23,7 @@ from gatewright.permissions.sandbox.profile import (
     sandboxed,
 )
 from gatewright.permissions.sandbox.violations import KEPT, Violations, likely, note
+from gatewright.tools.system.secrets import Secrets
 
 WISHES = Wishes(cwd="/w/p", home="/h", roots=("/w/p",), temp="/t/x")
 SURVEY = Survey(
@@ -192,8 +193,8 @@ def test_globs(text: str, path: str, expected: bool) -> None:
      "BASH_FUNC_ls%%", "my_secret", "SENTRY_DSN"],
 )  # fmt: skip
 def test_names_that_go(name: str) -> None:
-    assert scrubbed({name: "x"}) == {}
-    assert scrubbed({name: "x"}, keep=(name,)) == {name: "x"}
+    assert scrubbed({name: "x"}, Secrets()) == {}
+    assert scrubbed({name: "x"}, Secrets(kept=frozenset({name}))) == {name: "x"}
 
 
 @pytest.mark.parametrize(
@@ -202,7 +203,7 @@ def test_names_that_go(name: str) -> None:
      "-----BEGIN RSA PRIVATE KEY-----"],
 )  # fmt: skip
 def test_values_that_go(value: str) -> None:
-    assert scrubbed({"HARMLESS": value}) == {}
+    assert scrubbed({"HARMLESS": value}, Secrets()) == {}
 
 
 @pytest.mark.parametrize(
@@ -210,7 +211,7 @@ def test_values_that_go(value: str) -> None:
              "VIRTUAL_ENV", "NODE_ENV", "CI", "KEYBOARD", "PASSENGER", "AUTHOR"],
 )  # fmt: skip
 def test_names_that_stay(name: str) -> None:
-    assert scrubbed({name: "x"}) == {name: "x"}
+    assert scrubbed({name: "x"}, Secrets()) == {name: "x"}
 
 
 def test_the_environment_points_to_what_is_writable() -> None:
