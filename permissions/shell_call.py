@@ -19,8 +19,8 @@ from gatewright.permissions.shell.danger import Danger
 from gatewright.permissions.shell.environment import shows_environment
 from gatewright.permissions.shell.excludes import with_excludes
 from gatewright.permissions.shell.hazard import Hazard
-from gatewright.permissions.shell.line import Line, Part, Start, read_line, sweep
-from gatewright.permissions.shell.matching import fires, restricted_texts
+from gatewright.permissions.shell.line import Line, Part, Start, read_line
+from gatewright.permissions.shell.matching import fires, restricted_texts, texts_of
 from gatewright.permissions.shell.operands import Operand
 from gatewright.permissions.shell.reach import Reach
 from gatewright.permissions.shell.readonly import is_safe
@@ -66,15 +66,7 @@ class ShellCall:
     @cached_property
     def _texts(self) -> tuple[str, ...]:
         """Every text a shell rule that restricts is compared with."""
-        found = [self._text.strip(), " ".join(self._text.split())]
-        for part in self._opened:
-            found.extend(restricted_texts(part))
-        if not self.line.understood:
-            for words in sweep(self._text):
-                found.append(" ".join(words))
-                if "/" in words[0]:
-                    found.append(" ".join((words[0].rpartition("/")[2], *words[1:])))
-        return tuple(dict.fromkeys(found))
+        return tuple(dict.fromkeys(texts_of(self.line, self._opened)))
 
     @cached_property
     def _hazards(self) -> tuple[Hazard, ...]:

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from gatewright.permissions.paths import components_meet
 from gatewright.permissions.rules import Bare, Rule, ShellForm
-from gatewright.permissions.shell.line import Part, Start, read_line
+from gatewright.permissions.shell.line import Line, Part, Start, read_line, sweep
 from gatewright.permissions.shell.words import Arg
 
 # Options before the sub-command, which a restriction looks past; True: takes a value.
@@ -42,6 +42,18 @@ def _kept(arg: Arg) -> str:
     if not text or _QUOTE.search(text):
         return "'" + text.replace("'", "'\\''") + "'"
     return text
+
+
+def texts_of(line: Line, parts: Iterable[Part]) -> Iterator[str]:
+    """Every text a restriction is compared with, the line's own first; `parts` are its opened ones."""
+    yield from (line.text.strip(), " ".join(line.text.split()))
+    for part in parts:
+        yield from restricted_texts(part)
+    if not line.understood:
+        for words in sweep(line.text):
+            yield " ".join(words)
+            if "/" in words[0]:
+                yield " ".join((words[0].rpartition("/")[2], *words[1:]))
 
 
 def restricted_texts(part: Part) -> Iterator[str]:
