@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from pathlib import Path
 
 from gatewright.agent.base import Base
 from gatewright.agent.settings.legacy import label
@@ -23,6 +25,7 @@ def policy_config(around: Surroundings, mode: str) -> PolicyConfig:
         cwd=around.where.cwd,
         home=around.where.home,
         directories=around.where.added,
+        spelled=spelled_root(around),
         rules=rules_of(around),
         mode=mode,
         interactive=around.interactive,
@@ -36,6 +39,20 @@ def policy_config(around: Surroundings, mode: str) -> PolicyConfig:
         harmless_env=permissions.harmless_env,
         scrubbed_env=not around.secrets.shown(around.env),
     )
+
+
+def spelled_root(around: Surroundings) -> tuple[Path, ...]:
+    """The root as the person wrote it, where links of theirs led the session here."""
+    where = around.where
+    shell = around.env.get("PWD", "")
+    given = Path(os.path.normpath(os.path.join(shell, around.options.cwd or "")))  # noqa: PTH118
+    depth = len(where.cwd.relative_to(where.root).parts)
+    if not given.is_absolute() or depth > len(given.parents):
+        return ()
+    spelled = given.parents[depth - 1] if depth else given
+    leads_here = os.path.realpath(given) == str(where.cwd)
+    same = leads_here and os.path.realpath(spelled) == str(where.root)
+    return (spelled,) if same and spelled != where.root else ()
 
 
 def start_mode(base: Base) -> str:

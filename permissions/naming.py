@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gatewright.permissions.links import own_real
 from gatewright.permissions.paths import Located, Paths, ancestors, inside, protected_component
 
 
@@ -30,7 +31,9 @@ def _has_component(literal: str, located: Located, paths: Paths) -> bool:
 def _reaches_outside(literal: str, located: Located, paths: Paths) -> bool:
     if literal in ("", "/") or literal == paths.place.home:
         return False
-    trusted = {above for directory in paths.trusted() for above in ancestors(directory)}
-    if literal in trusted:
+    trusted = paths.trusted()
+    if any(literal in ancestors(directory) for directory in trusted):
         return False
-    return any(inside(reading, literal) for reading in located.readings)
+    meant = {literal, own_real(literal, paths.place, paths.resolver)}
+    outside = [one for one in located.readings if not any(inside(one, d) for d in trusted)]
+    return all(any(inside(reading, one) for one in meant) for reading in outside)

@@ -77,7 +77,7 @@ class PathCall:
             case Bare():
                 return True
             case PathForm() as form:
-                pattern = self._context.patterns.of(form, builtin=rule.source == "builtin")
+                pattern = self._context.patterns.of(rule, form)
                 return any(pattern.restricts(reading) for reading in located.readings)
             case ParamForm() as form:
                 return param_matches(form, self._call)
@@ -90,7 +90,7 @@ class PathCall:
             return False
         form = rule.form
         if isinstance(form, PathForm):
-            pattern = self._context.patterns.of(form)
+            pattern = self._context.patterns.of(rule, form)
             if not all(pattern.matches(reading) for reading in located.readings):
                 return False
             return not self._must_be_named(located) or names_path(

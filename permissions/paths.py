@@ -10,7 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from typing import Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+
+if TYPE_CHECKING:  # it stands on this module
+    from gatewright.permissions.links import Followed
 
 Tier: TypeAlias = Literal["", "A", "B"]
 
@@ -20,6 +23,10 @@ class Resolver(Protocol):
 
     def real(self, path: str) -> str:
         """Resolve an absolute path, `..` applied after the link it follows; never fails."""
+        ...
+
+    def followed(self, path: str) -> Followed:
+        """Like `real`, with the links that led there."""
         ...
 
     def config_links(self) -> tuple[str, ...]:
@@ -49,6 +56,7 @@ class Place:
     home: str
     start: str
     directories: tuple[str, ...] = ()
+    spelled: tuple[str, ...] = ()  # the root as the person wrote it, through links of theirs
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,17 +216,13 @@ class Paths:
     def trusted(self) -> tuple[str, ...]:
         """Root and added directories in every spelling: as given, resolved, as started with."""
         if self._trusted is None:
-            given = (self.place.root, *self.place.directories)
+            given = (self.place.root, *self.place.spelled, *self.place.directories)
             self._trusted = tuple(dict.fromkeys((*given, *map(self.resolver.real, given))))
         return self._trusted
 
-    def within(self, located: Located, directory: str) -> bool:
-        """Both readings lie below `directory` in some spelling of it."""
-        spellings = {directory, self.resolver.real(directory)}
-        return all(any(inside(r, d) for d in spellings) for r in located.readings)
-
     def in_root(self, located: Located) -> bool:
-        return self.within(located, self.place.root)
+        spellings = {self.place.root, *self.place.spelled, self.resolver.real(self.place.root)}
+        return all(any(inside(r, d) for d in spellings) for r in located.readings)
 
     def is_inside(self, located: Located) -> bool:
         trusted = self.trusted()

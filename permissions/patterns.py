@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from gatewright.permissions.braces import expanded
+from gatewright.permissions.links import own_real
 from gatewright.permissions.paths import MAX_PATH, Place, Resolver, components_meet, lexical
 from gatewright.permissions.rules import PathForm, Rank, Rule
 
@@ -114,23 +115,29 @@ class Patterns:
     def __init__(self, place: Place, resolver: Resolver) -> None:
         self._place = place
         self._resolver = resolver
-        self._known: dict[tuple[PathForm, bool], PathPattern] = {}
+        self._known: dict[tuple[PathForm, bool, bool], PathPattern] = {}
         self._groups: dict[int, tuple[tuple[Rule, ...], PatternGroup]] = {}
 
-    def of(self, form: PathForm, *, builtin: bool = False) -> PathPattern:
-        key = (form, builtin)
+    def of(self, rule: Rule, form: PathForm) -> PathPattern:
+        """`form` is the rule's; what a grant is about may not be moved by the project's links."""
+        grants, builtin = rule.behavior == "allow", rule.source == "builtin"
+        key = (form, builtin, grants)
         found = self._known.get(key)
         if found is None:
-            found = compile_pattern(form, self._place, builtin=builtin, real=self._resolver.real)
+            real = self._own_real if grants else self._resolver.real
+            found = compile_pattern(form, self._place, builtin=builtin, real=real)
             self._known[key] = found
         return found
+
+    def _own_real(self, path: str) -> str:
+        return own_real(path, self._place, self._resolver)
 
     def group(self, rules: tuple[Rule, ...]) -> PatternGroup:
         """The compiled path rules among `rules`; remembered for as long as the tuple lives."""
         known = self._groups.get(id(rules))
         if known is None or known[0] is not rules:
             found = tuple(
-                (rule, self.of(rule.form, builtin=rule.source == "builtin"))
+                (rule, self.of(rule, rule.form))
                 for rule in rules
                 if isinstance(rule.form, PathForm)
             )
@@ -143,7 +150,7 @@ class Patterns:
     def rank(self, rule: Rule) -> Rank:
         """How specific a rule is, the literal prefix of path rules included."""
         if isinstance(rule.form, PathForm):
-            pattern = self.of(rule.form, builtin=rule.source == "builtin")
+            pattern = self.of(rule, rule.form)
             return (2, len(pattern.literal), 0)
         return rule.rank
 
@@ -160,8 +167,7 @@ def _anchored(pattern: str, place: Place, *, builtin: bool) -> tuple[tuple[str, 
     if text == "~" or text.startswith("~/"):
         return (place.home,), text[2:], False
     if text.startswith("/"):
-        roots = tuple(dict.fromkeys((place.root, place.start)))
-        return (place.root,) if place.root == place.start else (roots[0],), text[1:], False
+        return (place.root, *place.spelled), text[1:], False
     base = "/" if builtin else place.start
     if text.startswith("./"):
         return (base,), text[2:], False
@@ -170,7 +176,7 @@ def _anchored(pattern: str, place: Place, *, builtin: bool) -> tuple[tuple[str, 
         everywhere = (
             (base,)
             if builtin
-            else tuple(dict.fromkeys((place.start, place.root, *place.directories)))
+            else tuple(dict.fromkeys((place.start, place.root, *place.spelled, *place.directories)))
         )
         return everywhere, "**/" + bare, True
     return (base,), text, text.startswith("**/")

@@ -43,6 +43,7 @@ class PolicyConfig:
     cwd: Path
     home: Path
     directories: tuple[Path, ...] = ()
+    spelled: tuple[Path, ...] = ()  # the root as the session was started with
     rules: Mapping[str, RuleTexts] = field(default_factory=dict[str, RuleTexts])
     mode: str = "default"
     interactive: bool = True
@@ -94,6 +95,7 @@ class Policy:
             home=_text(config.home),
             start=_text(config.cwd),
             directories=tuple(map(_text, config.directories)),
+            spelled=tuple(map(_text, config.spelled)),
         )
         self.resolver = DiskResolver(self.place)  # for paths; a decision brings its own answers
         self._patterns = Patterns(self.place, self.resolver)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from gatewright.permissions.links import Followed, followed
 from gatewright.permissions.paths import components_meet, lexical
-
-MAX_LINKS = 40
 
 
 class TableResolver:
@@ -28,26 +27,10 @@ class TableResolver:
     def real(self, path: str) -> str:
         if not self._links:
             return lexical(path)
-        current = "/"
-        pending = [part for part in path.split("/") if part not in ("", ".")][::-1]
-        followed = 0
-        while pending:
-            part = pending.pop()
-            if part == "..":
-                current = current.rpartition("/")[0] or "/"
-                continue
-            step = f"{current}/{part}" if current != "/" else f"/{part}"
-            target = self._links.get(step)
-            if target is None:
-                current = step
-                continue
-            followed += 1
-            if followed > MAX_LINKS:
-                return step  # a loop: no such file, and nothing it could escape to
-            if target.startswith("/"):
-                current = "/"
-            pending.extend(p for p in reversed(target.split("/")) if p not in ("", "."))
-        return current
+        return self.followed(path).real
+
+    def followed(self, path: str) -> Followed:
+        return followed(path, self._links.get)
 
     def expand(self, pattern: str) -> tuple[str, ...] | None:
         """The known links a glob matches, and what lies behind a link it goes through."""

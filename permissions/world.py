@@ -13,6 +13,7 @@ import socket
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
+from gatewright.permissions.links import Followed, on_disk
 from gatewright.permissions.paths import Place, components_meet
 
 DNS_SECONDS = 5.0
@@ -35,6 +36,9 @@ class DiskResolver:
         if "\0" in path:
             return path
         return os.path.realpath(path)
+
+    def followed(self, path: str) -> Followed:
+        return on_disk(path)
 
     def expand(self, pattern: str) -> tuple[str, ...] | None:
         """Every path a glob matches, up to a limit beyond which nobody can tell."""

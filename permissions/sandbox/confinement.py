@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from gatewright.permissions.links import led_out, on_disk
 from gatewright.permissions.paths import inside
 from gatewright.permissions.sandbox import bwrap, cgroup, environment, landlock, mounts, seccomp
 from gatewright.permissions.sandbox.config import ENV_EXAMPLES, Config
@@ -93,7 +94,8 @@ class Sandbox:
             given = (
                 glob for each in texts for glob in globs(each, base, self._home, grants=grants)
             )
-            return tuple(each for glob in given for each in resolved(glob))
+            within = self.roots if grants else ()
+            return tuple(each for glob in given for each in resolved(glob, within))
 
         own = () if config.own_home is None else (os.path.realpath(config.own_home),)
         kept = read(config.deny_write)
@@ -136,7 +138,7 @@ class Sandbox:
             extra=tuple(
                 path
                 for text in config.allow_write
-                if os.path.isdir(path := _absolute(text, str(config.cwd), self._home))
+                if os.path.isdir(path := _absolute(text, str(config.cwd), self._home, self.roots))
             ),
             seen=(self._home, *self.machine.seen, *_programs(search)),
             network=config.network,
@@ -361,12 +363,15 @@ def _programs(search: str) -> Iterator[str]:
             yield os.path.dirname(real) if os.path.basename(real) == "bin" else real
 
 
-def _absolute(text: str, base: str, home: str) -> str:
+def _absolute(text: str, base: str, home: str, roots: tuple[str, ...]) -> str:
+    """Where a setting points, links resolved; "" where a link in a root leads it out of there."""
     if text == "~" or text.startswith("~/"):
         text = home + text[1:]
     if text.startswith("//"):
         text = text[1:]
     path = os.path.join(base, text)
+    if led_out(on_disk(path), roots):
+        return ""
     parent, name = os.path.split(os.path.normpath(path))
     whole = os.path.realpath(path)
     return whole if os.path.lexists(whole) else os.path.join(os.path.realpath(parent), name)

@@ -13,6 +13,7 @@ import re
 from dataclasses import dataclass
 
 from gatewright.permissions import braces
+from gatewright.permissions.links import led_out, on_disk
 
 _MAGIC = re.compile(r"[*?\[{]")
 
@@ -30,9 +31,14 @@ class Glob:
         return self.pattern.fullmatch(path) is not None
 
 
-def resolved(glob: Glob) -> tuple[Glob, ...]:
-    """The glob, and the same where links in its literal part lead."""
+def resolved(glob: Glob, roots: tuple[str, ...] = ()) -> tuple[Glob, ...]:
+    """The glob, and the same where links in its literal part lead.
+
+    What grants names its `roots`: links in there do not lead it out of them.
+    """
     real = os.path.realpath(glob.literal)
+    if roots and led_out(on_disk(glob.literal), roots):
+        return (glob,)
     if glob.pattern is None or real == glob.literal:
         return (glob,)
     head = re.escape(glob.literal.rstrip("/"))
