@@ -120,7 +120,7 @@ async def open_session(
             modes=policy,
             rules=policy,
             commands=Commands((*built_in(), sandbox_command(sandbox.panel))),
-            executor=gated([tools], policy, _gate_ports(base, barrier, sandbox)),
+            executor=gated([tools], policy, _gate_ports(base, live, barrier, sandbox)),
             context=_context_factory(live, kept, planning, ledger, reader),
             open_model=opener,
             model_name=base.model_name,
@@ -231,26 +231,26 @@ async def _ask_for_trust(
 
 
 def _gate_ports(
-    base: Base, barrier: Callable[[], Awaitable[None]], sandbox: CommandSandbox
+    base: Base, live: LiveSettings, barrier: Callable[[], Awaitable[None]], sandbox: CommandSandbox
 ) -> GatePorts:
-    hub, redactor = base.hub, base.redactor
     store = GrantStore(base.around.places, trusted=base.around.trusted)
 
     async def persist(rules: tuple[str, ...]) -> None:
         """A grant that cannot be kept still counts in this session, and the person is told."""
         try:
             await asyncio.to_thread(store.store, rules)
+            live.refresh()
         except SettingsError as error:
-            _warn(hub, f"This counts in this session only. {error}")
+            _warn(base.hub, f"This counts in this session only. {error}")
 
     return GatePorts(
-        record=lambda record: _publish(hub, _decided(record, redactor)),
+        record=lambda record: _publish(base.hub, _decided(record, base.redactor)),
         barrier=barrier,
         saving=base.keep,
         clock=CLOCK.monotonic,
         persist=persist,
         place=store.place,
-        mode_changed=lambda mode: _publish(hub, ModeChanged(mode=mode, by="answer")),
+        mode_changed=lambda mode: _publish(base.hub, ModeChanged(mode=mode, by="answer")),
         sandbox=sandbox,
     )
 

@@ -262,7 +262,7 @@ class Gate:
             if grant.mode:
                 self._ports.mode_changed(self._policy.set(grant.mode))
         for rule in rules:
-            self._policy.add("allow", rule)
+            self._policy.grant(rule)
         if rules and self._ports.persist is not None:
             await self._ports.persist(rules)
 

@@ -43,7 +43,8 @@ def question(
     body = [_placed(block, where) for block in body]
     if not body:
         body.append(Text(facts.target))
-    if ask.lacking and runs is not None and ask.lacking != (runs.command,):
+    unsaid = ask.reason.stage is not Stage.MODE  # there the reason names them
+    if unsaid and ask.lacking and runs is not None and ask.lacking != (runs.command,):
         body.append(Text("No rule covers: " + " · ".join(ask.lacking), "dim"))
     return Question(
         kind="permission",

@@ -86,6 +86,7 @@ class Policy:
         self._previous = "default"
         self._plan_file = config.plan_file
         self._session = RuleTexts()
+        self._granted: frozenset[str] = frozenset()
         self._rules: RuleSet | None = None
         self._watchers: list[Callable[[str], None]] = []
         self.recent = Recent()
@@ -182,6 +183,7 @@ class Policy:
     def follow(self, config: PolicyConfig) -> None:
         """Settings changed: take up what they say now, keep the mode and what was granted."""
         self._config = config
+        self._let_go(config)
         self.place = replace(self.place, directories=tuple(map(_text, config.directories)))
         self.resolver = DiskResolver(self.place)
         self._patterns = Patterns(self.place, self.resolver)
@@ -189,6 +191,15 @@ class Policy:
         allowed = modes.effective(self._mode, disable_bypass=config.disable_bypass)
         if allowed != self._mode:
             self.set(allowed)
+
+    def _let_go(self, config: PolicyConfig) -> None:
+        """A grant that the person's settings hold is theirs alone: taken away there, it is gone."""
+        files = (config.rules.get(name, RuleTexts()) for name in ("user", "local"))
+        kept = self._granted & {text for lists in files for text in lists.allow}
+        if kept:
+            self._granted -= kept
+            allow = tuple(text for text in self._session.allow if text not in kept)
+            self._session = replace(self._session, allow=allow)
 
     def table(self) -> Sequence[Block]:
         """The rules, what is wrong with them, the directories, and the last decisions."""
@@ -258,6 +269,11 @@ class Policy:
         self._session = RuleTexts(**lists)
         self._rules = None
         return f"Added for this session: {behavior} {rule}"
+
+    def grant(self, rule: str) -> None:
+        """An "always" of the person: a rule of this session until a settings file has it."""
+        self.add("allow", rule)
+        self._granted |= {rule}
 
     def remove(self, rule: str, behavior: str = "") -> str:
         """Remove a session rule, from one list or all. Raises ValueError when it is not one."""

@@ -24,6 +24,7 @@ from gatewright.permissions.shell.matching import fires, restricted_texts, texts
 from gatewright.permissions.shell.operands import Operand
 from gatewright.permissions.shell.reach import Reach
 from gatewright.permissions.shell.readonly import is_safe
+from gatewright.permissions.shell.reasons import why_it_asks
 from gatewright.permissions.shell.restricting import group_hits
 from gatewright.permissions.shell.rule_index import RuleIndex, index_of
 from gatewright.permissions.shell.suggest import suggestions
@@ -349,10 +350,7 @@ class ShellCall:
     def _why_it_asks(self, mode: Mode) -> str:
         if not self.line.understood:
             return f"The line is not simple enough to be judged in parts: {self.line.why}."
-        lacking = self.lacking()
-        if lacking == (self._text.strip(),) or not lacking:
-            return f"No rule covers this command, and it asks in {mode.id} mode."
-        return f"No rule covers: {', '.join(lacking)}."
+        return why_it_asks(self._lacking_parts(), self.line, mode.id, self._is_covered)
 
     def lacking(self) -> tuple[str, ...]:
         if not self.line.understood:
@@ -360,13 +358,15 @@ class ShellCall:
         return tuple(part.source.strip() for part in self._lacking_parts())
 
     def _lacking_parts(self) -> list[Part]:
-        coverage = self._coverage(self._context.rules.trusted)
-        found: list[Part] = []
-        for part in self.line.parts:
-            cover = coverage.of(part, hook=False)
-            if cover is None or self._beaten(part, cover):
-                found.append(part)
-        return found
+        return [part for part in self.line.parts if not self._is_covered(part)]
+
+    def _is_covered(self, part: Part) -> bool:
+        cover = self._granting.of(part, hook=False)
+        return cover is not None and not self._beaten(part, cover)
+
+    @cached_property
+    def _granting(self) -> Coverage:
+        return self._coverage(self._context.rules.trusted)
 
     def rewritten(self, *, exact: bool) -> str:
         """What runs when nobody looked: searches leave out what Read rules are about."""

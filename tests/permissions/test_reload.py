@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from gatewright.agent.commands.outcome import Panel
 from gatewright.agent.events import ModeChanged, Noticed
+from gatewright.tools.blocks import plain
 from tests.permissions.composed import Desk, desk
 
 RULES = {
@@ -108,3 +110,23 @@ async def test_a_change_between_two_calls_of_one_turn_counts_for_the_second(
         opened.answer(asked, "once")
         assert (await opened.decided("good0")).rule == "Bash(make good)"
         await opened.ended()
+
+
+async def test_an_always_is_one_rule_and_goes_with_the_file_that_keeps_it(tmp_path: Path) -> None:
+    calls = [f'call[m{n}]: Bash {{"command": "make all"}}\n---\nsay: done' for n in range(3)]
+    async with desk(tmp_path, calls) as opened:
+        opened.session.submit("build")
+        opened.answer(await opened.asked(), "always")
+        await opened.ended()
+        shown = await opened.session.run_command("/permissions")
+        assert isinstance(shown, Panel)
+        rules = plain(shown.fallback.blocks[0])
+        assert [row.split()[-1] for row in rules.splitlines() if "make all:*" in row] == ["local"]
+        (kept,) = opened.project.rglob("*.local.json")
+        assert kept.read_text(encoding="utf-8").count("Bash(make all:*)") == 1
+        opened.session.submit("again")
+        await opened.ended(2)
+        assert (await opened.decided("m1")).source == "local"
+        kept.write_text("{}", encoding="utf-8")
+        opened.session.submit("and again")
+        await opened.asked(2)

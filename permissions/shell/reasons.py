@@ -1,0 +1,44 @@
+"""Why a line asks, in words that lead to what is missing: a rule, or a look at a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from gatewright.permissions.shell.line import Line, Part
+
+
+def why_it_asks(
+    lacking: Sequence[Part], line: Line, mode: str, covered: Callable[[Part], bool]
+) -> str:
+    """`lacking` are the commands nothing covers; `covered` says whether anything covers one.
+
+    A command that only its redirection keeps from running is told by that alone.
+    """
+    by_redirection = [part for part in lacking if _only_opens(part) or covered(_bare(part))]
+    others = [part.source.strip() for part in lacking if part not in by_redirection]
+    said = list(_redirections(by_redirection))
+    if not said and (len(line.parts) == 1 or not others):
+        return f"No rule covers this command, and it asks in {mode} mode."
+    if others:
+        said.insert(0, f"No rule covers: {', '.join(others)}.")
+    return " ".join(said)
+
+
+def _only_opens(part: Part) -> bool:
+    return bool(part.redirects) and not part.argv and not part.assigns
+
+
+def _bare(part: Part) -> Part:
+    return replace(part, redirects=tuple(one for one in part.redirects if not one.file))
+
+
+def _redirections(parts: Iterable[Part]) -> Iterable[str]:
+    files = [one for part in parts for one in part.redirects if one.file]
+    for verb, chosen in (
+        ("writes to", [one for one in files if one.writes]),
+        ("reads", [one for one in files if not one.writes]),
+    ):
+        names = ", ".join(dict.fromkeys(one.arg.text for one in chosen))
+        if names:
+            yield f"A redirection {verb} {names}."

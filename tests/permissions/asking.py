@@ -1,0 +1,69 @@
+"""The gate over the real built-in tools on a real directory, and a person who says one thing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from gatewright.permissions.decision import DecisionRecord
+from gatewright.permissions.gate import HookVerdict
+from gatewright.permissions.gated import GatePorts, gated
+from gatewright.permissions.policy import Policy, PolicyConfig
+from gatewright.permissions.rules import RuleTexts
+from gatewright.tools.access import Where
+from gatewright.tools.fs import ReadLedger
+from gatewright.tools.interact import Answer, Ask
+from gatewright.tools.proc import spawn
+from gatewright.tools.protocol import ToolCall, ToolResult
+from gatewright.tools.registry import TOOLS, BuiltinTools
+from tests.fakes.executor import context
+
+
+class Desk:
+    """Answers everything with `answer`, after doing `meanwhile`."""
+
+    def __init__(
+        self,
+        root: Path,
+        *,
+        allow: tuple[str, ...] = (),
+        deny: tuple[str, ...] = (),
+        mode: str = "default",
+        answer: str = "once",
+    ) -> None:
+        self.root = root
+        self.answer = answer
+        self.asked: list[Ask] = []
+        self.hooked: list[ToolCall] = []
+        self.records: list[DecisionRecord] = []
+        self.meanwhile: Callable[[], object] = lambda: None
+        self.ledger = ReadLedger()
+        rules = {"user": RuleTexts(allow=allow, deny=deny)}
+        home = root.parent / "home"
+        config = PolicyConfig(root=root, cwd=root, home=home, rules=rules, mode=mode)
+        ports = GatePorts(record=self.records.append, before_tool=self.hook)
+        self.executor = gated([BuiltinTools(TOOLS)], Policy(config), ports)
+        self.context = msgspec.structs.replace(
+            context(root), ledger=self.ledger, spawn=spawn, ask=self.ask
+        )
+
+    async def ask(self, ask: Ask) -> Answer:
+        self.asked.append(ask)
+        self.meanwhile()
+        return Answer((self.answer,))
+
+    async def hook(self, call: ToolCall, where: Where) -> HookVerdict:
+        self.hooked.append(call)
+        return HookVerdict()
+
+    def file(self, name: str, content: str) -> Path:
+        """One the model has read."""
+        path = self.root / name
+        path.write_text(content, encoding="utf-8")
+        self.ledger.note(path, path.read_bytes())
+        return path
+
+    async def call(self, name: str, **input: object) -> ToolResult:
+        return await self.executor.execute(ToolCall("c1", name, dict(input)), self.context)

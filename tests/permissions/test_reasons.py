@@ -1,0 +1,45 @@
+"""Why a command asks is said in the question once, and it is the reason."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gatewright.tools.blocks import plain
+from tests.permissions.asking import Desk
+
+WHOLE = "No rule covers this command, and it asks in default mode."
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        ("echo hi > a.txt", "A redirection writes to a.txt."),
+        ("make good >> log 2>&1", "A redirection writes to log."),
+        ("> a.txt", "A redirection writes to a.txt."),
+        ("ls > a.txt && ls > b.txt && ls >> a.txt", "A redirection writes to a.txt, b.txt."),
+        ("cat < /etc/hosts", "A redirection reads /etc/hosts."),
+        ("make all", WHOLE),
+        ("make all > log", WHOLE),
+        ("ls && make all", "No rule covers: make all."),
+        ("make all && echo hi > a.txt", "No rule covers: make all. A redirection writes to a.txt."),
+        ("make all 2>/dev/null", WHOLE),
+    ],
+)
+async def test_the_reason_is_what_keeps_it_from_running_and_stands_there_once(
+    tmp_path: Path, command: str, reason: str
+) -> None:
+    desk = Desk(tmp_path, allow=("Bash(make good:*)",), answer="no")
+    await desk.call("Bash", command=command)
+    (ask,) = desk.asked
+    assert ask.reason == reason
+    assert [plain(block) for block in ask.body] == [f"$ {command}"]
+
+
+async def test_beside_another_reason_the_uncovered_part_is_named(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, answer="no")
+    await desk.call("Bash", command="ls; rm -rf build")
+    (ask,) = desk.asked
+    assert "No rule covers" not in ask.reason
+    assert plain(ask.body[-1]) == "No rule covers: rm -rf build"
