@@ -92,8 +92,8 @@ def local(servers: Sequence[LocalServer]) -> Iterator[Finding]:
 def ripgrep(path: str) -> Finding:
     if path:
         return Finding("ripgrep", Health.GOOD, path)
-    advice = "Searching works, but slowly: install ripgrep 14 or newer."
-    return Finding("ripgrep", Health.WARN, "not found", advice)
+    advice = "Grep and Glob need it: install ripgrep 14 or newer."
+    return Finding("ripgrep", Health.BAD, "not found", advice)
 
 
 def git() -> Finding:

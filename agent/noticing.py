@@ -5,7 +5,6 @@ Fed with the main agent's events; looks at the disk only when the person speaks 
 
 from __future__ import annotations
 
-import os
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -20,6 +19,7 @@ from gatewright.agent.events import (
 )
 from gatewright.agent.prompt.memory import MemoryFile, MemoryPlaces, nested_files, section
 from gatewright.agent.standing import PATHS
+from gatewright.tools.system.exact import real_path
 
 WATCHED = 200
 NAMED = 20
@@ -43,8 +43,8 @@ class Noticing:
         match event:
             case ToolStarted(call_id=call_id, input=input):
                 name = next((str(input[key]) for key in PATHS if key in input), "")
-                if name and "\0" not in name:
-                    self._running[call_id] = Path(os.path.realpath(self._places.cwd / name))
+                if name:
+                    self._running[call_id] = Path(real_path(self._places.cwd / name))
             case ToolFinished(call_id=call_id, ok=ok):
                 path = self._running.pop(call_id, None)
                 if path is not None and ok:
@@ -98,6 +98,6 @@ class Noticing:
 def _stamp(path: Path) -> tuple[int, int] | None:
     try:
         status = path.stat()
-    except OSError:
+    except (OSError, ValueError):  # gone, or no name that a file can have
         return None
     return status.st_mtime_ns, status.st_size

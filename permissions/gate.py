@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias
 
 from gatewright.permissions.context import Call, Context, HookWord
@@ -135,6 +135,7 @@ class Request:
     agent: str = "main"
     hook: HookVerdict = HookVerdict()
     foreseen: Foresee = _nothing_foreseen  # asked only when a person is
+    real: Mapping[str, str] = field(default_factory=dict[str, str])  # where its paths lead
 
 
 class Gate:
@@ -195,7 +196,8 @@ class Gate:
         """Decide with everything known that a decision needs to know."""
         policy, ports = self._policy, self._ports
         call = Call(request.call.name, request.call.input, request.facts.access)
-        resolver = DiskResolver(policy.place)  # its own: calls are decided side by side
+        # Its own, since calls are decided side by side; what was looked up for the tool counts.
+        resolver = DiskResolver(policy.place, request.real)
         context = self._context(request, resolver)
         for _ in range(MAX_ROUNDS):
             decision = decide(call, context)

@@ -55,7 +55,9 @@ class GatedExecutor:
             if facts.error:
                 return ToolResult.failed(f"The input was changed by who allowed it: {facts.error}")
             ctx = self._looked(facts.access, ctx)
-            outcome = await self._gate.changed(replace(request, call=call, facts=facts))
+            outcome = await self._gate.changed(
+                replace(request, call=call, facts=facts, real=_texts(ctx))
+            )
         if not isinstance(outcome, Passed):
             return _not_run(outcome)
         await self._ports.saving(facts.access, any(self._policy.resolver.trees.values()))
@@ -84,7 +86,8 @@ class GatedExecutor:
 
     def _request(self, call: ToolCall, facts: Facts, ctx: ToolContext) -> Request:
         foreseen = partial(self._raw.foreseen, call, ctx)
-        return Request(call, facts, ctx.where, ctx.ask, ctx.agent, foreseen=foreseen)
+        request = Request(call, facts, ctx.where, ctx.ask, ctx.agent, foreseen=foreseen)
+        return replace(request, real=_texts(ctx))
 
     def _looked(self, access: Access, ctx: ToolContext) -> ToolContext:
         """With where the paths lead now and what a search may show; the tool looks again."""
@@ -126,6 +129,10 @@ def _not_run(outcome: Refused | Hopeless) -> ToolResult:
     if outcome.told:
         return ToolResult.failed(outcome.message, summary="answered instead")
     return ToolResult.refused(outcome.message, ends_turn=outcome.ends_turn)
+
+
+def _texts(ctx: ToolContext) -> dict[str, str]:
+    return {str(path): str(real) for path, real in ctx.real.items()}
 
 
 def gated(sources: Sequence[ToolSource], policy: Policy, ports: GatePorts) -> Executor:

@@ -12,30 +12,34 @@ import os
 import socket
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from gatewright.permissions.links import Followed, on_disk
 from gatewright.permissions.paths import Place, components_meet
+from gatewright.tools.system.exact import real_path
 
 DNS_SECONDS = 5.0
 GIT_SECONDS = 10.0
 MAX_ANSWERS = 64
 MAX_MATCHES = 2000
+_NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 class DiskResolver:
     """Answers from the file system at once, and from `answers` for names and git states."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Place, known: Mapping[str, str] = _NOTHING) -> None:
+        """`known` is where paths led when the call was looked at: that is judged, and used."""
         self._place = place
+        self._known = known
         self.hosts: dict[str, tuple[str, ...]] = {}
         self.trees: dict[str, bool] = {}
         self.missing_hosts: set[str] = set()
         self.missing_trees: set[str] = set()
 
     def real(self, path: str) -> str:
-        if "\0" in path:
-            return path
-        return os.path.realpath(path)
+        known = self._known.get(path)
+        return real_path(path) if known is None else known
 
     def followed(self, path: str) -> Followed:
         return on_disk(path)
@@ -58,7 +62,7 @@ class DiskResolver:
         for directory in dict.fromkeys((self._place.root, self._place.start, self._place.home)):
             link = f"{directory}/.gatewright"
             if os.path.islink(link):  # noqa: PTH114  a Path would cost more than the call
-                found.append(os.path.realpath(link))
+                found.append(real_path(link))
         return tuple(found)
 
     def nested_repository(self, directory: str, root: str) -> bool:

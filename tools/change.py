@@ -18,6 +18,7 @@ from gatewright.tools import fs
 from gatewright.tools.fs import WHOLE_LIMIT, settled
 from gatewright.tools.near import missing
 from gatewright.tools.protocol import ToolContext, ToolFailure
+from gatewright.tools.system.exact import open_directory, real_path
 from gatewright.tools.system.regular import kind_of
 
 
@@ -29,12 +30,10 @@ def change(path: Path, expected: bytes | None, data: bytes, ctx: ToolContext) ->
     """
     target = settled(path, ctx)
     try:
-        if expected is None:
-            target.parent.mkdir(parents=True, exist_ok=True)
-        with _directory(target.parent) as directory:
+        with _directory(target.parent, make=expected is None) as directory:
             _replace(directory, target.name, expected, data)
     except OSError as error:
-        if error.errno == errno.ELOOP:
+        if error.errno in (errno.ELOOP, errno.ENOTDIR) and real_path(target) != str(target):
             raise ToolFailure(_moved(path)) from None
         raise ToolFailure(f"Cannot write {path}: {error.strerror}.") from None
     except _Changed:
@@ -45,12 +44,13 @@ def change(path: Path, expected: bytes | None, data: bytes, ctx: ToolContext) ->
 def changeable(path: Path, ctx: ToolContext) -> bytes:
     """The bytes of a file that is as the model has read it and can be written; else ToolFailure."""
     try:
-        old = fs.reading(path)
+        real = settled(path, ctx)
+        old = fs.reading(real)
     except FileNotFoundError:
         raise ToolFailure(missing(path, ctx)) from None
     if reason := ctx.ledger.stale(path, old):
         raise ToolFailure(reason)
-    writable(path)
+    writable(real)
     return old
 
 
@@ -77,13 +77,10 @@ class _Changed(Exception):
 
 
 @contextlib.contextmanager
-def _directory(path: Path) -> Generator[int, None, None]:
+def _directory(path: Path, *, make: bool) -> Generator[int, None, None]:
     """The open directory that really is at `path`, no link followed on the way."""
-    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    fd = open_directory(path, make=make)
     try:
-        with contextlib.suppress(FileNotFoundError):  # no /proc: the open above must do
-            if os.readlink(f"/proc/self/fd/{fd}") != str(path):  # noqa: PTH115  exact text
-                raise _Changed
         yield fd
     finally:
         os.close(fd)

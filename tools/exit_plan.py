@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
 from typing import cast
 
 from pydantic import BaseModel, Field
@@ -21,6 +22,7 @@ from gatewright.tools.protocol import (
     ToolFailure,
     ToolResult,
 )
+from gatewright.tools.system.exact import real_path
 
 _KEEP = "keep"
 _OPTIONS = (
@@ -75,7 +77,8 @@ class ExitPlanMode:
 def _plan(planning: Planning, given: str | None) -> str:
     """The plan file as it is now; what the model passed counts only without one."""
     try:
-        text = fs.decode(fs.reading(planning.path)).text
+        folder = Path(real_path(planning.path.parent))  # the file itself must be no link
+        text = fs.decode(fs.reading(folder / planning.path.name)).text
     except FileNotFoundError:
         text = given or ""
     if not text.strip():

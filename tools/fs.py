@@ -16,7 +16,8 @@ from typing import BinaryIO
 import msgspec
 
 from gatewright.tools.protocol import ToolContext, ToolFailure
-from gatewright.tools.system.regular import NotRegular, open_regular
+from gatewright.tools.system.exact import open_exact, real_path
+from gatewright.tools.system.regular import NotRegular
 
 WHOLE_LIMIT = 64 * 1024 * 1024  # files above are read in parts and not changed by Edit or Write
 
@@ -105,38 +106,39 @@ def newline(text: str) -> str:
 
 def settled(path: Path, ctx: ToolContext) -> Path:
     """Where the path really leads; ToolFailure if that is not where the judged call led."""
-    try:
-        real = Path(os.path.realpath(path))
-    except ValueError as error:
-        raise ToolFailure(f"Cannot read {path}: {error}.") from None
+    real = Path(real_path(path))
     if ctx.real.get(path, real) != real:
         raise ToolFailure(f"{path} now leads to {real}, which nobody agreed to. Call again.")
     return real
 
 
-def opened(path: Path) -> BinaryIO:
-    """A regular file for reading; FileNotFoundError, or ToolFailure that says what it is."""
+def opened(real: Path) -> BinaryIO:
+    """The regular file at a path as `settled` gives it, which is opened without following a link.
+
+    FileNotFoundError, or ToolFailure that says what is there instead.
+    """
     try:
-        return open_regular(path)
+        return open_exact(real)
     except FileNotFoundError:
         raise
     except NotRegular as error:
         raise ToolFailure(f"{error}.") from None
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise ToolFailure(f"Cannot read {path}: {reason}.") from None
+    except OSError as error:
+        if real_path(real) != str(real):
+            raise ToolFailure(f"{real} became a link just now. Call again.") from None
+        raise ToolFailure(f"Cannot read {real}: {error.strerror}.") from None
 
 
-def reading(path: Path) -> bytes:
-    """The bytes of a regular file within WHOLE_LIMIT, through links; ToolFailure otherwise."""
-    with opened(path) as file:
+def reading(real: Path, limit: int = WHOLE_LIMIT) -> bytes:
+    """The bytes of the file that `opened` opens, within the limit; ToolFailure otherwise."""
+    with opened(real) as file:
         size = os.fstat(file.fileno()).st_size
-        if size > WHOLE_LIMIT:
+        if size > limit:
             raise ToolFailure(
-                f"{path} has {size:,} bytes, above the {WHOLE_LIMIT:,} this tool takes."
+                f"{real} has {size:,} bytes, above the {limit:,} this tool takes."
                 " Use Bash (sed, split) for it."
             )
-        return file.read(WHOLE_LIMIT + 1)
+        return file.read(limit + 1)
 
 
 class ReadLedger:
@@ -154,7 +156,7 @@ class ReadLedger:
         self._shown: OrderedDict[tuple[str, str], bytes] = OrderedDict()
 
     def note(self, path: Path, content: bytes) -> None:
-        key, digest = os.path.realpath(path), _digest(content)
+        key, digest = real_path(path), _digest(content)
         with self._lock:
             if self._noted.get(key) not in (None, digest):
                 for shown in [shown for shown in self._shown if shown[0] == key]:
@@ -165,7 +167,7 @@ class ReadLedger:
                 self._noted.popitem(last=False)
 
     def stale(self, path: Path, content: bytes) -> str:
-        known = self._noted.get(os.path.realpath(path))
+        known = self._noted.get(real_path(path))
         if known is None:
             return f"{path} was not read yet. Read it first."
         if known != _digest(content):
@@ -173,7 +175,7 @@ class ReadLedger:
         return ""
 
     def shown(self, path: Path, content: bytes, part: str) -> bool:
-        key, digest = (os.path.realpath(path), part), _digest(content)
+        key, digest = (real_path(path), part), _digest(content)
         with self._lock:
             before = self._shown.get(key)
             self._shown[key] = digest

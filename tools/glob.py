@@ -12,11 +12,11 @@ from pydantic import BaseModel, Field
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block, Text
 from gatewright.tools.counted import counted
+from gatewright.tools.ground import Ground
 from gatewright.tools.hits import Sight, newest_first
-from gatewright.tools.near import missing
 from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
-from gatewright.tools.query import Query
-from gatewright.tools.rg import search
+from gatewright.tools.query import Found, Query
+from gatewright.tools.rg import Bounds, search
 
 LIMIT = 100
 SECONDS = 20.0
@@ -44,13 +44,12 @@ class Glob:
 
     async def run(self, input: GlobInput, ctx: ToolContext) -> AsyncIterator[Progress | ToolResult]:
         base, pattern = _split(input, ctx.where)
-        if not base.is_dir():
-            raise ToolFailure(
-                f"{base} is not a directory." if base.exists() else missing(base, ctx)
-            )
-        names, cut = await _files(ctx, base, pattern)
-        newest = await asyncio.to_thread(_newest, base, names, ctx)
-        yield _result(newest, len(names), cut)
+        with Ground(base, ctx) as ground:
+            if ground.file is not None:
+                raise ToolFailure(f"{base} is not a directory.")
+            found = await _files(ctx, ground, pattern)
+            newest = await asyncio.to_thread(_newest, found, Sight(ground, ctx))
+        yield _result(newest, len(found.lines), found.cut)
 
     def view(self, input: GlobInput, result: ToolResult | None) -> Sequence[Block]:
         del input
@@ -72,19 +71,15 @@ def _split(input: GlobInput, where: Where) -> tuple[Path, str]:
     return inner.resolve(lead), "/" + "/".join(parts[literal:])
 
 
-async def _files(ctx: ToolContext, base: Path, pattern: str) -> tuple[list[bytes], str]:
+async def _files(ctx: ToolContext, ground: Ground, pattern: str) -> Found:
     pattern = "\\" + pattern if pattern.startswith("!") else pattern
-    query = Query(root=base, mode="names", globs=(pattern,))
-    found = await search(query, ctx, seconds=SECONDS, limit=64 * 1024 * 1024)
-    if found.failed:
-        raise ToolFailure(f"The pattern is wrong. {found.failed}")
-    return found.output.split(b"\0")[:-1], found.cut
+    query = Query(mode="names", globs=(pattern,))
+    return await search(query, ground, ctx, Bounds(SECONDS, 64 * 1024 * 1024))
 
 
-def _newest(base: Path, names: Sequence[bytes], ctx: ToolContext) -> list[str]:
+def _newest(found: Found, sight: Sight) -> list[str]:
     """The newest readable files, at most LIMIT."""
-    sight = Sight(base, ctx)
-    labels = (sight.label(name) for name in newest_first(base, names))
+    labels = (sight.label(name) for name in newest_first(found.times))
     return list(itertools.islice((label for label in labels if label), LIMIT))
 
 

@@ -11,12 +11,12 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block, Output
+from gatewright.tools.ground import Ground
 from gatewright.tools.hits import Rows, Sight, Slice, content, listing
-from gatewright.tools.near import missing
 from gatewright.tools.preview import preview
-from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
-from gatewright.tools.query import Found, Mode, Query
-from gatewright.tools.rg import LIMIT, search
+from gatewright.tools.protocol import Progress, ToolContext, ToolResult
+from gatewright.tools.query import Mode, Query
+from gatewright.tools.rg import Bounds, search
 
 SECONDS = 20.0
 PAGE = 250
@@ -57,13 +57,11 @@ class Grep:
         return "Search", input.pattern if place == "." else f"{input.pattern} in {place}"
 
     async def run(self, input: GrepInput, ctx: ToolContext) -> AsyncIterator[Progress | ToolResult]:
-        base = _base(input, ctx.where)
-        if not base.exists():
-            raise ToolFailure(missing(base, ctx))
-        if input.output_mode == "content":
-            rows, cut = await _content(input, base, ctx)
-        else:
-            rows, cut = await _listing(input, base, ctx)
+        with Ground(_base(input, ctx.where), ctx) as ground:
+            if input.output_mode == "content":
+                rows, cut = await _content(input, ground, ctx)
+            else:
+                rows, cut = await _listing(input, ground, ctx)
         yield _page(rows, cut, input)
 
     def view(self, input: GrepInput, result: ToolResult | None) -> Sequence[Block]:
@@ -78,25 +76,25 @@ def _base(input: GrepInput, where: Where) -> Path:
     return where.resolve(input.path) if input.path else where.cwd
 
 
-async def _content(input: GrepInput, base: Path, ctx: ToolContext) -> tuple[Rows, str]:
-    query = _query(input, base)
-    found = await _search(query, ctx, limit=_PARALLEL)
+async def _content(input: GrepInput, ground: Ground, ctx: ToolContext) -> tuple[Rows, str]:
+    query = _query(input)
+    found = await search(query, ground, ctx, Bounds(SECONDS, _PARALLEL))
     if found.full:
         # Plenty of hits: one thread in path order, stopped once there is enough for this page.
         enough = input.offset + (input.head_limit or 10_000) + 1
-        found = await _search(msgspec.structs.replace(query, ordered=True), ctx, lines=enough)
+        query = msgspec.structs.replace(query, ordered=True)
+        found = await search(query, ground, ctx, Bounds(SECONDS, lines=enough))
     cut = "there are more" if found.full else found.cut
-    sight = Sight(query.root, ctx, numbers=input.numbers)
-    return content(found.output, Slice(input.offset, input.head_limit), sight), cut
+    sight = Sight(ground, ctx, numbers=input.numbers)
+    return content(found.lines, Slice(input.offset, input.head_limit), sight), cut
 
 
-async def _listing(input: GrepInput, base: Path, ctx: ToolContext) -> tuple[Rows, str]:
-    query = _query(input, base)
-    found = await _search(query, ctx)
+async def _listing(input: GrepInput, ground: Ground, ctx: ToolContext) -> tuple[Rows, str]:
+    query = _query(input)
+    found = await search(query, ground, ctx, Bounds(SECONDS))
     cut = "there are more" if found.full else found.cut
     wanted = Slice(input.offset, input.head_limit)
-    sight = Sight(query.root, ctx)
-    return listing(found.output, wanted, sight, counts=query.mode == "counts"), cut
+    return listing(found, wanted, Sight(ground, ctx), counts=query.mode == "counts"), cut
 
 
 _MODES: Mapping[str, Mode] = {
@@ -106,13 +104,10 @@ _MODES: Mapping[str, Mode] = {
 }
 
 
-def _query(input: GrepInput, base: Path) -> Query:
-    directory = base.is_dir()
+def _query(input: GrepInput) -> Query:
     shown = input.output_mode == "content"
     around = min(input.context or 0, _CONTEXT) if shown else 0
     return Query(
-        root=base if directory else base.parent,
-        target="." if directory else f"./{base.name}",
         mode=_MODES[input.output_mode],
         pattern=input.pattern,
         globs=tuple(_globs(input.glob or "")),
@@ -122,13 +117,6 @@ def _query(input: GrepInput, base: Path) -> Query:
         before=min(input.before or around, _CONTEXT) if shown else 0,
         after=min(input.after or around, _CONTEXT) if shown else 0,
     )
-
-
-async def _search(query: Query, ctx: ToolContext, *, limit: int = LIMIT, lines: int = 0) -> Found:
-    found = await search(query, ctx, seconds=SECONDS, limit=limit, lines=lines)
-    if found.failed:
-        raise ToolFailure(f"The search was not run. {found.failed}")
-    return found
 
 
 def _globs(text: str) -> list[str]:

@@ -1,18 +1,17 @@
-"""From ripgrep's NUL-separated output to lines for the model, in a fixed order."""
+"""From what a search found to lines for the model, in a fixed order."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Mapping
 
 import msgspec
 
 from gatewright.tools.access import Where
+from gatewright.tools.ground import Ground
 from gatewright.tools.inert import visible
 from gatewright.tools.protocol import ToolContext, everything
-
-_SEPARATOR = b"--"
+from gatewright.tools.query import SEPARATOR, Found, Lines
 
 
 class Slice(msgspec.Struct, frozen=True):
@@ -29,47 +28,26 @@ class Rows(msgspec.Struct, frozen=True):
     total: int
 
 
-def content(output: bytes, wanted: Slice, sight: Sight) -> Rows:
-    """`path:12:match` and `path-11-context` lines as ripgrep prints them sorted by path."""
-    groups = _grouped(output)
-    end = wanted.start + wanted.count if wanted.count else len(output)
+def content(found: Lines, wanted: Slice, sight: Sight) -> Rows:
+    """`path:12:match` and `path-11-context` lines, sorted by path."""
+    end = wanted.start + wanted.count if wanted.count else sum(map(len, found.values())) * 2 + 1
     shown: list[str] = []
     total = 0
-    separated = any(_SEPARATOR in lines for lines in groups.values())
-    for name in sorted(groups, key=_components):
+    separated = any(SEPARATOR in lines for lines in found.values())
+    for name in sorted(found, key=_components):
         if not (label := sight.label(name)):
             continue
-        lines = groups[name]
+        lines = found[name]
         if separated and total:
-            lines = [_SEPARATOR, *lines]
+            lines = [SEPARATOR, *lines]
         part = lines[max(0, wanted.start - total) : max(0, end - total)]
         shown += [_row(label, line, numbers=sight.numbers) for line in part]
         total += len(lines)
     return Rows(shown, total)
 
 
-def _grouped(output: bytes) -> dict[bytes, list[bytes]]:
-    """Lines by file; ripgrep prints a file's lines together, in any order of files."""
-    groups: dict[bytes, list[bytes]] = {}
-    current: list[bytes] = []
-    separator = False
-    last = b""
-    for line in output.split(b"\n")[:-1]:
-        name, nul, rest = line.partition(b"\0")
-        if not nul:
-            separator = separator or line == _SEPARATOR
-            continue
-        if name != last:
-            current, last, separator = groups.setdefault(name, []), name, False
-        elif separator:
-            current.append(_SEPARATOR)
-            separator = False
-        current.append(rest)
-    return groups
-
-
 def _row(label: str, rest: bytes, *, numbers: bool) -> str:
-    if rest is _SEPARATOR:
+    if rest is SEPARATOR:
         return "--"
     text = rest.decode(errors="replace").removesuffix("\r")
     digits = len(text) - len(text.lstrip("0123456789"))
@@ -78,36 +56,22 @@ def _row(label: str, rest: bytes, *, numbers: bool) -> str:
     return f"{label}{mark}{visible(body)}"
 
 
-def listing(output: bytes, wanted: Slice, sight: Sight, *, counts: bool) -> Rows:
+def listing(found: Found, wanted: Slice, sight: Sight, *, counts: bool) -> Rows:
     """Files with their counts by path, or files alone with the newest first."""
-    if counts:
-        pairs = dict(line.split(b"\0", 1) for line in output.split(b"\n")[:-1])
-        names = sorted(pairs, key=_components)
-    else:
-        pairs = {}
-        names = newest_first(sight.root, output.split(b"\0")[:-1])
+    names = sorted(found.lines, key=_components) if counts else newest_first(found.times)
     if not sight.sees_all:
         names = [name for name in names if sight.shows(name)]
     end = wanted.start + wanted.count if wanted.count else len(names)
     shown = [
-        f"{sight.label(name)}:{pairs[name].decode()}" if counts else sight.label(name)
+        f"{sight.label(name)}:{found.lines[name][0].decode()}" if counts else sight.label(name)
         for name in names[wanted.start : end]
     ]
     return Rows(shown, len(names))
 
 
-def newest_first(root: Path, names: Sequence[bytes]) -> list[bytes]:
+def newest_first(times: Mapping[bytes, int]) -> list[bytes]:
     """The names by modification time; equal times in the order of their paths."""
-    base = os.fsencode(root) + b"/"
-    stat = os.stat
-    ranked: list[tuple[int, bytes]] = []
-    for name in names:
-        try:
-            ranked.append((-stat(base + name).st_mtime_ns, name))
-        except OSError:  # gone since the search
-            ranked.append((0, name))
-    ranked.sort()
-    return [name for _, name in ranked]
+    return [name for _, name in sorted((-at, name) for name, at in times.items())]
 
 
 def _components(name: bytes) -> bytes:
@@ -123,12 +87,12 @@ def brief(path: str, where: Where) -> str:
 class Sight:
     """What the model is told of a path, and whether it may know of it at all."""
 
-    def __init__(self, root: Path, ctx: ToolContext, *, numbers: bool = True) -> None:
-        self.root = root
+    def __init__(self, ground: Ground, ctx: ToolContext, *, numbers: bool = True) -> None:
+        self.root = ground.root
         self.numbers = numbers
         self._where = ctx.where
         self._readable = ctx.readable
-        leads = (f"{root}/", f"{os.path.realpath(root)}/")  # rules are about either spelling
+        leads = (f"{ground.root}/", f"{ground.real_root}/")  # rules are about either spelling
         self._leads = tuple(dict.fromkeys(lead.replace("//", "/") for lead in leads))
 
     @property

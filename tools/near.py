@@ -9,27 +9,30 @@ import difflib
 import itertools
 import os
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from gatewright.tools.protocol import ToolContext
+from gatewright.tools.system.exact import open_directory, real_path
 
 _ENTRIES = 2000
 
 
 def missing(path: Path, ctx: ToolContext) -> str:
     """That `path` does not exist, with the nearest names there and what exists of the way."""
-    parent, here = path.parent, f"The current directory is {ctx.where.cwd}."
+    real = ctx.real.get(path) or Path(real_path(path))  # where it was judged to lead
+    parent, here = real.parent, f"The current directory is {ctx.where.cwd}."
     known = _names(parent, ctx)
     if known is not None:
-        names = difflib.get_close_matches(path.name, known, n=3, cutoff=0.6)
-        stem = [name for name in known if Path(name).stem == path.stem]
+        names = difflib.get_close_matches(real.name, known, n=3, cutoff=0.6)
+        stem = [name for name in known if Path(name).stem == real.stem]
         found = list(dict.fromkeys([*names, *stem]))[:4]
         hint = f" Near names there: {', '.join(found)}." if found else ""
         return f"{path} does not exist.{hint} {here}"
     while not parent.is_dir():
         parent = parent.parent
     known = _names(parent, ctx)
-    rest = path.relative_to(parent).parts
+    rest = real.relative_to(parent).parts
     if known is None or not rest:
         return f"{path} does not exist. {here}"
     names = difflib.get_close_matches(rest[0], known, n=3, cutoff=0.6)
@@ -39,12 +42,15 @@ def missing(path: Path, ctx: ToolContext) -> str:
 
 def _names(directory: Path, ctx: ToolContext) -> Sequence[str] | None:
     """What may be named of a directory; None for one that is not there or not opened to us."""
-    try:
-        real = Path(os.path.realpath(directory))
-        if not any(real.is_relative_to(inside) for inside in (ctx.where.root, *ctx.where.added)):
-            return None
-        with os.scandir(real) as entries:
-            names = [entry.name for entry in itertools.islice(entries, _ENTRIES)]
-    except (OSError, ValueError):
+    if not any(directory.is_relative_to(inside) for inside in (ctx.where.root, *ctx.where.added)):
         return None
-    return [name for name in names if ctx.readable(str(real / name))]
+    with ExitStack() as held:
+        try:
+            here = open_directory(directory)
+            held.callback(os.close, here)
+            fd = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=here)
+            held.callback(os.close, fd)
+            names = [entry.name for entry in itertools.islice(os.scandir(fd), _ENTRIES)]
+        except OSError:
+            return None
+    return [name for name in names if ctx.readable(str(directory / name))]

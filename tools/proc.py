@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import fcntl
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 from gatewright.tools.protocol import SpawnRequest, ToolFailure
 from gatewright.tools.sweep import MARKER, end_strays, group_lives, next_marker
 
 CHUNK = 256 * 1024
+_F_GETPATH = 50  # of macOS
 _LEFTOVER = 1024 * 1024  # a pipe holds no more than this once its writer is gone
 _POLL = 0.01
 
@@ -192,9 +196,9 @@ async def spawn(request: SpawnRequest) -> GroupChild:
         def begin() -> subprocess.Popen[bytes]:
             return subprocess.Popen(
                 request.argv,
-                cwd=request.cwd,
+                cwd=_start_of(request),
                 env={**request.env, MARKER: marker},
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.DEVNULL if request.stdin < 0 else request.stdin,
                 stdout=writer,
                 stderr=writer,
                 start_new_session=True,
@@ -212,8 +216,17 @@ async def spawn(request: SpawnRequest) -> GroupChild:
     return GroupChild(process, reader, marker, request.ended)
 
 
+def _start_of(request: SpawnRequest) -> Path | str:
+    """A descriptor's own name leads to the directory itself, wherever its path leads by now."""
+    if request.at < 0:
+        return request.cwd
+    if sys.platform == "darwin":  # there a descriptor knows its path, and cannot be entered
+        return fcntl.fcntl(request.at, _F_GETPATH, bytes(1024)).rstrip(b"\0").decode()
+    return f"/proc/self/fd/{request.at}"
+
+
 def _refusal(request: SpawnRequest, error: OSError | ValueError) -> str:
-    if not request.cwd.is_dir():
+    if request.at < 0 and not request.cwd.is_dir():
         return f"The directory {request.cwd} does not exist any more; nothing was run there."
     reason = error.strerror if isinstance(error, OSError) else error
     return f"Cannot start {request.argv[0]}: {reason}."

@@ -143,11 +143,17 @@ class Foreseen(msgspec.Struct, frozen=True):
 
 
 class SpawnRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """A child process: own process group and session, stdin closed, stderr joined to stdout."""
+    """A child process: own process group and session, stderr joined to stdout.
+
+    Its standard input is empty, or what `stdin` describes. Where `at` is an open directory it
+    starts in exactly that one; `cwd` then only names it.
+    """
 
     argv: tuple[str, ...]
     cwd: Path
     env: Mapping[str, str]
+    at: int = -1
+    stdin: int = -1
     fds: tuple[int, ...] = ()  # descriptors the child inherits under the same numbers
     ended: Callable[[], None] | None = None  # called once: nothing of it is left, or none started
     start: Callable[[Callable[[], Any]], Any] | None = None  # begins it, in a thread of its own

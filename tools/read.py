@@ -66,13 +66,7 @@ class Read:
 
 
 def _read(path: Path, input: ReadInput, ctx: ToolContext) -> ToolResult:
-    if path.is_dir():
-        raise ToolFailure(f"{path} is a directory. List it with Bash (ls) or search it with Glob.")
-    try:
-        file = fs.opened(fs.settled(path, ctx))
-    except FileNotFoundError:
-        raise ToolFailure(missing(path, ctx)) from None
-    with file:
+    with _opened(path, ctx) as file:
         size = os.fstat(file.fileno()).st_size
         total: int | None = None
         sample = file.read(_SNIFF)
@@ -100,6 +94,19 @@ def _read(path: Path, input: ReadInput, ctx: ToolContext) -> ToolResult:
         if found.total is None:
             found = msgspec.structs.replace(found, total=total)
     return _text(path, found, size, "" if encoding == "utf-8" else encoding)
+
+
+def _opened(path: Path, ctx: ToolContext) -> BinaryIO:
+    real = fs.settled(path, ctx)
+    try:
+        return fs.opened(real)
+    except FileNotFoundError:
+        raise ToolFailure(missing(path, ctx)) from None
+    except ToolFailure:
+        if not real.is_dir():
+            raise
+        advice = "List it with Bash (ls) or search it with Glob."
+        raise ToolFailure(f"{path} is a directory. {advice}") from None
 
 
 def _lines(content: bytes) -> int:

@@ -11,15 +11,23 @@ import re
 import subprocess
 import sys
 import sysconfig
+import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import BinaryIO
 
 import msgspec
 
-from gatewright.tools.protocol import SpawnRequest, ToolContext
-from gatewright.tools.query import Found, Query
-from gatewright.tools.slowsearch import slow_search
+from gatewright.tools.ground import Ground
+from gatewright.tools.protocol import SpawnRequest, ToolContext, ToolFailure
+from gatewright.tools.query import Found, Printed, Query, by_file
 
 LIMIT = 16 * 1024 * 1024
+MISSING = (
+    "There is no ripgrep to search with. The package brings it along for Linux and macOS; here the"
+    " person installs ripgrep 14 or newer. Until then search with Bash (grep, find)."
+)
+_AT_ONCE = 128  # open files: a process may have few
 _PAUSE = 0.001  # ripgrep writes file by file: waking up for each would take its processor away
 _CROWD = 8 * 1024  # with chunks of this size, or an output of the other, pausing would hold it up
 _PLENTY = 256 * 1024
@@ -79,30 +87,111 @@ def _version(program: str) -> int:
     return int(found[1]) if found else 0
 
 
-async def search(
-    query: Query, ctx: ToolContext, *, seconds: float, limit: int = LIMIT, lines: int = 0
-) -> Found:
-    """What the query finds within `seconds` and about `limit` bytes or `lines` lines."""
+class Bounds(msgspec.Struct, frozen=True):
+    """How long a search may take, and about how many bytes or lines it may print."""
+
+    seconds: float
+    limit: int = LIMIT
+    lines: int = 0
+
+
+async def search(query: Query, ground: Ground, ctx: ToolContext, bounds: Bounds) -> Found:
+    """What the query finds on the ground; ToolFailure where it cannot be run.
+
+    Every file it names is a regular one on that ground, and what is said of it is of that file.
+    """
     program = locate(ctx.where.root, ctx.env.get("PATH"))
     if not program:
-        return await slow_search(query, ctx.env, seconds=seconds, limit=limit)
-    return await _run((program, *query.argv()), query.root, ctx, Bounds(seconds, limit, lines))
+        raise ToolFailure(MISSING)
+    engine = _Engine(program, query, ctx)
+    if ground.file is not None:
+        return await engine.within({b"./" + os.fsencode(ground.given.name): ground.file}, bounds)
+    ground.begin()
+    printed = await engine.below(ground, bounds)
+    found = Found(by_file(printed.output, query.mode), cut=printed.cut, full=printed.full)
+    return await _believed(engine, found, ground, bounds) if found.lines else found
 
 
-class Bounds(msgspec.Struct, frozen=True):
-    seconds: float
-    limit: int
-    lines: int
+async def _believed(engine: _Engine, found: Found, ground: Ground, bounds: Bounds) -> Found:
+    """Only what is said of files that surely are the ones on the ground.
+
+    Of those in directories that changed meanwhile only the names are taken: they are opened here
+    and searched once more, as descriptors.
+    """
+    seen = await asyncio.to_thread(ground.look, found.lines)
+    times = {name: one.changed for name, one in seen.items()}
+    moved = [name for name, one in seen.items() if one.moved and engine.query.mode != "names"]
+    if len(seen) == len(found.lines) and not moved:
+        return msgspec.structs.replace(found, times=times)
+    doubted = frozenset(moved)
+    lines = {n: found.lines[n] for n in found.lines if n in seen and n not in doubted}
+    cut, deadline = found.cut, time.monotonic() + bounds.seconds
+    for at in range(0, len(moved), _AT_ONCE):
+        left = deadline - time.monotonic()
+        if left <= 0:
+            cut = cut or "files changed while they were searched"
+            break
+        files = await asyncio.to_thread(ground.open, moved[at : at + _AT_ONCE])
+        try:
+            again = await engine.within(files, Bounds(left, bounds.limit))
+        finally:
+            for file in files.values():
+                file.close()
+        lines.update(again.lines)
+        cut = cut or again.cut
+    times = {name: times[name] for name in lines}
+    return Found(lines, times, cut, found.full)
 
 
-async def _run(argv: tuple[str, ...], cwd: Path, ctx: ToolContext, bounds: Bounds) -> Found:
+class _Engine:
+    """One query, ready to be asked of a directory or of open files."""
+
+    def __init__(self, program: str, query: Query, ctx: ToolContext) -> None:
+        self._program = program
+        self._ctx = ctx
+        self._env = _environment(ctx)
+        self.query = query
+
+    async def below(self, ground: Ground, bounds: Bounds) -> Printed:
+        argv = (self._program, *self.query.argv(*(() if self.query.mode == "names" else (".",))))
+        request = SpawnRequest(argv=argv, cwd=ground.real, env=self._env, at=ground.fd)
+        return await self._printed(request, bounds)
+
+    async def within(self, files: Mapping[bytes, BinaryIO], bounds: Bounds) -> Found:
+        """What it finds in open files, which the answer calls by the names given."""
+        named = {b"/dev/fd/%d" % file.fileno(): name for name, file in files.items()}
+        if not named:
+            return Found({})
+        request = SpawnRequest(
+            argv=(self._program, *self.query.argv(*map(os.fsdecode, named))),
+            cwd=Path("/"),
+            env=self._env,
+            fds=tuple(file.fileno() for file in files.values()),
+        )
+        printed = await self._printed(request, bounds)
+        parts = by_file(printed.output, self.query.mode)
+        lines = {named[alias]: part for alias, part in parts.items() if alias in named}
+        times = {name: os.fstat(files[name].fileno()).st_mtime_ns for name in lines}
+        return Found(lines, times, printed.cut, printed.full)
+
+    async def _printed(self, request: SpawnRequest, bounds: Bounds) -> Printed:
+        printed = await _run(request, self._ctx, bounds)
+        if printed.failed:
+            raise ToolFailure(f"The search was not run. {printed.failed}")
+        return printed
+
+
+def _environment(ctx: ToolContext) -> dict[str, str]:
+    names = ("PATH", "HOME", "XDG_CONFIG_HOME")  # where the person's own git ignore file is
+    return {name: ctx.env[name] for name in names if name in ctx.env} | {"LC_ALL": "C.UTF-8"}
+
+
+async def _run(request: SpawnRequest, ctx: ToolContext, bounds: Bounds) -> Printed:
     """Run ripgrep and collect what it prints.
 
     An incomplete last record is dropped when the search is cut.
     """
-    names = ("PATH", "HOME", "XDG_CONFIG_HOME")  # where the person's own git ignore file is
-    env = {name: ctx.env[name] for name in names if name in ctx.env} | {"LC_ALL": "C.UTF-8"}
-    child = await ctx.spawn(SpawnRequest(argv=argv, cwd=cwd, env=env))
+    child = await ctx.spawn(request)
     data = bytearray()
     full = late = False
     try:
@@ -121,8 +210,8 @@ async def _run(argv: tuple[str, ...], cwd: Path, ctx: ToolContext, bounds: Bound
         await child.kill(0.2)
         end = max(data.rfind(b"\n"), data.rfind(b"\0"))
         cut = f"the search was stopped after {bounds.seconds:.0f} s" if late else ""
-        return Found(bytes(data[: end + 1]), cut=cut, full=full)
+        return Printed(bytes(data[: end + 1]), cut=cut, full=full)
     code = await child.wait()
     if code == 2 and b"\0" not in data:
-        return Found(b"", failed=data.decode(errors="replace").strip())
-    return Found(bytes(data))
+        return Printed(b"", failed=data.decode(errors="replace").strip())
+    return Printed(bytes(data))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from gatewright.tools import fs
 from gatewright.tools.protocol import ToolContext, ToolFailure
+from gatewright.tools.system.exact import real_path
 
 _SHELL = re.compile(r"[|&;<>$`*?\[\]{}~\n\\!#()]")
 _SHOWING = frozenset({"cat", "nl", "head", "tail", "bat"})
@@ -20,8 +21,7 @@ def note_shown(command: str, cwd: Path, ctx: ToolContext) -> None:
     for name in _operands(command):
         path = cwd / name
         try:
-            if path.stat().st_size <= _LARGEST:
-                ctx.ledger.note(path, fs.reading(path))
+            ctx.ledger.note(path, fs.reading(Path(real_path(path)), _LARGEST))
         except (OSError, ToolFailure):
             continue
 

@@ -55,12 +55,13 @@ class Write:
 
 def _planned(path: Path, content: str, ctx: ToolContext) -> tuple[bytes | None, bytes, str]:
     """The bytes there now and after, and the text there now; ToolFailure where it cannot be."""
-    old = _current(path)
+    real = fs.settled(path, ctx)
+    old = _current(real)
     if old is None:
         return None, fs.FileText("", "utf-8").encode(content), ""
     if old and (reason := ctx.ledger.stale(path, old)):
         raise ToolFailure(reason)
-    writable(path)
+    writable(real)
     return old, *_in_encoding_of(old, content)
 
 
@@ -80,9 +81,9 @@ def _write(path: Path, content: str, ctx: ToolContext) -> ToolResult:
     )
 
 
-def _current(path: Path) -> bytes | None:
+def _current(real: Path) -> bytes | None:
     try:
-        return fs.reading(path)
+        return fs.reading(real)
     except FileNotFoundError:
         return None
 

@@ -7,7 +7,6 @@ whole, once a turn and again at the turn's end, to know what the commands of tha
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from gatewright.agent.events import (
 from gatewright.agent.history.blobs import Blobs
 from gatewright.agent.history.shadow import Shadow
 from gatewright.tools.access import Access
+from gatewright.tools.system.exact import real_path
 
 OFF = "Changes that commands make cannot be undone here"
 
@@ -86,7 +86,7 @@ class Checkpoints:
         self._emit(FileSaved(state=state))
 
     def _state_of(self, path: Path) -> FileState:
-        return self._blobs.state_of(Path(os.path.realpath(path)))
+        return self._blobs.state_of(Path(real_path(path)))
 
     async def _keep_tree(self, *, after: bool) -> None:
         if self._shadow is None:

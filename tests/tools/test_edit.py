@@ -277,8 +277,8 @@ class TestRaces:
         await box.said("Read", file_path="file.txt")
         reading = fs.reading
 
-        def disturbed(asked: Path) -> bytes:
-            data = reading(asked)
+        def disturbed(asked: Path, *limit: int) -> bytes:
+            data = reading(asked, *limit)
             asked.write_text("a and more\n", encoding="utf-8")
             return data
 

@@ -1,4 +1,4 @@
-"""Grep and Glob against ripgrep itself, and the search without ripgrep against both."""
+"""Grep and Glob against ripgrep itself."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ import subprocess
 import time
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from gatewright.tools import rg
-from gatewright.tools.hits import Sight, Slice, content
+from gatewright.tools.ground import Ground
 from gatewright.tools.query import Query
-from gatewright.tools.slowsearch import slow_search
 from tests.fakes.toolbox import Toolbox, text
 
 RG = rg.locate(Path("/nonexistent"))  # the one the product starts
@@ -64,40 +62,13 @@ def plain_rg(root: Path, *arguments: str) -> list[str]:
     return done.stdout.decode(errors="replace").splitlines()
 
 
-QUERIES = [
-    Query(root=Path(), mode="names", globs=("*.py",)),
-    Query(root=Path(), mode="names", globs=("src/**/*.{py,log}",)),
-    Query(root=Path(), mode="names", globs=("**/deep/**",)),
-    Query(root=Path(), mode="names", globs=("[a-q]*.t?", "!src/")),
-    Query(root=Path(), mode="names"),
-    Query(root=Path(), mode="files", pattern="needle"),
-    Query(root=Path(), mode="counts", pattern="needle", ignore_case=True),
-    Query(root=Path(), mode="content", pattern=r"need\w+$"),
-    Query(root=Path(), mode="content", pattern="needle", before=1, after=2),
-    Query(root=Path(), mode="content", pattern="alpha.*?needle", multiline=True),
-    Query(root=Path(), mode="content", pattern="alpha", type="py"),
-    Query(root=Path(), mode="files", pattern="^$", globs=("*.md", "*.ts")),
-    Query(root=Path(), mode="content", pattern="needle", target="./crlf.txt"),
-]
-
-
-@pytest.mark.parametrize("query", QUERIES, ids=lambda q: " ".join(q.argv()[5:])[:60])
-async def test_the_search_without_ripgrep_prints_the_same(box: Toolbox, query: Query) -> None:
-    for seed in range(3):
-        root = box.root / str(seed)
-        grown(root, seed)
-        asked = msgspec.structs.replace(query, root=root)
-        fast = await rg.search(asked, box.ctx, seconds=10)
-        slow = await slow_search(asked, box.ctx.env, seconds=10, limit=10_000_000)
-        assert fast.output
-        if query.mode == "content":
-            one, other = (
-                content(found.output, Slice(0, 0), Sight(root, box.ctx)) for found in (fast, slow)
-            )
-            assert one == other
-        else:
-            end = b"\n" if query.mode == "counts" else b"\0"
-            assert sorted(slow.output.split(end)) == sorted(fast.output.split(end))
+async def test_without_ripgrep_it_is_said_what_to_install(
+    box: Toolbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rg, "_bundled", lambda: "")
+    box.set(env={**box.ctx.env, "PATH": "/nonexistent"})
+    for said in (await box.refused("Grep", pattern="a"), await box.refused("Glob", pattern="*")):
+        assert "no ripgrep" in said and "installs ripgrep 14 or newer" in said
 
 
 @pytest.mark.parametrize("configured", [False, True])
@@ -108,10 +79,7 @@ async def test_the_persons_own_ignore_file_counts(box: Toolbox, configured: bool
         plant(home, {".gitconfig": "[core]\n\texcludesFile = ~/ignored\n", "ignored": "*.mine\n"})
     else:
         plant(home, {".config/git/ignore": "*.mine\n"})
-    query = Query(root=box.root, mode="files", pattern="needle")
-    fast = await rg.search(query, box.ctx, seconds=10)
-    slow = await slow_search(query, box.ctx.env, seconds=10, limit=1000)
-    assert fast.output == slow.output == b"./b.txt\0"
+    assert await box.said("Grep", pattern="needle") == "b.txt"
 
 
 async def test_content_is_what_ripgrep_prints_in_path_order(box: Toolbox) -> None:
@@ -210,14 +178,21 @@ async def test_plenty_of_hits_stop_early_and_stay_ordered(box: Toolbox) -> None:
 
 
 async def test_a_search_out_of_time_gives_whole_lines(box: Toolbox) -> None:
-    fifo = box.root / "slow.txt"
-    os.mkfifo(fifo)
-    plant(box.root, {"a.txt": "needle one\n"})
-    query = Query(root=box.root, mode="content", pattern="needle", target="./slow.txt")
-    started = time.monotonic()
-    found = await rg.search(query, box.ctx, seconds=0.3)
-    assert found.cut == "the search was stopped after 0 s" and found.output == b""
+    plant(box.root, {f"d{i}/f.txt": "needle one\n" * 20_000 for i in range(40)})
+    with Ground(box.root, box.ctx) as ground:
+        query = Query(mode="content", pattern="needle")
+        started = time.monotonic()
+        found = await rg.search(query, ground, box.ctx, rg.Bounds(0.01, 1 << 30))
+    assert found.cut == "the search was stopped after 0 s"
+    whole = {b"%d:needle one" % number for number in range(1, 20_001)}
+    assert all(line in whole for lines in found.lines.values() for line in lines)
     assert time.monotonic() - started < 3
+
+
+@pytest.mark.parametrize("mode", ["files_with_matches", "content", "count"])
+async def test_what_is_no_regular_file_is_refused_at_once(box: Toolbox, mode: str) -> None:
+    os.mkfifo(box.root / "pipe")
+    assert "FIFO" in await box.refused("Grep", pattern="a", path="pipe", output_mode=mode)
 
 
 async def test_a_wrong_pattern_or_type_is_explained(box: Toolbox) -> None:

@@ -1,0 +1,52 @@
+"""A short run of `races.py`: nothing outside is reached while links are exchanged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gatewright.tools import rg
+from gatewright.tools.ground import Ground
+from gatewright.tools.query import Query
+from tests.fakes.toolbox import Toolbox
+from tests.tools.races import race
+
+
+async def test_no_call_reaches_outside_while_links_are_exchanged(tmp_path: Path) -> None:
+    ended = await race(tmp_path, rounds=450, seconds=8)
+    for tool in ("Read", "Grep", "Glob"):  # a race that always refuses would show nothing
+        assert ended[f"{tool} gave"], ended
+
+
+async def test_a_directory_that_became_a_link_meanwhile_is_not_believed(
+    box: Toolbox, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside"
+    for place in (outside, box.root / "sub"):
+        place.mkdir()
+        (place / "f.txt").write_text("needle\n", encoding="utf-8")
+    with Ground(box.root, box.ctx) as ground:
+        (box.root / "sub").rename(box.root / "away")
+        (box.root / "sub").symlink_to(outside)
+        found = ground.look([b"./sub/f.txt", b"./away/f.txt", b"./../outside/f.txt"])
+        assert list(found) == [b"./away/f.txt"] and found[b"./away/f.txt"].moved
+        opened = ground.open([b"./sub/f.txt", b"./away/f.txt"])
+        assert list(opened) == [b"./away/f.txt"]
+        opened[b"./away/f.txt"].close()
+
+
+async def test_what_is_put_back_in_time_is_searched_itself(box: Toolbox) -> None:
+    """The names are the same before and after; only the time of the directory tells."""
+    (box.root / "sub").mkdir()
+    (box.root / "sub/f.txt").write_text("needle inside\n", encoding="utf-8")
+    query = Query(mode="content", pattern="needle")
+    with Ground(box.root, box.ctx) as ground:
+        found = await rg.search(query, ground, box.ctx, rg.Bounds(5))
+        assert ground.look([b"./sub/f.txt"])[b"./sub/f.txt"].moved  # it was made just now
+    assert found.lines == {b"./sub/f.txt": [b"1:needle inside"]}
+
+
+async def test_a_directory_that_stands_still_is_searched_once(box: Toolbox) -> None:
+    (box.root / "f.txt").write_text("needle\n", encoding="utf-8")
+    with Ground(box.root, box.ctx) as ground:
+        ground.since += 10_000_000_000
+        assert not ground.look([b"./f.txt"])[b"./f.txt"].moved
