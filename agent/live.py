@@ -1,7 +1,8 @@
 """The settings in force during a session: read again when a file changes or trust is given.
 
-A file that breaks keeps its last valid denies and asks and loses its allows: an edit in progress
-must never permit more than before.
+A file that breaks or is emptied keeps its last valid denies, asks, limits and guards and loses all
+else: an edit in progress must never permit more than before. A file that is gone for longer than a
+moment is gone.
 """
 
 from __future__ import annotations
@@ -55,13 +56,15 @@ class LiveSettings:
 
     def _replace(self, options: LaunchOptions) -> None:
         old = self.around
-        new = survey(options, self._env, interactive=old.interactive)
+        new = survey(options, self._env, interactive=old.interactive, before=old.loaded)
         loaded = keep_restrictions(old.loaded, new.loaded)
         self.around = msgspec.structs.replace(new, loaded=loaded)
         known = {problem.text() for problem in old.loaded.problems}
         for problem in loaded.problems:
             if problem.level != "untrusted" and problem.text() not in known:
                 self._tell(problem.text())
+        for path in old.loaded.valid.keys() - loaded.valid.keys():
+            self._tell(f"{path} is gone: what it allowed and forbade counts no more.")
         for listener in self._listeners:
             listener(self.around)
 

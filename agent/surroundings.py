@@ -44,11 +44,19 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.structs.replace(where, added=self.where.added)
 
 
-def survey(options: LaunchOptions, env: Mapping[str, str], *, interactive: bool) -> Surroundings:
+def survey(
+    options: LaunchOptions,
+    env: Mapping[str, str],
+    *,
+    interactive: bool,
+    before: Loaded | None = None,
+) -> Surroundings:
+    """`before` is what was loaded last: of a file that broke, what it forbade still counts."""
     cwd = Path(os.path.realpath(options.cwd or "."))
     found = places(cwd, env)
     trusted = options.trust or TrustStore(found, env).trusts(found.root)
-    loaded = load(found, options, env=env, trusted=trusted)
+    valid = None if before is None else before.valid
+    loaded = load(found, options, env=env, trusted=trusted, before=valid)
     home = user_home(env)
     added = loaded.settings.permissions.additional_directories
     where = Where(

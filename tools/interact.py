@@ -67,7 +67,7 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
         for name, value, kind in (
             ("text", self.text, str),
             ("cancelled", self.cancelled, bool),
-            ("input", self.input, dict | None),
+            ("input", self.input, (dict, type(None))),
         ):
             if not isinstance(value, kind):
                 raise TypeError(f"The {name} of an Answer cannot be {value!r:.60}.")

@@ -131,7 +131,7 @@ class _Walk:
             places = ", ".join(source for source in Source if source in trait.scopes)
             self._fault(at, f"is ignored here: it counts only in {places} settings", "warning")
             return False
-        if trait.trust and not self._trusted:
+        if trait.needs_trust and not self._trusted:
             self._fault(at, "is ignored until you trust this project", "untrusted")
             return False
         return True

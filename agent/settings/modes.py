@@ -11,12 +11,27 @@ from typing import Any
 PERSONAL = frozenset({"bypasspermissions", "bypass", "auto", "fullaccess"})
 TIGHT = frozenset({"default", "plan", "ask", "dontask"})
 NAMES = PERSONAL | TIGHT | {"acceptedits", "code", "autoinproject", "delegate", "work"}
+# how much a mode lets happen without a word, least first
+_FREEDOM = (
+    {"plan"},
+    {"dontask"},
+    {"default", "ask", ""},
+    {"acceptedits", "code", "delegate"},
+    {"work", "autoinproject"},
+    {"auto"},
+    {"fullaccess", "bypass", "bypasspermissions"},
+)
 FOLLOW_PARENT = "ignore"  # only for a subagent
 SUGGESTED = ("default", "acceptEdits", "plan", "auto", "autoInProject", "dontAsk")
 
 
 def folded(name: Any) -> str:
     return str(name).strip().lower().replace("-", "").replace("_", "")
+
+
+def freedom(name: Any) -> int:
+    """Where the mode stands between the strictest and the freest; an unknown one is the freest."""
+    return next((n for n, names in enumerate(_FREEDOM) if folded(name) in names), len(_FREEDOM))
 
 
 def named(value: Any, *, subagent: bool) -> str:

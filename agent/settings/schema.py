@@ -1,6 +1,7 @@
 """Every setting there is: one tree of Structs that the loader, editors and docs all read.
 
-A key carries its help, the layers that may set it, and whether a project must be trusted for it.
+A key carries its help, the layers that may set it and how they join; a project must be trusted for
+what can do more than tighten.
 """
 
 from __future__ import annotations
@@ -32,33 +33,63 @@ OWN_FILES = frozenset({Source.MANAGED, Source.USER})
 Effort: TypeAlias = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 
 
+Merge: TypeAlias = Literal[
+    "", "group", "replace", "join", "lower", "tighten", "tightest", "within", "mode"
+]
+TIGHTENING = frozenset({"lower", "tighten", "tightest"})
+ORDERED = TIGHTENING | {"within"}
+
+
 class Trait(msgspec.Struct, frozen=True):
     """How a key behaves across layers.
 
-    `trust`: a project's value counts only once the project is trusted. `sticky`: this value wins
-    from any layer. `restricts`: a lone value where a list belongs is read as a list of one, because
-    ignoring it would permit more. `nearest`: a list that replaces instead of adding up.
+    `merge` says how layers join: `replace` takes the strongest layer's value, `join` adds lists and
+    tables up. Of limits and guards a project, trusted or not, may only say something stricter than
+    the person's own layers: `lower` for numbers, `tighten` for the values of `order`, strictest
+    first; with `tightest` the strictest of all layers stays. With `within` a trusted project may
+    loosen the default, but nothing that the person says. `mode` is the permission mode's own way,
+    `group` holds other keys, and nothing is a field of a table's entry.
+
+    A project's value counts only once the project is trusted, unless it can only tighten or
+    `untrusted` says why it does no harm. `restricts`: it forbids; a lone value where a list belongs
+    is read as a list of one, and a file that breaks keeps it.
     """
 
+    merge: Merge = ""
     scopes: frozenset[Source] = ANYWHERE
-    trust: bool = False
-    sticky: str | bool | None = None
+    order: tuple[str | bool, ...] = ()
+    untrusted: str = ""
     restricts: bool = False
-    nearest: bool = False
+
+    @property
+    def needs_trust(self) -> bool:
+        """Whether a project's value waits for the person's trust."""
+        own_way = self.merge in TIGHTENING or self.merge in ("mode", "group")
+        return not (own_way or self.untrusted)
 
 
 def setting(
     help: str,
+    merge: Merge,
     *,
     scopes: frozenset[Source] = ANYWHERE,
-    trust: bool = False,
-    sticky: str | bool | None = None,
+    order: tuple[str | bool, ...] = (),
+    untrusted: str = "",
     restricts: bool = False,
-    nearest: bool = False,
 ) -> msgspec.Meta:
     """Describe one key; the traits are those of `Trait`."""
-    trait = Trait(scopes, trust, sticky, restricts, nearest)
+    trait = Trait(merge, scopes, order, untrusted, restricts)
     return msgspec.Meta(description=help, extra={"trait": trait})
+
+
+def group(help: str, *, scopes: frozenset[Source] = ANYWHERE) -> msgspec.Meta:
+    """Describe keys that belong together; each has its own traits."""
+    return setting(help, "group", scopes=scopes)
+
+
+def forbidding(help: str) -> msgspec.Meta:
+    """Describe a list that only forbids: it counts from everybody, and adds up."""
+    return setting(help, "join", untrusted="it can only forbid", restricts=True)
 
 
 class Section(msgspec.Struct, frozen=True, rename="camel", kw_only=True, omit_defaults=True):
@@ -78,206 +109,258 @@ Rules: TypeAlias = tuple[str | RuleEntry, ...]
 
 
 class Skip(Section, frozen=True):
-    edits: Annotated[bool, setting("Edit inside the project without asking.")] = False
-    bash: Annotated[bool, setting("Run commands that are not dangerous without asking.")] = False
-    skills: Annotated[bool, setting("Run every skill without asking.")] = False
-    mcp: Annotated[bool, setting("Call MCP tools without asking.")] = False
+    edits: Annotated[
+        bool, setting("Edit inside the project without asking.", "replace", scopes=NOT_PROJECT)
+    ] = False
+    bash: Annotated[
+        bool,
+        setting(
+            "Run commands that are not dangerous without asking.", "replace", scopes=NOT_PROJECT
+        ),
+    ] = False
+    skills: Annotated[
+        bool, setting("Run every skill without asking.", "replace", scopes=NOT_PROJECT)
+    ] = False
+    mcp: Annotated[
+        bool, setting("Call MCP tools without asking.", "replace", scopes=NOT_PROJECT)
+    ] = False
 
 
 class Permissions(Section, frozen=True):
-    allow: Annotated[Rules, setting("What may run without asking, such as Bash(npm test).")] = ()
-    ask: Annotated[Rules, setting("What always asks first.", restricts=True)] = ()
-    deny: Annotated[Rules, setting("What never runs.", restricts=True)] = ()
-    default_mode: Annotated[str, setting("The permission mode a session starts in.")] = ""
+    allow: Annotated[
+        Rules,
+        setting(
+            "What may run without asking, such as Bash(npm test).",
+            "join",
+            untrusted="the gate weighs it as a stranger's rule",
+        ),
+    ] = ()
+    ask: Annotated[Rules, forbidding("What always asks first.")] = ()
+    deny: Annotated[Rules, forbidding("What never runs.")] = ()
+    default_mode: Annotated[str, setting("The permission mode a session starts in.", "mode")] = ""
     additional_directories: Annotated[
-        tuple[str, ...], setting("Directories that count as inside the project.", trust=True)
+        tuple[str, ...], setting("Directories that count as inside the project.", "join")
     ] = ()
     disable_bypass_permissions_mode: Annotated[
         Literal["", "disable"],
-        setting('"disable" takes the bypass mode away.', sticky="disable"),
+        setting('"disable" takes the bypass mode away.', "tightest", order=("disable", "")),
     ] = ""
     disable_auto_mode: Annotated[
-        Literal["", "disable"], setting('"disable" takes the auto mode away.', sticky="disable")
+        Literal["", "disable"],
+        setting('"disable" takes the auto mode away.', "tightest", order=("disable", "")),
     ] = ""
     plan_enforcement: Annotated[
         Literal["strict", "delegate", "block"],
-        setting("How strictly plan mode keeps to planning.", trust=True),
+        setting(
+            "How strictly plan mode keeps to planning.",
+            "within",
+            order=("block", "strict", "delegate"),
+        ),
     ] = "strict"
     use_auto_mode_during_plan: Annotated[
-        bool, setting("Let the classifier judge unknown commands in plan mode.", trust=True)
+        bool,
+        setting(
+            "Let the classifier judge unknown commands in plan mode.",
+            "within",
+            order=(False, True),
+        ),
     ] = True
     subagent_permission_mode: Annotated[
-        str, setting("The mode subagents start in.", scopes=OWN_FILES)
+        str, setting("The mode subagents start in.", "replace", scopes=OWN_FILES)
     ] = ""
     harmless_env: Annotated[
         tuple[str, ...],
-        setting("Variables a command may set in front of itself.", scopes=NOT_PROJECT),
+        setting("Variables a command may set in front of itself.", "join", scopes=NOT_PROJECT),
     ] = ()
-    skip: Annotated[Skip, setting("Kinds of calls that do not ask.", scopes=NOT_PROJECT)] = Skip()
+    skip: Annotated[Skip, group("Kinds of calls that do not ask.", scopes=NOT_PROJECT)] = Skip()
 
 
 class SandboxFiles(Section, frozen=True):
     allow_write: Annotated[
-        tuple[str, ...], setting("More directories commands may write, such as ~/.npm.", trust=True)
+        tuple[str, ...], setting("More directories commands may write, such as ~/.npm.", "join")
     ] = ()
-    deny_write: Annotated[
-        tuple[str, ...], setting("Paths commands may not change.", restricts=True)
-    ] = ()
-    deny_read: Annotated[
-        tuple[str, ...], setting("Path globs commands may not read.", restricts=True)
-    ] = ()
+    deny_write: Annotated[tuple[str, ...], forbidding("Paths commands may not change.")] = ()
+    deny_read: Annotated[tuple[str, ...], forbidding("Path globs commands may not read.")] = ()
     allow_read: Annotated[
         tuple[str, ...],
-        setting("Exceptions from what commands may not read.", scopes=NOT_PROJECT),
+        setting("Exceptions from what commands may not read.", "join", scopes=NOT_PROJECT),
     ] = ()
 
 
 class SandboxNetwork(Section, frozen=True):
     allowed_domains: Annotated[
-        tuple[str, ...], setting("Domains commands may reach: example.com, *.h.", trust=True)
+        tuple[str, ...], setting("Domains commands may reach: example.com, *.h.", "join")
     ] = ()
-    denied_domains: Annotated[
-        tuple[str, ...], setting("Domains commands never reach.", restricts=True)
-    ] = ()
+    denied_domains: Annotated[tuple[str, ...], forbidding("Domains commands never reach.")] = ()
     allow_all: Annotated[
-        bool, setting("Do not confine the network at all.", scopes=NOT_PROJECT)
+        bool, setting("Do not confine the network at all.", "replace", scopes=NOT_PROJECT)
     ] = False
     allow_private: Annotated[
-        bool, setting("Allow addresses of private networks.", scopes=NOT_PROJECT)
+        bool, setting("Allow addresses of private networks.", "replace", scopes=NOT_PROJECT)
     ] = False
     allow_local_binding: Annotated[
-        bool, setting("Let commands listen on local ports (macOS).", trust=True)
+        bool, setting("Let commands listen on local ports (macOS).", "within", order=(False, True))
     ] = False
     allow_unix_sockets: Annotated[
-        tuple[str, ...], setting("Socket files commands may use; * is any.", scopes=NOT_PROJECT)
+        tuple[str, ...],
+        setting("Socket files commands may use; * is any.", "join", scopes=NOT_PROJECT),
     ] = ()
 
 
 class Sandbox(Section, frozen=True):
     enabled: Annotated[
         bool | Literal["auto"],
-        setting("Confine commands: auto (where it works), true or false.", trust=True),
+        setting(
+            "Confine commands: auto (where it works), true or false.",
+            "tighten",
+            order=(True, "auto", False),
+        ),
     ] = "auto"
     fail_if_unavailable: Annotated[
-        bool, setting("Run no command where the sandbox does not work.")
+        bool,
+        setting("Run no command where the sandbox does not work.", "tighten", order=(True, False)),
     ] = False
     auto_allow_bash_if_sandboxed: Annotated[
-        bool, setting("Run confined commands without asking.", scopes=NOT_PROJECT)
+        bool, setting("Run confined commands without asking.", "replace", scopes=NOT_PROJECT)
     ] = False
     allow_unsandboxed_commands: Annotated[
-        bool, setting("Let a command ask to leave the sandbox.", scopes=NOT_PROJECT)
+        bool, setting("Let a command ask to leave the sandbox.", "tighten", order=(False, True))
     ] = True
     excluded_commands: Annotated[
-        tuple[str, ...], setting("Commands that run outside, such as docker.", scopes=NOT_PROJECT)
+        tuple[str, ...],
+        setting("Commands that run outside, such as docker.", "join", scopes=NOT_PROJECT),
     ] = ()
-    filesystem: Annotated[SandboxFiles, setting("What may be written and read.")] = SandboxFiles()
-    network: Annotated[SandboxNetwork, setting("What may be reached.")] = SandboxNetwork()
+    filesystem: Annotated[SandboxFiles, group("What may be written and read.")] = SandboxFiles()
+    network: Annotated[SandboxNetwork, group("What may be reached.")] = SandboxNetwork()
     limits: Annotated[
         dict[str, int | str],
-        setting("What a command may use: nproc, memory, fsize, nofile, cpu, tmp.", trust=True),
+        setting(
+            "What a command may use: nproc, memory, fsize, nofile, cpu, tmp.",
+            "join",
+            scopes=NOT_PROJECT,
+        ),
     ] = {}
     keep_env: Annotated[
-        tuple[str, ...], setting("Variables kept although they look secret.", scopes=NOT_PROJECT)
+        tuple[str, ...],
+        setting("Variables kept although they look secret.", "join", scopes=NOT_PROJECT),
     ] = ()
 
 
 class Ui(Section, frozen=True):
-    theme: Annotated[str, setting("Colour theme.")] = "dark"
-    vim: Annotated[bool, setting("Vim keys in the prompt.")] = False
-    reduced_motion: Annotated[bool, setting("No spinner, no animation.")] = False
+    theme: Annotated[str, setting("Colour theme.", "replace")] = "dark"
+    vim: Annotated[bool, setting("Vim keys in the prompt.", "replace")] = False
+    reduced_motion: Annotated[bool, setting("No spinner, no animation.", "replace")] = False
     notify: Annotated[
         bool | Literal["bell", "desktop"],
-        setting("How to call you when a question waits or a turn ended: true is both ways."),
+        setting(
+            "How to call you when a question waits or a turn ended: true is both ways.", "replace"
+        ),
     ] = True
-    show_thinking: Annotated[bool, setting("Show the model's thinking unfolded.")] = False
+    show_thinking: Annotated[bool, setting("Show the model's thinking unfolded.", "replace")] = (
+        False
+    )
 
 
 class StatusLine(Section, frozen=True):
-    type: Annotated[Literal["command"], setting("How the line is made.")] = "command"
+    type: Annotated[Literal["command"], setting("How the line is made.", "replace")] = "command"
     command: Annotated[
         str,
-        setting("Shell command; it reads the session as JSON and prints the line.", trust=True),
+        setting("Shell command; it reads the session as JSON and prints the line.", "replace"),
     ] = ""
     padding: Annotated[
-        Annotated[int, msgspec.Meta(ge=0)], setting("Blank columns at both sides of the line.")
+        Annotated[int, msgspec.Meta(ge=0)],
+        setting("Blank columns at both sides of the line.", "replace"),
     ] = 0
     refresh_interval: Annotated[
         Annotated[int, msgspec.Meta(ge=1)] | None,
-        setting("Seconds after which it runs again although nothing changed."),
+        setting("Seconds after which it runs again although nothing changed.", "replace"),
     ] = None
 
 
 class Web(Section, frozen=True):
     search: Annotated[
         Literal["duckduckgo", "brave", "searxng", "provider"],
-        setting("Who answers web searches; provider: the search of the model's own provider."),
+        setting(
+            "Who answers web searches; provider: the search of the model's own provider.", "replace"
+        ),
     ] = "duckduckgo"
     search_key_env: Annotated[
-        str, setting("Variable that holds the search service's key.", scopes=NOT_PROJECT)
+        str, setting("Variable that holds the search service's key.", "replace", scopes=NOT_PROJECT)
     ] = "BRAVE_API_KEY"
     search_url: Annotated[
-        str, setting("Address of the search service, for SearXNG.", scopes=NOT_PROJECT)
+        str, setting("Address of the search service, for SearXNG.", "replace", scopes=NOT_PROJECT)
     ] = ""
     private_hosts: Annotated[
         tuple[str, ...],
-        setting("Host names that may answer with a private address.", scopes=NOT_PROJECT),
+        setting("Host names that may answer with a private address.", "join", scopes=NOT_PROJECT),
     ] = ()
 
 
 class ProjectSection(Section, frozen=True):
-    permissions: Annotated[Permissions, setting("Your own rules for this project alone.")] = (
+    permissions: Annotated[Permissions, group("Your own rules for this project alone.")] = (
         Permissions()
     )
 
 
 class Settings(Section, frozen=True):
-    model: Annotated[str, setting("Model as provider/model, or an alias.")] = ""
-    small_model: Annotated[str, setting("Model for titles and summaries.")] = ""
+    model: Annotated[str, setting("Model as provider/model, or an alias.", "replace")] = ""
+    small_model: Annotated[str, setting("Model for titles and summaries.", "replace")] = ""
     fallback_models: Annotated[
-        tuple[str, ...], setting("Models to try in order when one is overloaded.", nearest=True)
+        tuple[str, ...], setting("Models to try in order when one is overloaded.", "replace")
     ] = ()
-    effort: Annotated[Effort | Literal[""], setting("How much the model thinks.")] = ""
+    effort: Annotated[Effort | Literal[""], setting("How much the model thinks.", "replace")] = ""
     output_style: Annotated[
-        Literal["default", "concise", "explanatory"], setting("How answers are written.")
+        Literal["default", "concise", "explanatory"], setting("How answers are written.", "replace")
     ] = "default"
     auto_compact: Annotated[
-        bool, setting("Summarise the conversation when the model's window is nearly full.")
+        bool,
+        setting("Summarise the conversation when the model's window is nearly full.", "replace"),
     ] = True
     checkpoints: Annotated[
-        bool, setting("Keep what is changed, so that /rewind can put it back.")
+        bool,
+        setting(
+            "Keep what is changed, so that /rewind can put it back.",
+            "tighten",
+            order=(True, False),
+        ),
     ] = True
     sync_sessions: Annotated[
-        bool, setting("Wait until the disk itself has what is said, against power cuts.")
+        bool,
+        setting(
+            "Wait until the disk itself has what is said, against power cuts.",
+            "tighten",
+            order=(True, False),
+        ),
     ] = False
     cleanup_period_days: Annotated[
         Annotated[int, msgspec.Meta(ge=0)],
-        setting("Delete sessions unused for so many days; 0 keeps them.", scopes=OWN_FILES),
+        setting(
+            "Delete sessions unused for so many days; 0 keeps them.", "replace", scopes=OWN_FILES
+        ),
     ] = 30
     max_turns: Annotated[
         Annotated[int, msgspec.Meta(ge=1)] | None,
-        setting("Requests to the model a turn may take."),
+        setting("Requests to the model a turn may take.", "lower"),
     ] = None
     max_budget_usd: Annotated[
-        Annotated[float, msgspec.Meta(gt=0)] | None, setting("Dollars a session may cost.")
+        Annotated[float, msgspec.Meta(gt=0)] | None, setting("Dollars a session may cost.", "lower")
     ] = None
-    permissions: Annotated[Permissions, setting("What may run, asks, or never runs.")] = (
-        Permissions()
-    )
+    permissions: Annotated[Permissions, group("What may run, asks, or never runs.")] = Permissions()
     providers: Annotated[
         dict[str, ProviderSettings],
-        setting("Model servers by name: type, baseUrl, apiKeyEnv, headers.", trust=True),
+        setting("Model servers by name: type, baseUrl, apiKeyEnv, headers.", "join"),
     ] = {}
-    env: Annotated[
-        dict[str, str], setting("Environment variables for the session.", trust=True)
-    ] = {}
-    sandbox: Annotated[Sandbox, setting("How commands are confined.")] = Sandbox()
-    web: Annotated[Web, setting("Searching and fetching.")] = Web()
-    ui: Annotated[Ui, setting("The screen.")] = Ui()
-    status_line: Annotated[
-        StatusLine, setting("A command that makes the status line.", trust=True)
-    ] = StatusLine()
-    disable_all_hooks: Annotated[bool, setting("Run no statusLine command.", sticky=True)] = False
+    env: Annotated[dict[str, str], setting("Environment variables for the session.", "join")] = {}
+    sandbox: Annotated[Sandbox, group("How commands are confined.")] = Sandbox()
+    web: Annotated[Web, group("Searching and fetching.")] = Web()
+    ui: Annotated[Ui, group("The screen.")] = Ui()
+    status_line: Annotated[StatusLine, group("A command that makes the status line.")] = (
+        StatusLine()
+    )
+    disable_all_hooks: Annotated[
+        bool, setting("Run no statusLine command.", "tightest", order=(True, False))
+    ] = False
     projects: Annotated[
         dict[str, ProjectSection],
-        setting("Your own settings by project path.", scopes=frozenset({Source.USER})),
+        setting("Your own settings by project path.", "join", scopes=frozenset({Source.USER})),
     ] = {}

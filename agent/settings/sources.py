@@ -6,7 +6,6 @@ other layers count.
 
 from __future__ import annotations
 
-import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -17,12 +16,13 @@ from gatewright.agent.options import LaunchOptions
 from gatewright.agent.settings import legacy
 from gatewright.agent.settings.coerce import Fault, coerce
 from gatewright.agent.settings.depth import nested_deeply
-from gatewright.agent.settings.merge import Provenance, merge
+from gatewright.agent.settings.merge import Ignored, Merged, Provenance, merge, restricting
 from gatewright.agent.settings.paths import Places
 from gatewright.agent.settings.schema import COMMITTED, Settings, Source
+from gatewright.agent.settings.settled import MAX_BYTES, read_settled
+from gatewright.tools.system.regular import NotRegular, TooLarge
 
 NO_OPTIONS = LaunchOptions()
-MAX_BYTES = 4 * 1024 * 1024
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,6 +62,7 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
     files: tuple[Path, ...]  # the files looked for: what a watcher watches
     legacy: Mapping[Source, RuleTexts] = {}  # from old files beside those of the layers
     directories: Mapping[Source, tuple[str, ...]] = {}  # added ones, as written
+    valid: Mapping[Path, dict[str, Any]] = {}  # what each file said when it last could be read
 
 
 class _Layer(msgspec.Struct, frozen=True):
@@ -69,7 +70,27 @@ class _Layer(msgspec.Struct, frozen=True):
     where: str
     raw: dict[str, Any]
     text: str = ""
+    path: Path | None = None
     legacy: bool = False
+
+
+class _Reading(msgspec.Struct, frozen=True):
+    """What is read, and what is found on the way; `before` is how files were that worked."""
+
+    places: Places
+    options: LaunchOptions
+    env: Mapping[str, str]
+    before: Mapping[Path, dict[str, Any]]
+    problems: list[Problem] = []
+    files: list[Path] = []
+    broken: dict[Path, Source] = {}
+
+    def complain(self, source: Source, path: Path, message: str, line: int = 0) -> list[_Layer]:
+        """The file cannot be read as a whole; nothing of it is taken."""
+        self.broken[path] = source
+        found = Problem(source=source, where=str(path), key="", message=message, line=line)
+        self.problems.append(found)
+        return []
 
 
 def load(
@@ -78,69 +99,74 @@ def load(
     *,
     env: Mapping[str, str],
     trusted: bool = False,
+    before: Mapping[Path, dict[str, Any]] | None = None,
 ) -> Loaded:
-    problems: list[Problem] = []
+    """Of a file that cannot be read, all that it forbade `before` still counts."""
+    reading = _Reading(places, options, env, before or {})
     checked: list[tuple[Source, dict[str, Any]]] = []
     old: list[tuple[Source, dict[str, Any]]] = []
     current: list[tuple[Source, dict[str, Any]]] = []
-    files: list[Path] = []
-    for layer in _layers(places, options, env, problems, files):
-        result = coerce(layer.raw, Settings, layer.source, trusted=trusted)
-        problems.extend(_problem(layer, fault) for fault in result.faults)
-        checked.append((layer.source, result.values))
+    valid: dict[Path, dict[str, Any]] = {}
+    layers = _layers(reading)
+    for layer in layers:
+        if layer.path in reading.broken:
+            values = layer.raw
+        else:
+            result = coerce(layer.raw, Settings, layer.source, trusted=trusted)
+            reading.problems.extend(_problem(layer, fault) for fault in result.faults)
+            values = result.values
+        if layer.path is not None:
+            valid[layer.path] = values
+        checked.append((layer.source, values))
         (old if layer.legacy else current).append(checked[-1])
-    values, provenance = merge(checked)
+    merged = merge(checked)
+    reading.problems.extend(_ignored(layers, merged))
     return Loaded(
-        settings=msgspec.convert(values, Settings),
-        provenance=provenance,
-        problems=tuple(problems),
+        settings=msgspec.convert(merged.values, Settings),
+        provenance=merged.provenance,
+        problems=tuple(reading.problems),
         rules=_rules(current, places.root),
-        files=tuple(files),
+        files=tuple(reading.files),
         legacy=_rules(old, places.root),
         directories=_directories(checked),
+        valid=valid,
     )
 
 
-def _layers(
-    places: Places,
-    options: LaunchOptions,
-    env: Mapping[str, str],
-    problems: list[Problem],
-    files: list[Path],
-) -> list[_Layer]:
+def _layers(reading: _Reading) -> list[_Layer]:
     """Strongest first."""
     found: list[_Layer] = []
+    places, options = reading.places, reading.options
     for source in Source:
         if source is Source.CLI:
-            found.append(_Layer(source, "command line", from_flags(options, env)))
+            found.append(_Layer(source, "command line", from_flags(options, reading.env)))
         elif source is Source.FLAG:
-            found += _flag_layer(options, env, problems, files)
+            found += _flag_layer(reading)
         elif _wanted(source, options) and (path := places.file(source)) is not None:
             if source in COMMITTED and path == places.file(Source.USER):
                 continue  # started in the home directory: that file is the user's
-            files.append(path)
-            found += _file_layer(source, path, problems)
-            found += _legacy_layer(source, path, problems, files)
+            found += _file_layer(reading, source, path)
+            found += _legacy_layer(reading, source, path)
     return found
 
 
-def _legacy_layer(
-    source: Source, settings: Path, problems: list[Problem], files: list[Path]
-) -> list[_Layer]:
+def _legacy_layer(reading: _Reading, source: Source, settings: Path) -> list[_Layer]:
     """What an older agent's file beside a layer's says, weaker than the layer."""
     path = legacy.beside(settings, source)
     if path is None:
         return []
-    files.append(path)
 
     def complain(key: str, message: str) -> None:
         found = Problem(source=source, where=str(path), key=key, message=message, level="warning")
-        problems.append(found)
+        reading.problems.append(found)
 
-    return [
-        _Layer(source, layer.where, legacy.translated(layer.raw, complain), legacy=True)
-        for layer in _file_layer(source, path, problems)
-    ]
+    layers: list[_Layer] = []
+    for layer in _file_layer(reading, source, path):
+        raw = layer.raw
+        if path not in reading.broken:
+            raw = legacy.translated(raw, complain)
+        layers.append(_Layer(source, layer.where, raw, path=path, legacy=True))
+    return layers
 
 
 def _wanted(source: Source, options: LaunchOptions) -> bool:
@@ -151,65 +177,81 @@ def _wanted(source: Source, options: LaunchOptions) -> bool:
     return options.setting_sources is None or source in options.setting_sources
 
 
-def _flag_layer(
-    options: LaunchOptions, env: Mapping[str, str], problems: list[Problem], files: list[Path]
-) -> list[_Layer]:
-    given = options.settings.strip()
+def _flag_layer(reading: _Reading) -> list[_Layer]:
+    options, given = reading.options, reading.options.settings.strip()
     if not given:
         return []
     if given.startswith("{"):
-        return _parse(Source.FLAG, "--settings", given.encode(), problems)
-    path = Path(given) if not given.startswith("~/") else Path(env.get("HOME", "~")) / given[2:]
+        return _parse(reading, Source.FLAG, Path("--settings"), given.encode())
+    path = Path(given)
+    if given.startswith("~/"):
+        path = Path(reading.env.get("HOME", "~")) / given[2:]
     path = Path(options.cwd) / path if options.cwd else path
-    files.append(path)
-    if not path.exists():
-        problems.append(
-            Problem(source=Source.FLAG, where=str(path), key="", message="there is no such file")
-        )
-        return []
-    return _file_layer(Source.FLAG, path, problems)
+    found = _file_layer(reading, Source.FLAG, path)
+    if not found and path not in reading.broken and not path.exists():
+        reading.complain(Source.FLAG, path, "there is no such file")
+    return found
 
 
-def _file_layer(source: Source, path: Path, problems: list[Problem]) -> list[_Layer]:
-    def complain(message: str) -> list[_Layer]:
-        problems.append(Problem(source=source, where=str(path), key="", message=message))
-        return []
-
+def _file_layer(reading: _Reading, source: Source, path: Path) -> list[_Layer]:
+    reading.files.append(path)
+    before = reading.before.get(path)
     try:
-        facts = path.stat()
-        if not stat.S_ISREG(facts.st_mode):
-            return complain("is no regular file")
-        if facts.st_size > MAX_BYTES:
-            return complain(f"is larger than {MAX_BYTES // 1024**2} MiB")
-        data = path.read_bytes()
+        data = read_settled(path, known=before is not None)
+    except NotRegular:
+        reading.complain(source, path, "is no regular file")
+    except TooLarge:
+        reading.complain(source, path, f"is larger than {MAX_BYTES // 1024**2} MiB")
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
-        return complain(f"cannot be read: {error.strerror}")
-    return _parse(source, str(path), data, problems)
+        reading.complain(source, path, f"cannot be read: {error.strerror}")
+    else:
+        if data.strip():
+            found = _parse(reading, source, path, data)
+            if path not in reading.broken:
+                return found
+        elif not before:
+            return []
+        else:
+            reading.complain(
+                source, path, "is empty: what it forbade still counts; write {} to empty it"
+            )
+    return [_Layer(source, str(path), restricting(before), path=path)] if before else []
 
 
-def _parse(source: Source, where: str, data: bytes, problems: list[Problem]) -> list[_Layer]:
-    data = data.removeprefix(b"\xef\xbb\xbf")
-    if not data.strip():
-        return []
+def _parse(reading: _Reading, source: Source, path: Path, data: bytes) -> list[_Layer]:
     try:
         raw: Any = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return _broken(source, where, data, problems)
+        raw = None
     if not isinstance(raw, dict) or nested_deeply(raw):
-        return _broken(source, where, data, problems)
-    return [_Layer(source, where, cast("dict[str, Any]", raw), data.decode("utf-8", "replace"))]
+        from gatewright.agent.settings.broken import explain  # noqa: PLC0415  lazy: 3 ms, json
+
+        broken = explain(data)
+        return reading.complain(source, path, broken.message, broken.line)
+    text = data.decode("utf-8", "replace")
+    return [_Layer(source, str(path), cast("dict[str, Any]", raw), text, path)]
 
 
-def _broken(source: Source, where: str, data: bytes, problems: list[Problem]) -> list[_Layer]:
-    from gatewright.agent.settings.broken import explain  # noqa: PLC0415  lazy: 3 ms, json
+def _ignored(layers: Sequence[_Layer], merged: Merged) -> list[Problem]:
+    """What a project said that would have loosened a limit or a guard."""
+    return [_told(layers, each) for each in merged.ignored]
 
-    broken = explain(data)
-    problems.append(
-        Problem(source=source, where=where, key="", message=broken.message, line=broken.line)
+
+def _told(layers: Sequence[_Layer], ignored: Ignored) -> Problem:
+    layer = next(
+        each for each in layers if each.source is ignored.source and _holds(each.raw, ignored.key)
     )
-    return []
+    return _problem(layer, Fault(ignored.key, ignored.message, "warning"))
+
+
+def _holds(raw: Any, key: Sequence[str]) -> bool:
+    for part in key:
+        if not isinstance(raw, dict) or part not in raw:
+            return False
+        raw = cast("dict[str, Any]", raw)[part]
+    return True
 
 
 def _problem(layer: _Layer, fault: Fault) -> Problem:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,85 @@ def test_a_broken_file_keeps_what_it_forbade_and_permits_nothing(
     assert live.around.loaded.rules[Source.PROJECT].allow == ("Bash(make)",)
 
 
+@pytest.mark.parametrize(
+    "text", ["", " \n", "\ufeff", '{"permissions": {"deny": ["Bash(rm', "null"]
+)
+def test_an_emptied_or_half_written_file_is_as_the_last_valid_one(
+    tmp_path: Path, text: str
+) -> None:
+    desk = Desk(tmp_path)
+    desk.write(RULES | {"maxTurns": 5, "checkpoints": False, "effort": "low"})
+    live = desk.live()
+    for _ in range(2):  # and so it stays, however often it is looked at
+        desk.write(text)
+        live.refresh()
+        live.trust()
+        rules = live.around.loaded.rules[Source.PROJECT]
+        assert rules == RuleTexts((), ("Read(x)",), ("Bash(rm:*)",))
+        assert live.around.settings.max_turns == 5
+        assert live.around.settings.checkpoints
+        assert live.around.settings.effort == ""
+    assert any("settings.json" in said for said in desk.said)
+    desk.write("{}")
+    live.refresh()
+    assert Source.PROJECT not in live.around.loaded.rules
+    assert live.around.settings.max_turns is None
+
+
+def test_an_empty_file_says_how_it_is_emptied(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    desk.write(RULES)
+    live = desk.live()
+    desk.write("")
+    live.refresh()
+    (said,) = desk.said
+    assert said.endswith(
+        "settings.json: is empty: what it forbade still counts; write {} to empty it"
+    )
+
+
+def test_a_file_that_is_replaced_is_never_missed(tmp_path: Path) -> None:
+    """An editor removes it and puts the new one in its place a moment later."""
+    desk = Desk(tmp_path)
+    desk.write(RULES)
+    live = desk.live()
+    path = desk.project / ".gatewright" / "settings.json"
+    aside = path.rename(path.with_name("aside"))
+    back = threading.Timer(0.03, lambda: aside.rename(path))
+    back.start()
+    live.refresh()
+    back.join()
+    assert live.around.loaded.rules[Source.PROJECT].deny == ("Bash(rm:*)",)
+    assert desk.said == []
+
+
+def test_what_takes_the_place_of_a_file_keeps_what_it_forbade(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    path = desk.project / ".gatewright" / "settings.json"
+
+    def large() -> None:
+        with path.open("wb") as file:
+            file.truncate(10**12)
+
+    others = [
+        lambda: os.mkfifo(path),
+        path.mkdir,
+        lambda: path.symlink_to(path),
+        lambda: path.symlink_to("/dev/zero"),
+        large,
+    ]
+    for make in others:
+        desk.write(RULES)
+        live = desk.live()
+        path.unlink()
+        make()
+        live.refresh()
+        assert live.around.loaded.rules[Source.PROJECT].deny == ("Bash(rm:*)",)
+        assert len(desk.said) == 1
+        desk.said.clear()
+        path.rmdir() if path.is_dir() else path.unlink()
+
+
 MISTAKES: list[Any] = [
     7,
     {"deny": 5},
@@ -108,6 +188,8 @@ def test_a_removed_file_is_gone(tmp_path: Path) -> None:
     (desk.project / ".gatewright" / "settings.json").unlink()
     live.refresh()
     assert Source.PROJECT not in live.around.loaded.rules
+    (said,) = desk.said
+    assert "settings.json is gone" in said
 
 
 ACTING = {"env": {"MARK": "1"}, "permissions": {"allow": ["Bash(make)"]}}

@@ -10,7 +10,14 @@ from typing import Any, Literal, Union, get_args, get_origin
 from msgspec import structs
 
 from gatewright.agent.settings.coerce import strip, trait_of
-from gatewright.agent.settings.schema import ANYWHERE, RuleEntry, Section, Settings, Source
+from gatewright.agent.settings.schema import (
+    ANYWHERE,
+    TIGHTENING,
+    RuleEntry,
+    Section,
+    Settings,
+    Source,
+)
 
 HEAD = """# Settings
 
@@ -25,9 +32,17 @@ overwritten. From strong to weak, these layers are joined:
 | project | `.gatewright/settings.json` in the project: shared by committing it |
 | user | `~/.gatewright/settings.json`; `GATEWRIGHT_HOME` names another directory |
 
-The strongest layer that has a value wins; lists and tables add up. A file that is broken in one
-place counts in all others, and `agent doctor` says what is wrong where. A value in a project may be
-anybody's: keys marked *trust* count there only once you have trusted the project.
+The strongest layer that has a value wins; lists and tables add up. `agent config list` says from
+which layer a value comes, and `agent doctor` what is wrong where: a file that is broken in one place
+counts in all others.
+
+A value in a project may be anybody's: it counts only once you have trusted the project, but for keys
+marked *anybody's*. Limits and guards, marked *stricter*, a project can only make stricter than your
+own settings and flags do, trusted or not; what would loosen them is ignored and told.
+
+A file that changes while a session runs counts from the next call on. One that is broken or empty at
+that moment keeps what it forbade and limited, and loses all else, until it can be read again: to
+empty a file, write `{}`. One that is removed counts no more after a tenth of a second.
 
 ```json
 {
@@ -71,12 +86,18 @@ def _limits(kind: Any) -> str:
     if trait.scopes != ANYWHERE:
         files = [s for s in Source if s in trait.scopes and s not in {Source.CLI, Source.FLAG}]
         said.append("only in " + ", ".join(files))
-    if trait.trust:
-        said.append("trust")
-    if trait.nearest:
+    if trait.untrusted:
+        said.append("anybody's")
+    if trait.merge in TIGHTENING:
+        said.append("stricter")
+    if trait.merge == "within":
+        said.append("a project cannot loosen yours")
+    if trait.merge == "mode":
+        said.append("a project cannot choose a freer one than yours")
+    if trait.merge == "replace" and get_origin(strip(kind)) is tuple:
         said.append("replaces weaker layers")
-    if trait.sticky:
-        said.append(f"`{str(trait.sticky).lower()}` wins from any layer")
+    if trait.merge == "tightest":
+        said.append(f"`{str(trait.order[0]).lower()}` wins from any layer")
     return f" *{'; '.join(said)}.*" if said else ""
 
 
