@@ -64,12 +64,13 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
                 f"The choices of an Answer are a tuple of option ids, not {self.choices!r:.60}: "
                 'write Answer.of("once").'
             )
-        for name, value, kind in (
-            ("text", self.text, str),
-            ("cancelled", self.cancelled, bool),
+        shapes: tuple[tuple[str, object, tuple[type, ...]], ...] = (
+            ("text", self.text, (str,)),
+            ("cancelled", self.cancelled, (bool,)),
             ("input", self.input, (dict, type(None))),
-        ):
-            if not isinstance(value, kind):
+        )
+        for name, value, kinds in shapes:
+            if not isinstance(value, kinds):
                 raise TypeError(f"The {name} of an Answer cannot be {value!r:.60}.")
 
     @classmethod

@@ -33,15 +33,15 @@ overwritten. From strong to weak, these layers are joined:
 | user | `~/.gatewright/settings.json`; `GATEWRIGHT_HOME` names another directory |
 
 The strongest layer that has a value wins; lists and tables add up. `agent config list` says from
-which layer a value comes, and `agent doctor` what is wrong where: a file that is broken in one place
-counts in all others.
+which layer a value comes, and `agent doctor` what is wrong where: a file that is broken in one
+place counts in all others.
 
-A value in a project may be anybody's: it counts only once you have trusted the project, but for keys
-marked *anybody's*. Limits and guards, marked *stricter*, a project can only make stricter than your
-own settings and flags do, trusted or not; what would loosen them is ignored and told.
+A value in a project may be anybody's: it counts only once you have trusted the project, but for
+keys marked *anybody's*. Limits and guards, marked *stricter*, a project can only make stricter than
+your own settings and flags do, trusted or not; what would loosen them is ignored and told.
 
-A file that changes while a session runs counts from the next call on. One that is broken or empty at
-that moment keeps what it forbade and limited, and loses all else, until it can be read again: to
+A file that changes while a session runs counts from the next call on. One that is broken or empty
+at that moment keeps what it forbade and limited, and loses all else, until it can be read again: to
 empty a file, write `{}`. One that is removed counts no more after a tenth of a second.
 
 ```json
