@@ -159,6 +159,7 @@ class AgentApp(App[int], inherit_bindings=False):
 
     def _painted_anew(self, _app: App[Any]) -> None:
         """The program was stopped and goes on: the terminal shows what was there meanwhile."""
+        self.repl.panel.seen()
         self.screen.refresh(repaint=True, layout=True)
 
     def _signalled(self, number: int) -> None:
@@ -178,6 +179,7 @@ class AgentApp(App[int], inherit_bindings=False):
     async def _on_app_focus(self, event: events.AppFocus) -> None:
         event.prevent_default()  # the framework would restyle everything
         self.attention.focused = True
+        self.repl.panel.seen()
 
     async def _on_app_blur(self, event: events.AppBlur) -> None:
         event.prevent_default()

@@ -27,7 +27,7 @@ from gatewright.tools.blocks import (
     Unknown,
 )
 from gatewright.tools.interact import Ask, AskKind, Option
-from gatewright.tui.ask.question import Marks, draw_question
+from gatewright.tui.ask.question import Laid, Marks
 from gatewright.tui.blocks.pieces import Cutter
 from gatewright.tui.farewell import farewell
 from gatewright.tui.line import Line, clip
@@ -81,7 +81,7 @@ def _asked(kind: AskKind, ask: Callable[[str], dict[str, object]]) -> Draw:
         parts = {"title": "Edit a file", "body": (), "options": OPTIONS, **ask(text)}
         agent = str(parts.pop("agent", MAIN))
         whole = Ask(kind=kind, **parts)  # type: ignore[arg-type]
-        return draw_question(Pending(1, whole, agent), Marks(), width, ROOM)[0]
+        return Laid(Pending(1, whole, agent), width).draw(Marks(), ROOM)[0]
 
     return draw
 

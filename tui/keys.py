@@ -23,7 +23,11 @@ KEYS: tuple[Key, ...] = (
     Key("Ctrl+B", "Let a running command go on in the background; else one character back"),
     Key("Ctrl+O", "Open or close the last tool output"),
     Key("Ctrl+T", "Read and search the whole conversation"),
-    Key("Page Up, Page Down", "Scroll; Shift+Up and Shift+Down by one row"),
+    Key(
+        "Up, Down, Enter",
+        "Choose an answer when asked; its letter answers too, while the prompt is empty",
+    ),
+    Key("Page Up, Page Down", "Scroll, what is asked about first; Shift+Up, Shift+Down by one row"),
     Key("Ctrl+Home, Ctrl+End", "First message, and back to the end"),
     Key("/", "Commands"),
     Key("@", "Files"),

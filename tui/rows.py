@@ -23,6 +23,11 @@ class Rows(Widget, can_focus=False):
         self._shown: list[Line] = []
         self._strips: list[Strip] = []
 
+    @property
+    def taken(self) -> int:
+        """How many rows it takes."""
+        return len(self._shown)
+
     def rows(self, width: int) -> list[Line]:
         """What to show in so many cells."""
         raise NotImplementedError

@@ -59,6 +59,7 @@ def choose(terminal: Terminal, key: str, *, until: str = "", within: float = 10.
         with suppress(AssertionError):
             terminal.wait_for(until, within=1.5)
             return
+        terminal.press("backspace")
     raise AssertionError(f"{key} does not lead to {until!r}:\n{terminal.text()}")
 
 

@@ -135,13 +135,17 @@ class Terminal:
         return self.text()
 
     def press_until_gone(self, key: str, text: str, within: float = 10.0) -> str:
-        """Read, then press a key, again if need be: what comes at once goes into the draft."""
+        """Read, then press a key, again if need be: what comes at once goes into the draft.
+
+        A letter of that draft is taken back, as it would keep the next one from answering.
+        """
         deadline = time.monotonic() + within
         while time.monotonic() < deadline:
             time.sleep(READING)
             self.press(key)
             with contextlib.suppress(AssertionError):
                 return self.wait_gone(text, within=1.5)
+            self.press("backspace")
         raise AssertionError(f"{text!r} stays, whatever is pressed:\n{self.text()}")
 
     def wait_until(self, fact: Callable[[str], bool], within: float = 10.0) -> str:

@@ -100,6 +100,12 @@ class Stage:
         self.app.post_message(events.Paste(text))
         await self.pilot.pause()
 
+    async def mouse(self, kind: type[events.MouseEvent], x: int, y: int) -> None:
+        """A mouse event at a cell of the screen."""
+        button = 0 if issubclass(kind, events.MouseScrollDown | events.MouseScrollUp) else 1
+        self.app.post_message(kind(None, x, y, 0, 0, button, False, False, False, x, y))
+        await self.pilot.pause()
+
     async def burst(self, text: str) -> None:
         """Keys that arrive in one read, as an unbracketed paste does."""
         for character in text:

@@ -4,37 +4,14 @@ from __future__ import annotations
 
 import msgspec
 import pytest
+from textual import events
 
 from gatewright.agent.events import Answered, Asked
-from gatewright.tools.blocks import Command
 from gatewright.tools.interact import Answer, Ask, Option
 from gatewright.tui.ask.guard import GUARD, HOLD, QUIET
+from tests.tui.asked import ask, permission, write
+from tests.tui.scenes import prose
 from tests.tui.stage import Stage, stage
-
-OPTIONS = (
-    Option("once", "Yes, once", "y"),
-    Option("always", "Yes, and always allow Bash(npm test:*)", "Y"),
-    Option("no", "No", "n"),
-)
-
-
-def permission(command: str = "npm test") -> Ask:
-    return Ask(
-        kind="permission",
-        title=f"Bash {command}",
-        body=(Command(command),),
-        options=OPTIONS,
-        reason="No rule covers npm test.",
-        free_text=True,
-    )
-
-
-async def ask(s: Stage, *asks: Ask, guarded: bool = False) -> None:
-    for number, question in enumerate(asks, 1):
-        s.session.publish(Asked(id=number, ask=question))
-    await s.see("Yes, once")
-    if not guarded:
-        s.clock.now += 2 * QUIET
 
 
 @pytest.mark.parametrize(
@@ -62,6 +39,56 @@ async def test_everything_at_stake_is_shown() -> None:
         assert "Bash(npm test:*)" in screen
 
 
+async def test_arrows_move_the_options_however_long_the_body_is() -> None:
+    async with stage() as s:
+        await ask(s, permission(LONG))
+        await s.press("down", "down", "enter")
+        await s.until(lambda: s.session.answers == [(1, Answer(("no",)))])
+
+
+async def test_arrows_stop_at_the_last_way_to_answer() -> None:
+    """Whoever wants to read on with them never comes round to the yes."""
+    async with stage() as s:
+        await ask(s, permission(LONG))
+        await s.press(*["down"] * 20)
+        assert s.app.repl.panel.at == 3
+        await s.press(*["up"] * 20)
+        assert s.app.repl.panel.at == 0
+        await s.press(*["tab"] * 4)
+        assert s.app.repl.panel.at == 0
+
+
+async def test_the_wheel_reads_and_a_click_answers_nothing() -> None:
+    async with stage() as s:
+        await ask(s, permission(LONG))
+        panel = s.app.repl.panel.region
+        await s.mouse(events.MouseScrollDown, panel.x + 5, panel.y + 2)
+        await s.until(lambda: "$ step0;" not in s.text() and "step3;" in s.text())
+        await s.mouse(events.MouseScrollUp, panel.x + 5, panel.y + 2)
+        await s.see("$ step0;")
+        for y in range(panel.y, panel.bottom):
+            await s.mouse(events.MouseDown, panel.x + 5, y)
+            await s.mouse(events.MouseUp, panel.x + 5, y)
+            await s.mouse(events.Click, panel.x + 5, y)
+        await s.pilot.pause(2 * HOLD)
+        assert s.session.answers == []
+        assert s.app.repl.panel.at == 0
+
+
+async def test_where_all_is_seen_the_keys_of_scrolling_are_the_conversations() -> None:
+    async with stage() as s:
+        prose(s.session)
+        await ask(s, permission())
+        view = s.app.repl.transcript
+        for up, down in (("pageup", "pagedown"), ("shift+up", "shift+down")):
+            await s.press(up)
+            assert not view.following
+            await s.press(down)
+            assert view.following
+        await s.press("ctrl+home")
+        await s.see("the lease test is flaky", "Yes, once")
+
+
 async def test_keys_just_after_the_appearance_are_no_answers() -> None:
     async with stage() as s:
         await ask(s, permission(), guarded=True)
@@ -69,6 +96,8 @@ async def test_keys_just_after_the_appearance_are_no_answers() -> None:
         await s.pilot.pause(2 * HOLD)
         assert s.session.answers == []
         assert s.app.repl.box.text == "yn"
+        await s.press("backspace", "backspace")
+        await s.until(lambda: s.app.repl.box.text == "")
         s.clock.now += 2 * QUIET
         await s.press("y")
         await s.until(lambda: len(s.session.answers) == 1)
@@ -80,7 +109,7 @@ async def test_the_draft_is_kept() -> None:
         await ask(s, permission())
         await s.press("x")
         s.clock.now += 2 * QUIET
-        await s.press("y")
+        await s.press("down", "up", "enter")
         await s.gone("Yes, once")
         await s.press("!")
         assert s.app.repl.box.text == "my draftx!"
@@ -111,6 +140,7 @@ async def test_words_are_an_answer_and_escape_returns_to_the_options() -> None:
         await s.see("Instead: use pn")
         await s.press("escape")
         await s.gone("Instead")
+        s.clock.now += 2 * QUIET
         await s.press("t")
         await s.see("Instead: use pn")
         await s.until(lambda: s.app.focused is s.app.repl.reply)
@@ -149,6 +179,7 @@ async def test_several_answers_can_be_marked() -> None:
     async with stage() as s:
         s.session.publish(Asked(id=1, ask=question))
         await s.see("Apples")
+        await s.settled()
         s.clock.now += 2 * GUARD
         await s.press("space", "down", "down", "space", "enter")
         await s.until(lambda: s.session.answers == [(1, Answer(("a", "c")))])
@@ -159,6 +190,7 @@ async def test_escape_on_a_question_without_a_no_cancels_it() -> None:
     async with stage() as s:
         s.session.publish(Asked(id=1, ask=question))
         await s.see("This")
+        await s.settled()
         s.clock.now += 2 * GUARD
         await s.press("escape")
         await s.until(lambda: s.session.answers == [(1, Answer(cancelled=True))])
@@ -255,6 +287,7 @@ async def test_trust_is_not_what_enter_means(pressed: tuple[str, ...], choice: s
     async with stage() as s:
         s.session.publish(Asked(id=1, ask=TRUST))
         await s.see("Go on without")
+        await s.settled()
         s.clock.now += 2 * QUIET
         await s.press(*pressed)
         await s.until(lambda: s.session.answers == [(1, Answer((choice,)))])
@@ -283,22 +316,25 @@ LONG = "\n".join(f"step{n};" for n in range(60))
 
 
 @pytest.mark.parametrize("size", [(40, 10), (80, 24)])
-async def test_a_long_body_says_what_is_hidden_and_arrows_read_it(size: tuple[int, int]) -> None:
+async def test_a_long_body_says_what_is_hidden_and_how_to_read_it(size: tuple[int, int]) -> None:
     async with stage(size=size) as s:
         await ask(s, permission(LONG))
         screen = s.text()
         shown = sum(f"step{n};" in screen for n in range(60))
         assert shown
-        hidden = f"… {60 - shown} more rows, ↓ shows them"
+        hidden = f"… {60 - shown} more rows, PgDn shows them"
         assert hidden in screen
         assert "No rule covers" in screen
         assert all(word in screen for word in ("Run this", "Yes, once", "n  No", "t  Tell the"))
         for _ in range(60 - shown):
-            await s.press("down")
-        await s.see("step59;", f"… {60 - shown} rows above, ↑ shows them")
+            await s.press("shift+down")
+        await s.see("step59;", f"… {60 - shown} rows above, PgUp shows them")
+        await s.press("shift+up")
+        await s.see(f"… 1 more row (PgDn), {59 - shown} above (PgUp)")
+        for _ in range(60):
+            await s.press("pageup")
+        await s.see(hidden)
         assert s.app.repl.panel.at == 0
-        await s.press("down", "up", "up")
-        await s.see("… 1 more row,")
         assert s.session.answers == []
 
 
@@ -334,4 +370,37 @@ async def test_the_chosen_option_is_whole_on_a_small_screen() -> None:
 async def test_the_smallest_screen_counts_beside_the_only_row() -> None:
     async with stage(size=(40, 9)) as s:
         await ask(s, permission(LONG))
-        assert "$ step0; … ↓ 59 more" in s.text()
+        assert "$ step0; … 59 more" in s.text()
+
+
+@pytest.mark.parametrize(("size", "least"), [((80, 24), 12), ((120, 40), 26), ((40, 12), 2)])
+async def test_rows_go_to_the_diff_before_blank_rows(size: tuple[int, int], least: int) -> None:
+    async with stage(size=size) as s:
+        await ask(s, write(300))
+        rows = s.text().splitlines()
+        first = next(n for n, row in enumerate(rows) if "Write notes.txt" in row)
+        assert sum("+ line" in row for row in rows) >= least
+        assert all(row.strip(" ▎") for row in rows[first:]), "no row is blank"
+        assert not set("▀▄") & set("".join(rows))
+
+
+async def test_there_is_air_where_everything_is_seen() -> None:
+    async with stage() as s:
+        await ask(s, permission())
+        rows = s.text().splitlines()
+        assert sum(row.strip() == "▎" for row in rows) == 3
+        assert any(set(row) == {"▄"} for row in rows)
+
+
+async def test_a_draft_of_many_lines_leaves_the_question_whole() -> None:
+    async with stage() as s:
+        await s.type("\n".join(f"word {n}" for n in range(9)))
+        await ask(s, write(300))
+        assert s.text().count("+ line") >= 4
+        await s.see("Write notes.txt", "▸    Yes, once", "Tell the agent", "word 8", "default")
+
+
+async def test_a_new_file_has_the_whole_width() -> None:
+    async with stage(size=(130, 40)) as s:
+        await ask(s, write(30))
+        assert "│" not in s.text()

@@ -11,11 +11,14 @@ import pytest
 from textual import events
 
 from gatewright.agent.events import TurnStarted
+from gatewright.tools.interact import Answer
+from gatewright.tui.ask.guard import QUIET
 from gatewright.tui.keys import KEYS
 from gatewright.tui.picker import STEPS, TURNS
 from gatewright.tui.prompt.box import NEWLINES, SCREEN_KEYS
 from gatewright.tui.screens.reader import HINT, Reader
 from tests.fakes.fake_session import FakeSession
+from tests.tui.asked import ask, permission
 from tests.tui.scenes import prose, tools
 from tests.tui.stage import Stage, stage
 
@@ -152,6 +155,16 @@ async def pages(s: Stage) -> None:
         assert not view.following
         await s.press(down)
         assert view.following
+
+
+async def answers(s: Stage) -> None:
+    await ask(s, permission(), permission())
+    await s.press("down", "down", "enter")
+    await s.until(lambda: s.session.answers == [(1, Answer(("no",)))])
+    await s.settled()
+    s.clock.now += 2 * QUIET
+    await s.press("y")
+    await s.until(lambda: s.session.answers[1:] == [(2, Answer(("once",)))])
 
 
 async def ends(s: Stage) -> None:
@@ -298,6 +311,7 @@ PRESSED: dict[str, Press] = {
     "Ctrl+B": background,
     "Ctrl+O": opens,
     "Ctrl+T": reads,
+    "Up, Down, Enter": answers,
     "Page Up, Page Down": pages,
     "Ctrl+Home, Ctrl+End": ends,
     "/": commands,

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fakes.terminal import Terminal
+from tests.fakes.terminal import READING, Terminal
 
 ROOT = Path(__file__).resolve().parents[2]
 ENV = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "PYTHONPATH": str(ROOT)}
@@ -232,6 +232,11 @@ def test_a_sentence_typed_over_a_question_is_a_draft(gap: float) -> None:
         terminal.wait_for("\u276f fix the typo", "1 of 2")
         terminal.press("enter")
         terminal.wait_for("Yes, once", "1 of 2", "\u276f fix the typo")
+        time.sleep(READING)
+        terminal.press("y")
+        terminal.wait_for("1 of 2", "\u276f fix the typoy", "choose with the arrows")
+        terminal.press("ctrl+u")
+        terminal.wait_gone("fix the typo")
         terminal.press_until_gone("y", "1 of 2")
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-GUARD = 0.4  # seconds after a question appeared, and after every key meanwhile
+GUARD = 0.4  # seconds after a question is seen, and after every key meanwhile
 QUIET = 0.6  # seconds without a key after which nobody is typing any more
+REPEAT = 0.75  # seconds within which a key that is held down comes again at the latest
 HOLD = 0.25  # seconds an answer waits for a next key, which would make it a word
+BURST = 0.03  # seconds Enter waits: at the beginning of a paste it is none
 
 
 class Guard:
@@ -12,17 +14,32 @@ class Guard:
 
     def __init__(self) -> None:
         self._until = 0.0
+        self._pressed = float("-inf")
+        self._unseen = False
         self.typed = False  # since the question appeared
         self.moved = False  # the selection, since somebody typed
 
     def start(self, now: float) -> None:
-        """Another question appeared; a sentence begun before it may still go on."""
-        self._until = max(self._until, now + GUARD)
+        """Another question is to appear; a sentence begun before it may still go on.
+
+        So may the key that answered the last one: held down, it comes again.
+        """
+        self._until = max(self._until, now + GUARD, self._pressed + REPEAT)
+        self._unseen = True
         self.typed = self.moved = False
+
+    def seen(self, now: float) -> None:
+        """The question is on the screen now, or again: nobody answers what was not read."""
+        self._unseen = False
+        self._until = max(self._until, now + GUARD)
+
+    def press(self, now: float) -> None:
+        """A key, whatever it means."""
+        self._pressed = max(self._pressed, now)
 
     def blocks(self, now: float) -> bool:
         """Whether a key at this moment is no answer; such a key starts the wait again."""
-        if now >= self._until:
+        if now >= self._until and not self._unseen:
             return False
         self._until = max(self._until, now + GUARD)
         return True

@@ -14,15 +14,20 @@ from textual.message import Message
 from textual.timer import Timer
 
 from gatewright.tools.interact import Answer, Ask
-from gatewright.tui.ask.guard import Guard
-from gatewright.tui.ask.question import TELL, UNREAD, Marks, draw_question
+from gatewright.tui.ask.guard import BURST, Guard
+from gatewright.tui.ask.question import TELL, UNREAD, Laid, Marks
 from gatewright.tui.line import Line
 from gatewright.tui.look import Look
 from gatewright.tui.rows import Rows
 from gatewright.tui.state import Pending
 
 SETTLE = 0.02  # seconds for keys that arrived while the screen was busy
+WHEEL = 3  # rows
 STEPS = {"up": -1, "down": 1, "ctrl+p": -1, "ctrl+n": 1, "tab": 1}
+SCROLLS = {"shift+up": -1, "shift+down": 1}
+PAGES = {"pageup": -1, "pagedown": 1}
+PASSED = frozenset({"shift+tab", "ctrl+home", "ctrl+end"})  # they mean here what they always do
+EDITS = frozenset({"backspace", "ctrl+u", "ctrl+w"})  # of the draft
 
 
 class Held(NamedTuple):
@@ -40,20 +45,24 @@ class AskPanel(Rows, can_focus=True):
     FOCUS_ON_CLICK = False  # words that are typed instead keep the keys
 
     class Answered(Message):
-        def __init__(self, id: int, answer: Answer) -> None:
+        def __init__(self, pending: Pending, answer: Answer) -> None:
             super().__init__()
-            self.id = id
+            self.pending = pending
             self.answer = answer
 
     class WantsText(Message):
         """The person wants to answer in words: the screen opens the line editor."""
 
-        def __init__(self, id: int) -> None:
+        def __init__(self, pending: Pending) -> None:
             super().__init__()
-            self.id = id
+            self.pending = pending
 
-    class WantsMode(Message):
-        """The person wants another mode; this question stays as it is."""
+    class Passed(Message):
+        """A key that is none of the question's; the question stays as it is."""
+
+        def __init__(self, key: str) -> None:
+            super().__init__()
+            self.key = key
 
     class Typed(Message):
         """Text for the draft; `key` is the key when it is none."""
@@ -64,7 +73,7 @@ class AskPanel(Rows, can_focus=True):
             self.key = key
 
     class Unclear(Message):
-        """Enter may have been meant for the draft: the person has to choose first."""
+        """The key may have been meant for the draft: the person has to choose first."""
 
     def __init__(
         self,
@@ -85,50 +94,89 @@ class AskPanel(Rows, can_focus=True):
         self.room = 24  # rows the panel may take
         self._guard = Guard()
         self._held: Held | None = None
+        self._laid: Laid | None = None
+        self._letters = True  # whether they answer
         self._above = self._below = 0  # rows of the body that are scrolled away
+        self._page = 1
 
     def show(self, asks: tuple[Pending, ...]) -> bool:
         """Show the first of these; True when it is another one than before."""
         first = asks[0] if asks else None
         self.count = len(asks)
-        fresh = first is not None and (self.pending is None or self.pending.id != first.id)
+        fresh = first is not None and self.pending is not first
         if fresh or first is None:
             self._let_go()
         self.pending = first
         if first is not None and fresh:
             self.at, self.scroll, self.picked = preselected(first.ask), UNREAD, set()
+            self._letters = not self._drafting
             self._guard.start(self._clock())
+            self.call_after_refresh(self.seen)
         self.refresh_rows()
         return fresh
+
+    def seen(self) -> None:
+        """The question was painted, or something that covered it has gone."""
+        self._guard.seen(self._clock())
+
+    def wants(self, width: int) -> int:
+        """Rows with nothing cut and air between the parts."""
+        if self.pending is None:
+            return 0
+        return self._lay(max(8, width - 2 * self.SIDE)).wants(self._marks(), self.count)
 
     def draft_changed(self) -> None:
         """Somebody types: a question that appears now interrupts a sentence."""
         self._guard.draft_changed(self._clock())
+        letters = not self._drafting
+        if letters:
+            self._guard.typed = False  # it was all taken back
+        if self.pending is not None and letters != self._letters:
+            self._letters = letters
+            self.refresh_rows()
+
+    @property
+    def _drafting(self) -> bool:
+        """Whether there is a draft, which letters would belong to."""
+        return bool(self._draft().strip())
 
     def on_key(self, event: events.Key) -> None:
         if self.pending is None:
             return
         late = max(0.0, time.monotonic() - event.time)  # pressed before the screen came to it
-        if self._handled(event.key, event.character or "", self._clock() - late):
+        now = self._clock() - late
+        if self._handled(event.key, event.character or "", now):
             event.stop()
             event.prevent_default()
+        self._guard.press(now)
 
     def on_paste(self, event: events.Paste) -> None:
         event.stop()
         self._let_go()
         self._type(event.text, "", self._clock())
 
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        self._wheel(event, -WHEEL)
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        self._wheel(event, WHEEL)
+
+    def _wheel(self, event: events.MouseEvent, delta: int) -> None:
+        event.stop()
+        self._scroll(delta)
+
     def _handled(self, key: str, character: str, now: float) -> bool:
         if self._held is not None:
             if key != "escape":
                 self._guard.type(now)
             self._let_go(keep=key != "escape")
-        if key == "shift+tab":
-            self.post_message(self.WantsMode())
-        elif key in ("pageup", "pagedown"):
-            step = max(1, self.room // 2)
-            self._scroll(step if key == "pagedown" else -step)
-        elif key not in STEPS and key.startswith(("ctrl+", "alt+", "f")) and len(key) > 1:
+        if key in PAGES or key in SCROLLS:
+            self._read(key)
+        elif key in PASSED:
+            self.post_message(self.Passed(key))
+        elif key in EDITS:
+            self._type("", key, now)
+        elif key not in STEPS and _is_command(key):
             return False
         elif self._guard.blocks(now):
             self._type(character, key, now)
@@ -152,31 +200,35 @@ class AskPanel(Rows, can_focus=True):
 
     def _type(self, text: str, key: str, now: float) -> None:
         """Hand on what belongs to the draft; everything else is ignored."""
-        if key == "backspace" or (text and (text.isprintable() or not key)):
+        if key in EDITS and not self._draft():
+            self._guard.draft_changed(now)
+            self.post_message(self.Typed("", key))  # what it takes away may be on its way
+        elif key in EDITS or (text and (text.isprintable() or not key)):
             self._guard.type(now)
             self.at = preselected(self._ask()) if self.pending is not None else 0
-            self.post_message(self.Typed("" if key == "backspace" else text, key))
+            self.post_message(self.Typed("" if key in EDITS else text, key))
 
     def _step(self, key: str) -> None:
-        """Down reads the body to its end, then chooses; up goes the same way back."""
-        delta = STEPS[key]
-        if key == "down" and self._below:
-            self._scroll(1)
-            return
-        if key == "up" and self.at == 0 and self._above:
-            self._scroll(-1)
-            return
+        """Arrows stop at the first and last way to answer; Tab goes round."""
+        entries, there = max(1, self._entries()), self.at + STEPS[key]
         self._guard.moved = True
-        self.at = (self.at + delta) % max(1, self._entries())
+        self.at = there % entries if key == "tab" else max(0, min(there, entries - 1))
         self.refresh_rows()
 
+    def _read(self, key: str) -> None:
+        """Scroll the body; where all of it is seen, the conversation above."""
+        if self._above or self._below:
+            self._scroll(SCROLLS[key] if key in SCROLLS else PAGES[key] * self._page)
+        else:
+            self.post_message(self.Passed(key))
+
     def _scroll(self, delta: int) -> None:
-        self.scroll = max(0, self.scroll + delta)
+        self.scroll = max(0, self._above + delta)
         self.refresh_rows()
 
     def _enter(self) -> None:
-        if self._guard.moved or not (self._guard.typed or self._draft().strip()):
-            self._pick(self.at)
+        if self._guard.moved or not (self._guard.typed or self._drafting):
+            self._hold("", self.at, BURST)
         else:
             self.post_message(self.Unclear())
 
@@ -189,10 +241,16 @@ class AskPanel(Rows, can_focus=True):
         keys = [option.key for option in ask.options] + ([TELL] if ask.free_text else [])
         if not character or character not in keys:
             self._type(character, key, now)
-            return
-        self.at = keys.index(character)
-        timer = self.set_timer(self._guard.hold, self._settle)
-        self._held = Held(character, self.at, timer)
+        elif self._drafting:
+            self._type(character, key, now)
+            self.post_message(self.Unclear())
+        else:
+            self._hold(character, keys.index(character), self._guard.hold)
+
+    def _hold(self, character: str, number: int, seconds: float) -> None:
+        """An answer, unless another key follows at once."""
+        self.at = number
+        self._held = Held(character, number, self.set_timer(seconds, self._settle))
         self.refresh_rows()
 
     def _settle(self) -> None:
@@ -202,10 +260,14 @@ class AskPanel(Rows, can_focus=True):
             self._held = self._held._replace(timer=timer)
 
     def _give(self) -> None:
-        if self._held is not None:
-            number = self._held.number
-            self._held = None
-            self._pick(number)
+        if self._held is None:
+            return
+        held, self._held = self._held, None
+        if held.character and self._ask().multiple and held.number < len(self._ask().options):
+            self._guard.moved = True
+            self._mark(held.number)  # one of several: Enter gives them
+        else:
+            self._pick(held.number)
 
     def _let_go(self, *, keep: bool = True) -> None:
         """What is held is no answer; its letter belongs to the draft."""
@@ -214,6 +276,7 @@ class AskPanel(Rows, can_focus=True):
             held.timer.stop()
             if keep:
                 self.at = preselected(self._ask())
+            if keep and held.character:
                 self.post_message(self.Typed(held.character))
             self.refresh_rows()
 
@@ -230,7 +293,7 @@ class AskPanel(Rows, can_focus=True):
         ask = self._ask()
         if number >= len(ask.options):
             assert self.pending is not None
-            self.post_message(self.WantsText(self.pending.id))
+            self.post_message(self.WantsText(self.pending))
             return
         if ask.multiple:
             if not self.picked:
@@ -247,18 +310,36 @@ class AskPanel(Rows, can_focus=True):
 
     def _finish(self, answer: Answer) -> None:
         assert self.pending is not None
-        self.post_message(self.Answered(self.pending.id, answer))
+        self.post_message(self.Answered(self.pending, answer))
 
     def rows(self, width: int) -> list[Line]:
         if self.pending is None:
             return []
-        marks = Marks(at=self.at, picked=frozenset(self.picked), scroll=self.scroll)
-        rows, shown = draw_question(self.pending, marks, width, self.room, self.count)
-        self.scroll, self._above, self._below = shown.above, shown.above, shown.below
+        rows, shown = self._lay(width).draw(self._marks(), self.room, self.count)
+        self._above, self._below = shown.above, shown.below
+        if self.scroll != UNREAD:
+            self.scroll = shown.above
+        self._page = max(1, len(shown.rows) - 2)
         return rows
+
+    def _lay(self, width: int) -> Laid:
+        assert self.pending is not None
+        laid = self._laid
+        if laid is None or laid.pending is not self.pending or laid.width != width:
+            laid = self._laid = Laid(self.pending, width)
+        return laid
+
+    def _marks(self) -> Marks:
+        picked = frozenset(self.picked)
+        return Marks(at=self.at, picked=picked, scroll=self.scroll, letters=self._letters)
 
 
 def preselected(ask: Ask) -> int:
     """What Enter means at first: trust is never given by the way."""
     keys = [option.key for option in ask.options]
     return keys.index("n") if ask.kind == "trust" and "n" in keys else 0
+
+
+def _is_command(key: str) -> bool:
+    """Whether a key means something to the program rather than to a text."""
+    return key.startswith(("ctrl+", "alt+")) or (key[:1] == "f" and key[1:].isdigit())

@@ -1,7 +1,7 @@
 """How a question looks: what is at stake first, why, then the ways to answer.
 
-The options always fit; a long body scrolls above them and says how much of it is hidden. In
-little space the air goes first, then what is long is cut, which shows.
+The options always fit; a long body scrolls above them and says how much of it is hidden. There
+is air only where everything is seen; in little space what is long is cut, which shows.
 """
 
 from __future__ import annotations
@@ -25,16 +25,22 @@ from gatewright.tui.state import MAIN, Pending
 PAD = 2
 TITLE_ROWS = 3
 UNREAD = -1  # nobody scrolled yet
+READ = 6  # rows of a body that go before all rows of the reason
+SEEN = 4  # rows of it that go before all rows of the options
 TELL = "t"
 
 
 @dataclass(frozen=True)
 class Marks:
-    """Where the person is: option under the cursor, options marked, first row of the body."""
+    """Where the person is: option under the cursor, options marked, first row of the body.
+
+    Without `letters` these belong to the draft: none is shown that would not answer.
+    """
 
     at: int = 0
     picked: frozenset[str] = frozenset()
     scroll: int = UNREAD
+    letters: bool = True
 
 
 class Window(NamedTuple):
@@ -45,35 +51,59 @@ class Window(NamedTuple):
     below: int = 0
 
 
-def draw_question(
-    pending: Pending, marks: Marks, width: int, room: int, count: int = 1
-) -> tuple[list[Line], Window]:
-    """The rows, and which part of the body is among them."""
-    ask = pending.ask
-    inner = width - PAD
-    title, rest = _title(pending, inner, count)
-    body = _body(ask, inner)
-    body = [*rest, *([BLANK] if rest and body else []), *body]
-    reason = flow(visible(ask.reason, strict=True), inner, "dim") if ask.reason else []
-    options = _options(ask, marks, inner)
-    left = room - len(title) - sum(map(len, options))
-    airy = left >= len(reason) + 3 + min(len(body), 3)
-    gap = [BLANK] if airy else []
-    if not airy:
-        reason = cut(reason, 1, inner)
-        left += len(title) - 1
-        title = cut(title, 1, inner)
-    if left - len(reason) < min(len(body), 2):
-        chosen = marks.at
-        options = [cut(rows, 1 + (n == chosen), inner) for n, rows in enumerate(options)]
+class Laid:
+    """A question in so many cells; what stays the same while it stands is drawn once."""
+
+    def __init__(self, pending: Pending, width: int) -> None:
+        self.pending = pending
+        self.width = width
+        self._inner = width - PAD
+        self._body = _body(pending.ask, self._inner)
+        reason = visible(pending.ask.reason, strict=True)
+        self._reason = flow(reason, self._inner, "dim") if reason else []
+
+    def draw(self, marks: Marks, room: int, count: int = 1) -> tuple[list[Line], Window]:
+        """The rows, and which part of the body is among them."""
+        ask, inner, reason = self.pending.ask, self._inner, self._reason
+        title, body = self._head(count)
+        options = _options(ask, marks, inner)
         left = room - len(title) - sum(map(len, options))
-    left -= len(reason) + len(gap) * (3 if reason else 2)
-    scroll = _first(body, ask.lacking, left) if marks.scroll == UNREAD else marks.scroll
-    window = _window(body, max(1, left), scroll, inner)
-    parts = [part for part in (window.rows, reason, list(chain(*options))) if part]
-    rows = [*title, *(row for part in parts for row in (*gap, *part))]
-    bar = Span("▎ ", "warning" if ask.kind in ("permission", "trust") else "accent")
-    return indent(rows, bar, bar), window
+        airy = left >= len(body) + len(reason) + _gaps(body, reason)
+        gap = [BLANK] if airy else []
+        if not airy and left - len(reason) < min(len(body), READ):
+            reason = cut(reason, 1, inner)
+            left += len(title) - 1
+            title = cut(title, 1, inner)
+        if left - len(reason) < min(len(body), SEEN):
+            chosen = marks.at
+            options = [cut(rows, 1 + (n == chosen), inner) for n, rows in enumerate(options)]
+            left = room - len(title) - sum(map(len, options))
+        left -= len(reason) + len(gap) * _gaps(body, reason)
+        scroll = _first(body, ask.lacking, left) if marks.scroll == UNREAD else marks.scroll
+        window = _window(body, max(1, left), scroll, inner)
+        parts = [part for part in (window.rows, reason, list(chain(*options))) if part]
+        rows = [*title, *(row for part in parts for row in (*gap, *part))]
+        bar = Span("▎ ", "warning" if ask.kind in ("permission", "trust") else "accent")
+        return indent(rows, bar, bar), window
+
+    def wants(self, marks: Marks, count: int = 1) -> int:
+        """The rows it would take with nothing cut and air between the parts."""
+        title, body = self._head(count)
+        options = sum(map(len, _options(self.pending.ask, marks, self._inner)))
+        parts = len(title) + len(body) + len(self._reason) + options
+        return parts + _gaps(body, self._reason)
+
+    def _head(self, count: int) -> tuple[list[Line], list[Line]]:
+        """Title and body; what of the title is too long begins the body."""
+        title, rest = _title(self.pending, self._inner, count)
+        if not rest:
+            return title, self._body
+        return title, [*rest, *([BLANK] if self._body else []), *self._body]
+
+
+def _gaps(body: list[Line], reason: list[Line]) -> int:
+    """Blank rows before each part below the title."""
+    return bool(body) + bool(reason) + 1
 
 
 def cut(rows: list[Line], limit: int, width: int) -> list[Line]:
@@ -137,16 +167,22 @@ def _window(body: list[Line], limit: int, scroll: int, width: int) -> Window:
     below = len(body) - above - room
     if limit > 1:
         return Window([*shown, line(Span(_hidden(above, below), "warning"))], above, below)
-    note = f" … ↓ {below} more" if below else f" … ↑ {above} above"
+    note = f" … {below} more" if below else f" … {above} above"
     row = clip(shown[0], max(8, width - cells.width(note)))
     return Window([row._replace(spans=(*row.spans, Span(note, "warning")))], above, below)
 
 
 def _hidden(above: int, below: int) -> str:
-    rows = "row" if below == 1 else "rows"
-    if not below:
-        return f"… {above} {'row' if above == 1 else 'rows'} above, ↑ shows them"
-    return f"… {below} more {rows}, ↓ shows them" + (f" · {above} ↑" if above else "")
+    """What is hidden, and the keys that show it."""
+    if above and below:
+        return f"… {below} more {_rows(below)} (PgDn), {above} above (PgUp)"
+    if below:
+        return f"… {below} more {_rows(below)}, PgDn shows them"
+    return f"… {above} {_rows(above)} above, PgUp shows them"
+
+
+def _rows(count: int) -> str:
+    return "row" if count == 1 else "rows"
 
 
 def _first(body: list[Line], parts: tuple[str, ...], limit: int) -> int:
@@ -177,7 +213,7 @@ def _options(ask: Ask, marks: Marks, width: int) -> list[list[Line]]:
 def _option(ask: Ask, option: Option, marks: Marks, width: int, *, here: bool) -> list[Line]:
     head = [
         Span("▸ " if here else "  ", "accent"),
-        Span(cells.pad(option.key, 3), "accent" if here else "dim"),
+        Span(cells.pad(option.key if marks.letters else "", 3), "accent" if here else "dim"),
     ]
     if ask.multiple and option.id:
         head.append(Span("[x] " if option.id in marks.picked else "[ ] ", "dim"))

@@ -77,8 +77,9 @@ def _unified(row: Row, digits: int, width: int) -> list[Line]:
 
 
 def draw_split(block: Diff, width: int) -> list[Line]:
-    """Two columns, old on the left; falls back to one where there is no room."""
-    if width < SIDE_BY_SIDE:
+    """Two columns, old on the left; one where there is no room, or nothing for one of them."""
+    kinds = {raw[:1] for hunk in block.hunks for raw in hunk.lines}
+    if width < SIDE_BY_SIDE or len(kinds) == 1:
         return draw(block, width)
     digits = _digits(block)
     half = (width - 3) // 2

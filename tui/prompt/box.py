@@ -5,6 +5,7 @@ An Enter that arrives within a burst of keys is part of a paste and never sends.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 
 from textual import events
@@ -28,6 +29,7 @@ SCREEN_KEYS = frozenset(
 )
 HINT = "Ask anything, or / for commands"
 MOST_ROWS = 10
+STARTLED = 0.6  # seconds after a question went in which an Enter was meant for it
 OTHERS = 5  # rows of a small screen that are not the prompt's: status line, queue, transcript
 NEWLINES = frozenset({"shift+enter", "ctrl+j", "alt+enter", "ctrl+enter"})
 
@@ -76,6 +78,8 @@ class Box(TextArea):
         self.menu_open = False
         self.waiting = False  # for a call that may be sent to the background
         self._last_key = 0.0
+        self._startled = 0.0  # until then, unless somebody types
+        self._most = MOST_ROWS
         self._held: Timer | None = None
         self._yanked: tuple[tuple[int, int], tuple[int, int]] | None = None
         self.vim: Machine | None = None  # None: vim keys are off
@@ -114,7 +118,10 @@ class Box(TextArea):
             self._held = None
             self.insert("\n")
         key = event.key
-        if self.vim is not None and self._vim(key, event.character or ""):
+        vim = self.vim is not None
+        if self._meant_for_a_question(key, event.time) or (
+            vim and self._vim(key, event.character or "")
+        ):
             event.stop()
             event.prevent_default()
         elif key == "enter":
@@ -130,6 +137,18 @@ class Box(TextArea):
             event.prevent_default()
         else:
             self.ring.other_key()
+
+    def startle(self) -> None:
+        """A question that had the keys is gone: its Enter, pressed twice or held, sends nothing."""
+        self._startled = time.monotonic() + STARTLED
+
+    def _meant_for_a_question(self, key: str, now: float) -> bool:
+        if key != "enter":
+            self._startled = 0.0
+        elif now < self._startled:
+            self._startled = now + STARTLED  # held down, it comes again and again
+            return True
+        return False
 
     def _vim(self, key: str, character: str) -> bool:
         """Vim's share of the keys: everything printable in normal mode, Escape while inserting."""
@@ -161,7 +180,12 @@ class Box(TextArea):
 
     def fit(self, height: int) -> None:
         """Take no more rows of a screen so high than leaves the others their place."""
-        self.styles.max_height = max(1, min(MOST_ROWS, height - OTHERS))
+        self._most = max(1, min(MOST_ROWS, height - OTHERS))
+        self.styles.max_height = self._most
+
+    def lines(self) -> int:
+        """Rows that the text takes on the screen."""
+        return max(1, min(self._most, self.wrapped_document.height))
 
     def on_resize(self) -> None:
         """The text has grown beyond the box, or the box shrunk: the cursor stays in sight."""
@@ -271,11 +295,13 @@ class Box(TextArea):
     def add(self, text: str, key: str = "") -> None:
         """What was typed while a question had the keys; vim's normal mode has no use for it."""
         if self.inserting or not key:
-            text = self.chips.fold(normal(text))
             if key == "backspace":
-                self.action_delete_left()
+                if not self._delete_chip():
+                    self.action_delete_left()
+            elif key in self._actions:
+                self._actions[key]()
             else:
-                self._replace_via_keyboard(text, *self.selection)
+                self._replace_via_keyboard(self.chips.fold(normal(text)), *self.selection)
 
     def put(self, text: str) -> None:
         """Show this text with the cursor at its end; undo brings the old one back."""

@@ -10,12 +10,12 @@ from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.widget import Widget
-from textual.widgets import Static, TextArea
+from textual.widgets import Static
 
 from gatewright.agent.commands.registry import Commands
-from gatewright.tools.interact import Answer, leaves
 from gatewright.tui import commands
 from gatewright.tui.apply import apply
+from gatewright.tui.ask.asking import SHORT, TINY, UNCLEAR, Asking
 from gatewright.tui.ask.panel import AskPanel
 from gatewright.tui.branch import branch_of
 from gatewright.tui.look import Look
@@ -43,8 +43,6 @@ from gatewright.tui.transcript.view import Transcript
 from gatewright.tui.waiting import Agents, Queue
 
 MARK = "\u276f"
-SHORT = 16  # below so many rows the prompt loses its padding
-TINY = 13  # below so many rows a question takes the place of the transcript
 TWICE = 2.0  # seconds within which a second Ctrl+C leaves
 DOUBLE = 0.5  # seconds within which a second Esc goes back
 
@@ -94,6 +92,7 @@ class Repl(Patient, inherit_bindings=False):
         self.status = Status(look, id="status")
         self.desk = Desk(self.box, self.menu, self.attached, talk, host)
         self.reach = Reach(self, look, talk, host)
+        self.asking = Asking(self, talk)
         self._keys = self._key_table()
 
     def _key_table(self) -> dict[str, Callable[[], object]]:
@@ -144,12 +143,11 @@ class Repl(Patient, inherit_bindings=False):
     def on_resize(self, event: events.Resize) -> None:
         short = event.size.height < SHORT
         self.set_class(short, "short")
-        tiny = event.size.height < TINY
-        self.set_class(tiny, "tiny")
+        self.set_class(event.size.height < TINY, "tiny")
         self.box.fit(event.size.height)
         self.reply.fit(event.size.height)
         self.sheet.room = event.size.height - (3 if short else 10)
-        self.panel.room = event.size.height - (2 if tiny else 3 if short else 12)
+        self.asking.fit()
 
     def repaint(self) -> None:
         """The theme changed."""
@@ -174,7 +172,9 @@ class Repl(Patient, inherit_bindings=False):
         self.queue.show(view.queue)
         self.box.waiting = bool(view.tools or view.agents)
         if before.asks != view.asks:
-            self._show_asks()
+            self.asking.show()
+        elif view.asks:
+            self.asking.fit()
         if before.cwd != view.cwd or (before.busy and not view.busy):
             self.status.branch = branch_of(self._host.folder())
             self.transcript.sync()
@@ -182,50 +182,30 @@ class Repl(Patient, inherit_bindings=False):
 
     # questions
 
-    def _show_asks(self) -> None:
-        fresh = self.panel.show(self.view.asks)
-        self.set_class(bool(self.view.asks), "asking")
-        self.sheet.hide(hidden=bool(self.view.asks))
-        if not self.view.asks:
-            self._close_reply()
-            self._return_focus()
-        elif fresh:
-            self._close_reply()
-            self.desk.close_menu()
-            self.picker.close()
-            self._return_focus()
+    def on_screen_resume(self) -> None:
+        """Something covered the screen: a question below it is seen only now."""
+        self.panel.seen()
 
     def on_ask_panel_answered(self, message: AskPanel.Answered) -> None:
-        asked = next((asked for asked in self.view.asks if asked.id == message.id), None)
-        self._talk.answer(message.id, message.answer)
-        if asked is not None and leaves(asked.ask, message.answer):
-            self._talk.leave()
+        self.asking.answered(message.pending, message.answer)
 
     def on_ask_panel_typed(self, message: AskPanel.Typed) -> None:
         self.box.add(message.text, message.key)
 
     def on_ask_panel_unclear(self) -> None:
-        self.tell("choose with the arrows, then enter")
+        self.tell(UNCLEAR)
 
-    def on_ask_panel_wants_mode(self) -> None:
-        self._talk.cycle_mode()
+    def on_ask_panel_passed(self, message: AskPanel.Passed) -> None:
+        self._keys[message.key]()
 
-    def on_ask_panel_wants_text(self) -> None:
-        self.query_one("#reply-line").display = True
-        self.reply.focus()
-
-    def _close_reply(self) -> None:
-        self.query_one("#reply-line").display = False
-        self.reply.put("")
+    def on_ask_panel_wants_text(self, message: AskPanel.WantsText) -> None:
+        self.asking.open_reply(message.pending)
 
     # the prompt
 
     def on_box_submitted(self, message: Box.Submitted) -> None:
         if message.box is self.reply:
-            pending = self.panel.pending
-            if pending is not None:
-                self._talk.answer(pending.id, Answer(text=message.text.strip()))
-            self._close_reply()
+            self.asking.replied(message.text)
             return
         self.transcript.follow()
         self.desk.send(message.text)
@@ -233,8 +213,7 @@ class Repl(Patient, inherit_bindings=False):
     def on_box_pressed(self, message: Box.Pressed) -> None:
         if message.box is self.reply:
             if message.key in ("escape", "ctrl+c"):
-                self.query_one("#reply-line").display = False  # its words stay for next time
-                self.panel.focus()
+                self.asking.leave_reply()
             return
         if message.key != "escape":
             self._escaped = 0.0
@@ -244,10 +223,10 @@ class Repl(Patient, inherit_bindings=False):
         if action is not None:
             action()
 
-    def on_text_area_changed(self, message: TextArea.Changed) -> None:
+    def on_text_area_changed(self) -> None:
         self._leaving = False
-        if message.text_area is self.box:
-            self.panel.draft_changed()
+        self.panel.draft_changed()
+        self.asking.fit()
         self._escaped = 0.0
         self.desk.complete()
 
@@ -344,7 +323,7 @@ class Repl(Patient, inherit_bindings=False):
         def done(edited: Edited) -> None:
             self.box.put(edited.text)
             self._tell_problem(edited.problem)
-            self._return_focus()
+            self.return_focus()
 
         self._host.edit(self.box.text, done)
 
@@ -367,12 +346,12 @@ class Repl(Patient, inherit_bindings=False):
     def _come_back(self) -> None:
         """A second Enter may still be on its way: it answers no question below."""
         self.panel.draft_changed()
-        self._return_focus()
+        self.return_focus()
 
     def on_secret_field_given(self, message: SecretField.Given) -> None:
         self._talk.give(message.asked, message.text)
 
-    def _return_focus(self) -> None:
+    def return_focus(self) -> None:
         self._next().focus()
 
     def _next(self) -> Widget:

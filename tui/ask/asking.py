@@ -1,0 +1,117 @@
+"""Questions on the screen of a session: how much room they take, who has the keys, what answers.
+
+An answer goes to the question it was given to; when that is gone, its words become the draft.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gatewright.tools.interact import Answer, leaves
+from gatewright.tui.state import Pending
+from gatewright.tui.talk import Talk
+
+if TYPE_CHECKING:
+    from gatewright.tui.screens.repl import Repl  # it makes this
+
+SHORT = 16  # below so many rows the prompt loses its padding
+TINY = 13  # below so many rows a question takes the place of the transcript
+PADDING = 7  # blank rows and the spinner's, which go before anything is cut
+LEAST = 7  # rows of a question, whatever the draft takes
+READING = 8  # one row in so many is the conversation's
+UNCLEAR = "choose with the arrows, then enter"
+
+
+class Asking:
+    """Keeps panel, reply and prompt together while somebody is asked."""
+
+    def __init__(self, repl: Repl, talk: Talk) -> None:
+        self._repl = repl
+        self._talk = talk
+        self._replying: Pending | None = None  # whom the open line answers
+
+    def show(self) -> None:
+        """The questions are others than before."""
+        repl, asks = self._repl, self._repl.view.asks
+        if self._replying is not None and not self._stands(self._replying):
+            self._keep_words()
+        if asks and (repl.picker.open or repl.sheet.open):
+            repl.panel.draft_changed()  # somebody is busy with these
+        fresh = repl.panel.show(asks)
+        repl.set_class(bool(asks), "asking")
+        repl.sheet.hide(hidden=bool(asks))
+        self.fit()
+        if not asks:
+            repl.box.startle()
+            repl.return_focus()
+        elif fresh:
+            repl.desk.close_menu()
+            repl.picker.close()
+            repl.return_focus()
+
+    def fit(self) -> None:
+        """Give the question its rows; where it needs more, those of blank rows and padding."""
+        repl, (width, height) = self._repl, self._repl.size
+        if not repl.view.asks:
+            repl.set_class(False, "dense")
+            return
+        reading = 0 if height < TINY else 1 if height < SHORT else height // READING
+        reply = repl.reply.lines() if self._replying is not None else 0
+        free = height - reading - repl.box.lines() - reply - max(1, repl.status.taken)
+        airy = free - PADDING - repl.agents.taken - repl.queue.taken
+        dense = height < SHORT or repl.panel.wants(width) > airy
+        repl.set_class(dense, "dense")
+        room = max(free if dense else airy, min(LEAST, height - 2))
+        if room != repl.panel.room:
+            repl.panel.room = room
+            repl.panel.refresh_rows()
+
+    def answered(self, pending: Pending, answer: Answer) -> None:
+        """Enter or a letter answered; nothing else than the question it was given to."""
+        if self._stands(pending):
+            self._talk.answer(pending.id, answer)
+            if leaves(pending.ask, answer):
+                self._talk.leave()
+
+    def _stands(self, pending: Pending) -> bool:
+        return any(each is pending for each in self._repl.view.asks)
+
+    # answers in words
+
+    def open_reply(self, pending: Pending) -> None:
+        if self._stands(pending):
+            self._replying = pending
+            self._line(shown=True)
+            self._repl.reply.focus()
+
+    def leave_reply(self) -> None:
+        """Back to the options; the words stay for next time."""
+        self._replying = None
+        self._line(shown=False)
+        self._repl.panel.draft_changed()  # a second Esc was meant for the line too
+        self._repl.return_focus()
+
+    def replied(self, text: str) -> None:
+        pending = self._replying
+        if pending is None or not self._stands(pending):
+            self._keep_words()
+            return
+        words = self._repl.reply.chips.unfold(text).strip()
+        self._close()
+        self._talk.answer(pending.id, Answer(text=words))
+
+    def _keep_words(self) -> None:
+        """Nobody waits for them any more: they are the draft now, and answer nothing."""
+        words = self._repl.reply.chips.unfold(self._repl.reply.text)
+        self._close()
+        self._repl.box.add(words)
+        self._repl.panel.draft_changed()
+
+    def _close(self) -> None:
+        self._replying = None
+        self._repl.reply.put("")
+        self._line(shown=False)
+
+    def _line(self, *, shown: bool) -> None:
+        self._repl.query_one("#reply-line").display = shown
+        self.fit()
