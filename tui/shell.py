@@ -93,17 +93,7 @@ class OwnShell:
 
     async def run(self, command: str, cwd: Path) -> Ran:
         start = time.monotonic()
-        shell = os.environ.get("SHELL", "/bin/sh")
-        self._process = process = await asyncio.create_subprocess_exec(
-            shell,
-            "-c",
-            command,
-            cwd=cwd,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-            start_new_session=True,
-        )
+        self._process = process = await _begun(command, cwd)
         assert process.stdout is not None
         kept = Tail(MAX_BYTES)
         try:
@@ -117,12 +107,38 @@ class OwnShell:
         finally:
             self._process = None
             if process.returncode is None or not process.stdout.at_eof():  # nobody waits any more
-                _signal(process, signal.SIGKILL)
-                with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(GRACE):
-                        await process.communicate()
+                await _ended(process)
         ms = round((time.monotonic() - start) * 1000)
         return Ran(command, kept.text(), code, ms, kept.hidden)
+
+
+async def _begun(command: str, cwd: Path) -> asyncio.subprocess.Process:
+    """The process with its group; whoever stops waiting while it begins has ended both."""
+    starting = asyncio.ensure_future(
+        asyncio.create_subprocess_exec(
+            os.environ.get("SHELL", "/bin/sh"),
+            "-c",
+            command,
+            cwd=cwd,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            start_new_session=True,
+        )
+    )
+    try:
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        await _ended(await starting)
+        raise
+
+
+async def _ended(process: asyncio.subprocess.Process) -> None:
+    """Killed with its group; what left the group may hold its output for ever."""
+    _signal(process, signal.SIGKILL)
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(GRACE):
+            await process.communicate()
 
 
 def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -61,3 +62,26 @@ async def test_whoever_stops_waiting_ends_it(tmp_path: Path, command: str) -> No
         await waiting
     assert gone(child)
     assert not shell.running
+
+
+async def test_whoever_stops_waiting_while_it_begins_ends_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command runs before the call that starts it has returned."""
+    real = asyncio.create_subprocess_exec
+    begun = asyncio.Event()
+
+    async def slow(*argv: str, **how: Any) -> asyncio.subprocess.Process:
+        process = await real(*argv, **how)
+        await started(tmp_path)
+        begun.set()
+        await asyncio.sleep(0)
+        return process
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", slow)
+    waiting = asyncio.create_task(OwnShell().run(CHILD.format(trap="", folder=tmp_path), tmp_path))
+    await begun.wait()
+    waiting.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await waiting
+    assert gone(await started(tmp_path))
