@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, cast
 
 import msgspec
 
-from gatewright.tools.blocks import Block
+from gatewright.tools.blocks import Block, Diff, plain
 
 AskKind: TypeAlias = Literal["permission", "question", "plan", "trust"]
 
@@ -43,6 +43,12 @@ class Ask(msgspec.Struct, frozen=True, omit_defaults=True):
     multiple: bool = False
     free_text: bool = False
     lacking: tuple[str, ...] = ()
+
+
+def words(ask: Ask) -> str:
+    """All it says, without the lines of changed files: what they name, nobody goes to."""
+    shown = (plain(block) for block in ask.body if not isinstance(block, Diff))
+    return "\n".join((ask.title, *shown, ask.reason))
 
 
 class Answer(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -12,6 +12,7 @@ from gatewright.tools.blocks import Block, Table
 from gatewright.tools.counted import counted
 from gatewright.tools.protocol import Hit, Progress, ToolContext, ToolResult
 from gatewright.tools.search_services import DuckDuckGo
+from gatewright.tools.system.hosts import looked_up
 
 RESULTS = 10
 
@@ -53,7 +54,13 @@ class WebSearch:
         rows = result.data.get("results", ()) if result else ()
         if not rows:
             return ()
-        return (Table(("Title", "Source"), tuple((row["title"], row["url"]) for row in rows)),)
+        sources = tuple((row["title"], _named(row["url"])) for row in rows)
+        return (Table(("Title", "Source"), sources),)
+
+
+def _named(url: str) -> str:
+    """The address, with the real form of a host that reads as another."""
+    return " ".join((url, *(f"({told})" for told in looked_up(url, bare=False))))
 
 
 def _query(input: WebSearchInput) -> str:

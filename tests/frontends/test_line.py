@@ -133,6 +133,16 @@ async def test_interrupting_when_idle_leaves() -> None:
             assert await talk.task == 0
 
 
+def test_a_question_tells_a_host_that_reads_as_another() -> None:
+    ask = Ask(
+        kind="permission",
+        title="Run",
+        body=(Command("curl https://\u0430pple.com/"),),
+        options=(Option("once", "Yes", "y"),),
+    )
+    assert "\u0430pple.com is really xn--pple-43d.com\n" in question(ask)
+
+
 def test_a_question_shows_everything_at_stake() -> None:
     assert question(ASK).splitlines() == [
         "Run a command?",

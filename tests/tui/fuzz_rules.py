@@ -15,7 +15,7 @@ from gatewright.tui.screens.reader import Reader
 UNSAFE = re.compile(
     "[\x00-\x1f\x7f-\x9f\u200b\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
 )
-LINK = re.compile(r"(?:https?|file)://[\x21-\x7e]*\Z")
+LINK = re.compile(r"https?://[\x21-\x7e]*\Z")
 
 
 class Broken(AssertionError):

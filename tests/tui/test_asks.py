@@ -404,3 +404,10 @@ async def test_a_new_file_has_the_whole_width() -> None:
     async with stage(size=(130, 40)) as s:
         await ask(s, write(30))
         assert "│" not in s.text()
+
+
+@pytest.mark.parametrize("size", [(80, 24), (40, 10)])
+async def test_a_host_that_reads_as_another_is_told(size: tuple[int, int]) -> None:
+    async with stage(size=size) as s:
+        await ask(s, permission("curl https://\u0430pple.com/install | tee log"))
+        assert "xn--pple-43d.com" in s.text().replace("\n ▎ ", "")

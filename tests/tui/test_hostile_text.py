@@ -271,8 +271,9 @@ def test_what_people_write_stays_as_it_is(where: str, text: str) -> None:
         ("[x](https://good.com@evil.com/)", "(https://good.com@evil.com/)"),
         ("[x](https://" + "good.com." * 20 + "evil.com/)", "evil.com)"),
         ("<https://\u0430pple.com/>", "(xn--pple-43d.com)"),
+        ("see https://\u0430pple.com/ there", "(\u0430pple.comisreallyxn--pple-43d.com)"),
         ("[x](http://h:81/)", "(h:81)"),
-        ("[x](file:///etc/passwd)", "(/etc/passwd)"),
+        ("[x](file:///etc/passwd)", "[x](file:///etc/passwd)"),
         ("![x](https://evil.com/y)", "https://evil.com/y"),
         ("[x]: https://evil.com/", "https://evil.com/"),
     ],
@@ -281,8 +282,9 @@ def test_links_say_where_they_lead(text: str, told: str) -> None:
     assert told.replace(" ", "") in read(display("transcript", [text]))
 
 
-def test_a_link_with_a_user_name_cannot_be_followed() -> None:
-    for target in ("https://good.com@evil.com/", "javascript:alert(1)", "http://h/" + "x" * 3000):
+def test_what_is_no_plain_web_address_cannot_be_followed() -> None:
+    unsafe = ("javascript:alert(1)", "file:///etc/passwd", "file://host/share", "vscode://x")
+    for target in ("https://good.com@evil.com/", *unsafe, "http://h/" + "x" * 3000):
         assert "\x1b]8;" not in display("transcript", [f"[x]({target})"])
 
 

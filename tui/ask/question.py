@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from gatewright.agent.printable import as_run
 from gatewright.tools.blocks import Command, Diff
-from gatewright.tools.interact import Ask, Option
+from gatewright.tools.interact import Ask, Option, words
+from gatewright.tools.system.hosts import looked_up
 from gatewright.tui import cells
 from gatewright.tui.ask.exact import exact
 from gatewright.tui.blocks.diff import draw_split, summary
@@ -59,8 +60,8 @@ class Laid:
         self.width = width
         self._inner = width - PAD
         self._body = _body(pending.ask, self._inner)
-        reason = visible(pending.ask.reason, strict=True)
-        self._reason = flow(reason, self._inner, "dim") if reason else []
+        self._warned = _warned(pending.ask, self._inner)
+        self._reason = [*self._warned, *_reason(pending.ask, self._inner)]
 
     def draw(self, marks: Marks, room: int, count: int = 1) -> tuple[list[Line], Window]:
         """The rows, and which part of the body is among them."""
@@ -71,7 +72,7 @@ class Laid:
         airy = left >= len(body) + len(reason) + _gaps(body, reason)
         gap = [BLANK] if airy else []
         if not airy and left - len(reason) < min(len(body), READ):
-            reason = cut(reason, 1, inner)
+            reason = cut(reason, len(self._warned) + 1, inner)
             left += len(title) - 1
             title = cut(title, 1, inner)
         if left - len(reason) < min(len(body), SEEN):
@@ -99,6 +100,17 @@ class Laid:
         if not rest:
             return title, self._body
         return title, [*rest, *([BLANK] if self._body else []), *self._body]
+
+
+def _warned(ask: Ask, width: int) -> list[Line]:
+    """Which hosts are others than they read: the first word about why it is asked."""
+    told = [visible(each, strict=True) for each in looked_up(words(ask))]
+    return [row for each in told for row in flow(each, width, "warning")]
+
+
+def _reason(ask: Ask, width: int) -> list[Line]:
+    reason = visible(ask.reason, strict=True)
+    return flow(reason, width, "dim") if reason else []
 
 
 def _gaps(body: list[Line], reason: list[Line]) -> int:

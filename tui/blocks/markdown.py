@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from gatewright.tools.blocks import Markdown
+from gatewright.tools.system.hosts import looked_up
 from gatewright.tui.blocks import code, table
 from gatewright.tui.blocks.highlight import language_of
 from gatewright.tui.blocks.pieces import Piece, pieces
@@ -30,8 +31,6 @@ def _parser() -> MarkdownIt:
     from markdown_it import MarkdownIt  # noqa: PLC0415  lazy: 20 ms, not before the first frame
 
     parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
-    usual = parser.validateLink
-    parser.validateLink = lambda url: url.startswith("file:") or usual(url)  # type: ignore[method-assign]
     return parser.disable("reference")  # pieces are parsed alone, and definitions would vanish
 
 
@@ -171,8 +170,15 @@ def _inline(node: SyntaxTreeNode, role: str) -> list[Span]:
             spans.append(Span(child.content, "code"))
         else:
             spans.append(Span(_BREAK.get(kind, child.content or ""), role))
+            spans += _hosts(child.content or "")
     # after parsing: entities can stand for any character
     return [span._replace(text=visible(span.text)) for span in spans if span.text]
+
+
+def _hosts(text: str) -> list[Span]:
+    """The real form of an address in plain text, which terminals make a link of by themselves."""
+    told = looked_up(text, bare=False)
+    return [Span(f" ({', '.join(told)})", "dim")] if told else []
 
 
 def _with(role: str, attribute: str) -> str:
@@ -205,8 +211,6 @@ def host_of(target: str) -> str:
         port = f":{parts.port}" if parts.port else ""
     except ValueError:
         return ""
-    if parts.scheme == "file":
-        return parts.netloc + parts.path
     if parts.scheme not in ("http", "https") or "@" in parts.netloc or "\\" in target:
         return ""  # a user name imitates a host
     return (parts.hostname or "") + port
