@@ -66,16 +66,17 @@ GIT: Mapping[str, GitRow] = {
         "pusWwbBCDMRaziEFPgmcqt", "USGnL", _LOG_LONG + " " + _DIFF_LONG, digits=True,
         yes=("git log --oneline -5", "git log -n 3 --format='%h %s' -- src", "git log -S x"),
         no=("git log --output=x", "git log --show-signature", "git log --format=%G?",
-            "git log --pretty=format:%GK", "git log --ext-diff", "git log --textconv"),
+            "git log --pretty=format:%GK", "git log --ext-diff", "git log --textconv",
+            "git log --format=%+GK", "git log --pretty='%-G?'", "git log --pretty=mine", "git log --format=*"),
     ),
     "show": GitRow(
         "pusWwbBCDMRazqmct", "USG", _LOG_LONG + " " + _DIFF_LONG,
         yes=("git show HEAD", "git show HEAD:a.py", "git show --stat"),
-        no=("git show --textconv HEAD:a", "git show --show-signature", "git show --format=%G?"),
+        no=("git show --textconv HEAD:a", "git show --show-signature", "git show --format=%G?", "git show --pretty=%+GT"),
     ),
     "branch": GitRow(
         "alrvi", "", "all list remotes verbose show-current color=? no-color column=? no-column "
-        "ignore-case abbrev=? no-abbrev sort= format= contains=? no-contains=? merged=? no-merged=? "
+        "ignore-case abbrev=? no-abbrev sort=K format=R contains=? no-contains=? merged=? no-merged=? "
         "points-at=", operands="listing",
         listing=("-l", "--list", "--contains", "--no-contains", "--merged", "--no-merged",
                  "--points-at"),
@@ -83,7 +84,8 @@ GIT: Mapping[str, GitRow] = {
              "git branch --list 'a*'", "git branch --merged main"),
         no=("git branch x", "git branch -v x", "git branch -D x", "git branch -d x", "git branch -m x",
             "git branch --edit-description", "git branch --set-upstream-to=x", "git branch -f x",
-            "git branch -c a b"),
+            "git branch -c a b", "git branch --format='%(signature)'", "git branch --sort=signature",
+            "git branch --sort signature"),
     ),
     "rev-parse": GitRow(
         "q", "", "abbrev-ref=? short=? verify show-toplevel show-prefix show-cdup git-dir "
@@ -96,7 +98,7 @@ GIT: Mapping[str, GitRow] = {
     "ls-files": GitRow(
         "cdmosutvfkzi", "x", "cached deleted modified others ignored stage unmerged killed "
         "exclude= exclude-standard error-unmatch full-name recurse-submodules abbrev=? debug eol "
-        "deduplicate directory no-empty-directory format= sparse",
+        "deduplicate directory no-empty-directory format=L sparse",
         yes=("git ls-files -m", "git ls-files --others --exclude-standard"),
         no=("git ls-files -X a", "git ls-files --exclude-from=a"),
     ),
@@ -121,19 +123,21 @@ GIT: Mapping[str, GitRow] = {
         "only-untracked", words=(("list",), ("show",)), digits=True,
         yes=("git stash list", "git stash show -p"),
         no=("git stash", "git stash pop", "git stash drop", "git stash -u", "git stash push list",
-            "git stash show --ext-diff"),
+            "git stash show --ext-diff", "git stash list --format=%GG"),
     ),
     "tag": GitRow(
-        "lin", "", "list sort= contains=? no-contains=? merged=? no-merged=? points-at=? "
-        "column=? no-column ignore-case color=? format=G", operands="listing", digits=False,
+        "lin", "", "list sort=K contains=? no-contains=? merged=? no-merged=? points-at=? "
+        "column=? no-column ignore-case color=? format=R", operands="listing", digits=False,
         listing=("-l", "--list", "--contains", "--no-contains", "--merged", "--no-merged",
                  "--points-at"),
         yes=("git tag", "git tag -l", "git tag --list 'v*'", "git tag -n"),
-        no=("git tag v1", "git tag -d v1", "git tag -a v1 -m x", "git tag -v v1", "git tag -f v1"),
+        no=("git tag v1", "git tag -d v1", "git tag -a v1 -m x", "git tag -v v1", "git tag -f v1",
+            "git tag --format='%(signature)'", "git tag -l --sort=-signature"),
     ),
     "shortlog": GitRow(
-        "nsec", "w", "numbered summary email group= format=G no-merges merges since= until= "
-        "author= committer all", yes=("git shortlog -sn HEAD",),
+        "nsec", "w", "numbered summary email group=U format=G no-merges merges since= until= "
+        "author= committer all", yes=("git shortlog -sn HEAD", "git shortlog --group=trailer:acked-by"),
+        no=("git shortlog --group=format:%G?", "git shortlog --group=%GS", "git shortlog --format=%GK"),
     ),
     "cat-file": GitRow(
         "tspe", "", "batch-all-objects unordered mailmap use-mailmap",
@@ -162,24 +166,25 @@ GIT: Mapping[str, GitRow] = {
     "merge-base": GitRow("a", "", "all octopus independent is-ancestor fork-point"),
     "ls-tree": GitRow(
         "drtlz", "", "name-only name-status long full-name full-tree abbrev=? object-only "
-        "format=", yes=("git ls-tree -r HEAD",),
+        "format=L", yes=("git ls-tree -r HEAD",),
     ),
     "rev-list": GitRow("g", "n", _LOG_LONG + " objects quiet disk-usage=? header timestamp",
-                       digits=True, yes=("git rev-list --count HEAD",)),
+                       digits=True, yes=("git rev-list --count HEAD",),
+                       no=("git rev-list --format=%-GF HEAD",)),
     "reflog": GitRow(
         "pq", "n", _LOG_LONG, words=((), ("show",), ("list",), ("exists",)), operands="any", digits=True,
         yes=("git reflog", "git reflog -5", "git reflog show HEAD"),
-        no=("git reflog expire --all", "git reflog delete x"),
+        no=("git reflog expire --all", "git reflog delete x", "git reflog --format=%+GK"),
     ),
     "worktree": GitRow(
         "vz", "", "porcelain verbose", operands="none", words=(("list",),), yes=("git worktree list",),
         no=("git worktree add x", "git worktree remove x"),
     ),
     "for-each-ref": GitRow(
-        "spt", "", "count= format=G sort= points-at= merged=? no-merged=? contains=? "
+        "spt", "", "count= format=R sort=K points-at= merged=? no-merged=? contains=? "
         "no-contains=? ignore-case color=? omit-empty exclude= include-root-refs",
         yes=("git for-each-ref --sort=-committerdate refs/heads",),
-        no=("git for-each-ref --format='%(signature)'",),
+        no=("git for-each-ref --format='%(signature)'", "git for-each-ref --sort=signature"),
     ),
     "check-ignore": GitRow("qvzn", "", "quiet verbose non-matching no-index", yes=("git check-ignore -v a",)),
 }  # fmt: skip

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from gatewright.permissions.shell.line import Bases, Part
 from gatewright.permissions.shell.options import Grammar, Item, parse_arguments
+from gatewright.permissions.shell.safe_formats import harmless_format
 from gatewright.permissions.shell.safe_table import SafeRow
 from gatewright.permissions.shell.words import Arg
 
@@ -40,17 +41,17 @@ class World(Protocol):
 class LongOption:
     value: bool
     optional: bool
-    format: bool
+    mark: str  # what kind of format its value is (`safe_formats`), "" for none
 
 
 @lru_cache(maxsize=256)
 def long_options(text: str) -> Mapping[str, LongOption]:
-    """`name`, `name=` (needs a value), `name=?` (may have one), then `G` for formats."""
+    """`name`, `name=` (needs a value), `name=?` (may have one), then the mark of a format."""
     found: dict[str, LongOption] = {}
     for word in text.split():
         name, _, rest = word.partition("=")
         equals = "=" in word
-        found[name] = LongOption(equals and "?" not in rest, equals and "?" in rest, "G" in rest)
+        found[name] = LongOption(equals and "?" not in rest, "?" in rest, rest.removeprefix("?"))
     return found
 
 
@@ -124,7 +125,7 @@ def option_allowed(item: Item, flags: str, values: str, long: str, *, digits: bo
         option = long_options(long).get(name[2:])
         if option is None:
             return False
-        if option.format and not _harmless_format(item.value):
+        if option.mark and not (item.arg.literal and harmless_format(option.mark, item.value)):
             return False
         if item.kind == "value":
             return option.value or (option.optional and not item.separate)
@@ -138,10 +139,6 @@ def option_allowed(item: Item, flags: str, values: str, long: str, *, digits: bo
 def _harmless_value(item: Item) -> bool:
     """An unquoted glob inside an option's own value, as in `--include=*.py`: stays an option."""
     return not item.arg.dynamic and item.value != "" and not item.separate
-
-
-def _harmless_format(text: str) -> bool:
-    return "%G" not in text and "signature" not in text
 
 
 def leads_with_glob(arg: Arg) -> bool:

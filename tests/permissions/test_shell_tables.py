@@ -14,6 +14,7 @@ from gatewright.permissions.shell import (
     operand_table,
     own_cli,
     readonly,
+    safe_formats,
     wrappers,
 )
 from gatewright.permissions.shell.operands import touched
@@ -76,6 +77,11 @@ def test_arity(command: str, expected: str) -> None:
 @pytest.mark.parametrize(("path", "expected"), TIER_EXAMPLES.items())
 def test_protected_paths(path: str, expected: str) -> None:
     assert tier_of(path, "/home/u", ("/w/proj",)) == expected
+
+
+@pytest.mark.parametrize(("mark", "text", "expected"), safe_formats.EXAMPLES)
+def test_formats_that_only_print(mark: str, text: str, expected: bool) -> None:
+    assert safe_formats.harmless_format(mark, text) is expected
 
 
 def test_runners() -> None:
