@@ -227,7 +227,9 @@ def safety(inquiry: Inquiry) -> Decision | None:
 def ask_rule(inquiry: Inquiry) -> Decision | None:
     rule = inquiry.subject.asked()
     if rule is not None:
-        reason = _by_rule(Stage.ASK_RULE, "A rule says to ask", rule)
+        forbids = rule.behavior == "deny"  # what the call changes is not known
+        text = "It may change what a rule forbids to" if forbids else "A rule says to ask"
+        reason = _by_rule(Stage.ASK_RULE, text, rule)
         return Ask(reason, explicit=True)
     if inquiry.context.hook == "ask":
         return Ask(Reason(Stage.ASK_RULE, "A hook says to ask."), explicit=True)

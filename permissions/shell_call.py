@@ -21,11 +21,11 @@ from gatewright.permissions.shell.excludes import with_excludes
 from gatewright.permissions.shell.hazard import Hazard
 from gatewright.permissions.shell.line import Line, Part, Start, read_line
 from gatewright.permissions.shell.matching import fires, restricted_texts, texts_of
-from gatewright.permissions.shell.operands import Operand
+from gatewright.permissions.shell.operand import Operand
 from gatewright.permissions.shell.reach import Reach
 from gatewright.permissions.shell.readonly import is_safe
 from gatewright.permissions.shell.reasons import why_it_asks
-from gatewright.permissions.shell.restricting import group_hits
+from gatewright.permissions.shell.restricting import fired_by_paths, fired_by_sweeps
 from gatewright.permissions.shell.rule_index import RuleIndex, index_of
 from gatewright.permissions.shell.suggest import suggestions
 from gatewright.permissions.shell.surroundings import Surroundings
@@ -138,7 +138,8 @@ class ShellCall:
         rules = self._context.rules
         by_shell = self._fired(self._index(rules.deny), self._texts, self._opened)
         by_path = self._path_fired((rules.deny_reads, rules.deny_edits), self._operands)
-        return next(chain(by_shell, by_path), None)
+        swept = (r for r in self._swept(rules.deny_edits, self._opened) if isinstance(r.form, Bare))
+        return next(chain(by_shell, by_path, swept), None)
 
     def asked(self) -> Rule | None:
         return max(self._asking, key=self._context.patterns.rank, default=None)
@@ -148,7 +149,19 @@ class ShellCall:
         rules = self._context.rules
         by_shell = self._fired(self._index(rules.ask), self._texts, self._opened)
         by_path = self._path_fired((rules.ask_reads, rules.ask_edits), self._operands)
-        return (*by_shell, *by_path)
+        return (*by_shell, *by_path, *self._swept_by_any(self._opened))
+
+    def _swept_by_any(self, parts: Sequence[Part]) -> Iterator[Rule]:
+        """Which files change is not known: what forbids some of them asks."""
+        rules = self._context.rules
+        yield from self._swept(rules.deny_edits, parts)
+        yield from self._swept(rules.ask_edits, parts)
+
+    def _swept(self, rules: tuple[Rule, ...], parts: Sequence[Part]) -> Iterator[Rule]:
+        if not rules:
+            return iter(())
+        sweeps = [one for part in parts for one in self._reach.touched(part).sweeps]
+        return fired_by_sweeps(rules, sweeps, self._context.patterns, self._paths)
 
     def _index(self, rules: tuple[Rule, ...]) -> RuleIndex:
         remote = self._call.access.remote
@@ -170,15 +183,7 @@ class ShellCall:
         groups: tuple[tuple[Rule, ...], tuple[Rule, ...]],
         operands: Sequence[tuple[Operand, bool]],
     ) -> Iterator[Rule]:
-        """Read and Edit rules catch what commands read and write."""
-        for rules, wanted in zip(groups, (False, True), strict=True):
-            chosen = [operand for operand, written in operands if written == wanted]
-            if not chosen or not rules:
-                continue
-            yield from (rule for rule in rules if isinstance(rule.form, Bare))
-            group = self._context.patterns.group(rules)
-            for operand in chosen:
-                yield from group_hits(group, operand, self._paths)
+        return fired_by_paths(groups, operands, self._context.patterns, self._paths)
 
     def floor(self) -> str:
         if self._unsandboxed and self._context.sandbox:
@@ -264,7 +269,8 @@ class ShellCall:
         if cover.exact:
             return False
         operands = self._operands_of(mine)
-        return any(self._path_fired((rules.ask_reads, rules.ask_edits), operands))
+        by_path = self._path_fired((rules.ask_reads, rules.ask_edits), operands)
+        return any(chain(by_path, self._swept_by_any(mine)))
 
     def _beaten_by_line(self, used: Sequence[Cover]) -> bool:
         """Asks about the line as a whole are compared with every rule that was used."""

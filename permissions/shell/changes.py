@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from gatewright.permissions.shell.git_files import git_words
 from gatewright.permissions.shell.line import Part
-from gatewright.permissions.shell.operands import git_words, touched
+from gatewright.permissions.shell.operands import touched
 
 GIT_WRITES: frozenset[str] = frozenset(
     {"add", "commit", "merge", "rebase", "cherry-pick", "am", "apply", "checkout", "switch", "pull",

@@ -13,8 +13,10 @@ from gatewright.permissions.shell.containment_table import (
 )
 from gatewright.permissions.shell.coverage import HARMLESS_NAMES
 from gatewright.permissions.shell.danger_table import PRIVILEGE, RUNS_CODE
+from gatewright.permissions.shell.git_files import git_words
 from gatewright.permissions.shell.line import Part
-from gatewright.permissions.shell.operands import Operand, git_words, touched
+from gatewright.permissions.shell.operand import Operand
+from gatewright.permissions.shell.operands import touched
 from gatewright.permissions.shell.reach import Reach
 from gatewright.permissions.shell.suggest import runs_code
 from gatewright.permissions.shell.words import Arg

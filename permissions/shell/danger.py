@@ -14,10 +14,12 @@ from gatewright.permissions.shell import danger_table as table
 from gatewright.permissions.shell.danger_flow import flows
 from gatewright.permissions.shell.danger_git import git_danger
 from gatewright.permissions.shell.endless import endless
+from gatewright.permissions.shell.git_files import git_words
 from gatewright.permissions.shell.hazard import Hazard
 from gatewright.permissions.shell.line import Part
 from gatewright.permissions.shell.matching import without_globals
-from gatewright.permissions.shell.operands import Operand, find_actions, git_words
+from gatewright.permissions.shell.operand import Operand
+from gatewright.permissions.shell.operands import find_actions
 from gatewright.permissions.shell.own_cli import own_hazards
 from gatewright.permissions.shell.reach import Reach
 from gatewright.permissions.shell.words import Arg

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from gatewright.permissions.shell.git_files import git_words
 from gatewright.permissions.shell.line import Part
-from gatewright.permissions.shell.operands import git_words
 
 
 def git_danger(part: Part) -> tuple[str, bool]:

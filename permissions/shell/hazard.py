@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gatewright.permissions.shell.operands import Operand
+from gatewright.permissions.shell.operand import Operand
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,42 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
-from gatewright.permissions.shell.line import Bases, Part
+from gatewright.permissions.shell.git_files import git_touched
+from gatewright.permissions.shell.line import Part
+from gatewright.permissions.shell.operand import Operand, Touched, text_arg
 from gatewright.permissions.shell.operand_table import OPERANDS, OperandRow
 from gatewright.permissions.shell.options import Grammar, Item, parse_arguments
 from gatewright.permissions.shell.words import Arg
-
-
-@dataclass(frozen=True, slots=True)
-class Operand:
-    """One file operand. `walks`: everything below it too; `whole`: moved or removed as a whole;
-    `via` says whether a redirection or a word of the command named it."""
-
-    arg: Arg
-    bases: Bases
-    walks: bool = False
-    whole: bool = False
-    redirect: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Touched:
-    reads: tuple[Operand, ...] = ()
-    writes: tuple[Operand, ...] = ()
-    maybe: tuple[Operand, ...] = ()  # what an unknown program probably writes
-
-    def __bool__(self) -> bool:
-        return bool(self.reads or self.writes)
-
-
-def text_arg(text: str, like: Arg) -> Arg:
-    """A part of a word as a word of its own, as uncertain as the whole."""
-    return (
-        replace(like, text=text, raw=text, patterns=(), variants=()) if text != like.text else like
-    )
 
 
 def touched(part: Part) -> Touched:
@@ -58,7 +31,7 @@ def touched(part: Part) -> Touched:
         more = _of_program(part)
         reads.extend(_real_files(more.reads))
         writes.extend(_real_files(more.writes))
-        return Touched(tuple(reads), tuple(writes), more.maybe)
+        return Touched(tuple(reads), tuple(writes), more.maybe, more.sweeps)
     return Touched(tuple(reads), tuple(writes))
 
 
@@ -96,7 +69,10 @@ def _of_program(part: Part) -> Touched:
         case "tar" | "bsdtar" | "gtar":
             return _tar(part)
         case "git":
-            return _git(part)
+            return git_touched(part)
+        case "patch":
+            found = _by_row(part, OPERANDS["patch"])
+            return replace(found, sweeps=(Operand(Arg(".", "."), part.bases),))
         case "curl":
             found = _by_row(part, OPERANDS["curl"])
             return Touched((*found.reads, *_curl_uploads(part)), found.writes)
@@ -315,7 +291,8 @@ def _tar(part: Part) -> Touched:
     if modes & {"-t", "--list", "-d", "--diff"}:
         return Touched(tuple(reads))
     places = places or [Arg(".", ".")]
-    return Touched(tuple(reads), tuple(Operand(arg, part.bases) for arg in places))
+    into = tuple(Operand(arg, part.bases) for arg in places)
+    return Touched(tuple(reads), into, sweeps=into)
 
 
 def _spread(argv: tuple[Arg, ...]) -> tuple[Arg, ...]:
@@ -338,52 +315,3 @@ def _curl_uploads(part: Part) -> Iterable[Operand]:
         named = re.search(r"(?:^|=)[@<]([^;]+)", text)
         if named is not None and named.group(1) != "-":
             yield Operand(text_arg(named.group(1), value), part.bases)
-
-
-_GIT_READS = frozenset({"show", "diff", "blame", "log", "cat-file", "grep", "annotate", "archive"})
-_GIT_WRITES = frozenset({"rm", "mv", "checkout", "restore", "clean"})
-_REVISION = re.compile(r"[^:]*:(?!/)(.+)")
-
-
-def _git(part: Part) -> Touched:
-    """Paths behind sub-commands that show or replace file contents."""
-    words = git_words(part)
-    if not words:
-        return Touched()
-    sub, rest = words[0].text, words[1:]
-    paths: list[Operand] = []
-    for arg in rest:
-        if arg.text.startswith("-"):
-            continue
-        found = _REVISION.fullmatch(arg.text)
-        text = found.group(1) if found is not None else arg.text
-        paths.append(Operand(text_arg(text, arg), part.bases))
-    if sub in _GIT_READS:
-        writes = tuple(
-            Operand(text_arg(arg.text.partition("=")[2], arg), part.bases)
-            for arg in rest
-            if arg.text.startswith(("--output=", "--output-directory="))
-        )
-        return Touched(tuple(paths), writes)
-    if sub in _GIT_WRITES:
-        return Touched(writes=tuple(paths))
-    if sub == "clone" and len(paths) > 1:
-        return Touched(writes=(paths[-1],))
-    if sub == "init" or (sub == "worktree" and rest[:1] and rest[0].text == "add"):
-        return Touched(writes=tuple(paths[-2:]))
-    return Touched()
-
-
-_GIT_VALUES = frozenset(
-    {"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env",
-     "--super-prefix", "--attr-source", "--list-cmds"}
-)  # fmt: skip
-
-
-def git_words(part: Part) -> tuple[Arg, ...]:
-    """The sub-command and what follows, git's global options left out."""
-    argv = part.argv[1:]
-    index = 0
-    while index < len(argv) and argv[index].text.startswith("-"):
-        index += 2 if argv[index].text in _GIT_VALUES else 1
-    return argv[index:]

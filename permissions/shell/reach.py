@@ -9,7 +9,8 @@ from gatewright.permissions.patterns import PathPattern, compile_pattern
 from gatewright.permissions.rules import PathForm
 from gatewright.permissions.shell.danger_table import CREDENTIALS, NOT_CREDENTIALS
 from gatewright.permissions.shell.line import Bases, Part, Start
-from gatewright.permissions.shell.operands import Touched, touched
+from gatewright.permissions.shell.operand import Touched
+from gatewright.permissions.shell.operands import touched
 from gatewright.permissions.shell.words import Arg
 from gatewright.permissions.shell.wrappers import wrapped_by
 

@@ -2,12 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from gatewright.permissions.paths import Paths, absolute, inside, lexical
-from gatewright.permissions.patterns import PathPattern, PatternGroup
-from gatewright.permissions.rules import Rule
-from gatewright.permissions.shell.operands import Operand
+from gatewright.permissions.patterns import PathPattern, PatternGroup, Patterns
+from gatewright.permissions.rules import Bare, Rule
+from gatewright.permissions.shell.git_files import TREE
+from gatewright.permissions.shell.operand import Operand
+
+
+def fired_by_paths(
+    groups: tuple[tuple[Rule, ...], tuple[Rule, ...]],
+    operands: Sequence[tuple[Operand, bool]],
+    patterns: Patterns,
+    paths: Paths,
+) -> Iterator[Rule]:
+    """Of Read and of Edit rules, those about what commands read and write."""
+    for rules, wanted in zip(groups, (False, True), strict=True):
+        chosen = [operand for operand, written in operands if written == wanted]
+        if not chosen or not rules:
+            continue
+        yield from (rule for rule in rules if isinstance(rule.form, Bare))
+        group = patterns.group(rules)
+        for operand in chosen:
+            yield from group_hits(group, operand, paths)
+
+
+def fired_by_sweeps(
+    rules: tuple[Rule, ...], sweeps: Sequence[Operand], patterns: Patterns, paths: Paths
+) -> Iterator[Rule]:
+    """Edit rules about something in a directory where files change that no word names."""
+    if not rules or not sweeps:
+        return
+    yield from (rule for rule in rules if isinstance(rule.form, Bare))
+    directories = tuple(one for operand in sweeps for one in _swept(operand, paths))
+    for rule, pattern in patterns.group(rules).entries:
+        if any(one is None or _overlaps(pattern, one) for one in directories):
+            yield rule
+
+
+def _swept(operand: Operand, paths: Paths) -> Iterator[str | None]:
+    """The directories, without case; None where it is not known which. A file is none."""
+    for base in operand.bases:
+        if base is None or operand.arg.unknown:
+            yield None
+            continue
+        text = operand.arg.text
+        whole = text == TREE.text
+        located = paths.locate("." if whole else text, base)
+        if whole and paths.in_root(located):
+            yield paths.place.root.casefold()
+        elif whole or text.endswith(("/", ".")) or paths.resolver.expand(f"{located.lexical}/."):
+            yield from (reading.casefold() for reading in located.readings)
+
+
+def _overlaps(pattern: PathPattern, directory: str) -> bool:
+    return (
+        pattern.anywhere or inside(pattern.folded, directory) or inside(directory, pattern.folded)
+    )
 
 
 def group_hits(group: PatternGroup, operand: Operand, paths: Paths) -> Iterator[Rule]:

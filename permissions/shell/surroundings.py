@@ -6,7 +6,7 @@ from gatewright.permissions.context import Context
 from gatewright.permissions.paths import absolute, lexical
 from gatewright.permissions.rules import Bare
 from gatewright.permissions.shell.line import Bases, Part
-from gatewright.permissions.shell.operands import Operand
+from gatewright.permissions.shell.operand import Operand
 from gatewright.permissions.shell.reach import Reach
 from gatewright.permissions.shell.restricting import group_hits
 from gatewright.permissions.shell.words import Arg

@@ -300,12 +300,13 @@ def _git(part: Part, start: Start) -> Iterator[Part]:
             yield from _text(part, found.group(1).strip().removeprefix("!"), start)
         elif previous in ("-x", "--exec") and "rebase" in texts:
             yield from _text(part, text, start)
-        elif text.startswith("--exec=") and "rebase" in texts:
-            yield from _text(part, text.partition("=")[2], start)
+        elif text.startswith(("--exec=", "-x")) and "rebase" in texts:
+            yield from _text(part, text.removeprefix("-x").removeprefix("--exec="), start)
         elif previous == "foreach" and "submodule" in texts:
             index = texts.index("foreach")
             tail = [word for word in texts[index + 1 :] if word != "--recursive"]
-            yield from _text(part, " ".join(tail), start)
+            everywhere = replace(part, bases=(*part.bases, None))  # in each of them
+            yield from _text(everywhere, " ".join(tail), start)
         elif previous == "run" and "bisect" in texts:
             yield from _inner(part, part.argv[texts.index("run") + 1 :])
 
