@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
+from collections.abc import Callable
 
 from gatewright.agent.frontends.loose import Json, obj
 from gatewright.agent.frontends.wire import Sink, encode
@@ -14,11 +14,14 @@ class Refused(Exception):
 
 
 class Client:
-    """Who holds the other ends of our standard streams."""
+    """Who holds the other ends of our standard streams.
 
-    def __init__(self, out: Sink) -> None:
+    Nobody knows the id of a request before it was sent: an answer written ahead finds none.
+    """
+
+    def __init__(self, out: Sink, new_id: Callable[[], str]) -> None:
         self._out = out
-        self._numbers = itertools.count(1)
+        self._new_id = new_id
         self._waiting: dict[str, asyncio.Future[Json]] = {}
         self._gone = False
 
@@ -29,7 +32,7 @@ class Client:
         """
         if self._gone:
             raise Refused("The client closed its end.")
-        id = f"ask-{next(self._numbers)}"
+        id = f"ask-{self._new_id()}"
         future: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
         self._waiting[id] = future
         self.send({"type": "control_request", "request_id": id, "request": body})

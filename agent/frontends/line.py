@@ -10,6 +10,7 @@ import asyncio
 import os
 import signal
 import sys
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,14 @@ from typing import Any, Protocol, TextIO
 
 from gatewright.agent.commands.outcome import Panel, Quit, Say, Switch
 from gatewright.agent.errors import GatewrightError
-from gatewright.agent.events import Asked, Envelope, SessionStarted, TasksChanged, UserMessage
+from gatewright.agent.events import (
+    Answered,
+    Asked,
+    Envelope,
+    SessionStarted,
+    TasksChanged,
+    UserMessage,
+)
 from gatewright.agent.exits import Exit, code_for
 from gatewright.agent.frontends.reader import LineReader
 from gatewright.agent.frontends.spoken import Spoken, answer_from, recalled
@@ -37,6 +45,8 @@ DRAIN = 2.0
 GREETING = "Type what you want done; /help lists commands, Ctrl+D ends.\n"
 DUMB = "This terminal (TERM=dumb) cannot show the screen: this is the conversation line by line.\n"
 STOPS = "In the background run {count}, which would be stopped. Type the same again to switch.\n"
+EARLY = "(Typed before the question, so it is no answer to it.)\n"
+PAUSE = 0.4  # seconds after a question was printed in which nobody has read it
 LARGE = 15  # lines of a message that are worth telling
 
 
@@ -114,7 +124,11 @@ class Conversation:
         self._told: list[str] = []  # output of own commands, for the next message
         self._cwd = Path()
         self._talked = False
-        self._asked: list[Asked] = []
+        self._asked: list[tuple[Asked, Envelope]] = []  # oldest first; only that one is printed
+        self._posed: Envelope | None = None
+        self._posed_at = 0.0
+        self._given: Envelope | None = None  # answered, though it may not have been told yet
+        self._pause = PAUSE if hand else 0.0
         self._ended = False  # nobody types any more
         self._spoken = Spoken(ports.output)
         self._subscription = session.subscribe()
@@ -175,7 +189,10 @@ class Conversation:
         for envelope in batch:
             match envelope.event:
                 case Asked() as asked:
-                    self._take(asked)
+                    self._take(asked, envelope)
+                    continue
+                case Answered(id=id):
+                    self._asked = [each for each in self._asked if each[0].id != id]
                 case SessionStarted(cwd=cwd):
                     self._cwd = Path(cwd)
                 case UserMessage(hidden=False):
@@ -184,19 +201,38 @@ class Conversation:
                     self._tasks = len(running)
                 case _:
                     pass
-            self._asked = self._spoken.still_open(self._asked, envelope.event)
             self._say(self._spoken.text(envelope))
+            self._pose()
 
-    def _take(self, asked: Asked) -> None:
+    def _take(self, asked: Asked, envelope: Envelope) -> None:
         """A question waits for its line; at the end of input nobody will answer it."""
         if self._ended:
+            self._say(self._spoken.text(envelope))
             self._session.answer(asked.id, Answer(cancelled=True))
         else:
-            self._asked.append(asked)
+            self._asked.append((asked, envelope))
+            self._pose()
+
+    def _pose(self) -> None:
+        """Print the oldest question; the next one only when that is answered."""
+        if self._asked and self._asked[0][1] is not self._posed:
+            self._posed = self._asked[0][1]
+            self._say(self._spoken.text(self._posed))
+            self._posed_at = time.monotonic()
+
+    def _meant(self) -> bool:
+        """Whether the line was typed by somebody who had the question before them."""
+        if not self._asked:
+            return False
+        seen = self._drafts.at > self._posed_at + self._pause
+        if seen and self._asked[0][1] is not self._given:
+            return True
+        self._say(EARLY)
+        return False
 
     async def _listen(self) -> None:
         while (line := await self._drafts.next()) is not None:
-            if self._asked:
+            if self._meant():
                 self._answer(line)
             elif line.startswith("/") and not line.startswith("//"):
                 await self._command(line.strip())
@@ -207,7 +243,7 @@ class Conversation:
             elif line.strip():
                 self._send(line)
         self._ended = True
-        for asked in tuple(self._asked):
+        for asked, _ in tuple(self._asked):
             self._session.answer(asked.id, Answer(cancelled=True))
         await self._session.idle()
         self.leave(Exit.OK)
@@ -231,11 +267,12 @@ class Conversation:
         self._say((f"{output}\n" if output else "") + f"  exit {ran.exit}\n")
 
     def _answer(self, line: str) -> None:
-        asked = self._asked[0]
+        asked, envelope = self._asked[0]
         answer = answer_from(asked.ask, line)
         if answer is None:
             self._say("Please type one of the letters or numbers.\n")
         else:
+            self._given = envelope
             self._session.answer(asked.id, answer)
             if leaves(asked.ask, answer):
                 self.leave(Exit.OK)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -24,8 +25,9 @@ class LineReader:
     def __init__(self, fd: int) -> None:
         self._fd = fd
         self._loop = asyncio.get_running_loop()
-        self._lines: asyncio.Queue[str | None] = asyncio.Queue()
+        self._lines: asyncio.Queue[tuple[str | None, float]] = asyncio.Queue()
         self._room = threading.Semaphore(WAITING)
+        self.at = 0.0  # when the line that was given last came in
         self._ended = False
         self._endless = False
         threading.Thread(target=self._run, name="input", daemon=True).start()
@@ -33,7 +35,7 @@ class LineReader:
     async def next(self) -> str | None:
         if self._ended:
             return None
-        line = await self._lines.get()
+        line, self.at = await self._lines.get()
         self._room.release()
         self._ended = line is None
         if self._endless:
@@ -63,8 +65,9 @@ class LineReader:
             self._put(last.decode("utf-8", "replace"))
 
     def _put(self, line: str | None) -> None:
+        at = time.monotonic()
         self._room.acquire()
-        _call(self._loop, lambda: self._lines.put_nowait(line))
+        _call(self._loop, lambda: self._lines.put_nowait((line, at)))
 
 
 def _call(loop: asyncio.AbstractEventLoop, callback: Callable[[], None]) -> None:

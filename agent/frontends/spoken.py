@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from gatewright.agent.events import (
-    Answered,
     AnyEvent,
     Asked,
     AssistantMessage,
@@ -54,11 +53,6 @@ class Spoken:
         if said and envelope.agent != MAIN:
             return f"[{envelope.agent}] {said}"
         return said
-
-    def still_open(self, asked: list[Asked], event: AnyEvent) -> list[Asked]:
-        if isinstance(event, Answered):
-            return [each for each in asked if each.id != event.id]
-        return asked
 
     def _text(self, event: AnyEvent) -> str:
         match event:

@@ -55,7 +55,7 @@ class Duplex:
         self._out = out
         self._reader = reader
         self._asks = asks
-        self._client = Client(out)
+        self._client = Client(out, dialect.new_id)
         self._consent = Consent(self._client, session)
         self._requests = Requests(session)
         self._messages: asyncio.Queue[Message | None] = asyncio.Queue()

@@ -66,7 +66,7 @@ class Dialect:
         shape: Shape | None = None,
     ) -> None:
         self._session_id = session_id
-        self._new_id = new_id
+        self.new_id = new_id
         self._commands = commands
         self._replay = replay
         self._shape = shape
@@ -101,7 +101,7 @@ class Dialect:
         return self._line("", {**line, "result": said})
 
     def _line(self, uuid: str, body: Line) -> Line:
-        return {**body, "session_id": self._session_id, "uuid": uuid or self._new_id()}
+        return {**body, "session_id": self._session_id, "uuid": uuid or self.new_id()}
 
     def _bodies(self, envelope: Envelope) -> Iterator[Line]:
         match envelope.event:

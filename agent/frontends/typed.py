@@ -22,10 +22,12 @@ class Drafts:
     def __init__(self, reader: LineReader, bursts: Callable[[], bool]) -> None:
         self._reader = reader
         self._bursts = bursts
+        self.at = 0.0  # when the first line of the last message came in
 
     async def next(self) -> str | None:
         """The next message, without the newline at its end; None once the input has ended."""
         line = await self._reader.next()
+        self.at = self._reader.at
         if line is None:
             return None
         if PASTE in line:

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from gatewright.agent.commands.core import built_in
-from gatewright.agent.events import AssistantMessage, Envelope, TextDelta
+from gatewright.agent.events import Asked, AssistantMessage, Envelope, TextDelta
 from gatewright.agent.frontends.line import GREETING, Conversation, Ports
 from gatewright.agent.frontends.reader import LineReader
 from gatewright.agent.frontends.spoken import Spoken, answer_from, question
@@ -23,6 +23,7 @@ from gatewright.tui.sanitize import stripped
 from gatewright.tui.shell import OwnShell
 from gatewright.tui.talk import remembered
 from tests.fakes.executor import FakeExecutor
+from tests.fakes.fake_session import FakeSession
 from tests.fakes.house import House, house
 
 ASK = Ask(
@@ -67,13 +68,14 @@ class Asking(FakeExecutor):
 class Talk:
     """A conversation over a pipe."""
 
-    def __init__(self, built: House) -> None:
+    def __init__(self, built: House, *, hand: bool) -> None:
         self.built = built
         self.out = Page()
         reader, self._writer = os.pipe()
         self._reader = reader
         ports = Ports(stripped, remembered, OwnShell())
-        self.conversation = Conversation(built.session, self.out, LineReader(reader), ports)
+        lines = LineReader(reader)
+        self.conversation = Conversation(built.session, self.out, lines, ports, hand=hand)
         self.task = asyncio.create_task(self.conversation.run(""))
 
     def type(self, text: str) -> None:
@@ -86,9 +88,11 @@ class Talk:
 
 
 @asynccontextmanager
-async def talking(script: str, executor: FakeExecutor | None = None) -> AsyncGenerator[Talk]:
+async def talking(
+    script: str, executor: FakeExecutor | None = None, *, hand: bool = False
+) -> AsyncGenerator[Talk]:
     async with house(script, executor=executor) as built:
-        talk = Talk(built)
+        talk = Talk(built, hand=hand)
         try:
             yield talk
         finally:
@@ -124,6 +128,46 @@ async def test_a_question_is_answered_by_typing() -> None:
         await talk.out.shows("Run a command?")
         talk.type("Y\n")
         await talk.out.shows("choices=('always',)")
+
+
+async def test_a_line_typed_before_the_question_is_no_answer_to_it() -> None:
+    async with talking("call: Bash {}\n---\nsay: Done.", Asking()) as talk:
+        talk.type("go\n!sleep 0.3\ny\n")  # read while the own command runs
+        await talk.out.shows("Run a command?")
+        await talk.out.shows("so it is no answer to it")
+        assert "choices" not in talk.out.getvalue()
+        talk.type("n\n")
+        await talk.out.shows("choices=('no',)")
+
+
+async def test_the_next_question_is_printed_once_the_first_is_answered() -> None:
+    session, out = FakeSession(), Page()
+    ours, theirs = os.pipe()
+    ports = Ports(stripped, remembered, OwnShell())
+    talk = Conversation(session.facade(), out, LineReader(ours), ports)
+    running = asyncio.create_task(talk.run(""))
+    await out.shows(GREETING)
+    session.publish(Asked(id=1, ask=ASK), Asked(id=2, ask=ASK))
+    await out.shows("Run a command?")
+    assert out.getvalue().count("Run a command?") == 1
+    os.write(theirs, b"y\ny\n")
+    await out.shows("so it is no answer to it")
+    assert out.getvalue().count("Run a command?") == 2
+    assert session.answers == [(1, Answer(("once",)))]
+    os.write(theirs, b"n\n")
+    os.close(theirs)
+    async with asyncio.timeout(3):
+        await running
+    assert session.answers[1] == (2, Answer(("no",)))
+
+
+async def test_a_hand_that_answers_at_once_has_read_nothing() -> None:
+    async with talking("call: Bash {}\n---\nsay: Done.", Asking(), hand=True) as talk:
+        talk.type("go\n")
+        await talk.out.shows("Run a command?")
+        talk.type("y\n")
+        await talk.out.shows("so it is no answer to it")
+        assert "choices" not in talk.out.getvalue()
 
 
 async def test_interrupting_when_idle_leaves() -> None:

@@ -239,6 +239,18 @@ async def test_a_client_that_leaves_is_no_consent() -> None:
         assert wire.lines[-1]["type"] == "result"
 
 
+async def test_an_answer_written_before_the_question_is_none() -> None:
+    async with wired(CALL) as wire:
+        wire.say("go")
+        for number in range(3):
+            wire.verdict({"request_id": f"ask-{number}"}, behavior="allow", updatedInput={})
+        request = await wire.until("control_request")
+        wire.verdict({"request_id": "ask-1"}, behavior="allow", updatedInput={})
+        wire.verdict(request, behavior="deny", message="not this")
+        assert await wire.code() == 0
+        assert "not this" in told(wire)
+
+
 async def test_without_consent_nobody_is_asked() -> None:
     async with wired(CALL, asks=False) as wire:
         wire.say("go")
