@@ -27,6 +27,7 @@ from gatewright.agent.events import (
 )
 from gatewright.agent.messages import AssistantPart, Usage
 from gatewright.agent.model import OpenModel
+from gatewright.agent.providers.limits import TooMuch
 from gatewright.agent.providers.protocol import StopReason
 from gatewright.agent.stream import Assembly
 from gatewright.agent.watchdog import Watchdog
@@ -121,8 +122,11 @@ class Answers:
         except TimeoutError as error:
             self._drop(assembly, shown=shown)
             raise Stalled(f"The model sent nothing for {ports.silence:.0f} s.") from error
-        except ProviderError:
-            self._drop(assembly, shown=shown)
+        except ProviderError as error:
+            if isinstance(error, TooMuch) and (parts := assembly.beginning()):
+                self._keep(assembly, parts, cut=True)
+            else:
+                self._drop(assembly, shown=shown)
             raise
         except asyncio.CancelledError:
             if parts := assembly.partial():

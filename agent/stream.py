@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Set as AbstractSet
 from typing import Any, assert_never
 
-import msgspec
-
 from gatewright.agent.events import AnyEvent, InputDelta, TextDelta, ThinkingDelta
 from gatewright.agent.ids import new_id
 from gatewright.agent.messages import AssistantPart, CallPart, TextPart, ThinkingPart, Usage
+from gatewright.agent.providers.foreign import Unreadable, decoded
 from gatewright.agent.providers.protocol import (
     Alive,
     BlockEnded,
@@ -27,6 +26,8 @@ from gatewright.agent.providers.protocol import (
     UsageReported,
 )
 from gatewright.agent.well_formed import well_formed
+
+BEGINNING = 100_000  # characters: a tenth of the longest answer there is
 
 
 class Assembly:
@@ -54,6 +55,16 @@ class Assembly:
         """What is worth keeping of a cut answer: text as far as it came, never half a call."""
         self._end_text()
         return tuple(part for part in self._parts if isinstance(part, TextPart))
+
+    def beginning(self) -> tuple[AssistantPart, ...]:
+        """The first of `partial`: of an answer without an end no more than a model can be told."""
+        kept: list[AssistantPart] = []
+        left = BEGINNING
+        for part in self.partial():
+            if isinstance(part, TextPart) and left > 0:
+                kept.append(TextPart(part.text[:left]))
+                left -= len(part.text)
+        return tuple(kept)
 
     def add(self, piece: Piece) -> AnyEvent | None:
         """Take one piece; returns what there is to show."""
@@ -141,8 +152,8 @@ def parsed_call(id: str, name: str, json: str) -> CallPart:
     if not json.strip():
         return CallPart(id, name, {})
     try:
-        value: Any = msgspec.json.decode(json)
-    except (msgspec.DecodeError, RecursionError):  # or nested too deeply
+        value: Any = decoded(json)
+    except Unreadable:
         return CallPart(id, name, {}, malformed=json)
     if not isinstance(value, dict):
         return CallPart(id, name, {}, malformed=json)

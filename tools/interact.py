@@ -70,14 +70,9 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
                 f"The choices of an Answer are a tuple of option ids, not {self.choices!r:.60}: "
                 'write Answer.of("once").'
             )
-        shapes: tuple[tuple[str, object, tuple[type, ...]], ...] = (
-            ("text", self.text, (str,)),
-            ("cancelled", self.cancelled, (bool,)),
-            ("input", self.input, (dict, type(None))),
-        )
-        for name, value, kinds in shapes:
-            if not isinstance(value, kinds):
-                raise TypeError(f"The {name} of an Answer cannot be {value!r:.60}.")
+        _shaped("text", self.text, str)
+        _shaped("cancelled", self.cancelled, bool)
+        _shaped("input", self.input, dict, type(None))
 
     @classmethod
     def of(cls, *choices: str) -> Answer:
@@ -94,6 +89,11 @@ def _texts(value: object) -> bool:
     if not isinstance(value, tuple):
         return False
     return all(isinstance(item, str) for item in cast("tuple[object, ...]", value))
+
+
+def _shaped(name: str, value: object, *kinds: type) -> None:
+    if not isinstance(value, kinds):
+        raise TypeError(f"The {name} of an Answer cannot be {value!r:.60}.")
 
 
 def leaves(ask: Ask, answer: Answer) -> bool:

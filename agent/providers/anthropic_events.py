@@ -10,7 +10,7 @@ from gatewright.agent.errors import FailureKind, ProviderError
 from gatewright.agent.messages import Usage
 from gatewright.agent.providers.echo import Echo
 from gatewright.agent.providers.errors import failure, failure_in_stream
-from gatewright.agent.providers.foreign import count, rows, table, text
+from gatewright.agent.providers.foreign import Unreadable, count, decoded, rows, table, text
 from gatewright.agent.providers.protocol import (
     BlockEnded,
     CallStarted,
@@ -35,7 +35,6 @@ _REASONS = {
     "pause_turn": StopReason.PAUSE,
 }
 _FULL = "model_context_window_exceeded"
-_DECODE = msgspec.json.Decoder().decode
 
 
 class MessagesReader:
@@ -59,8 +58,8 @@ class MessagesReader:
         if self._finished or event.data == b"[DONE]":
             return ()
         try:
-            data = table(_DECODE(event.data))
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            data = table(decoded(event.data))
+        except Unreadable as error:
             raise failure(
                 FailureKind.TRANSPORT, "an event of the stream is not readable", who=self._who
             ) from error

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from gatewright.agent.errors import FailureKind, ProviderError
-from gatewright.agent.providers.foreign import rows, table, text
+from gatewright.agent.providers.foreign import Unreadable, decoded, rows, table, text
 
 _LONGEST = 400
 _SECRET = re.compile(r"\b(sk|key|gsk|xai|csk)[-_][A-Za-z0-9_\-*.]{6,}")
@@ -158,8 +158,8 @@ def _kind(status: int, codes: tuple[str, ...], message: str) -> FailureKind:
 def _read(body: bytes) -> tuple[str, tuple[str, ...]]:
     """The server's message and every code it gave, from the shapes servers use."""
     try:
-        value: Any = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+        value: Any = decoded(body)
+    except Unreadable:
         return _plain(body), ()
     if listed := rows(value):
         value = listed[0]  # Gemini's endpoint wraps the error in a list

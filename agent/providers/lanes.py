@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import msgspec
-
+from gatewright.agent.providers.foreign import Unreadable, decoded
 from gatewright.agent.providers.protocol import (
     BlockEnded,
     CallStarted,
@@ -31,8 +30,8 @@ class _Call:
     @property
     def complete(self) -> bool:
         try:
-            msgspec.json.decode("".join(self.json))
-        except msgspec.DecodeError:
+            decoded("".join(self.json))
+        except Unreadable:
             return False
         return True
 

@@ -11,7 +11,7 @@ import msgspec
 from gatewright.agent.errors import FailureKind, GatewrightError
 from gatewright.agent.providers.direct import base_url, header_source
 from gatewright.agent.providers.errors import failure, failure_of
-from gatewright.agent.providers.foreign import rows, table, text
+from gatewright.agent.providers.foreign import Unreadable, decoded, rows, table, text
 from gatewright.agent.providers.presets import Endpoint, endpoint, load_presets
 from gatewright.agent.providers.settings import ProviderSettings
 from gatewright.agent.providers.transport.address import parse_url
@@ -48,8 +48,8 @@ async def list_models(
     finally:
         await transport.close()
     try:
-        listed = table(msgspec.json.decode(body))
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        listed = table(decoded(body))
+    except Unreadable as error:
         raise failure(
             FailureKind.REFUSED,
             "its list of models is not JSON; check the base URL",

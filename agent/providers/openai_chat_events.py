@@ -10,7 +10,7 @@ import msgspec
 from gatewright.agent.errors import FailureKind
 from gatewright.agent.messages import Usage
 from gatewright.agent.providers.errors import failure, failure_in_stream
-from gatewright.agent.providers.foreign import count, rows, table, text
+from gatewright.agent.providers.foreign import Unreadable, count, decoded, rows, table, text
 from gatewright.agent.providers.lanes import Lanes
 from gatewright.agent.providers.protocol import (
     BlockEnded,
@@ -34,7 +34,6 @@ _REASONS = {
     "model_length": StopReason.LENGTH,
     "content_filter": StopReason.REFUSAL,
 }
-_DECODE = msgspec.json.Decoder().decode
 
 
 class ChatReader:
@@ -60,8 +59,8 @@ class ChatReader:
         if event.data.strip() == b"[DONE]":
             return self._finish()
         try:
-            data = table(_DECODE(event.data))
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            data = table(decoded(event.data))
+        except Unreadable as error:
             raise failure(
                 FailureKind.TRANSPORT, "an event of the stream is not readable", who=self._who
             ) from error

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-import msgspec
-
 from gatewright.agent.errors import FailureKind
 from gatewright.agent.messages import Usage
 from gatewright.agent.providers.errors import failure, failure_in_stream
-from gatewright.agent.providers.foreign import count, rows, table, text
+from gatewright.agent.providers.foreign import Unreadable, count, decoded, rows, table, text
 from gatewright.agent.providers.lanes import Lanes
 from gatewright.agent.providers.protocol import (
     Finished,
@@ -27,7 +25,6 @@ _INCOMPLETE = {
     "max_tokens": StopReason.LENGTH,
     "content_filter": StopReason.REFUSAL,
 }
-_DECODE = msgspec.json.Decoder().decode
 
 
 class ResponsesReader:
@@ -49,8 +46,8 @@ class ResponsesReader:
         if self._finished or event.data == b"[DONE]":
             return ()
         try:
-            data = table(_DECODE(event.data))
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            data = table(decoded(event.data))
+        except Unreadable as error:
             raise failure(
                 FailureKind.TRANSPORT, "an event of the stream is not readable", who=self._who
             ) from error

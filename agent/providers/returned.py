@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from gatewright.agent.messages import ThinkingPart
-from gatewright.agent.providers.foreign import rows, table
+from gatewright.agent.providers.foreign import Unreadable, decoded, rows, table
 from gatewright.agent.providers.quirks import Quirks
 from gatewright.tools.protocol import JsonObject
 
@@ -53,6 +53,6 @@ def signatures(extras: Mapping[int, JsonObject]) -> str:
 def _decoded(opaque: str) -> object:
     """Nothing, where it is another API's signature."""
     try:
-        return msgspec.json.decode(opaque)
-    except msgspec.DecodeError:
+        return decoded(opaque)
+    except Unreadable:
         return None

@@ -10,7 +10,7 @@ import msgspec
 from gatewright.agent.errors import FailureKind
 from gatewright.agent.providers.direct import base_url, header_source
 from gatewright.agent.providers.errors import failure, failure_of
-from gatewright.agent.providers.foreign import rows, table, text
+from gatewright.agent.providers.foreign import Unreadable, decoded, rows, table, text
 from gatewright.agent.providers.presets import Endpoint, endpoint
 from gatewright.agent.providers.registry import choose
 from gatewright.agent.providers.settings import ProviderSettings
@@ -62,8 +62,8 @@ async def provider_search(
     finally:
         await transport.close()
     try:
-        found = table(msgspec.json.decode(said))
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        found = table(decoded(said))
+    except Unreadable as error:
         raise failure(
             FailureKind.TRANSPORT, "the search's answer is not JSON", who=server.name
         ) from error

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-_LIMIT = 64 * 1024 * 1024
+_LIMIT = 16 * 1024 * 1024
+_LINE = 64
 
 
 class EventTooLong(ValueError):
@@ -24,7 +25,8 @@ class SseReader:
 
     def __init__(self) -> None:
         self._partial: list[bytes] = []  # pieces of a line not ended yet
-        self._held = 0
+        self._held = 0  # bytes of that line
+        self._size = 0  # bytes of the data so far, and what keeping each line costs
         self._event = ""
         self._data: list[bytes] = []
         self._commented = False
@@ -61,9 +63,12 @@ class SseReader:
 
     def _hold(self, line: bytes) -> None:
         self._held += len(line)
-        if self._held > _LIMIT:
-            raise EventTooLong(f"a line of more than {_LIMIT} bytes")
+        self._check()
         self._partial.append(line)
+
+    def _check(self) -> None:
+        if self._held + self._size > _LIMIT:
+            raise EventTooLong(f"an event of more than {_LIMIT // 1024**2} MiB")
 
     def _line(self, line: bytes) -> Sse | None:
         if not self._begun:
@@ -74,6 +79,8 @@ class SseReader:
         name, _, value = line.partition(b":")
         value = value.removeprefix(b" ")
         if name == b"data":
+            self._size += len(value) + _LINE
+            self._check()
             self._data.append(value)
         elif not name:
             self._commented = True
@@ -86,5 +93,5 @@ class SseReader:
         self._event, self._commented = "", False
         if not data:
             return Sse("", b"") if commented else None
-        self._data = []
+        self._data, self._size = [], 0
         return Sse(event, data[0] if len(data) == 1 else b"\n".join(data))

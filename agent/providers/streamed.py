@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 
-import msgspec
-
 from gatewright.agent.errors import FailureKind
 from gatewright.agent.providers.api import Api, Reader
 from gatewright.agent.providers.errors import failure, failure_of
-from gatewright.agent.providers.foreign import table
+from gatewright.agent.providers.foreign import Unreadable, decoded, table
+from gatewright.agent.providers.limits import CONTENT, Meter, weight
 from gatewright.agent.providers.protocol import Alive, Piece, Request
 from gatewright.agent.providers.wire import Wire
 
@@ -29,9 +28,10 @@ class StreamedProvider:
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece]:
         async with self._wire.exchange(self._api.body(request)) as reply:
-            reader = self._api.reader(request)
+            reader, meter = self._api.reader(request), Meter(self._name, CONTENT)
             if reply.media_type == "application/json":
                 for piece in self._whole(reader, await reply.read()):
+                    meter.took(weight(piece))
                     yield piece
                 return
             if reply.media_type == "text/html":
@@ -41,14 +41,15 @@ class StreamedProvider:
             async for event in reply.events():
                 pieces = list(reader.feed(event)) if event.data else []
                 for piece in pieces or (Alive(),):
+                    meter.took(weight(piece))
                     yield piece
             for piece in reader.end():
                 yield piece
 
     def _whole(self, reader: Reader, body: bytes) -> list[Piece]:
         try:
-            value = table(msgspec.json.decode(body))
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            value = table(decoded(body))
+        except Unreadable as error:
             raise failure(
                 FailureKind.TRANSPORT, "the answer is not readable JSON", who=self._name
             ) from error

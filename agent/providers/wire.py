@@ -10,12 +10,12 @@ import msgspec
 
 from gatewright.agent.errors import FailureKind
 from gatewright.agent.providers.errors import failure, failure_of
+from gatewright.agent.providers.limits import CONTENT, STREAM, Meter
 from gatewright.agent.providers.sse import EventTooLong, Sse, SseReader
 from gatewright.agent.providers.transport.port import Answer, Transport
 from gatewright.tools.protocol import JsonObject
 
 _ERROR_LIMIT = 64 * 1024
-_WHOLE_LIMIT = 32 * 1024 * 1024
 
 
 class Reply(Protocol):
@@ -44,18 +44,24 @@ class HttpReply:
         return media_type(self._answer.headers.get("content-type", ""))
 
     async def events(self) -> AsyncIterator[Sse]:
-        reader = SseReader()
+        reader, meter = SseReader(), Meter(self._who, STREAM)
         try:
             async for chunk in self._answer.chunks():
+                meter.took(len(chunk))
                 for event in reader.feed(chunk):
                     yield event
         except EventTooLong as error:
-            raise failure(FailureKind.TRANSPORT, str(error), who=self._who) from error
+            raise failure(FailureKind.REFUSED, f"it sent {error}", who=self._who) from error
         for event in reader.end():
             yield event
 
     async def read(self) -> bytes:
-        return await read_all(self._answer, _WHOLE_LIMIT)
+        meter = Meter(self._who, CONTENT)
+        parts: list[bytes] = []
+        async for chunk in self._answer.chunks():
+            meter.took(len(chunk))
+            parts.append(chunk)
+        return b"".join(parts)
 
 
 class HeaderSource(Protocol):

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
 import msgspec
 
 from gatewright.agent.errors import FailureKind, ProviderError
 from gatewright.agent.providers.transport.address import Address, parse_url, proxy_for
+from gatewright.agent.providers.transport.coding import decoder
 from gatewright.agent.providers.transport.connection import Connection, connect, proxy_headers
 from gatewright.agent.providers.transport.port import Timeouts
 from gatewright.agent.providers.transport.response import BadResponse, ResponseReader
@@ -56,11 +57,12 @@ class DirectAnswer:
         return self._reader.headers
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        inflate = _decoder(self.headers.get("content-encoding", ""))
+        inflate = decoder(self.headers.get("content-encoding", ""))
         reader = self._reader
         while True:
             if data := reader.take():
-                yield inflate(data)
+                for piece in inflate(data):
+                    yield piece
             elif reader.complete:
                 return
             else:
@@ -197,22 +199,3 @@ def _failure(exchange: Exchange, error: OSError | BadResponse) -> ProviderError:
             reason = error.strerror or str(error) or type(error).__name__
             text = f"{place} cannot be reached{via}: {reason}. Check the network and the base URL."
     return ProviderError(FailureKind.TRANSPORT, text)
-
-
-def _decoder(coding: str) -> Callable[[bytes], bytes]:
-    """We ask for none, but a gateway may compress all the same."""
-    if coding in ("", "identity"):
-        return lambda data: data
-    if coding not in ("gzip", "deflate"):
-        raise ProviderError(FailureKind.TRANSPORT, f"The answer is compressed with {coding!r}.")
-    import zlib  # noqa: PLC0415  lazy: nobody compresses a stream unasked
-
-    inflate = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)
-
-    def decode(data: bytes) -> bytes:
-        try:
-            return inflate.decompress(data)
-        except zlib.error as error:
-            raise BadResponse(f"it is not {coding}, as it says") from error
-
-    return decode

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from gatewright.agent.errors import FailureKind, ProviderError
 from gatewright.agent.providers.errors import failure, failure_of
+from gatewright.agent.providers.limits import CONTENT, STREAM, Meter
 from gatewright.agent.providers.sse import Sse
 from gatewright.agent.providers.wire import media_type
 from gatewright.tools.protocol import JsonObject
@@ -50,8 +51,9 @@ Post = Callable[[JsonObject], Awaitable[_Stream]]
 
 
 class SdkReply:
-    def __init__(self, stream: _Stream) -> None:
+    def __init__(self, stream: _Stream, who: str) -> None:
         self._stream = stream
+        self._who = who
 
     @property
     def media_type(self) -> str:
@@ -59,12 +61,14 @@ class SdkReply:
         return "text/event-stream" if found.startswith("application/vnd.amazon") else found
 
     async def events(self) -> AsyncIterator[Sse]:
+        meter = Meter(self._who, STREAM)
         async for event in self._stream:
             if event.data:
+                meter.took(len(event.data))
                 yield Sse(event.event or "", event.data.encode("utf-8"))
 
     async def read(self) -> bytes:
-        return await self._stream.response.aread()
+        return await _body(self._stream.response, Meter(self._who, CONTENT))
 
 
 class SdkWire:
@@ -90,7 +94,7 @@ class SdkWire:
         stream: _Stream | None = None
         try:
             stream = await self._open(body)
-            yield SdkReply(stream)
+            yield SdkReply(stream, self._name)
         except self._with_status as error:
             raise await _with_status(error, self._name) from error
         except (self._unanswered, httpx2.TransportError, httpx2.StreamError) as error:
@@ -122,9 +126,19 @@ class SdkWire:
         return failure(FailureKind.TRANSPORT, f"the connection failed: {said}", who=self._name)
 
 
+async def _body(response: httpx2.Response, meter: Meter) -> bytes:
+    if response.is_stream_consumed:  # by the package, which looks into what failed
+        return response.content
+    parts: list[bytes] = []
+    async for part in response.aiter_bytes():
+        meter.took(len(part))
+        parts.append(part)
+    return b"".join(parts)
+
+
 async def _with_status(error: Exception, who: str) -> ProviderError:
     response: httpx2.Response = vars(error)["response"]
-    body = await response.aread()
+    body = await _body(response, Meter(who, CONTENT))
     return failure_of(response.status_code, dict(response.headers), body, who=who)
 
 
