@@ -214,8 +214,7 @@ FLAGS: tuple[Flag, ...] = (
         _switch(
             "--allow-dangerously-skip-permissions",
             "allow_bypass",
-            "Let the session enter bypassPermissions later.",
-            hidden=True,
+            "Put bypassPermissions among the modes of Shift+Tab.",
         ),
         _value(
             "--allowedTools",

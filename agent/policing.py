@@ -10,7 +10,7 @@ from gatewright.agent.base import Base
 from gatewright.agent.settings.legacy import label
 from gatewright.agent.surroundings import Surroundings
 from gatewright.agent.transcript.place import project_folder
-from gatewright.permissions.modes import canonical, deprecation
+from gatewright.permissions.modes import MODES, canonical, deprecation
 from gatewright.permissions.policy import PolicyConfig
 from gatewright.permissions.rules import RuleTexts
 
@@ -36,9 +36,16 @@ def policy_config(around: Surroundings, mode: str) -> PolicyConfig:
         skip_mcp=skip.mcp,
         plan_enforcement=permissions.plan_enforcement,
         disable_bypass=permissions.disable_bypass_permissions_mode == "disable",
+        bypass_offered=around.options.allow_bypass
+        or any(_bypasses(name) for name in (around.options.mode, permissions.default_mode)),
         harmless_env=permissions.harmless_env,
         scrubbed_env=not around.secrets.shown(around.env),
     )
+
+
+def _bypasses(name: str) -> bool:
+    mode = canonical(name)
+    return mode is not None and MODES[mode].bypass
 
 
 def spelled_root(around: Surroundings) -> tuple[Path, ...]:

@@ -30,7 +30,6 @@ IDLE = {
     "betas": "--betas",
     "task_budget": "--task-budget",
     "plugin_dirs": "--plugin-dir",
-    "allow_bypass": "--allow-dangerously-skip-permissions",
 }
 
 

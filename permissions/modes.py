@@ -35,13 +35,13 @@ MODES: Mapping[str, Mode] = {
     for mode in (
         Mode("default", "reads inside the project and safe commands", cycle=1),
         Mode("acceptEdits", "also edits inside the project", edit_in="allow", cycle=2),
-        Mode("plan", "only reading; writes nothing but the plan file", cycle=3),
+        Mode("plan", "only reading; writes nothing but the plan file", cycle=4),
         Mode(
             "auto",
             "a classifier answers what would be asked",
             edit_in="allow",
             agent="ask",
-            cycle=4,
+            cycle=5,
             classifier=True,
         ),
         Mode(
@@ -49,15 +49,16 @@ MODES: Mapping[str, Mode] = {
             "edits and commands contained in the project",
             edit_in="root",
             commands="contained",
+            cycle=3,
         ),
         Mode("dontAsk", "allow rules and reads inside; the rest is denied"),
         Mode(
             "bypassPermissions",
             "everything except the hard floor",
-            cycle=5,
+            cycle=6,
             bypass=True,
         ),
-        Mode("delegate", "coordination only; the main agent touches nothing", cycle=6),
+        Mode("delegate", "coordination only; the main agent touches nothing", cycle=7),
         Mode("work", "reads anywhere", read_out="allow", chosen=False),
         Mode("fullAccess", "everything except the hard floor", chosen=False, bypass=True),
     )
@@ -115,14 +116,11 @@ def flag_mode(name: str) -> str:
     return found
 
 
-def cycle(*, auto: bool, bypass: bool) -> tuple[str, ...]:
-    """The Shift+Tab order, without what is not available."""
+def cycle(*, auto: bool, bypass: bool, agents: bool) -> tuple[str, ...]:
+    """The Shift+Tab order; `bypass` only where the person asked for it when the session began."""
+    offered = {"auto": auto, "bypassPermissions": bypass, "delegate": agents}
     rows = sorted((mode for mode in MODES.values() if mode.cycle), key=lambda mode: mode.cycle)
-    return tuple(
-        mode.id
-        for mode in rows
-        if (auto or mode.id != "auto") and (bypass or mode.id != "bypassPermissions")
-    )
+    return tuple(mode.id for mode in rows if offered.get(mode.id, True))
 
 
 def effective(mode: str, *, disable_bypass: bool) -> str:

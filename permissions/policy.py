@@ -56,6 +56,8 @@ class PolicyConfig:
     plan_file: Path | None = None
     disable_bypass: bool = False
     auto_available: bool = False
+    bypass_offered: bool = False  # started with its flag or setting: one key leads to it
+    agents: bool = False  # there is something to delegate to
     plan_classifier: bool = False
     sandbox: bool = False
     sandbox_allows: bool = False
@@ -128,7 +130,11 @@ class Policy:
 
     def after(self, mode: str) -> str:
         config = self._config
-        order = modes.cycle(auto=config.auto_available, bypass=not config.disable_bypass)
+        order = modes.cycle(
+            auto=config.auto_available,
+            bypass=config.bypass_offered and not config.disable_bypass,
+            agents=config.agents,
+        )
         index = order.index(mode) + 1 if mode in order else 0
         return order[index % len(order)]
 
@@ -140,6 +146,7 @@ class Policy:
             if mode.chosen
             and not (mode.bypass and config.disable_bypass)
             and (mode.id != "auto" or config.auto_available)
+            and (mode.id != "delegate" or config.agents)
         ]
 
     def watch(self, watcher: Callable[[str], None]) -> None:

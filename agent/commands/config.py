@@ -48,7 +48,10 @@ async def mode(args: str, context: CommandContext) -> Outcome:
         ("*" if name == current else "", name, runs) for name, runs in context.modes.rows()
     )
     table = Table(("", "Mode", "Runs without asking"), rows)
-    hint = Text("/mode NAME switches, and so does Shift+Tab.", "dim")
+    keys = ["default"]
+    while (following := context.modes.after(keys[-1])) not in keys:
+        keys.append(following)
+    hint = Text(f"/mode NAME switches. Shift+Tab goes through {', '.join(keys)}.", "dim")
     return Panel("mode", fallback=Say((table, hint)))
 
 

@@ -241,7 +241,7 @@ async def test_invalid_input_is_answered_without_a_question(tmp_path: Path) -> N
 def test_the_policy_is_the_sessions_modes_and_rules(tmp_path: Path) -> None:
     policy = Policy(PolicyConfig(root=tmp_path, cwd=tmp_path, home=tmp_path))
     assert policy.set("accept-edits") == "acceptEdits"
-    assert policy.after("acceptEdits") == "plan"
+    assert policy.after("acceptEdits") == "autoInProject"
     assert policy.add("deny", "Bash(curl:*)") == "Added for this session: deny Bash(curl:*)"
     assert policy.remove("Bash(curl:*)").startswith("Removed")
     with pytest.raises(ValueError, match="default, acceptEdits"):
