@@ -1,7 +1,7 @@
 """Child processes as groups of their own: started fast, read without threads, killed whole.
 
 A child leads its own session, so nothing it starts outlives `kill` unless it leaves the group; what
-leaves the group still carries a marker in its environment and is ended by `tools.sweep`.
+leaves the group still carries a marker and is ended by `tools.sweep`.
 """
 
 from __future__ import annotations

@@ -29,6 +29,7 @@ from gatewright.tools.protocol import (
     ToolContext,
     ToolFailure,
 )
+from gatewright.tools.sweep import SHELL_MARK
 
 HEAD = 10_000
 TAIL = 18_000
@@ -74,7 +75,10 @@ def script(shell: Shell, mark: str) -> str:
     redirections do not catch it and nothing the command starts keeps the pipe open by it.
     """
     sources = (shell.snapshot, shell.env.get("GATEWRIGHT_ENV_FILE"))
-    lines = [f". {shlex.quote(str(source))} >/dev/null 2>&1 || :" for source in sources if source]
+    lines = [SHELL_MARK]
+    lines.extend(
+        f". {shlex.quote(str(source))} >/dev/null 2>&1 || :" for source in sources if source
+    )
     report = f'{{ printf "\\0{mark}"; pwd -P; printf "\\0"; }} 2>/dev/null >&9'
     lines.append("shopt -s expand_aliases 2>/dev/null; exec 9>&1")
     lines.append(f"trap {shlex.quote(report)} EXIT")

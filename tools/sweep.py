@@ -1,7 +1,9 @@
-"""Ends what commands left behind: processes that carry our marker in their environment.
+"""Ends what commands left behind: processes that carry our marker.
 
-A process is ended through a pidfd opened before its marker was read, so a recycled id is never
-hit. Where there is no /proc only the groups that `tools.proc` knows are ended.
+The marker is inherited in two ways: in the environment, and in a resource limit that means nothing
+to the kernel any more and that no change of session, environment or program takes away. A process
+is ended through a pidfd opened before its marker was read, so a recycled id is never hit. Where
+there is no /proc only the groups that `tools.proc` knows are ended.
 """
 
 from __future__ import annotations
@@ -11,23 +13,46 @@ import functools
 import itertools
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 MARKER = "GATEWRIGHT_CHILD"
 _PROC = Path("/proc")
+_LOCKS = 10  # RLIMIT_LOCKS: kernels since 2.4.25 keep it and never look at it
+_SIGN, _PID_BITS, _START_BITS = 0x4757, 22, 25
 _numbers = itertools.count(1)
 
 
 @functools.cache
-def _run(pid: int) -> str:
-    """This process: its id and start time, which together no other process ever has."""
-    return f"{pid}-{_started(pid)}"
+def _run(pid: int) -> int:
+    """A process as a number: its id and start time, which together no other one has for days."""
+    started = _started(pid)
+    if not started:
+        return 0
+    return (_SIGN << _PID_BITS | pid) << _START_BITS | int(started) % (1 << _START_BITS)
+
+
+def _over(run: int) -> bool:
+    """Whether the process that a run was is gone; what is no run of ours is not."""
+    if run >> (_PID_BITS + _START_BITS) != _SIGN:
+        return False
+    pid = (run >> _START_BITS) % (1 << _PID_BITS)
+    started = _started(pid)
+    return not started or int(started) % (1 << _START_BITS) != run % (1 << _START_BITS)
 
 
 def next_marker() -> str:
     """A marker for one child: whose it is, and its number."""
     return f"{_run(os.getpid())}-{next(_numbers)}"
+
+
+# For the first line of a shell's script: the marker of its environment also as a limit, which its
+# children cannot lose. Hard first: below another of our programs it may not be raised, and then a
+# number alone would name a wrong command.
+SHELL_MARK = (
+    f'ulimit -x "${{{MARKER}%-*}}" 2>/dev/null && ulimit -Sx "${{{MARKER}#*-}}" 2>/dev/null || :'
+)
 
 
 def _started(pid: int) -> str:
@@ -40,7 +65,7 @@ def _started(pid: int) -> str:
 
 def end_strays(marker: str, leader: int) -> int:
     """Kill what one ended command left outside its group; returns how many that were."""
-    found = [pid for pid in _since(leader) if _marker(pid) == marker]
+    found = [pid for pid in _since(leader) if marker in _markers(pid)]
     return sum(_kill(pid, marker) for pid in found)
 
 
@@ -71,29 +96,30 @@ def _since(ancestor: int) -> Iterator[int]:
 
 def sweep_abandoned() -> int:
     """Kill the children of runs that are over: for the start of a process. Returns how many."""
-    mine = _run(os.getpid())
-    over: dict[str, bool] = {"": False, mine: False}
+    over: dict[int, bool] = {}
     count = 0
     for pid in _pids():
-        marker = _marker(pid)
-        run = marker.rpartition("-")[0]
-        if run not in over:
-            owner, _, started = run.partition("-")
-            over[run] = owner.isdecimal() and _started(int(owner)) != started
-        if over[run]:
-            count += _kill(pid, marker)
+        for marker in _markers(pid):
+            run = _owner(marker)
+            if run not in over:
+                over[run] = _over(run)
+            if over[run]:
+                count += _kill(pid, marker)
+                break
     return count
 
 
 def sweep_own() -> int:
     """Kill all children of this process, of every session in it: for its exit alone."""
-    mine = _run(os.getpid())
-    found = [(pid, marker) for pid in _pids() if (marker := _marker(pid))]
-    return sum(
-        _kill(pid, marker)
-        for pid, marker in found
-        if marker.rpartition("-")[0] == mine and pid != os.getpid()
-    )
+    me = os.getpid()
+    mine = _run(me)
+    found = [(pid, marker) for pid in _pids() if pid != me for marker in _markers(pid)]
+    return sum(_kill(pid, marker) for pid, marker in found if mine and _owner(marker) == mine)
+
+
+def _owner(marker: str) -> int:
+    run = marker.partition("-")[0]
+    return int(run) if run.isascii() and run.isdecimal() else 0
 
 
 def _pids() -> Iterator[int]:
@@ -102,7 +128,24 @@ def _pids() -> Iterator[int]:
     return iter(())
 
 
-def _marker(pid: int) -> str:
+def _markers(pid: int) -> tuple[str, ...]:
+    """The marker of its limit and that of its environment, where it has them."""
+    return tuple(marker for marker in (_limit(pid), _environment(pid)) if marker)
+
+
+def _limit(pid: int) -> str:
+    if sys.platform != "linux":
+        return ""
+    import resource  # noqa: PLC0415  lazy: 2 ms, only once a command ended
+
+    try:
+        number, run = resource.prlimit(pid, _LOCKS)
+    except (OSError, ValueError):
+        return ""
+    return f"{run}-{number}" if run >> (_PID_BITS + _START_BITS) == _SIGN else ""
+
+
+def _environment(pid: int) -> str:
     try:
         environment = (_PROC / str(pid) / "environ").read_bytes()
     except OSError:
@@ -120,7 +163,7 @@ def _kill(pid: int, marker: str) -> bool:
     except (AttributeError, OSError):
         return False
     try:
-        if _marker(pid) != marker:
+        if marker not in _markers(pid):
             return False
         signal.pidfd_send_signal(handle, signal.SIGKILL)
     except OSError:

@@ -285,9 +285,96 @@ async def test_the_next_start_sweeps_what_a_killed_one_left(tmp_path: Path) -> N
     assert await gone(tmp_path)
 
 
+def running(word: str) -> list[int]:
+    """Processes with this word in their command line."""
+    found: list[int] = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            try:
+                words = (entry / "cmdline").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if word.encode() in words:
+                found.append(int(entry.name))
+    return found
+
+
+async def ended(word: str) -> bool:
+    deadline = time.monotonic() + 3
+    while running(word) and time.monotonic() < deadline:
+        await asyncio.sleep(0.02)
+    return not running(word)
+
+
+FORK_TWICE = (
+    "import os, time\n"
+    "if os.fork() == 0:\n os.setsid()\n if os.fork() == 0:\n"
+    "  os.execve('/bin/sleep', ['sleep', os.environ['LONG']], {})\n"
+    "os._exit(0)"
+)
+WITHOUT_ENVIRONMENT = [
+    "setsid env -i sleep {} & sleep 0.2",
+    "setsid -f env -i /bin/bash -c 'exec sleep {}' >/dev/null 2>&1 </dev/null; sleep 0.2",
+    f'LONG={{}} {sys.executable} -c "{FORK_TWICE}"; sleep 0.2',
+    "(env -i setsid -f env -i nohup sleep {} >/dev/null 2>&1); sleep 0.2",
+]
+
+
+@pytest.mark.parametrize("command", WITHOUT_ENVIRONMENT)
+async def test_nothing_outlives_a_command_that_cleared_its_environment(
+    box: Toolbox, command: str
+) -> None:
+    long = f"3{time.monotonic_ns() % 10**9}"
+    result = await box.call("Bash", command=command.replace("{}", long, 1) + "; echo up")
+    assert text(result).endswith("up")
+    assert await ended(long)
+
+
+async def test_a_cleared_environment_does_not_outlive_the_session(
+    box: Toolbox, tmp_path: Path
+) -> None:
+    """Another command ends meanwhile: what this one started is not its own."""
+    session = Session(box, tmp_path)
+    long = f"3{time.monotonic_ns() % 10**9}"
+    id = await session.start(f"setsid env -i sleep {long} & echo up; sleep 300")
+    await session.heard("up", id)
+    await box.call("Bash", command="sleep 0.1")
+    assert running(long)
+    await session.jobs.close()
+    assert await ended(long)
+
+
+async def test_the_next_start_sweeps_what_cleared_its_environment(tmp_path: Path) -> None:
+    long = f"3{time.monotonic_ns() % 10**9}"
+    script = (
+        LEFT_BEHIND.replace("setsid sleep 300 &", f"setsid env -i sleep {long} &")
+        .replace('command = "', 'command = SHELL_MARK + "\\n" + "')
+        .replace(
+            "import asyncio", "from gatewright.tools.sweep import SHELL_MARK\nimport asyncio", 1
+        )
+    )
+    agent = started(sys.executable, "-c", script, MARK, str(tmp_path), stdout=subprocess.PIPE)
+    stranger = started("sleep", f"{long}.5", env={})
+    try:
+        assert agent.stdout is not None
+        assert agent.stdout.readline() == b"ready\n"
+        sweep.sweep_abandoned()
+        assert running(long), "a living agent keeps its children"
+        agent.kill()
+        agent.wait()
+        agent.stdout.close()
+        assert running(long)
+        sweep.sweep_abandoned()
+        assert await ended(long)
+        assert stranger.poll() is None
+    finally:
+        stranger.kill()
+        stranger.wait()
+
+
 async def test_a_sweep_spares_strangers(tmp_path: Path) -> None:
     """A process whose marker names a living other process, or none, is not ours to end."""
-    other = f"{os.getppid()}-{sweep._started(os.getppid())}-1"  # pyright: ignore[reportPrivateUsage]
+    other = f"{sweep._run(os.getppid())}-1"  # pyright: ignore[reportPrivateUsage]
     bystander = started("sleep", "300", env={sweep.MARKER: other})
     unmarked = started("sleep", "300", env={})
     try:
