@@ -52,6 +52,7 @@ from gatewright.agent.providers.retry import Backoff, RetryPolicy
 from gatewright.agent.redact import Redactor
 from gatewright.agent.session import Session
 from gatewright.agent.settings.grants import GrantStore
+from gatewright.agent.settings.paths import own_home
 from gatewright.agent.settings.trust import TrustStore
 from gatewright.agent.settings_book import SettingsBook
 from gatewright.agent.short_answer import PageReader
@@ -67,6 +68,7 @@ from gatewright.permissions.gated import GatePorts, gated
 from gatewright.permissions.policy import Policy
 from gatewright.permissions.sandbox.commands import Base as SandboxBase
 from gatewright.permissions.sandbox.commands import CommandSandbox
+from gatewright.permissions.sandbox.receipts import recovered
 from gatewright.permissions.sandbox.restrictions import restrictions
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.fs import ReadLedger
@@ -89,6 +91,7 @@ async def open_session(
     options: LaunchOptions, env: Mapping[str, str], *, interactive: bool
 ) -> Session:
     """Raises GatewrightError, whose text is for the person."""
+    left = recovered(own_home(env) / "state")  # before anything of the project is read
     base = open_base(starting(survey(options, env, interactive=interactive)))
     around, start, hub = base.around, base.start, base.hub
     kept = start.path.with_suffix("")
@@ -107,7 +110,7 @@ async def open_session(
         briefing.begin()
     opener = ModelOpener(live, tools, start.id, briefing)
     names = [spec.name for spec in tools.specs()]
-    announce(base, policy.current(), names, (*policy.problems, *sandbox.problems))
+    announce(base, policy.current(), names, (*policy.problems, *sandbox.problems, *left))
     spending = Spending()
     spending.restore(envelope.event for envelope in start.stored)
     return Session(
@@ -119,7 +122,7 @@ async def open_session(
             clock=CLOCK,
             modes=policy,
             rules=policy,
-            commands=Commands((*built_in(), sandbox_command(sandbox.panel))),
+            commands=Commands((*built_in(), sandbox_command(sandbox.panel, sandbox.restore))),
             executor=gated([tools], policy, _gate_ports(base, live, barrier, sandbox)),
             context=_context_factory(live, kept, planning, ledger, reader),
             open_model=opener,

@@ -120,7 +120,7 @@ class GatedExecutor:
             result = await self._raw.execute(call, ctx.confined(confined))
         finally:
             sandbox.left(access, confined)
-        return result if confined is None else confined.explained(result)
+        return sandbox.explained(confined, result)
 
 
 def _not_run(outcome: Refused | Hopeless) -> ToolResult:

@@ -13,16 +13,18 @@ import typer
 
 from gatewright.agent.argv import Conflict
 from gatewright.agent.errors import GatewrightError
-from gatewright.agent.settings.paths import user_home
-from gatewright.agent.subcommands.place import here
+from gatewright.agent.settings.paths import own_home, user_home
+from gatewright.agent.subcommands.place import Here, here, refuse_inside_session
 from gatewright.agent.subcommands.tell import tell
 from gatewright.permissions.sandbox import explain as explained
 from gatewright.permissions.sandbox import foreground
+from gatewright.permissions.sandbox.aside import ASIDE, Aside, sentences, shown
 from gatewright.permissions.sandbox.config import Config, configured
 from gatewright.permissions.sandbox.confinement import Sandbox
 from gatewright.permissions.sandbox.limits import with_limit
 from gatewright.permissions.sandbox.machine import machine
 from gatewright.permissions.sandbox.probe import probe
+from gatewright.permissions.sandbox.receipts import recovered
 
 group = typer.Typer(help="Run commands confined, and explain the confinement.")
 
@@ -37,6 +39,8 @@ def register(app: typer.Typer) -> None:
             name: each.annotation for name, each in signature.parameters.items()
         }
         group.command(context_settings=settings)(action)
+    group.command()(aside)
+    group.command()(restore)
     app.add_typer(group, name="sandbox")
 
 
@@ -52,6 +56,26 @@ def explain(**flags: Any) -> None:
     box = Sandbox(config, found)
     for line in explained.lines(box.profile(config.cwd), probe(found)):
         tell(line)
+
+
+def aside() -> None:
+    """List what commands made and may not make: it was put aside."""
+    waiting = _aside(here()).waiting()
+    if not waiting:
+        tell("Nothing is put aside.")
+    for number, path, why in shown(waiting):
+        tell(f"{number.rjust(4)}  {path}{f'  ({why})' if why else ''}")
+
+
+def restore(number: str) -> None:
+    """Take back what was put aside under this number."""
+    refuse_inside_session()
+    for text in sentences(_aside(here()), number):
+        tell(text)
+
+
+def _aside(place: Here) -> Aside:
+    return Aside(str(place.places.state / ASIDE))
 
 
 def _signature(*, with_command: bool) -> inspect.Signature:
@@ -104,7 +128,7 @@ def _config(wanted: Wanted) -> Config:
         home=home,
         roots=(cwd, *wanted.write),
         temp=_temp(home),
-        aside=place.places.state / "set-aside",
+        state=place.places.state,
         own_home=place.places.home,
         secrets=place.secrets,
     )
@@ -143,6 +167,8 @@ def _temp(home: Path) -> Path | None:
 
 
 def _run(wanted: Wanted, command: list[str]) -> int:
+    for text in recovered(own_home(os.environ) / "state"):
+        sys.stderr.write(f"agent: {text}\n")
     config = _config(wanted)
     tools = machine()
     found = probe(tools)

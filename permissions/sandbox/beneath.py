@@ -5,7 +5,9 @@ What a command left may still be changed by another one that runs: names are not
 
 from __future__ import annotations
 
+import contextlib
 import os
+import stat
 from collections.abc import Generator
 from contextlib import contextmanager
 
@@ -42,3 +44,29 @@ def write_new(name: str, fd: int, data: bytes) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     with os.fdopen(os.open(name, flags, 0o644, dir_fd=fd), "wb") as file:
         file.write(data)
+
+
+def make(path: str, root: str) -> None:
+    """The directory `path` below `root`, with what is missing above it. Raises OSError."""
+    here = os.open(root, _FLAGS)
+    try:
+        for part in path[len(root) :].split("/"):
+            if part:
+                with contextlib.suppress(FileExistsError):
+                    os.mkdir(part, dir_fd=here)
+                deeper = os.open(part, _FLAGS, dir_fd=here)
+                os.close(here)
+                here = deeper
+    finally:
+        os.close(here)
+
+
+def unlock(path: str) -> None:
+    """Let ourselves into a directory of ours whose mode shuts us out. Raises OSError."""
+    handle = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        status = os.fstat(handle)
+        if status.st_uid == os.geteuid():
+            os.chmod(f"/proc/self/fd/{handle}", stat.S_IMODE(status.st_mode) | stat.S_IRWXU)
+    finally:
+        os.close(handle)

@@ -108,12 +108,8 @@ def _opened(profile: SandboxProfile, machine: Machine) -> Iterator[_Step]:
 def _closed(profile: SandboxProfile, machine: Machine, supplies: Supplies) -> Iterator[_Step]:
     for path in profile.anchors:
         yield _step(3, path, "--bind", path, path)
-    missing = set(profile.missing)
     for path in profile.protected:
-        if path in missing:  # of its own, and gone with the run: a tenth of what a bind costs
-            yield _step(4, path, "--perms", "0555", "--tmpfs", path)
-        else:
-            yield _step(4, path, "--ro-bind", path, path)
+        yield _step(4, path, "--ro-bind", path, path)
     for mask in profile.masked:
         path = mask.path
         if _unseen(path, profile, machine):

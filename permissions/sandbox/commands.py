@@ -10,7 +10,7 @@ import contextlib
 import re
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from gatewright.permissions.context import Context
 from gatewright.permissions.sandbox.port import ConfinedCall
 from gatewright.permissions.sandbox.restrictions import Restrictions
-from gatewright.permissions.sandbox.violations import likely, note, refused
+from gatewright.permissions.sandbox.violations import likely, note
 from gatewright.tools.access import Access, ShellText
 from gatewright.tools.blocks import Block, Code, Table, Text
 from gatewright.tools.interact import Ask, Option
@@ -26,6 +26,7 @@ from gatewright.tools.protocol import Asker, SpawnRequest, TextContent, ToolResu
 from gatewright.tools.system.secrets import Secrets
 
 if TYPE_CHECKING:
+    from gatewright.permissions.sandbox.aside import Aside
     from gatewright.permissions.sandbox.config import Config, SandboxSettings
     from gatewright.permissions.sandbox.confinement import Sandbox
     from gatewright.permissions.sandbox.probe import Found
@@ -49,26 +50,14 @@ class Base:
 class Call:
     """One confined call; implements the port's ConfinedCall."""
 
-    def __init__(
-        self, box: Sandbox, command: str, warn: Callable[[str], None], *, may_leave: bool
-    ) -> None:
+    def __init__(self, box: Sandbox, tell: Callable[[list[str]], None], *, may_leave: bool) -> None:
         self._box = box
-        self._command = command
-        self._warn = warn
+        self._tell = tell
         self._may_leave = may_leave
         self._told: list[str] = []
-        self._blocked: tuple[str, ...] = ()
 
     def confine(self, request: SpawnRequest) -> SpawnRequest:
-        confined = self._box.confine(request, self._after)
-        self._blocked = self._box.blocked
-        return confined
-
-    def _after(self, texts: list[str]) -> None:
-        """For the model with the result, and for the person at once."""
-        self._told.extend(texts)
-        for text in texts:
-            self._warn(f"Sandbox: {text}.".replace("..", "."))
+        return self._box.confine(request, self._tell)
 
     def hear(self, text: str) -> None:
         """The proxy refused something while this call ran."""
@@ -78,22 +67,27 @@ class Call:
     def explained(self, result: ToolResult) -> ToolResult:
         code = result.data.get("exitCode")
         output = str(result.data.get("stdout", ""))
-        notes = [*self._told, *refused(self._command, output, self._blocked)]
+        notes = self._told
         causes = likely(output, code if isinstance(code, int) else None)
         if causes:
-            notes.append(note(causes, may_leave=self._may_leave))
-        if not notes:
-            return result
-        text = "\n".join(f"[sandbox: {each}]" for each in notes)
-        return ToolResult(
-            ok=result.ok,
-            content=(*result.content, TextContent(text)),
-            view=result.view,
-            data=result.data,
-            summary=result.summary,
-            ends_turn=result.ends_turn,
-            cap=result.cap,
-        )
+            notes = [*notes, note(causes, may_leave=self._may_leave)]
+        return noted(result, notes)
+
+
+def noted(result: ToolResult, notes: Sequence[str]) -> ToolResult:
+    """The result with what the sandbox has to say, for the model."""
+    if not notes:
+        return result
+    text = "\n".join(f"[sandbox: {each}]" for each in notes)
+    return ToolResult(
+        ok=result.ok,
+        content=(*result.content, TextContent(text)),
+        view=result.view,
+        data=result.data,
+        summary=result.summary,
+        ends_turn=result.ends_turn,
+        cap=result.cap,
+    )
 
 
 def _wrong(glob: str) -> str:
@@ -134,6 +128,7 @@ class CommandSandbox:
     _asker: Asker | None = None
     _running: list[Call] = field(default_factory=list[Call])
     _off: str = ""
+    _untold: list[str] = field(default_factory=list[str])  # for the model, with the next result
 
     # --- the port ---
 
@@ -159,17 +154,23 @@ class CommandSandbox:
             return context
         inside = self._box is not None and not self._excluded(access)
         whole = self._found is not None and self._found.level == "bwrap"
-        allows = inside and whole and self.settings.auto_allow_bash_if_sandboxed
+        owes = self._box is not None and self._box.owes
+        allows = inside and whole and not owes and self.settings.auto_allow_bash_if_sandboxed
         return replace(context, sandbox=inside, sandbox_allows=allows)
 
     def enter(self, access: Access, ask: Asker) -> ConfinedCall | None:
-        if access.runs is None or self._box is None:
+        if self._box is None:
+            return None
+        if access.writes:
+            self._box.approved(str(path) for path in access.writes)
+        if access.runs is None:
             return None
         if access.runs.unsandboxed or self._excluded(access):
+            self._box.check()
             return None
         self._asker = ask
         leave = self.settings.allow_unsandboxed_commands
-        call = Call(self._box, access.runs.command, self.warn, may_leave=leave)
+        call = Call(self._box, self._tell, may_leave=leave)
         self._running.append(call)
         del self._running[:-8]
         return call
@@ -182,8 +183,19 @@ class CommandSandbox:
                 self._running.remove(confined)
         elif access.runs is not None:
             self._box.outside()
-        elif access.writes:
-            self._box.approved(str(path) for path in access.writes)
+        self._box.check()
+
+    def explained(self, confined: ConfinedCall | None, result: ToolResult) -> ToolResult:
+        texts, self._untold = self._untold, []
+        if isinstance(confined, Call):
+            result = confined.explained(result)
+        return noted(result, texts)
+
+    def _tell(self, texts: list[str]) -> None:
+        """For the person at once, for the model with the next result: its call's own, mostly."""
+        self._untold.extend(texts)
+        for text in texts:
+            self.warn(f"Sandbox: {text}.".replace("..", "."))
 
     # --- the rest ---
 
@@ -285,6 +297,8 @@ class CommandSandbox:
                 home=base.home,
                 roots=base.roots,
                 temp=self.temp,
+                state=base.own_home / "state",
+                back="/sandbox restore",
                 own_home=base.own_home,
                 secrets=self.secrets(),
             ),
@@ -321,6 +335,7 @@ class CommandSandbox:
         """What `/sandbox` shows."""
         if self._box is None:
             return (Text(self._off or "No command ran yet; the sandbox starts with the first."),)
+        from gatewright.permissions.sandbox.aside import HEADS, shown  # noqa: PLC0415  lazy: 1 ms
         from gatewright.permissions.sandbox.explain import lines  # noqa: PLC0415  lazy: 1 ms
 
         assert self._found is not None
@@ -330,7 +345,20 @@ class CommandSandbox:
         if recent:
             rows = tuple((each.command[-60:], each.text) for each in recent)
             blocks.append(Table(("command", "what was stopped"), rows))
+        if waiting := self._aside().waiting(self._box.roots):
+            blocks.append(Table(HEADS, tuple(shown(waiting))))
         return tuple(blocks)
+
+    def restore(self, number: str) -> tuple[Block, ...]:
+        """Take back what was put aside under this number, because the person says so."""
+        from gatewright.permissions.sandbox.aside import sentences  # noqa: PLC0415  lazy: 1 ms
+
+        return tuple(Text(text) for text in sentences(self._aside(), number))
+
+    def _aside(self) -> Aside:
+        from gatewright.permissions.sandbox.aside import ASIDE, Aside  # noqa: PLC0415  lazy: 1 ms
+
+        return Aside(str(self.base.own_home / "state" / ASIDE))
 
     async def close(self) -> None:
         """End with the session: nothing is left on disk."""

@@ -33,7 +33,8 @@ class Config:
     home: Path
     roots: tuple[Path, ...]
     temp: Path | None = None
-    aside: Path | None = None  # where what must not stay is moved to; None: it is only told
+    state: Path | None = None  # of our own, out of reach: what must not stay is put there
+    back: str = "agent sandbox restore"  # what a person types to take it back
     own_home: Path | None = None
     deny_read: tuple[str, ...] = (*PRIVATE, *ENV_FILES)
     allow_read: tuple[str, ...] = ()

@@ -6,8 +6,6 @@ Single-threaded by contract: `confine` and the end of a run happen on the sessio
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import math
 import os
 import tempfile
 import time
@@ -17,25 +15,28 @@ from pathlib import Path
 from typing import Protocol
 
 from gatewright.permissions.links import led_out, on_disk
-from gatewright.permissions.paths import inside
 from gatewright.permissions.sandbox import bwrap, cgroup, environment, landlock, mounts, seccomp
+from gatewright.permissions.sandbox.aside import ASIDE, Aside
 from gatewright.permissions.sandbox.config import ENV_EXAMPLES, Config
 from gatewright.permissions.sandbox.globs import Glob, globs, resolved
+from gatewright.permissions.sandbox.guarded import HOME
 from gatewright.permissions.sandbox.janitor import Janitor
+from gatewright.permissions.sandbox.keeper import PATIENCE, Keeper
 from gatewright.permissions.sandbox.machine import Machine
+from gatewright.permissions.sandbox.neighbours import Neighbours
 from gatewright.permissions.sandbox.nursery import Nursery, nursery
-from gatewright.permissions.sandbox.placeholders import Placeholders
 from gatewright.permissions.sandbox.probe import Level
-from gatewright.permissions.sandbox.profile import SandboxProfile, Wishes, sandboxed, without
+from gatewright.permissions.sandbox.profile import SandboxProfile, Wishes, sandboxed
+from gatewright.permissions.sandbox.receipts import RECEIPTS, Receipt
 from gatewright.permissions.sandbox.runs import Run, memory_file, status_pipe
-from gatewright.permissions.sandbox.settle import Before, Settlement, made, own_places
+from gatewright.permissions.sandbox.settle import own_places
 from gatewright.permissions.sandbox.survey import Bounds, Sight, Surveyor
 from gatewright.permissions.sandbox.violations import Violations
 from gatewright.tools.protocol import SpawnRequest
 
-LINGER_SECONDS = 1.0
 WIDE_SECONDS = 1.0
-LOOK_SECONDS = 0.05  # after a run, in a session
+WATCH_SECONDS = 2.0  # between two looks while a command runs
+GLANCE_SECONDS = 0.05  # that such a look may hold up everything else
 
 
 class Bridge(Protocol):
@@ -48,16 +49,17 @@ class Bridge(Protocol):
 
 @dataclass(slots=True)
 class Active:
-    """A run in progress and what the disk looked like before it."""
+    """A run in progress, and who hears what came of it."""
 
     run: Run
-    before: Before
     command: str
-    roots: tuple[str, ...]  # where its stand-ins are
+    roots: tuple[str, ...]
+    told: Callable[[list[str]], None] | None
+    already: list[str]  # found when it was about to start
 
 
 class Sandbox:
-    """Holds what runs share: knowledge of the disk, stand-ins, the unreadable file."""
+    """Holds what runs share: knowledge of the disk, what was there before, the unreadable file."""
 
     def __init__(
         self,
@@ -72,19 +74,27 @@ class Sandbox:
         self.machine = machine
         self.violations = Violations()
         self.janitor = Janitor(machine.python)
-        self.blocked: tuple[str, ...] = ()  # names the latest run could not create
         self._bridge = bridge
-        self._placeholders = Placeholders()
+        self._neighbours = Neighbours()
         self._active: list[Active] = []
-        self._approved: set[str] = set()
         self._filter = b""
         self._nursery: Nursery | None = None
         self._counts = True  # until we know better
-        self._sweeping: asyncio.TimerHandle | None = None
+        self._watching: asyncio.TimerHandle | None = None
         self._store: Path | None = None
+        self._stamped = ""
         self._home = os.path.realpath(config.home)
         self.roots = _real(config.roots)
         self._surveyor = self._survey()
+        self._keeper = self._keep()
+
+    def _keep(self) -> Keeper:
+        config = self.config
+        cwd, state = str(config.cwd), config.state
+        if state is None:
+            return Keeper(self._surveyor, cwd, None, back=config.back)
+        aside, receipt = Aside(str(state / ASIDE)), Receipt(state / RECEIPTS)
+        return Keeper(self._surveyor, cwd, aside, receipt, config.back)
 
     def _survey(self) -> Surveyor:
         config = self.config
@@ -106,7 +116,11 @@ class Sandbox:
             allows=read(
                 (*(f"**/{name}" for name in ENV_EXAMPLES), *config.allow_read), grants=True
             ),
-            deny_writes=(*own, *(glob.literal for glob in kept if glob.pattern is None)),
+            deny_writes=(
+                *own,
+                *(f"{self._home}/{name}" for name in HOME),
+                *(glob.literal for glob in kept if glob.pattern is None),
+            ),
             keeps=tuple(glob for glob in kept if glob.pattern is not None),
         )
 
@@ -116,13 +130,14 @@ class Sandbox:
         What goes on now is looked at first, and then compared with the disk as it is at this
         moment: what lies in a new directory was not made by it.
         """
-        for active in self._active:
-            self.violations.add(active.command, self._left_behind(active.before))
+        self.check()
         self.roots = _real(roots)
+        self._keeper.receipt.clear()
+        self._keeper.receipt.close()
         self._surveyor = self._survey()
-        before = Before.of(self._look())
-        for active in self._active:
-            active.before = before
+        self._keeper = self._keep()
+        if self._active:
+            self._begin(self._look())
 
     # --- one run ---
 
@@ -157,13 +172,16 @@ class Sandbox:
         self, request: SpawnRequest, told: Callable[[list[str]], None] | None = None
     ) -> SpawnRequest:
         """The request as bubblewrap's; `told` hears what had to be moved aside after the run."""
+        already = self._keeper.check()  # of runs that go on: theirs is not to be taken for old
         sight = self._look()
+        self._begin(sight)
         profile = self.profile(request.cwd, sight, request.env.get("PATH", ""))
         run = self._prepare(profile)
-        profile = without(profile, (p for p in profile.missing if not os.path.lexists(p)))
-        self.blocked = tuple(_shown(path, profile.writable) for path in profile.missing)
-        active = Active(run, Before.of(sight), " ".join(request.argv)[-500:], self.roots)
+        self._neighbours.join(self.roots)
+        words = " ".join(request.argv)[-500:]
+        active = Active(run, words, self.roots, told, already)
         self._active.append(active)
+        self._watch_later()
         command, extra = self._entry(run, profile)
         argv = self._launcher(run, profile)
         argv.extend((*bwrap.limited(profile.limits, self.machine), *command, *request.argv))
@@ -173,7 +191,7 @@ class Sandbox:
         outer = request.ended
 
         def ended() -> None:
-            self._settle(active, told)
+            self._settle(active)
             if outer is not None:
                 outer()
 
@@ -193,7 +211,7 @@ class Sandbox:
         if self._level != "bwrap":
             return [], None
         proxied = self._bridge is not None and profile.network.reach == "proxy"
-        crowded = len(self._active) > 1 or not self._placeholders.alone(self.roots)
+        crowded = len(self._active) > 1 or not self._neighbours.alone(self.roots)
         if not proxied and not crowded:
             return [], None
         spec = landlock.Spec(
@@ -215,13 +233,7 @@ class Sandbox:
         return [self.machine.bwrap, "--args", str(run.args_fd), "--"]
 
     def _prepare(self, profile: SandboxProfile) -> Run:
-        if self._sweeping is not None:
-            self._sweeping.cancel()
-            self._sweeping = None
-        known = set(self._placeholders.standing)
-        names = profile.missing if self._level == "bwrap" else ()
-        run = Run(held=self._placeholders.put(names, self.roots))
-        self.janitor.watch(path for path in run.held if path not in known)
+        run = Run()
         if self._nursery is None and self._counts:
             self._nursery = nursery(self.machine.pids, profile.limits.nproc)
             self._counts = self._nursery is not None
@@ -263,81 +275,76 @@ class Sandbox:
 
     # --- after a run ---
 
-    def _settle(self, active: Active, told: Callable[[list[str]], None] | None) -> None:
+    def _begin(self, sight: Sight) -> None:
+        self._keeper.begin(sight)
+        if (path := self._keeper.receipt.path) and path != self._stamped:
+            self._stamped = path
+            self.janitor.stamp(path)
+
+    def _settle(self, active: Active) -> None:
         if active not in self._active:
             return
         over = active.run.close()
-        texts = self._left_behind(active.before)
+        texts = [*active.already, *self._keeper.check()]
         if not over:
             texts.append("Something that this command started would not end.")
         self._active.remove(active)
-        self._placeholders.take(active.run.held, active.roots)
+        self._neighbours.leave(active.roots)
         self.janitor.forget(active.run.group)
-        self._sweep_later()
+        if not self._active:
+            self._keeper.end()
+            if self._watching is not None:
+                self._watching.cancel()
+                self._watching = None
+        self._tell(active, texts)
+
+    def _tell(self, active: Active, texts: list[str]) -> None:
         self.violations.add(active.command, texts)
-        if told is not None and texts:
-            told(texts)
+        if active.told is not None and texts:
+            active.told(texts)
 
-    def _left_behind(self, before: Before) -> list[str]:
-        """What the run made that must not be believed."""
-        places = own_places(self.roots, self._home)
-        if not places:
-            return []
-        moves = self.config.aside is not None
-        deadline = math.inf if moves else time.monotonic() + LOOK_SECONDS
-        settlement = Settlement(self._fine, places, self._aside if moves else None)
-        settlement.compare(before, self._surveyor.look(Bounds(places, deadline)))
-        if settlement.found:
-            settlement.told.append(made(settlement.found, str(self.config.cwd)))
-        return settlement.told
+    @property
+    def owes(self) -> bool:
+        """Whether a look was not finished: commands are not to run without a question."""
+        return self._keeper.owed
 
-    def _sweep_later(self) -> None:
-        """Commands come in bursts: on an event loop the stand-ins stay for a moment."""
-        try:
-            loop = asyncio.get_running_loop()
-        except RuntimeError:
-            self._sweep()
-        else:
-            if self._sweeping is None and not self._active:
-                self._sweeping = loop.call_later(LINGER_SECONDS, self._sweep)
+    @property
+    def waiting(self) -> bool:
+        """Whether commands go on that may have made something."""
+        return bool(self._active)
 
-    def _sweep(self) -> None:
-        self._sweeping = None
-        self.janitor.forget(self._placeholders.sweep())
+    def check(self, seconds: float = PATIENCE) -> None:
+        """Look after the commands that go on; their callers are told."""
+        if self._active and (texts := self._keeper.check(seconds)):
+            self._tell(self._active[0], texts)
 
-    def _aside(self) -> Path:
-        stamp = time.strftime("%Y%m%d-%H%M%S")
-        places = [] if self.config.aside is None else [self.config.aside / stamp]
-        for place in places:
-            with contextlib.suppress(OSError):
-                place.mkdir(parents=True, exist_ok=True, mode=0o700)
-                return place
-        return Path(tempfile.mkdtemp(prefix="gatewright-aside-"))
+    def _watch_later(self) -> None:
+        if self._watching is None:
+            try:
+                loop = asyncio.get_running_loop()
+            except RuntimeError:
+                return  # who waits for the command looks
+            self._watching = loop.call_later(WATCH_SECONDS, self._watch)
+
+    def _watch(self) -> None:
+        self._watching = None
+        self.check(GLANCE_SECONDS)
+        if self._active:
+            self._watch_later()
 
     def approved(self, paths: Iterable[str]) -> None:
-        """These were written outside the sandbox, by right: they are not to be moved aside."""
-        if self._active:
-            self._approved.update(paths)
+        """These are written outside the sandbox, by right: they are not to be put aside."""
+        self._keeper.approve(map(os.path.realpath, paths))
 
     def outside(self) -> None:
         """Something ran outside the sandbox while runs went on: what it made is not theirs."""
-        if self._active:
-            before = Before.of(self._look())
-            for active in self._active:
-                active.before = before
-        else:
-            self._approved.clear()
-
-    def _fine(self, path: str) -> bool:
-        return any(inside(path, each) or inside(each, path) for each in self._approved)
+        self._keeper.accept()
 
     def close(self) -> None:
         """Take away what is left; the janitor does the rest."""
         for active in tuple(self._active):
-            self._settle(active, None)
-        if self._sweeping is not None:
-            self._sweeping.cancel()
-        self._sweep()
+            self._settle(active)
+        self._keeper.receipt.close()
         if self._nursery is not None:
             if self._nursery.close():
                 self.janitor.forget((str(self._nursery.group),))
@@ -347,12 +354,6 @@ class Sandbox:
 
 def _real(roots: Iterable[Path]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(os.path.realpath(root) for root in roots))
-
-
-def _shown(path: str, roots: Iterable[str]) -> str:
-    """A path as commands in a root mostly write it."""
-    root = next((root for root in roots if inside(path, root)), "")
-    return path[len(root) :].lstrip("/") if root else path
 
 
 def _programs(search: str) -> Iterator[str]:

@@ -23,9 +23,8 @@ def lines(profile: SandboxProfile, found: Found) -> Iterator[str]:
         yield f"            {found.why}"
     yield from _list("writable", profile.writable)
     yield f"TMPDIR      {profile.temp or '/tmp, private to the command'}"
-    existing = [path for path in profile.protected if path not in set(profile.missing)]
-    yield from _list("read-only", existing)
-    yield from _list("blocked", profile.missing)
+    yield from _list("read-only", profile.protected)
+    yield "put aside   such names where a command makes new ones (docs/sandbox.md)"
     yield from _list("unreadable", [mask.path for mask in profile.masked])
     yield f"network     {network_text(profile.network)}"
     yield f"limits      {limits_text(profile.limits)}"

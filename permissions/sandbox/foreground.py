@@ -6,12 +6,12 @@ import asyncio
 import signal
 import subprocess
 import threading
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 
 from gatewright.permissions.sandbox.bridge import Bridge
 from gatewright.permissions.sandbox.config import Config
-from gatewright.permissions.sandbox.confinement import Sandbox
+from gatewright.permissions.sandbox.confinement import WATCH_SECONDS, Sandbox
 from gatewright.permissions.sandbox.egress import Egress
 from gatewright.permissions.sandbox.machine import Machine
 from gatewright.permissions.sandbox.probe import Level
@@ -32,12 +32,12 @@ def run(
             request = box.confine(
                 SpawnRequest(argv=tuple(argv), cwd=config.cwd, env=env), told.extend
             )
-            return _wait(request), list(dict.fromkeys(told))
+            return _wait(request, box.check), list(dict.fromkeys(told))
         finally:
             box.close()
 
 
-def _wait(request: SpawnRequest) -> int:
+def _wait(request: SpawnRequest, look: Callable[[], None]) -> int:
     assert request.ended is not None
     stopped: list[int] = []
     try:
@@ -55,7 +55,7 @@ def _wait(request: SpawnRequest) -> int:
 
         before = {number: signal.signal(number, stop) for number in _PASSED}
         try:
-            code = child.wait()
+            code = _looking(child, look)
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
@@ -64,6 +64,15 @@ def _wait(request: SpawnRequest) -> int:
     if stopped:
         return 128 + stopped[0]
     return code if code >= 0 else 128 - code
+
+
+def _looking(child: subprocess.Popen[bytes], look: Callable[[], None]) -> int:
+    """Wait for the end, and look now and then what it made so far."""
+    while True:
+        try:
+            return child.wait(timeout=WATCH_SECONDS)
+        except subprocess.TimeoutExpired:
+            look()
 
 
 @contextmanager

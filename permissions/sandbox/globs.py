@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from gatewright.permissions import braces
 from gatewright.permissions.links import led_out, on_disk
 
+GLOB_FLAGS = re.IGNORECASE | re.DOTALL
 _MAGIC = re.compile(r"[*?\[{]")
 
 
@@ -43,7 +44,7 @@ def resolved(glob: Glob, roots: tuple[str, ...] = ()) -> tuple[Glob, ...]:
         return (glob,)
     head = re.escape(glob.literal.rstrip("/"))
     body = glob.pattern.pattern.removeprefix(head)
-    pattern = re.compile(re.escape(real.rstrip("/")) + body, re.IGNORECASE | re.DOTALL)
+    pattern = re.compile(re.escape(real.rstrip("/")) + body, GLOB_FLAGS)
     return (glob, Glob(real, pattern))
 
 
@@ -118,7 +119,7 @@ def _one(text: str) -> Glob:
     pieces = [_component(part) for part in parts[len(literal) :]]
     body = "".join(pieces)
     head = re.escape(start.rstrip("/"))
-    return Glob(start, re.compile(head + body, re.IGNORECASE | re.DOTALL))
+    return Glob(start, re.compile(head + body, GLOB_FLAGS))
 
 
 def _component(part: str) -> str:

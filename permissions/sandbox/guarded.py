@@ -22,36 +22,31 @@ _CHILDREN: Final[dict[str, tuple[str, ...]]] = {
 }
 HOME: Final = TIER_B_HOME
 
-# What stands in for a missing name is an empty directory, and these tools stop when they find one.
-_READ_AS_FILES: Final = frozenset({".pnpmfile.cjs", "bunfig.toml", "pip.conf", "config.fish"})
-# Read in a home directory alone: elsewhere nothing stands in for them.
-_AT_HOME: Final = frozenset(
-    {".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zprofile",
-     ".zshenv", ".zlogin", ".zlogout", ".pypirc", ".gitconfig", ".ripgreprc"}
-)  # fmt: skip
-MISSING: Final = (
-    *sorted(NAMES - _READ_AS_FILES - _AT_HOME), ".yarnrc", ".github/workflows", ".cargo"
-)  # fmt: skip
-MISSING_AT_HOME: Final = (*MISSING, *sorted(_AT_HOME), ".config/fish")
-
 # Trees that package tools make and remove as a whole: nothing in them is the person's own.
 DEPENDENCIES: Final = frozenset(
     {"node_modules", "bower_components", "site-packages", "dist-packages", ".tox", ".nox", ".pnpm"}
 )
-VENV_MARK: Final = "pyvenv.cfg"
 
-# Inside a git directory. Directories may be blocked while they are missing, files cannot be:
-# git stops at an empty directory where it wants a file, so those are looked for afterwards.
+# Inside a git directory. `info` may come about with what git itself writes there.
 GIT_KEPT: Final = ("hooks", "config", "config.worktree", "info")
-GIT_BLOCKED: Final = ("hooks", "info")
+GIT_INFO: Final = frozenset({"exclude", "refs"})
 GIT_UNWANTED: Final = ("commondir", "config.worktree")
 LINKED_KEPT: Final = ("commondir", "gitdir", "config.worktree")  # of a linked work tree
 
 
 def guarded(name: str, parent: str) -> bool:
-    """Whether an entry `name` of a directory called `parent` stays as it is. `.git` is apart."""
+    """Whether an entry `name` of a directory called `parent` stays as it is. `.git` is apart:
+    under another spelling, which some disks take for the same, it is nothing that git makes.
+    """
     folded = name.casefold()
     if folded in NAMES or any(fnmatchcase(folded, glob) for glob in _GLOBS):
         return True
+    if folded == GIT and name != GIT:
+        return True
     children = _CHILDREN.get(parent.casefold(), ())
     return any(fnmatchcase(folded, glob) for glob in children)
+
+
+def parent_of_guarded(name: str) -> bool:
+    """Whether children of a directory called so count: a link of that name leads to others."""
+    return name.casefold() in _CHILDREN

@@ -49,7 +49,7 @@ def _verify(wanted: dict[str, str]) -> None:
             words = line.split(" ")
             found[_plain(words[4])] = (f"{words[2]} {_plain(words[3])}", words[5])
     for point, origin in wanted.items():
-        if point not in found or (origin and found[point][0] != origin):
+        if point not in found or found[point][0] != origin:
             sys.exit(f"sandbox: {point} was changed while the sandbox was made; try again")
     for point, (_, options) in found.items():
         free = any(point == place or point.startswith(place + "/") for place in FREE)

@@ -15,8 +15,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-STAMP_NS = 1_000_000_007 * 10**9  # marks a stand-in: no file has this very time by chance
-_GROUPS = b"/sys/"  # control groups have times of their own
 _TRIES = 40
 _PAUSE = 0.05
 
@@ -34,6 +32,10 @@ class Janitor:
 
     def forget(self, paths: Iterable[str]) -> None:
         self._tell(b"-", paths)
+
+    def stamp(self, path: str) -> None:
+        """Say in this file's time when we were gone."""
+        self._tell(b"=", (path,))
 
     def close(self) -> None:
         """Everything is clean or to be cleaned now; waits for the end."""
@@ -67,33 +69,43 @@ class Janitor:
 
 
 def _main() -> None:
+    left, stamped = _heard()
+    for path in stamped:
+        with contextlib.suppress(OSError):
+            os.utime(path)
+    for _ in range(_TRIES):  # what still runs dies with its parent, a moment later
+        if not left:
+            return
+        for path in reversed(tuple(left)):
+            if _gone(path):
+                del left[path]
+        if left:
+            time.sleep(_PAUSE)
+
+
+def _heard() -> tuple[dict[bytes, None], set[bytes]]:
+    """What is left when the one who told us is gone: to remove, and to stamp."""
     left: dict[bytes, None] = {}
-    above: set[bytes] = set()  # their times changed with what was made in them
+    stamped: set[bytes] = set()
     rest = b""
     while chunk := os.read(0, 65536):
         *lines, rest = (rest + chunk).split(b"\0")
         for line in lines:
             if line[:1] == b"+":
                 left[line[1:]] = None
-                above.add(os.path.dirname(line[1:]))
+            elif line[:1] == b"=":
+                stamped.add(line[1:])
             else:
                 left.pop(line[1:], None)
-    for _ in range(_TRIES):  # what still runs dies with its parent, a moment later
-        if not left:
-            return
-        for path in reversed(tuple(left)):
-            if _gone(path, stamped=path not in above and not path.startswith(_GROUPS)):
-                del left[path]
-        if left:
-            time.sleep(_PAUSE)
+    return left, stamped
 
 
-def _gone(path: bytes, *, stamped: bool) -> bool:
+def _gone(path: bytes) -> bool:
     tree = path.endswith(b"/")
     try:
         if tree:
             _remove_tree(path.rstrip(b"/"))
-        elif not stamped or os.lstat(path).st_mtime_ns == STAMP_NS:  # else: another's by now
+        else:
             os.rmdir(path)
     except FileNotFoundError:
         return True

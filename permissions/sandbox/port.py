@@ -15,10 +15,6 @@ from gatewright.tools.protocol import Asker, Confinement, ToolResult
 class ConfinedCall(Confinement, Protocol):
     """The confinement of one call."""
 
-    def explained(self, result: ToolResult) -> ToolResult:
-        """The result with what the sandbox has to say about it, for the model."""
-        ...
-
 
 class Commands(Protocol):
     """The session's sandbox. Nothing here raises."""
@@ -41,4 +37,8 @@ class Commands(Protocol):
 
     def left(self, access: Access, confined: ConfinedCall | None) -> None:
         """The call is over."""
+        ...
+
+    def explained(self, confined: ConfinedCall | None, result: ToolResult) -> ToolResult:
+        """The result with what the sandbox has to say about it, for the model."""
         ...

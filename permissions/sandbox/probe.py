@@ -45,7 +45,7 @@ def _bwrap_fails(machine: Machine) -> str:
         return "bubblewrap is not installed."
     with tempfile.TemporaryDirectory(prefix="gatewright-probe-") as place:
         profile = SandboxProfile(
-            place, place, (place,), (), place, (), (), (), (), Network(), Limits(tmp=1 << 20)
+            place, place, (place,), (), place, (), (), (), Network(), Limits(tmp=1 << 20)
         )
         fd = memory_file("filter", seccomp.filter_bytes()) if machine.seccomp else -1
         options = bwrap.arguments(profile, machine, bwrap.Supplies(fd))

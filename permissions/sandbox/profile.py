@@ -6,7 +6,7 @@ Pure: the facts about the disk come in as a `Survey`; nothing here looks at the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from gatewright.permissions.paths import inside
@@ -55,7 +55,6 @@ class Survey:
     """What was found on disk; every path real."""
 
     protected: tuple[str, ...] = ()  # exist: stay readable, never change
-    missing: tuple[str, ...] = ()  # protected names that do not exist: must not appear
     masked: tuple[Masked, ...] = ()
     git_writes: tuple[str, ...] = ()  # parts of a repository that lies outside the roots
 
@@ -71,7 +70,6 @@ class SandboxProfile:
     temp: str
     anchors: tuple[str, ...]  # directories above protected paths: may change, may not move
     protected: tuple[str, ...]
-    missing: tuple[str, ...]
     masked: tuple[Masked, ...]
     network: Network
     limits: Limits
@@ -83,9 +81,8 @@ def sandboxed(wishes: Wishes, survey: Survey) -> SandboxProfile:
     if wishes.temp and not any(inside(wishes.temp, root) for root in writable):
         writable = (*writable, wishes.temp)
     named = {*wishes.roots, *wishes.extra, wishes.temp}
-    guarded = _outermost(path for path in (*survey.protected, *survey.missing) if path not in named)
+    guarded = _outermost(path for path in survey.protected if path not in named)
     guarded = tuple(path for path in guarded if any(inside(path, root) for root in writable))
-    missing = tuple(path for path in guarded if path in set(survey.missing))
     masked = tuple(sorted(survey.masked, key=lambda mask: mask.path))
     anchors = {
         above
@@ -102,26 +99,9 @@ def sandboxed(wishes: Wishes, survey: Survey) -> SandboxProfile:
         temp=wishes.temp,
         anchors=tuple(sorted(anchors)),
         protected=guarded,
-        missing=missing,
         masked=masked,
         network=wishes.network,
         limits=wishes.limits,
-    )
-
-
-def without(profile: SandboxProfile, paths: Iterable[str]) -> SandboxProfile:
-    """The same where no stand-in could be made for these: they are not mounted either."""
-    gone = set(paths)
-    if not gone:
-        return profile
-    kept = tuple(path for path in profile.protected if path not in gone)
-    return replace(
-        profile,
-        protected=kept,
-        missing=tuple(path for path in profile.missing if path not in gone),
-        anchors=tuple(
-            above for above in profile.anchors if any(inside(path, above) for path in kept)
-        ),
     )
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gatewright.permissions.paths import inside
-from gatewright.permissions.sandbox.guarded import GIT_BLOCKED, GIT_KEPT, LINKED_KEPT
+from gatewright.permissions.sandbox.guarded import GIT_KEPT, LINKED_KEPT
 
 _SMALL = 4096
 _CONFIG = 256 * 1024
@@ -23,13 +23,11 @@ class GitParts:
     """`writes` is what git needs to write outside the work tree."""
 
     protected: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
 
     def __add__(self, other: GitParts) -> GitParts:
         return GitParts(
             self.protected + other.protected,
-            self.missing + other.missing,
             self.writes + other.writes,
         )
 
@@ -65,9 +63,7 @@ def _named(git: str) -> Iterator[str]:
 
 def _kept(git: str) -> GitParts:
     protected = [f"{git}/{name}" for name in GIT_KEPT if os.path.lexists(f"{git}/{name}")]
-    missing = [f"{git}/{name}" for name in GIT_BLOCKED if not os.path.lexists(f"{git}/{name}")]
-    for path in _named(git):
-        (protected if os.path.lexists(path) else missing).append(path)
+    protected.extend(path for path in _named(git) if os.path.lexists(path))
     trees = f"{git}/worktrees"
     for name in _names(trees):
         protected.extend(
@@ -75,7 +71,14 @@ def _kept(git: str) -> GitParts:
             for part in LINKED_KEPT
             if os.path.lexists(f"{trees}/{name}/{part}")
         )
-    return GitParts(tuple(protected), tuple(missing))
+    return GitParts(tuple(protected))
+
+
+def absent(git: str) -> Iterator[str]:
+    """What could run programs if it were there: hooks, attributes, what the configuration names."""
+    for path in (f"{git}/hooks", f"{git}/info", f"{git}/config", *_named(git)):
+        if not os.path.lexists(path):
+            yield path
 
 
 def linked_parts(file: str, roots: tuple[str, ...]) -> GitParts:
@@ -93,9 +96,9 @@ def linked_parts(file: str, roots: tuple[str, ...]) -> GitParts:
         writes = [git, *(f"{common}/{name}" for name in ("objects", "refs", "logs"))]
         kept = [f"{git}/{part}" for part in LINKED_KEPT if os.path.lexists(f"{git}/{part}")]
         there = tuple(path for path in writes if os.path.isdir(path))
-        return protected + GitParts(tuple(kept), (), there)
+        return protected + GitParts(tuple(kept), there)
     if f"{os.sep}.git{os.sep}modules{os.sep}" in git and _submodule_of(git, file):
-        return protected + _kept(git) + GitParts((), (), (git,))
+        return protected + _kept(git) + GitParts((), (git,))
     return protected
 
 

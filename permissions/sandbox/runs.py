@@ -18,7 +18,6 @@ END_SECONDS = 2.0
 class Run:
     """Owns the descriptors and the control group of one run."""
 
-    held: tuple[str, ...] = ()
     args_fd: int = -1
     filter_fd: int = -1
     status_read: int = -1

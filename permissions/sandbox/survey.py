@@ -6,26 +6,26 @@ costs one stat for each. Nothing is followed out of the directories.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
+import re
 import stat
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from gatewright.permissions.paths import inside
-from gatewright.permissions.sandbox.globs import Glob
+from gatewright.permissions.sandbox import beneath
+from gatewright.permissions.sandbox.globs import GLOB_FLAGS, Glob
 from gatewright.permissions.sandbox.guarded import (
     DEPENDENCIES,
     GIT,
-    HOME,
-    MISSING,
-    MISSING_AT_HOME,
-    VENV_MARK,
     guarded,
+    parent_of_guarded,
 )
-from gatewright.permissions.sandbox.placeholders import is_placeholder
 from gatewright.permissions.sandbox.profile import Masked, Survey
 from gatewright.permissions.sandbox.repository import GitParts, git_parts, linked_parts
 
@@ -40,13 +40,20 @@ _YOUNG = 50_000_000  # ns: a directory changed just now may change again within 
 @dataclass(frozen=True, slots=True)
 class _Listing:
     key: tuple[int, int]
-    below: tuple[str, ...]  # sub-directories to visit
+    below: tuple[tuple[str, bool], ...]  # sub-directories to visit, and which hold dependencies
     guarded: tuple[str, ...]
     denied: tuple[str, ...]
     git: bool
     bare: bool  # looks like a git directory itself
-    dependencies: bool
     linked: bool = False  # links to directories were followed: look again each time
+
+    def children(self, *, dependency: bool) -> Iterable[tuple[str, bool]]:
+        """Where to go on; below a dependency all are dependencies."""
+        return ((path, True) for path, _ in self.below) if dependency else self.below
+
+    def parents(self, *, top: bool) -> Iterable[tuple[str, bool]]:
+        """Where alone to go on in a flat look: what may hold protected names right below."""
+        return (row for row in self.below if top and parent_of_guarded(_name(row[0])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +65,21 @@ class Sight:
     bare: frozenset[str]  # directories that are repositories without being called .git
     denied: tuple[str, ...]
     complete: bool
+    shut: frozenset[str] = frozenset()  # directories that could not be looked into
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Look only in these places, only until then; after a run through no link."""
+    """Look only in these places, only until then; after a run through no link.
+
+    `flat`: only at what lies in them. What was shut since then is opened again.
+    """
 
     places: tuple[str, ...]
     deadline: float = math.inf  # of the monotonic clock
     follow: bool = False
+    flat: bool = False
+    since: float = math.inf
 
     def late(self) -> bool:
         return time.monotonic() > self.deadline
@@ -89,6 +102,19 @@ class Surveyor:
     deny_writes: tuple[str, ...] = ()
     keeps: tuple[Glob, ...] = ()  # patterns of what must not change
     _seen: dict[str, _Listing] = field(default_factory=dict[str, _Listing])
+    _shut: set[str] = field(default_factory=set[str])
+
+    @property
+    def names(self) -> list[Any]:
+        """The names that are looked for besides the usual ones, as plain data."""
+        patterns = ((keep.literal, keep.pattern.pattern) for keep in self.keeps if keep.pattern)
+        return [list(self.deny_writes), [list(row) for row in patterns]]
+
+    @classmethod
+    def named(cls, roots: tuple[str, ...], home: str, names: list[Any]) -> Surveyor:
+        """One that finds what another with these `names` finds. Raises ValueError and the like."""
+        keeps = tuple(Glob(literal, re.compile(text, GLOB_FLAGS)) for literal, text in names[1])
+        return cls(roots, home, deny_writes=tuple(names[0]), keeps=keeps)
 
     def look(self, bounds: Bounds | None = None) -> Sight:
         found: set[str] = set()
@@ -97,6 +123,8 @@ class Surveyor:
         denied: list[str] = []
         queue = deque((root, False) for root in (self.roots if bounds is None else bounds.places))
         visited: set[str] = set()
+        self._shut = set()
+        flat = bounds.places if bounds is not None and bounds.flat else None
         while queue and len(visited) < MAX_DIRECTORIES and (bounds is None or not bounds.late()):
             path, dependency = queue.popleft()  # shallow ones first: the limit leaves deep ones out
             if path in visited:
@@ -105,40 +133,58 @@ class Surveyor:
             listing = self._listing(path, bounds)
             if listing is None:
                 continue
-            dependency = dependency or listing.dependencies
             if not dependency:
-                found.update(f"{path}/{name}" for name in listing.guarded)
+                found.update(listing.guarded)
                 if listing.bare:
                     bare.add(path)
                 if listing.git:
                     gits.add(f"{path}/{GIT}")
-            denied.extend(f"{path}/{name}" for name in listing.denied)
+            denied.extend(listing.denied)
             queue.extend(
-                (f"{path}/{name}", dependency or name in DEPENDENCIES) for name in listing.below
+                listing.children(dependency=dependency)
+                if flat is None
+                else listing.parents(top=path in flat)
             )
         found.update(path for path in self.deny_writes if os.path.lexists(path))
         if bounds is None or len(self._seen) > MAX_DIRECTORIES:
             for path in self._seen.keys() - visited:
                 del self._seen[path]
         return Sight(
-            frozenset(found), frozenset(gits), frozenset(bare), tuple(denied), complete=not queue
+            frozenset(found),
+            frozenset(gits),
+            frozenset(bare),
+            tuple(denied),
+            complete=not queue,
+            shut=frozenset(self._shut),
         )
 
     def _listing(self, path: str, bounds: Bounds | None) -> _Listing | None:
         try:
-            status = os.lstat(path)
-            key = (status.st_ino, status.st_ctime_ns)
-            seen = self._seen.get(path)
-            if seen is not None and seen.key == key:
-                return seen
-            with os.scandir(path) as entries:
-                if bounds is None:
-                    listing = self._read(path, key, entries)
-                else:
-                    listing = self._read(path, key, bounds.in_time(entries), follow=bounds.follow)
+            return self._list(path, bounds)
+        except PermissionError:
+            if bounds is None or not _unlocked(path, bounds.since):
+                self._shut.add(path)
+                return None
         except OSError:
             self._seen.pop(path, None)
             return None
+        try:
+            return self._list(path, bounds)
+        except OSError:
+            self._shut.add(path)
+            return None
+
+    def _list(self, path: str, bounds: Bounds | None) -> _Listing:
+        status = os.lstat(path)
+        key = (status.st_ino, status.st_ctime_ns)
+        seen = self._seen.get(path)
+        if seen is not None and seen.key == key:
+            return seen
+        with os.scandir(path) as entries:
+            if bounds is None:
+                listing = self._read(path, key, entries)
+            else:
+                listing = self._read(path, key, bounds.in_time(entries), follow=bounds.follow)
         if time.time_ns() - status.st_ctime_ns > _YOUNG and not listing.linked:
             self._seen[path] = listing
         return listing
@@ -151,33 +197,32 @@ class Surveyor:
         *,
         follow: bool = True,
     ) -> _Listing:
-        below: list[str] = []
+        below: list[tuple[str, bool]] = []
         found: list[str] = []
         denied: list[str] = []
-        git = venv = linked = False
+        git = linked = False
         marks = 0
-        parent = path.rpartition("/")[2]
+        parent = _name(path)
         for entry in entries:
-            name = entry.name
+            name, here = entry.name, f"{path}/{entry.name}"
             if name == GIT:
                 git = True
                 continue
-            venv = venv or name == VENV_MARK
             marks += name in _BARE
-            hit = guarded(name, parent) or self._kept(f"{path}/{name}")
-            if hit:
-                found.append(name)
-            if self.denies and self._denied(f"{path}/{name}"):
-                denied.append(name)
+            passage = parent_of_guarded(name) and entry.is_symlink()
+            if passage or guarded(name, parent) or self._kept(here):
+                found.append(here)
+            if self.denies and self._denied(here):
+                denied.append(here)
             elif entry.is_dir(follow_symlinks=False):
-                below.append(name)
+                below.append((here, name in DEPENDENCIES))
             elif not follow and entry.is_symlink():
                 linked = True
             elif self.denies and entry.is_symlink() and entry.is_dir():
                 linked = True
-                denied.extend(self._through(path, name))
+                denied.extend(f"{path}/{each}" for each in self._through(path, name))
         bare = marks == len(_BARE)
-        return _Listing(key, tuple(below), tuple(found), tuple(denied), git, bare, venv, linked)
+        return _Listing(key, tuple(below), tuple(found), tuple(denied), git, bare, linked)
 
     def _through(self, path: str, link: str) -> Iterator[str]:
         """Names that are denied by the way a link gives to them, relative to `path`."""
@@ -208,24 +253,8 @@ class Surveyor:
     def survey(self, sight: Sight) -> Survey:
         """What a profile needs to know of one look."""
         parts = self._git(sight)
-        named = {*sight.guarded, *parts.protected}
-        standing = {path for path in named if is_placeholder(path)}  # of another run
-        protected = named - standing
-        missing = {*parts.missing, *standing}
-        for place in {*self.roots, self.home}:  # home counts only if it can be written
-            missing.update(
-                path
-                for name in (MISSING_AT_HOME if place == self.home else MISSING)
-                if (path := f"{place}/{name}") not in protected and not os.path.lexists(path)
-            )
-        for name in HOME:
-            path = f"{self.home}/{name}"
-            (protected if os.path.lexists(path) else missing).add(path)
-        for path in self.deny_writes:
-            (protected if os.path.lexists(path) else missing).add(path)
         return Survey(
-            protected=tuple(sorted(self._real(protected))),
-            missing=tuple(sorted({*standing, *self._blockable(missing - standing)})),
+            protected=tuple(sorted(self._real({*sight.guarded, *parts.protected}))),
             masked=tuple(self._masked(sight)),
             git_writes=parts.writes,
         )
@@ -249,32 +278,18 @@ class Surveyor:
             if not os.path.islink(path):
                 yield path
                 continue
+            if self._passage(path):
+                yield from aliased(path)
+                continue
             target = os.path.realpath(path)
             if os.path.lexists(target) and any(_below(target, root) for root in self.roots):
                 yield target
 
-    def _blockable(self, paths: Iterable[str]) -> Iterator[str]:
-        """Where a stand-in can and may be made: elsewhere there is none."""
-        known: dict[str, bool] = {}
-        for path in paths:
-            parent = os.path.dirname(path)
-            if parent not in known:
-                base = parent if os.path.lexists(parent) else os.path.dirname(parent)
-                known[parent] = self._ours(base)
-            if known[parent]:
-                yield path
-
-    def _ours(self, directory: str) -> bool:
-        """A directory of the person's own, not one that others share: `/`, above home."""
-        if directory == "/" or (directory != self.home and inside(self.home, directory)):
+    def _passage(self, path: str) -> bool:
+        """A link that is nothing itself, but called as the parent of protected names."""
+        if self._kept(path) or path in self.deny_writes:
             return False
-        try:
-            status = os.lstat(directory)
-        except OSError:
-            return False
-        if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
-            return False
-        return os.path.realpath(directory) == directory and os.access(directory, os.W_OK)
+        return not guarded(_name(path), _name(os.path.dirname(path)))
 
     def _masked(self, sight: Sight) -> Iterator[Masked]:
         found = set(sight.denied)
@@ -296,6 +311,29 @@ class Surveyor:
             if real not in done and (kind := _kind(real)):
                 done.add(real)
                 yield Masked(real, "dir" if kind == "dir" else "file")
+
+
+def aliased(link: str) -> Iterator[str]:
+    """What counts as protected because a link is called as the directory it would lie in."""
+    name, target = _name(link), os.path.realpath(link)
+    with contextlib.suppress(OSError):
+        children = os.listdir(target)[:MAX_LINKED] if parent_of_guarded(name) else ()
+        yield from (f"{target}/{child}" for child in children if guarded(child, name))
+
+
+def _unlocked(path: str, since: float) -> bool:
+    """Whether a directory, or the one it lies in, was shut to us since then and is open now."""
+    done = False
+    for each in (os.path.dirname(path), path):
+        with contextlib.suppress(OSError):
+            if os.lstat(each).st_ctime_ns >= since:
+                beneath.unlock(each)
+                done = True
+    return done
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]
 
 
 def _outside(glob: Glob) -> Iterator[str]:

@@ -66,25 +66,6 @@ def likely(output: str, code: int | None) -> tuple[str, ...]:
     return tuple(found[:2])
 
 
-_STOPPED = re.compile(
-    r"is a directory|permission denied|read-only file system|file exists|busy|not permitted|"
-    r"EISDIR|EACCES|EROFS|EEXIST|EBUSY|EPERM",
-    re.IGNORECASE,
-)
-
-
-def refused(command: str, output: str, blocked: Iterable[str]) -> tuple[str, ...]:
-    """Which stand-ins a command met: "Is a directory" explains little, `touch` is silent."""
-    lines = [line for line in output[-20_000:].splitlines() if _STOPPED.search(line)]
-    text = "\n".join((command, *lines))
-    found = [
-        name
-        for name in blocked
-        if name in text and re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])", text)
-    ]
-    return tuple(f"{name} is protected: commands may not create it" for name in found[:3])
-
-
 def note(causes: tuple[str, ...], *, may_leave: bool) -> str:
     """One sentence or two for the model."""
     text = f"This ran in the sandbox, which may be why it failed: {', or '.join(causes)}."

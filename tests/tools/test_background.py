@@ -301,7 +301,9 @@ def running(word: str) -> list[int]:
 
 async def ended(word: str) -> bool:
     deadline = time.monotonic() + 3
-    while running(word) and time.monotonic() < deadline:
+    while running(word):
+        if time.monotonic() > deadline:
+            return False
         await asyncio.sleep(0.02)
     return not running(word)
 

@@ -42,7 +42,7 @@ class House:
     def __init__(self, place: Path) -> None:
         self.place = place
         self.project, self.out, self.home = place / "proj", place / "out", place / "home"
-        self.temp, self.aside = place / "tmp", place / "aside"
+        self.temp, self.own = place / "tmp", place / "state"
         self.tools: Machine = machine()
         self.sleeper = subprocess.Popen(["sleep", "600"], start_new_session=True)
         self.env: dict[str, str] = {}
@@ -137,7 +137,7 @@ class House:
             home=self.home,
             roots=(self.project,),
             temp=self.temp,
-            aside=self.aside,
+            state=self.own,
             own_home=self.home / ".gatewright",
         )
         return replace(config, deny_read=(*config.deny_read, "shown/*.pem", "**/conf/*.key"))
@@ -169,7 +169,7 @@ class House:
         return found
 
     def strays(self) -> list[str]:
-        """Stand-ins and other things of ours that were left behind."""
+        """What commands may not make, or we left behind."""
         known = {path.name for path in self.project.iterdir()}
         left = known & {".gatewright", ".npmrc", ".mcp.json", ".bashrc", ".idea", ".cargo"}
         return sorted(left)
@@ -184,7 +184,7 @@ class House:
 def run_in(
     box: Sandbox, argv: list[str], cwd: Path, env: Mapping[str, str]
 ) -> tuple[int, str, list[str]]:
-    """Exit code, output, and what was moved aside."""
+    """Exit code, output, and what was put aside."""
     told: list[str] = []
     request = box.confine(SpawnRequest(argv=tuple(argv), cwd=cwd, env=env), told.extend)
     assert request.ended is not None

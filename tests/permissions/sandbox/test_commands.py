@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -15,10 +14,12 @@ import pytest
 from gatewright.agent.commands.outcome import Say
 from gatewright.agent.commands.registry import CommandContext, Commands
 from gatewright.agent.commands.sandbox import sandbox_command
+from gatewright.agent.jobs import SessionJobs
 from gatewright.agent.settings.schema import Sandbox, SandboxFiles
 from gatewright.permissions.gated import GatePorts, gated
 from gatewright.permissions.policy import Policy, PolicyConfig
 from gatewright.permissions.rules import RuleTexts
+from gatewright.permissions.sandbox import confinement, settle
 from gatewright.permissions.sandbox import probe as probing
 from gatewright.permissions.sandbox.commands import Base, CommandSandbox
 from gatewright.permissions.sandbox.machine import Machine, machine
@@ -117,25 +118,11 @@ async def test_a_failure_is_explained(house: House) -> None:
     assert not text_of(await house.bash("exit 3")).count("sandbox")
 
 
-@pytest.mark.parametrize(
-    ("command", "name"),
-    [
-        ("touch .npmrc", ".npmrc"),
-        ("python3 -c \"open('.mcp' + '.json', 'w')\"", ".mcp.json"),
-        ("d=.github; mkdir $d/workflows/x", ".github/workflows"),
-    ],
-)
-async def test_a_name_that_is_held_is_explained(house: House, command: str, name: str) -> None:
-    text = text_of(await house.bash(command))
-    assert f"[sandbox: {name} is protected: commands may not create it]" in text
-    assert "is protected" not in text_of(await house.bash("ls -A; echo x.npmrc"))
-
-
-async def test_little_stands_in_the_project(house: House) -> None:
-    shown = text_of(await house.bash("ls -A")).split()
-    assert ".npmrc" in shown
-    assert not [name for name in shown if name.startswith((".bash", ".zsh", ".profile", ".pypi"))]
-    assert len(shown) < 18
+async def test_a_command_sees_an_empty_project_as_it_is(house: House) -> None:
+    assert text_of(await house.bash("ls -A | wc -l")).strip() == "0"
+    assert list(house.project.iterdir()) == []
+    assert "No such file" in text_of(await house.bash("cat .npmrc"))
+    assert text_of(await house.bash("mkdir sub; ls -A . sub")).split() == [".:", "sub", "sub:"]
 
 
 async def test_leaving_is_asked_each_time_and_not_for_always(house: House) -> None:
@@ -187,49 +174,135 @@ async def test_deny_rules_bind_every_program(tmp_path: Path, close: list[House])
     assert list((house.project / "fixed").iterdir()) == []
 
 
-async def test_what_was_made_is_told_and_stays(house: House) -> None:
+async def test_what_was_made_is_put_aside_told_and_taken_back(house: House) -> None:
     code = "import os; os.makedirs('new/.vscode'); open('new/.vscode/tasks.json', 'w')"
     text = text_of(await house.bash(f'python3 -c "{code}"'))
-    assert "made while the command ran: new/.vscode/tasks.json; such files can run code" in text
-    assert [line for line in house.warned if "new/.vscode/tasks.json" in line]
-    assert (house.project / "new" / ".vscode" / "tasks.json").exists()
-    assert "made while" not in text_of(await house.bash("echo again"))
+    assert "put aside: new/.vscode; commands do not make such files" in text
+    assert "`/sandbox restore 1` takes it back" in text
+    assert [line for line in house.warned if "new/.vscode" in line]
+    made = house.project / "new" / ".vscode" / "tasks.json"
+    assert not made.parent.exists()
+    assert "put aside" not in text_of(await house.bash("echo again"))
+    assert "Nothing is put aside as 7" in str(house.sandbox.restore("7"))
+    assert str(made.parent) in str(house.sandbox.restore("1"))
+    assert made.exists()
+    assert "put aside" not in text_of(await house.bash("ls new/.vscode"))
+    assert "There is: none" in str(house.sandbox.restore("1"))
 
 
-async def test_what_others_make_meanwhile_is_not_touched(house: House) -> None:
-    """An editor, a test run or a person in another terminal works in the same project."""
+async def test_what_was_taken_back_stays_while_a_command_goes_on(house: House) -> None:
+    going = asyncio.create_task(house.bash("touch on; until [ -e go ]; do sleep 0.02; done"))
+    await house.bash("until [ -e on ]; do sleep 0.02; done; mkdir .idea; echo x > .idea/x")
+    assert not (house.project / ".idea").exists()
+    house.sandbox.restore("1")
+    assert "put aside" not in text_of(await house.bash("touch go"))
+    assert "put aside" not in text_of(await going)
+    assert (house.project / ".idea" / "x").exists()
+
+
+async def test_what_a_person_makes_meanwhile_is_told_and_one_step_away(house: House) -> None:
+    """An editor works in the same project: nobody can tell whose work it was."""
     project = house.project
-    running = asyncio.create_task(house.bash("echo x > started; while ! test -e go; do :; done"))
-    seen = await asyncio.create_subprocess_shell(
-        f"while ! test -e {project}/started; do sleep 0.01; done"
-    )
-    async with asyncio.timeout(8):
-        await seen.wait()
-    other = project / "other"
-    for words in (("init", "-q", str(other)), ("-C", str(other), "config", "core.pager", "mine")):
-        git = await asyncio.create_subprocess_exec("git", *words)
-        assert await git.wait() == 0
-    hook = other / ".git" / "hooks" / "pre-commit"
-    hook.write_text("mine\n", encoding="utf-8")
-    for number in range(7):
-        (other / f"{number}" / ".vscode").mkdir(parents=True)
+    going = asyncio.create_task(house.bash("touch on; until [ -e go ]; do sleep 0.02; done"))
+    await house.bash("until [ -e on ]; do sleep 0.02; done")
+    (project / ".github" / "workflows").mkdir(parents=True)
+    (project / ".github" / "workflows" / "ci.yml").write_text("mine\n", encoding="utf-8")
     (project / "go").touch()
-    text = text_of(await running)
-    assert "other/0/.vscode" in text
-    assert "other/6/.vscode" not in text
-    assert re.search(r" and \d+ more; such", text)
-    assert "mine" in (other / ".git" / "config").read_text(encoding="utf-8")
-    assert hook.exists()
-    assert len(list(other.glob("*/.vscode"))) == 7
+    await going
+    assert not (project / ".github" / "workflows").exists()
+    assert [line for line in house.warned if "`/sandbox restore 1` takes it back" in line]
+    house.sandbox.restore("1")
+    text = (project / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
+    assert text == "mine\n"
 
 
-async def test_a_whole_home_is_not_searched(tmp_path: Path, close: list[House]) -> None:
+async def test_what_a_write_with_a_yes_makes_meanwhile_stays(house: House) -> None:
+    going = asyncio.create_task(
+        house.bash("touch on; until [ -e go ]; do sleep 0.02; done; echo x > .github/workflows/b")
+    )
+    await house.bash("until [ -e on ]; do sleep 0.02; done")
+    path = house.project / ".github" / "workflows" / "a.yml"
+    call = ToolCall("c2", "Write", {"file_path": str(path), "content": "a\n"})
+    assert (await house.executor.execute(call, house.ctx)).ok
+    assert path.exists()
+    text = text_of(await house.bash("mkdir .husky; touch go"))
+    assert "put aside: .husky" in text
+    assert "put aside: .github/workflows/b" in text_of(await going)
+    assert [each.name for each in path.parent.iterdir()] == ["a.yml"]
+
+
+async def test_a_command_outside_makes_what_it_may(house: House) -> None:
+    going = asyncio.create_task(house.bash("touch on; until [ -e go ]; do sleep 0.02; done"))
+    await house.bash("until [ -e on ]; do sleep 0.02; done")
+    await house.bash(
+        "mkdir .idea; echo a > .idea/a; git init -q r; touch r/.git/hooks/x",
+        dangerouslyDisableSandbox=True,
+    )
+    await house.bash("touch go")
+    await going
+    assert (house.project / ".idea" / "a").exists()
+    assert (house.project / "r" / ".git" / "hooks" / "x").exists()
+    assert house.warned == []
+
+
+async def test_a_background_command_is_looked_after_between_calls(house: House) -> None:
+    """Its result was given long ago: the next one tells, whatever call it is of."""
+    house.ctx = msgspec.structs.replace(house.ctx, jobs=(jobs := SessionJobs(_deaf, _deaf)))
+    command = "touch on; until [ -e go ]; do sleep 0.02; done; mkdir .vscode; touch done; sleep 60"
+    await house.bash(command, run_in_background=True)
+    (house.project / "a").write_text("a\n", encoding="utf-8")
+    read = ToolCall("c2", "Read", {"file_path": str(house.project / "a")})
+    assert "put aside" not in text_of(await house.executor.execute(read, house.ctx))
+    (house.project / "go").touch()
+    await house.bash("until [ -e done ]; do sleep 0.02; done", dangerouslyDisableSandbox=True)
+    assert not (house.project / ".vscode").exists()
+    assert [line for line in house.warned if "put aside: .vscode" in line]
+    await jobs.close()
+
+
+async def test_a_background_command_is_looked_after_when_nothing_else_happens(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(confinement, "WATCH_SECONDS", 0.05)
+    house.ctx = msgspec.structs.replace(house.ctx, jobs=(jobs := SessionJobs(_deaf, _deaf)))
+    await house.bash("mkdir .vscode; sleep 60", run_in_background=True)
+    async with asyncio.timeout(8):
+        while not house.warned:  # noqa: ASYNC110  the port is a plain callback
+            await asyncio.sleep(0.02)
+    assert not (house.project / ".vscode").exists()
+    await jobs.close()
+    text = text_of(await house.bash("true"))
+    assert text.count("put aside: .vscode") == 1
+
+
+async def test_what_is_not_looked_through_makes_every_command_ask(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settle, "MOST", 40)
+    text = text_of(await house.bash("for i in $(seq 100); do mkdir -p n/$i/.vscode; done"))
+    assert "the sandbox allows no command by itself" in text
+    assert "and 35 more" in text
+    house.asked.clear()
+    await house.bash("make --version")
+    assert len(house.asked) == 1
+    assert not list(house.project.glob("n/*/.vscode"))
+    await house.bash("make --version")
+    assert len(house.asked) == 1
+
+
+async def test_in_a_whole_home_what_lies_right_in_it_is_looked_at(
+    tmp_path: Path, close: list[House]
+) -> None:
     house = House(tmp_path, Sandbox(auto_allow_bash_if_sandboxed=True), project=tmp_path / "home")
     close.append(house)
-    result = await house.bash("mkdir -p a/.vscode; echo done")
-    assert "done" in text_of(result)
-    assert "made while" not in text_of(result)
+    result = await house.bash("mkdir -p a/.vscode .github/workflows .config/systemd; touch .bashrc")
+    assert "put aside: .bashrc, .config/systemd, .github/workflows;" in text_of(result)
     assert (tmp_path / "home" / "a" / ".vscode").is_dir()
+    assert not (tmp_path / "home" / ".bashrc").exists()
+
+
+def _deaf(_: object) -> None:
+    return None
 
 
 async def test_a_background_command_is_confined_to_its_end(house: House) -> None:
@@ -285,18 +358,22 @@ async def test_where_nothing_works(
 
 
 async def test_the_panel_says_what_holds(house: House) -> None:
-    command = sandbox_command(house.sandbox.panel)
+    command = sandbox_command(house.sandbox.panel, house.sandbox.restore)
     context_ = CommandContext(modes=house.policy, rules=house.policy, model="", commands=Commands())
     before = await command.run("", context_)
     assert isinstance(before, Say)
     await house.bash("echo x > /etc/gatewright-test; mkdir -p n/.claude")
     after = await command.run("", context_)
     assert isinstance(after, Say)
-    [shown, table] = after.blocks
+    [shown, table, aside] = after.blocks
+    assert "n/.claude" in str(aside)
     assert isinstance(shown, Code)
     assert "bubblewrap" in shown.text
     assert str(house.project) in shown.text
-    assert "made while the command ran: n/.claude" in str(table)
+    assert "put aside: n/.claude" in str(table)
+    taken = await command.run("restore 1", context_)
+    assert isinstance(taken, Say)
+    assert (house.project / "n" / ".claude").is_dir()
 
 
 async def test_nothing_is_left(house: House) -> None:

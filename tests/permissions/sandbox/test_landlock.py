@@ -36,7 +36,7 @@ def box(tmp_path: Path) -> Iterator[Sandbox]:
         home=tmp_path / "home",
         roots=(tmp_path / "proj",),
         temp=tmp_path / "tmp",
-        aside=tmp_path / "aside",
+        state=tmp_path / "state",
     )
     made = Sandbox(config, machine(), level="landlock")
     yield made
@@ -93,11 +93,11 @@ def test_what_is_still_kept(box: Sandbox, tmp_path: Path, command: str) -> None:
     assert list((tmp_path / "proj").glob(".*")) == []
 
 
-def test_protected_names_are_moved_aside(box: Sandbox, tmp_path: Path) -> None:
+def test_protected_names_are_put_aside(box: Sandbox, tmp_path: Path) -> None:
     code, _ = run(box, "mkdir .gatewright && echo x > .gatewright/settings.json")
     assert code == 0
     assert list((tmp_path / "proj").iterdir()) == []
-    assert "moved to" in box.violations.recent()[0].text
+    assert "put aside: .gatewright" in box.violations.recent()[0].text
 
 
 @pytest.mark.parametrize(

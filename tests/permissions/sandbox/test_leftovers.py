@@ -16,7 +16,6 @@ import pytest
 from gatewright.permissions.sandbox.config import Config
 from gatewright.permissions.sandbox.confinement import Sandbox
 from gatewright.permissions.sandbox.machine import machine
-from gatewright.permissions.sandbox.placeholders import Placeholders
 from gatewright.permissions.sandbox.probe import probe
 from gatewright.tools.proc import spawn
 from gatewright.tools.protocol import SpawnRequest
@@ -101,7 +100,7 @@ def test_a_kill_of_the_program_ends_everything(tmp_path: Path, flags: list[str])
     with subprocess.Popen(argv, cwd=project, env=env) as process:
         assert until((project / "started").exists)
         assert running(SLEEP)
-        assert (project / ".gatewright").exists()
+        assert {path.name for path in project.iterdir()} == {".env", "started"}
         assert stores(process.pid)
         process.send_signal(signal.SIGKILL)
     assert until(lambda: not running(SLEEP)), running(SLEEP)
@@ -117,23 +116,12 @@ def test_a_kill_of_the_program_ends_everything(tmp_path: Path, flags: list[str])
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_ends_the_command_and_cleans_up(tmp_path: Path, number: signal.Signals) -> None:
     env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    (project := tmp_path / "proj").mkdir()
     argv = [AGENT, "sandbox", "run", "--", "bash", "-c", f"touch started; {SLEEP}"]
-    with subprocess.Popen(argv, cwd=tmp_path, env=env) as process:
-        assert until((tmp_path / "started").exists)
+    with subprocess.Popen(argv, cwd=project, env=env) as process:
+        assert until((project / "started").exists)
         process.send_signal(number)
         assert process.wait(timeout=8) == 128 + number
     assert not running(SLEEP)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["started"]
-
-
-def test_what_somebody_made_in_its_place_stays(tmp_path: Path) -> None:
-    mine, other, deep = (str(tmp_path / name) for name in (".idea", ".vscode", ".github/workflows"))
-    stand_ins = Placeholders()
-    root = (str(tmp_path),)
-    held = stand_ins.put((mine, other, deep), root)
-    assert len(held) == 4
-    Path(other).rmdir()
-    Path(other).mkdir()
-    stand_ins.take(held, root)
-    stand_ins.sweep()
-    assert [path.name for path in tmp_path.iterdir()] == [".vscode"]
+    assert sorted(path.name for path in project.iterdir()) == ["started"]
+    assert list((tmp_path / ".gatewright" / "state" / "sandbox").iterdir()) == []

@@ -28,7 +28,6 @@ from gatewright.tools.system.secrets import Secrets
 WISHES = Wishes(cwd="/w/p", home="/h", roots=("/w/p",), temp="/t/x")
 SURVEY = Survey(
     protected=("/w/p/.git/hooks", "/w/p/a/b/.vscode", "/elsewhere/.vscode"),
-    missing=("/w/p/.mcp.json",),
     masked=(Masked("/h/.ssh", "dir"), Masked("/w/p/.env", "file")),
 )
 MACHINE = Machine(system="linux", root=False, bwrap="/usr/bin/bwrap", prlimit="/usr/bin/prlimit")
@@ -58,7 +57,6 @@ def test_arguments_come_from_shallow_to_deep() -> None:
         "--tmpfs /tmp",
         "--bind /w/p /w/p",
         "--bind /w/p/.git /w/p/.git",
-        "--perms 0555 --tmpfs /w/p/.mcp.json",
         "--ro-bind /w/p/.git/hooks /w/p/.git/hooks",
         "--remount-ro /h/.ssh",
         "--unshare-net",

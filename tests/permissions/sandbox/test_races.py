@@ -1,15 +1,16 @@
-"""Runs beside each other: stand-ins are shared, and a swapped directory is noticed."""
+"""Runs beside each other: none hides what another makes, and a swapped directory is noticed."""
 
 from __future__ import annotations
 
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from gatewright.permissions.sandbox.aside import Aside
 from gatewright.permissions.sandbox.config import Config
 from gatewright.permissions.sandbox.confinement import Sandbox
 from gatewright.permissions.sandbox.machine import machine
@@ -33,7 +34,7 @@ def box(tmp_path: Path) -> Iterator[Sandbox]:
             home=tmp_path / "home",
             roots=(project,),
             temp=tmp_path / "tmp",
-            aside=tmp_path / "aside",
+            state=tmp_path / "state",
         ),
         machine(),
     )
@@ -43,6 +44,13 @@ def box(tmp_path: Path) -> Iterator[Sandbox]:
 
 def start(box: Sandbox, command: str) -> tuple[subprocess.Popen[bytes], SpawnRequest]:
     return launch(request(box, command))
+
+
+def until(fact: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 8
+    while not fact():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 def request(box: Sandbox, command: str) -> SpawnRequest:
@@ -71,23 +79,29 @@ def finish(started: tuple[subprocess.Popen[bytes], SpawnRequest]) -> tuple[int, 
     return child.returncode, output
 
 
-def test_a_stand_in_stays_while_anybody_needs_it(box: Sandbox) -> None:
+def test_what_one_run_makes_is_never_old_for_the_next(box: Sandbox) -> None:
+    """The second run begins after the first made it, and ends before the first does."""
     project = box.config.cwd
-    first = start(box, "read line; echo x > .mcp.json || echo kept")
-    assert finish(start(box, "echo x > .mcp.json || echo kept"))[1].endswith("kept\n")
-    assert (project / ".mcp.json").is_dir()
-    code, output = finish(first)
-    assert (code, output.endswith("kept\n")) == (0, True)
-    assert sorted(path.name for path in project.iterdir()) == []
+    first = start(box, "mkdir .vscode; touch made; read line; mkdir .idea")
+    until((project / "made").exists)
+    told: list[str] = []
+    argv = ("bash", "-c", "ls -A")
+    second = launch(box.confine(SpawnRequest(argv=argv, cwd=project, env=ENV), told.extend))
+    assert finish(second)[1] == "made\n"
+    assert "put aside: .vscode;" in told[0]
+    finish(first)
+    assert sorted(path.name for path in project.iterdir()) == ["made"]
 
 
-def test_another_process_keeps_its_stand_ins(box: Sandbox, tmp_path: Path) -> None:
-    other = Sandbox(replace(box.config, aside=tmp_path / "aside2"), machine())
-    first = start(other, "read line; echo x > .mcp.json || echo kept")
-    finish(start(box, "true"))
-    assert finish(first)[1].endswith("kept\n")
+def test_two_sessions_in_one_project(box: Sandbox, tmp_path: Path) -> None:
+    other = Sandbox(replace(box.config, state=tmp_path / "state2"), machine())
+    first = start(other, "read line; mkdir .mcp.json")
+    finish(start(box, "mkdir .npmrc"))
+    finish(first)
     other.close()
     assert sorted(path.name for path in box.config.cwd.iterdir()) == []
+    lying = [path.name for path in tmp_path.glob("state*/set-aside/1/*") if path.name == "0"]
+    assert len(lying) == 2
 
 
 def test_a_directory_swapped_for_a_link_is_not_mounted(box: Sandbox, tmp_path: Path) -> None:
@@ -106,22 +120,26 @@ def test_a_directory_swapped_for_a_link_is_not_mounted(box: Sandbox, tmp_path: P
     finish(beside)
 
 
-def test_only_what_was_born_in_the_run_is_moved(box: Sandbox, tmp_path: Path) -> None:
-    """A look that did not see everything takes nothing for new that is old."""
-    project = box.config.cwd
+def test_a_look_that_did_not_see_everything_takes_nothing_for_new_that_is_old(
+    tmp_path: Path,
+) -> None:
+    project = tmp_path / "proj"
     (project / "old" / ".vscode").mkdir(parents=True)
     sight = Surveyor((str(project),), str(tmp_path / "home")).look()
     since = time.time_ns() + 10**9
-    blind = Before(frozenset(), frozenset(), frozenset(), frozenset(), complete=False, since=since)
-    settlement = Settlement(lambda _: False, (str(project),), lambda: tmp_path / "aside")
-    settlement.compare(blind, sight)
-    assert (settlement.told, settlement.found) == ([], [])
-    settlement.compare(replace(blind, complete=True), sight)
-    assert settlement.found == [str(project / "old" / ".vscode")]
-    settlement.compare(replace(blind, since=since - 2 * 10**9), sight)
+
+    def settled(before: Before) -> Settlement:
+        made = Settlement(frozenset(), (str(project),), Aside(str(tmp_path / "aside")))
+        made.compare(before, sight)
+        return made
+
+    blind = Before(complete=False, since=since)
+    assert not settled(blind).moved
+    assert not settled(replace(blind, complete=True, shut=frozenset([f"{project}/old"]))).moved
+    assert (project / "old" / ".vscode").exists()
+    told = settled(replace(blind, since=since - 2 * 10**9)).told(str(project), "restore")
     assert not (project / "old" / ".vscode").exists()
-    assert settlement.told[0].startswith(f"{project}/old/.vscode was moved to {tmp_path}/aside/")
-    assert settlement.told[0].split(": ")[0].endswith(f"{project}/old/.vscode")
+    assert told[0].startswith("put aside: old/.vscode; ")
 
 
 def test_a_look_after_a_run_ends_in_time(tmp_path: Path) -> None:
@@ -159,4 +177,4 @@ def test_settling_follows_no_link(
     assert prepared.ended is not None
     prepared.ended()
     assert (home / ".vscode").is_dir()
-    assert "look at it yourself." in box.violations.recent()[0].text
+    assert "could not be put aside" in box.violations.recent()[0].text

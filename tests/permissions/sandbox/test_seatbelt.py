@@ -17,7 +17,6 @@ PROFILE = SandboxProfile(
     temp="/var/folders/x/T",
     anchors=("/Users/me/p/.git",),
     protected=("/Users/me/p/.git/hooks", '/Users/me/p/odd"name'),
-    missing=(),
     masked=(Masked("/Users/me/.ssh", "dir"),),
     network=Network(),
     limits=Limits(),
