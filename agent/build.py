@@ -154,7 +154,7 @@ def _beside(
     around, settings, briefing = base.around, base.around.settings, opener.briefing
     noticing = Noticing(places_of(around), briefing.known, bare=around.options.bare)
     base.hub.tap(lambda e: briefing.renew() if isinstance(e.event, Cleared) else None)
-    attaching = AttachPorts(_picture, ledger.note, _readable(policy, around.where))
+    attaching = AttachPorts(_pictures(), ledger.note, _readable(policy, around.where))
     sweeping = Housekeeping(TurnStarted, sweep_abandoned)
     base.hub.tap(lambda e: sweeping.saw(e.event))
     loading = Housekeeping(InputDelta, partial(import_all, FIRST_CALL))
@@ -183,13 +183,23 @@ def _beside(
     )
 
 
-def _picture(data: bytes, path: Path) -> Content | None:
-    from gatewright.tools.picture import image_content, image_type  # noqa: PLC0415  lazy: 2 ms
+def _pictures() -> Callable[[bytes, Path], Content | None]:
+    """Asked in a thread, answered by a process that this loop looks after."""
+    loop = asyncio.get_running_loop()
 
-    try:
-        return image_content(data, path)[0] if image_type(data[:16]) else None
-    except ToolFailure:  # a damaged image is attached as any other file
-        return None
+    def picture(data: bytes, path: Path) -> Content | None:
+        from gatewright.tools import documents  # noqa: PLC0415  lazy: 3 ms
+        from gatewright.tools.picture import image_type  # noqa: PLC0415  lazy: 1 ms
+
+        if not image_type(data[:16]):
+            return None
+        work = documents.picture(data, str(path), spawn)
+        try:
+            return asyncio.run_coroutine_threadsafe(work, loop).result()[0]
+        except ToolFailure:  # a damaged image is attached as any other file
+            return None
+
+    return picture
 
 
 def _readable(policy: Policy, where: Where) -> Callable[[Path], bool]:

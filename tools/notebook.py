@@ -14,6 +14,7 @@ from gatewright.tools.protocol import Content, ImageContent, TextContent, ToolFa
 CellType = Literal["code", "markdown", "raw"]
 _OUTPUT_CHARS = 5000
 _IMAGES = 8
+_VALUES = 2_000_000
 _IMAGE_TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 
@@ -21,6 +22,11 @@ class Notebook:
     """A parsed notebook that is written back in the style it was found in."""
 
     def __init__(self, text: str) -> None:
+        if sum(map(text.count, "[{,")) > _VALUES:  # parsed, each takes a hundred bytes
+            raise ToolFailure(
+                f"The notebook holds more than {_VALUES:,} values: too many to parse."
+                " Take out what you need with Bash (jq)."
+            )
         try:
             self.raw = cast("dict[str, Any]", json.loads(text))
             self.cells = cast("list[dict[str, Any]]", self.raw["cells"])

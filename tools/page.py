@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import codecs
 import re
 
+from gatewright.tools.documents import shown_bytes
 from gatewright.tools.fetch import Page
 from gatewright.tools.fs import detect
 from gatewright.tools.inert import visible
+from gatewright.tools.protocol import Spawn, TextContent
 
 _HTML = ("text/html", "application/xhtml+xml")
 _TEXT = re.compile(r"text/|application/(?:[\w.+-]*(?:json|xml|javascript|yaml|toml|x-sh)|rtf)")
@@ -30,11 +33,21 @@ def _narrow(page: Page) -> bytes:
     return b"" if wide else page.body[:65536]
 
 
-def to_text(page: Page) -> str:
-    """The body as text; HTML becomes Markdown."""
+def plain(page: Page) -> tuple[str, bool]:
+    """The body as text, and whether that is HTML, rid of what only makes it long."""
     text = _decoded(page)
     if page.media_type in _HTML or (not page.media_type and text.lstrip()[:1] == "<"):
-        text = _markdown(text)
+        return _DATA_URI.sub("", _without_heavy(text)), True
+    return text, False
+
+
+async def to_text(page: Page, spawn: Spawn) -> str:
+    """The body as text; HTML becomes Markdown, in a process with limits."""
+    text, html = await asyncio.to_thread(plain, page)
+    if html and text.strip():
+        found = await shown_bytes("html", text.encode("utf-8", "replace"), page.url, spawn)
+        text = "".join(part.text for part in found.content if isinstance(part, TextContent))
+        text = _BLANK.sub("\n\n", text)
     return visible(text).strip()
 
 
@@ -48,14 +61,6 @@ def _decoded(page: Page) -> str:
         except LookupError:
             continue
     return page.body.decode("utf-8", "replace")
-
-
-def _markdown(html: str) -> str:
-    from html_to_markdown import ConversionOptions, convert  # noqa: PLC0415  lazy: 10 ms
-
-    slim = _DATA_URI.sub("", _without_heavy(html))
-    options = ConversionOptions(skip_images=True, extract_metadata=False, max_depth=400)
-    return _BLANK.sub("\n\n", convert(slim, options).content or "")
 
 
 def _without_heavy(html: str) -> str:

@@ -15,12 +15,12 @@ from gatewright.tools import fs
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block, Image, Text
 from gatewright.tools.counted import counted
+from gatewright.tools.documents import picture, shown
 from gatewright.tools.inert import visible
 from gatewright.tools.near import missing
 from gatewright.tools.notebook import Notebook
 from gatewright.tools.notebook_read import notebook_result
-from gatewright.tools.pdf import pdf_pages
-from gatewright.tools.picture import image_content, image_type
+from gatewright.tools.picture import image_type
 from gatewright.tools.protocol import (
     Progress,
     TextContent,
@@ -33,6 +33,7 @@ from gatewright.tools.textwindow import Window, window
 LINES = 2000
 CHARS = 100_000
 _SNIFF = 64 * 1024
+_DOCUMENTS = 2  # read at a time: each may take much memory
 
 
 class ReadInput(BaseModel):
@@ -49,6 +50,9 @@ class Read:
     input = ReadInput
     prompt = "read.md"
 
+    def __init__(self) -> None:
+        self._few = asyncio.Semaphore(_DOCUMENTS)
+
     def access(self, input: ReadInput, where: Where) -> Access:
         return Access(reads=(where.resolve(input.file_path),), effects=Effect.READ_ONLY)
 
@@ -58,41 +62,48 @@ class Read:
 
     async def run(self, input: ReadInput, ctx: ToolContext) -> AsyncIterator[Progress | ToolResult]:
         path = ctx.where.resolve(input.file_path)
-        yield await asyncio.to_thread(_read, path, input, ctx)
+        file = await asyncio.to_thread(_opened, path, ctx)
+        with file:
+            sample = await asyncio.to_thread(file.read, _SNIFF)
+            if sample.startswith(b"%PDF-"):
+                async with self._few:
+                    yield await _pdf(file, path, input.pages, ctx)
+            elif image_type(sample):
+                async with self._few:
+                    yield await _image(file, path, ctx)
+            else:
+                yield await asyncio.to_thread(_read, (file, sample), path, input, ctx)
 
     def view(self, input: ReadInput, result: ToolResult | None) -> Sequence[Block]:
         del input
         return (Text(result.summary, "dim"),) if result else ()
 
 
-def _read(path: Path, input: ReadInput, ctx: ToolContext) -> ToolResult:
-    with _opened(path, ctx) as file:
-        size = os.fstat(file.fileno()).st_size
-        total: int | None = None
-        sample = file.read(_SNIFF)
-        if sample.startswith(b"%PDF-"):
-            return _pdf(file, path, input.pages)
-        if image_type(sample):
-            return _image(sample, file, path, size)
-        encoding, bom = fs.detect(sample, whole=len(sample) == size)
-        if not encoding:
-            raise ToolFailure(
-                f"{path} is a binary file of {size:,} bytes; Read shows text."
-                " Use Bash (file, xxd | head) to look into it."
-            )
-        if size <= fs.WHOLE_LIMIT:
-            content = sample + file.read(fs.WHOLE_LIMIT)
-            ctx.ledger.note(path, content)
-            if ctx.ledger.shown(path, content, f"{input.offset}:{input.limit}"):
-                return _unchanged(path)
-            if path.suffix == ".ipynb" and input.offset is None:
-                return notebook_result(Notebook(fs.decode(content).text))
-            total = _lines(content) if encoding in ("utf-8", "latin-1") else None
-        file.seek(len(bom))
-        first = max(1, input.offset or 1)
-        found = window(file, encoding, first, input.limit or LINES, CHARS)
-        if found.total is None:
-            found = msgspec.structs.replace(found, total=total)
+def _read(
+    begun: tuple[BinaryIO, bytes], path: Path, input: ReadInput, ctx: ToolContext
+) -> ToolResult:
+    file, sample = begun
+    size = os.fstat(file.fileno()).st_size
+    total: int | None = None
+    encoding, bom = fs.detect(sample, whole=len(sample) == size)
+    if not encoding:
+        raise ToolFailure(
+            f"{path} is a binary file of {size:,} bytes; Read shows text."
+            " Use Bash (file, xxd | head) to look into it."
+        )
+    if size <= fs.WHOLE_LIMIT:
+        content = sample + file.read(fs.WHOLE_LIMIT)
+        ctx.ledger.note(path, content)
+        if ctx.ledger.shown(path, content, f"{input.offset}:{input.limit}"):
+            return _unchanged(path)
+        if path.suffix == ".ipynb" and input.offset is None:
+            return notebook_result(Notebook(fs.decode(content).text))
+        total = _lines(content) if encoding in ("utf-8", "latin-1") else None
+    file.seek(len(bom))
+    first = max(1, input.offset or 1)
+    found = window(file, encoding, first, input.limit or LINES, CHARS)
+    if found.total is None:
+        found = msgspec.structs.replace(found, total=total)
     return _text(path, found, size, "" if encoding == "utf-8" else encoding)
 
 
@@ -117,10 +128,11 @@ def _lines(content: bytes) -> int:
     return ends + (not content.endswith((b"\n", b"\r")) and bool(content))
 
 
-def _image(sample: bytes, file: BinaryIO, path: Path, size: int) -> ToolResult:
+async def _image(file: BinaryIO, path: Path, ctx: ToolContext) -> ToolResult:
+    size = os.fstat(file.fileno()).st_size
     if size > fs.WHOLE_LIMIT:
         raise ToolFailure(f"{path} is an image of {size:,} bytes: too large to decode.")
-    image, words = image_content(sample + file.read(fs.WHOLE_LIMIT), path)
+    image, words = await picture(file, str(path), ctx.spawn)
     text = TextContent(f"[{path}: {image.media_type}, {words}]")
     return ToolResult(
         ok=True,
@@ -131,12 +143,11 @@ def _image(sample: bytes, file: BinaryIO, path: Path, size: int) -> ToolResult:
     )
 
 
-def _pdf(file: BinaryIO, path: Path, pages: str | None) -> ToolResult:
-    file.seek(0)
-    content, numbers = pdf_pages(file, path, pages)
-    summary = counted(len(numbers), "page")
-    data = {"type": "pdf", "file": {"filePath": str(path), "pages": numbers}}
-    return ToolResult(ok=True, content=tuple(content), data=data, summary=summary, cap=CHARS * 3)
+async def _pdf(file: BinaryIO, path: Path, pages: str | None, ctx: ToolContext) -> ToolResult:
+    found = await shown("pdf", file, str(path), ctx.spawn, pages=pages)
+    summary = counted(len(found.numbers), "page")
+    data = {"type": "pdf", "file": {"filePath": str(path), "pages": list(found.numbers)}}
+    return ToolResult(ok=True, content=found.content, data=data, summary=summary, cap=CHARS * 3)
 
 
 def _unchanged(path: Path) -> ToolResult:

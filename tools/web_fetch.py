@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -77,7 +76,7 @@ class WebFetch:
             if not is_text(page):
                 yield _binary(page, ctx)
                 return
-            text = await asyncio.to_thread(_checked, page)
+            text = await _checked(page, ctx)
             self._keep(target.url, text)
         yield await _answer(text, input, target, ctx)
 
@@ -132,8 +131,8 @@ def _target(url: str) -> Target:
     return target
 
 
-def _checked(page: Page) -> str:
-    text = to_text(page)
+async def _checked(page: Page, ctx: ToolContext) -> str:
+    text = await to_text(page, ctx.spawn)
     if page.status >= 400:
         raise ToolFailure(f"{page.url} answered {page.status}.\n{text[:1000]}".rstrip())
     return text + ("\n\n[the page is longer than 10 MB: its end is missing]" if page.cut else "")
