@@ -5,15 +5,20 @@ A name that is no file stays a word. What is attached is read when the input is 
 
 from __future__ import annotations
 
+import errno
 import os
 import re
+import stat
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 
+from gatewright.agent.readable import Readable, Withheld
 from gatewright.tools.access import Where
 from gatewright.tools.protocol import Content, TextContent
+from gatewright.tools.system.exact import real_path
+from gatewright.tools.system.regular import NotRegular
 
 MOST = 20
 CHARACTERS = 100_000  # of one file
@@ -21,6 +26,7 @@ ALL_CHARACTERS = 400_000
 ENTRIES = 200
 READ_LIMIT = 20 * 1024 * 1024
 LINES = 2_000
+_NO_NAMES = (errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL, errno.EILSEQ)
 _MENTION = re.compile(r'(?:(?<=[\s(\["\'])|^)@(?:"([^"\n]+)"|([^\s"\'<>|]+))')
 _RANGE = re.compile(r"#L(\d{1,9})(?:-L?(\d{1,9}))?$")
 
@@ -38,7 +44,7 @@ class AttachPorts(msgspec.Struct, frozen=True):
 
     picture: Callable[[bytes, Path], Content | None]
     note: Callable[[Path, bytes], None]  # the model has seen the whole file
-    readable: Callable[[Path], bool]
+    readable: Readable
 
 
 def mentions(text: str) -> list[Mention]:
@@ -60,10 +66,7 @@ def attach(text: str, where: Where, ports: AttachPorts) -> tuple[Content, ...]:
     found: list[Content] = []
     left = ALL_CHARACTERS
     for mention in mentions(text):
-        path = _existing(where.resolve(mention.name))
-        if path is None:
-            continue
-        content = _attached(mention, path, ports)
+        content = _attached(mention, where.resolve(mention.name), ports)
         for part in content:
             size = len(part.text) if isinstance(part, TextContent) else 0
             if size > left:
@@ -73,34 +76,37 @@ def attach(text: str, where: Where, ports: AttachPorts) -> tuple[Content, ...]:
     return tuple(found)
 
 
-def _existing(path: Path) -> Path | None:
-    """Where the path leads; None where nothing is, or no such name can be."""
-    try:
-        real = Path(os.path.realpath(path))
-        return real if real.exists() else None
-    except (OSError, ValueError):  # too long a name, a NUL in it, a directory we may not enter
-        return None
-
-
 def _attached(mention: Mention, path: Path, ports: AttachPorts) -> Sequence[Content]:
-    if not ports.readable(path):
-        return (TextContent(f"@{mention.name} was not attached: a rule denies reading it."),)
     try:
-        if path.is_dir():
-            return (TextContent(_listing(mention.name, path)),)
-        if not path.is_file():
-            return (TextContent(f"@{mention.name} was not attached: it is no regular file."),)
-        size = path.stat().st_size
+        return _parts(mention, path, ports)
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return ()  # a word
+    except Withheld as withheld:
+        said = f"was not attached: {withheld}."
+    except NotRegular:
+        said = "was not attached: it is no regular file."
+    except OSError as error:
+        if error.errno in _NO_NAMES:
+            return ()
+        said = f"could not be read: {error.strerror}."
+    return (TextContent(f"@{mention.name} {said}"),)
+
+
+def _parts(mention: Mention, path: Path, ports: AttachPorts) -> Sequence[Content]:
+    """Who names a file says yes to reading it; a deny rule stands above that. OSError."""
+    real = Path(real_path(path))
+    if stat.S_ISDIR(real.lstat().st_mode):
+        return (TextContent(_listing(mention.name, real, ports)),)
+    with ports.readable.open(path, agreed=True, real=real) as file:
+        size = os.fstat(file.fileno()).st_size
         if size > READ_LIMIT:
             return (TextContent(f"@{mention.name} has {size:,} bytes: read the parts you need."),)
-        data = path.read_bytes()
-    except OSError as error:
-        return (TextContent(f"@{mention.name} could not be read: {error.strerror}."),)
+        data = file.read(READ_LIMIT)
     if (picture := ports.picture(data, path)) is not None:
         return (TextContent(f"@{mention.name}:"), picture)
     if b"\0" in data[:8192]:
         return (TextContent(f"@{mention.name} was not attached: it is a binary file."),)
-    return (TextContent(_file(mention, path, data, ports)),)
+    return (TextContent(_file(mention, real, data, ports)),)
 
 
 def _file(mention: Mention, path: Path, data: bytes, ports: AttachPorts) -> str:
@@ -121,8 +127,7 @@ def _numbered(lines: Sequence[str], first: int) -> Iterator[str]:
         yield f"{number:6}\t{line[:2000]}"
 
 
-def _listing(name: str, path: Path) -> str:
-    entries = sorted(path.iterdir(), key=lambda entry: (not entry.is_dir(), entry.name))
-    shown = [f"{entry.name}/" if entry.is_dir() else entry.name for entry in entries[:ENTRIES]]
-    more = f"\n({len(entries) - ENTRIES} more)" if len(entries) > ENTRIES else ""
-    return f"Directory @{name} ({path}):\n\n" + "\n".join(shown) + more
+def _listing(name: str, path: Path, ports: AttachPorts) -> str:
+    names = ports.readable.names(path, ENTRIES, agreed=True)
+    more = "\n(there may be more)" if len(names) >= ENTRIES else ""
+    return f"Directory @{name} ({path}):\n\n" + "\n".join(names) + more

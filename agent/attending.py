@@ -35,6 +35,8 @@ class Attending:
         if not self._told:
             self._told = True
             memory = await asyncio.to_thread(self._about.memory)
+            if left := memory.left_out():
+                self._about.tell(left)
             if memory.waiting:
                 names = ", ".join(map(str, memory.waiting))
                 self._about.tell(

@@ -9,6 +9,7 @@ from gatewright.agent.prompt.approvals import Approvals
 from gatewright.agent.prompt.environment import look_around, today
 from gatewright.agent.prompt.memory import Memory, MemoryFile, MemoryPlaces, memory_files, section
 from gatewright.agent.prompt.system import PromptParts, system_prompt
+from gatewright.agent.readable import Readable
 from gatewright.agent.structured import Shape
 from gatewright.agent.surroundings import Surroundings
 
@@ -16,8 +17,9 @@ from gatewright.agent.surroundings import Surroundings
 class Briefing:
     """Reads files and asks git at its first use, or ahead of it in a thread."""
 
-    def __init__(self, around: Callable[[], Surroundings]) -> None:
+    def __init__(self, around: Callable[[], Surroundings], readable: Readable) -> None:
         self._around = around
+        self.readable = readable
         self._lock = threading.Lock()
         self._blocks: tuple[str, ...] | None = None
         self._memory = Memory()
@@ -31,7 +33,7 @@ class Briefing:
         with self._lock:
             if self._blocks is None:
                 around = self._around()
-                self._memory = read_memory(around)
+                self._memory = read_memory(around, self.readable)
                 self._blocks = _compose(around, self._memory)
             return self._blocks
 
@@ -50,7 +52,7 @@ class Briefing:
             self._blocks = None
 
 
-def places_of(around: Surroundings) -> MemoryPlaces:
+def places_of(around: Surroundings, readable: Readable) -> MemoryPlaces:
     where = around.where
     return MemoryPlaces(
         own_home=around.places.home,
@@ -58,11 +60,12 @@ def places_of(around: Surroundings) -> MemoryPlaces:
         cwd=where.cwd,
         home=where.home,
         approved=Approvals(around.places.state, where.root),
+        readable=readable,
     )
 
 
-def read_memory(around: Surroundings) -> Memory:
-    return Memory() if around.options.bare else memory_files(places_of(around))
+def read_memory(around: Surroundings, readable: Readable) -> Memory:
+    return Memory() if around.options.bare else memory_files(places_of(around, readable))
 
 
 def _compose(around: Surroundings, memory: Memory) -> tuple[str, ...]:

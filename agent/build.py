@@ -38,6 +38,7 @@ from gatewright.agent.events import (
 from gatewright.agent.housekeeping import Housekeeping, cleaning
 from gatewright.agent.hub import Hub
 from gatewright.agent.live import LiveSettings, starting
+from gatewright.agent.looking import pictures, readable_by
 from gatewright.agent.loop import Limits
 from gatewright.agent.memory_book import MemoryBook
 from gatewright.agent.model_book import ModelBook
@@ -61,19 +62,16 @@ from gatewright.agent.status_book import open_status
 from gatewright.agent.surroundings import Surroundings, survey
 from gatewright.agent.transcript.writer import TranscriptLock, TranscriptWriter
 from gatewright.agent.version import VERSION
-from gatewright.permissions.context import Call
-from gatewright.permissions.decide import decide
-from gatewright.permissions.decision import DecisionRecord, Deny
+from gatewright.permissions.decision import DecisionRecord
 from gatewright.permissions.gated import GatePorts, gated
 from gatewright.permissions.policy import Policy
 from gatewright.permissions.sandbox.commands import Base as SandboxBase
 from gatewright.permissions.sandbox.commands import CommandSandbox
 from gatewright.permissions.sandbox.receipts import recovered
 from gatewright.permissions.sandbox.restrictions import restrictions
-from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.fs import ReadLedger
 from gatewright.tools.proc import spawn
-from gatewright.tools.protocol import Asker, Content, Hit, ToolContext, ToolFailure
+from gatewright.tools.protocol import Asker, Hit, ToolContext, ToolFailure
 from gatewright.tools.registry import ALONE, INTERACTIVE, BuiltinTools
 from gatewright.tools.sweep import sweep_abandoned
 
@@ -104,7 +102,8 @@ async def open_session(
     planning, ledger = _planning(base, policy), ReadLedger()
     sandbox = _sandbox(base, policy)
     live.listen(lambda now: sandbox.reach((now.where.root, *now.where.added)))
-    briefing = Briefing(lambda: live.around)
+    readable = readable_by(policy, lambda: live.around.where)
+    briefing = Briefing(lambda: live.around, readable)
     reader = PageReader(lambda: small_model(around, start, opener))
     if not interactive:
         briefing.begin()
@@ -152,9 +151,11 @@ def _beside(
 ) -> Beside:
     """What the session has beside its turns."""
     around, settings, briefing = base.around, base.around.settings, opener.briefing
-    noticing = Noticing(places_of(around), briefing.known, bare=around.options.bare)
+    readable = briefing.readable
+    places = places_of(around, readable)
+    noticing = Noticing(places, briefing.known, bare=around.options.bare, tell=base.warn)
     base.hub.tap(lambda e: briefing.renew() if isinstance(e.event, Cleared) else None)
-    attaching = AttachPorts(_pictures(), ledger.note, _readable(policy, around.where))
+    attaching = AttachPorts(pictures(), ledger.note, readable)
     sweeping = Housekeeping(TurnStarted, sweep_abandoned)
     base.hub.tap(lambda e: sweeping.saw(e.event))
     loading = Housekeeping(InputDelta, partial(import_all, FIRST_CALL))
@@ -166,7 +167,9 @@ def _beside(
         namer = open_namer(around, base.start, base.hub, opener)
         closing = (*closing, keeping.close, namer.close)
     return Beside(
-        remains=Remains(lambda: base.standing.now, _plan_path(base), around.where.resolve),
+        remains=Remains(
+            lambda: base.standing.now, _plan_path(base), around.where.resolve, readable
+        ),
         forget=ledger.forget_shown,
         auto_compact=settings.auto_compact,
         attending=Attending(noticing, attaching, AboutMemory(briefing.memory, base.warn)),
@@ -181,36 +184,6 @@ def _beside(
         folder=base.start.path.parent,
         closing=closing,
     )
-
-
-def _pictures() -> Callable[[bytes, Path], Content | None]:
-    """Asked in a thread, answered by a process that this loop looks after."""
-    loop = asyncio.get_running_loop()
-
-    def picture(data: bytes, path: Path) -> Content | None:
-        from gatewright.tools import documents  # noqa: PLC0415  lazy: 3 ms
-        from gatewright.tools.picture import image_type  # noqa: PLC0415  lazy: 1 ms
-
-        if not image_type(data[:16]):
-            return None
-        work = documents.picture(data, str(path), spawn)
-        try:
-            return asyncio.run_coroutine_threadsafe(work, loop).result()[0]
-        except ToolFailure:  # a damaged image is attached as any other file
-            return None
-
-    return picture
-
-
-def _readable(policy: Policy, where: Where) -> Callable[[Path], bool]:
-    """Whether no rule denies reading the path, for what a person points at."""
-
-    def readable(path: Path) -> bool:
-        access = Access(reads=(path,), effects=Effect.READ_ONLY)
-        call = Call("Read", {"file_path": str(path)}, access)
-        return not isinstance(decide(call, policy.context(where)), Deny)
-
-    return readable
 
 
 def _live(base: Base, env: Mapping[str, str], policy: Policy) -> LiveSettings:

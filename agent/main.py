@@ -189,11 +189,15 @@ def dump(options: LaunchOptions) -> int:
     """Print the system prompt that a session started so would have."""
     import os  # noqa: PLC0415
 
+    from gatewright.agent.looking import readable_by  # noqa: PLC0415  lazy: the gate
     from gatewright.agent.opening import system_blocks  # noqa: PLC0415  lazy: the whole core
+    from gatewright.agent.policing import policy_config  # noqa: PLC0415
     from gatewright.agent.surroundings import survey  # noqa: PLC0415
+    from gatewright.permissions.policy import Policy  # noqa: PLC0415
 
     around = survey(options, os.environ, interactive=False)
-    sys.stdout.write("\n\n".join(system_blocks(around)) + "\n")
+    readable = readable_by(Policy(policy_config(around, "default")), lambda: around.where)
+    sys.stdout.write("\n\n".join(system_blocks(around, readable)) + "\n")
     return 0
 
 

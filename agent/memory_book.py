@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from gatewright.agent.briefing import Briefing, places_of, read_memory
+from gatewright.agent.briefing import Briefing, read_memory
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.prompt.approvals import Approvals
 from gatewright.agent.prompt.memory import LOCAL_NAMES, NAMES, Memory
@@ -24,7 +24,7 @@ class MemoryBook:
 
     def now(self) -> Memory:
         """The files as they are on disk right now."""
-        return read_memory(self._around())
+        return read_memory(self._around(), self._briefing.readable)
 
     def target(self, kind: str) -> Path:
         """The file a new line goes to: user, project or local. Raises GatewrightError."""
@@ -57,7 +57,7 @@ class MemoryBook:
         around = self._around()
         waiting = self.now().waiting
         if waiting:
-            Approvals(around.places.state, places_of(around).root).add(waiting)
+            Approvals(around.places.state, around.where.root).add(waiting)
         return waiting
 
 

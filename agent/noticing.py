@@ -26,14 +26,21 @@ NAMED = 20
 
 
 class Noticing:
-    """`known` gives the instruction files that are in the system prompt."""
+    """`known` gives the instruction files that are in the system prompt, `tell` is for people."""
 
     def __init__(
-        self, places: MemoryPlaces, known: Callable[[], Sequence[MemoryFile]], *, bare: bool
+        self,
+        places: MemoryPlaces,
+        known: Callable[[], Sequence[MemoryFile]],
+        *,
+        bare: bool,
+        tell: Callable[[str], None],
     ) -> None:
         self._places = places
         self._known = known
         self._bare = bare
+        self._tell = tell
+        self._told: set[str] = set()
         self._nested: list[Path] = []
         self._running: dict[str, Path] = {}
         self._stamps: OrderedDict[Path, tuple[int, int]] = OrderedDict()
@@ -88,7 +95,11 @@ class Noticing:
         if self._bare or path.parent == self._places.cwd:
             return ()
         known = [file.path for file in self._known()] + self._nested
-        found = nested_files(self._places, path, known).files
+        memory = nested_files(self._places, path, known)
+        if (left := memory.left_out()) and left not in self._told and len(self._told) < WATCHED:
+            self._told.add(left)
+            self._tell(left)
+        found = memory.files
         self._nested += [file.path for file in found]
         if not found:
             return ()

@@ -11,6 +11,7 @@ from gatewright.agent.model import OpenModel
 from gatewright.agent.options import LaunchOptions
 from gatewright.agent.providers.protocol import Provider
 from gatewright.agent.providers.registry import Opened, default_model, open_provider
+from gatewright.agent.readable import Readable
 from gatewright.agent.request import RequestFrame
 from gatewright.agent.structured import Shape
 from gatewright.agent.surroundings import Surroundings
@@ -86,9 +87,9 @@ def wanted_model(around: Surroundings, stored: str) -> str:
     return named or default_model(around.providers, around.env) or ""
 
 
-def system_blocks(around: Surroundings) -> tuple[str, ...]:
+def system_blocks(around: Surroundings, readable: Readable) -> tuple[str, ...]:
     """The system prompt of a session in these surroundings."""
-    return Briefing(lambda: around).blocks()
+    return Briefing(lambda: around, readable).blocks()
 
 
 def _enforced(options: LaunchOptions) -> JsonObject | None:

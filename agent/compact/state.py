@@ -8,6 +8,7 @@ from pathlib import Path
 
 from gatewright.agent.compact.estimate import text_tokens
 from gatewright.agent.events import Carried
+from gatewright.agent.readable import Readable
 from gatewright.tools.blocks import Todo, plain
 
 PLAN_LIMIT = 40_000  # characters
@@ -18,29 +19,32 @@ State = Callable[[], Carried]
 class Remains:
     """Gives the sections in order of importance; each is as it is on disk right now."""
 
-    def __init__(self, now: State, plan: Path, resolve: Callable[[str], Path]) -> None:
+    def __init__(
+        self, now: State, plan: Path, resolve: Callable[[str], Path], readable: Readable
+    ) -> None:
         self._now = now
         self._plan = plan
         self._resolve = resolve
+        self._readable = readable
 
     async def __call__(self, file_tokens: int) -> Sequence[str]:
         return await asyncio.to_thread(self._sections, self._now(), file_tokens)
 
     def _sections(self, now: Carried, file_tokens: int) -> list[str]:
         sections: list[str] = []
-        if plan := _text(self._plan):
+        if plan := _text(self._plan, self._readable):
             sections.append(f"# The plan, from {self._plan}\n\n{plan[:PLAN_LIMIT]}")
         if now.todo:
             sections.append(f"# Task list\n\n{plain(Todo(now.todo))}")
         for name in reversed(now.files):
             path = self._resolve(name)
-            if section := _file(path, file_tokens):
+            if section := _file(path, file_tokens, self._readable):
                 sections.append(section)
         return sections
 
 
-def _file(path: Path, limit: int) -> str:
-    text = _text(path)
+def _file(path: Path, limit: int, readable: Readable) -> str:
+    text = _text(path, readable)
     if not text or "\0" in text:
         return ""
     if text_tokens(text) > limit:
@@ -48,12 +52,10 @@ def _file(path: Path, limit: int) -> str:
     return f"# {path}, as it is now\n\n{text}"
 
 
-def _text(path: Path) -> str:
+def _text(path: Path, readable: Readable) -> str:
+    """What a file says that the model has worked on; nothing where it may not be read any more."""
     try:
-        if not path.is_file():
-            return ""
-        with path.open("rb") as file:
-            return file.read(READ_LIMIT).decode("utf-8", errors="replace")
+        return readable.head(path, READ_LIMIT, agreed=True).decode("utf-8", errors="replace")
     except OSError:
         return ""
 

@@ -14,6 +14,8 @@ from pathlib import Path
 import msgspec
 
 from gatewright.agent.compact.estimate import text_tokens
+from gatewright.agent.readable import Readable, Withheld
+from gatewright.tools.system.exact import real_path
 
 INSTRUCTIONS = "# Instructions from files"
 NAMES = ("AGENTS.md", "CLAUDE.md")
@@ -21,6 +23,7 @@ LOCAL_NAMES = ("AGENTS.local.md", "CLAUDE.local.md")
 SIZE_LIMIT = 40_000
 DEPTH = 4
 FILES = 100
+NAMED = 5  # of what was withheld
 _FENCE = re.compile(r"^[ \t]*(```+|~~~+)")
 _CODE = re.compile(r"`[^`\n]*`")
 _IMPORT = re.compile(r"(?:(?<=\s)|^)@((?:~/|\.{0,2}/)?[\w./~-]*\w)")
@@ -41,14 +44,29 @@ class MemoryFile(msgspec.Struct, frozen=True):
         return text_tokens(self.text)
 
 
+class Withholding(msgspec.Struct, frozen=True):
+    path: Path
+    why: str
+
+
 class Memory(msgspec.Struct, frozen=True):
     """In the order the model reads them: the nearest comes last.
 
-    `waiting` are imports from outside the project that the person did not approve.
+    `waiting` are imports from outside the project that the person did not approve, `withheld` what
+    a rule keeps from the model, or what a call of Read would have to ask about.
     """
 
     files: tuple[MemoryFile, ...] = ()
     waiting: tuple[Path, ...] = ()
+    withheld: tuple[Withholding, ...] = ()
+
+    def left_out(self) -> str:
+        """One line for the person about what was withheld; empty where nothing was."""
+        if not self.withheld:
+            return ""
+        named = "; ".join(f"{each.path} ({each.why})" for each in self.withheld[:NAMED])
+        more = f", and {len(self.withheld) - NAMED} more" if len(self.withheld) > NAMED else ""
+        return f"Instruction files that the model was not given: {named}{more}."
 
 
 class MemoryPlaces(msgspec.Struct, frozen=True):
@@ -59,6 +77,7 @@ class MemoryPlaces(msgspec.Struct, frozen=True):
     cwd: Path
     home: Path
     approved: Callable[[Path], bool]
+    readable: Readable
 
 
 def memory_files(places: MemoryPlaces) -> Memory:
@@ -94,55 +113,58 @@ def section(files: Sequence[MemoryFile]) -> str:
 class _Reading:
     def __init__(self, places: MemoryPlaces, known: Sequence[Path] = ()) -> None:
         self._places = places
-        self._seen = {os.path.realpath(path) for path in known}
+        self._seen = {real_path(path) for path in known}
         self._found: list[MemoryFile] = []
         self._texts: set[str] = set()
         self._waiting: dict[Path, None] = {}
+        self._withheld: dict[Path, str] = {}
 
     def done(self) -> Memory:
-        return Memory(tuple(self._found), tuple(self._waiting))
+        withheld = tuple(Withholding(path, why) for path, why in self._withheld.items())
+        return Memory(tuple(self._found), tuple(self._waiting), withheld)
 
     def folder(self, folder: Path, *, user: bool) -> None:
-        imported = self._imports_of(folder)
+        imported = self._imports_of(folder, user=user)
         for name in NAMES:
             # Where one imports the other, the importing one is read: it brings the other along.
-            if os.path.realpath(folder / name) not in imported:
+            if real_path(folder / name) not in imported:
                 self._read(folder / name, "user" if user else "shared", None, DEPTH)
         for name in LOCAL_NAMES:
             self._read(folder / name, "local", None, DEPTH)
 
-    def _imports_of(self, folder: Path) -> set[str]:
+    def _imports_of(self, folder: Path, *, user: bool) -> set[str]:
         """What the shared files of a folder import of each other, the first one winning."""
-        texts = {name: _text(folder / name)[0] for name in NAMES}
+        paths = {name: folder / name for name in NAMES}
+        texts = {n: self._text(p, Path(real_path(p)), own=user)[0] for n, p in paths.items()}
         found: set[str] = set()
         for name, text in texts.items():
-            real = os.path.realpath(folder / name)
+            real = real_path(folder / name)
             if real not in found:
-                names = {os.path.realpath(p) for p in self._named(text, folder)}
-                found |= names & {os.path.realpath(folder / n) for n in NAMES} - {real}
+                names = {real_path(p) for p in self._named(text, folder)}
+                found |= names & {real_path(folder / n) for n in NAMES} - {real}
         return found
 
     def _read(self, path: Path, kind: str, by: Path | None, depth: int) -> None:
-        real = os.path.realpath(path)
+        real = real_path(path)
         if real in self._seen or len(self._found) >= FILES:
             return
         if by is None and not self._may(Path(real), kind):
             return  # a link that leads out of the project imports like any other
-        text, cut = _text(path)
+        text, cut = self._text(path, Path(real), own=kind == "user")
         if not text.strip() or text in self._texts:
             return
         self._seen.add(real)
         self._texts.add(text)
         if depth:
             for target in self._named(text, path.parent):
-                if self._may(Path(os.path.realpath(target)), kind):
+                if self._may(Path(real_path(target)), kind):
                     self._read(target, kind if kind == "user" else "import", path, depth - 1)
         self._found.append(MemoryFile(path, text, cut, kind if by is None else "import", by))
 
     def _may(self, target: Path, kind: str) -> bool:
         """The person's own file may import anything; a project's what lies in the project."""
         places = self._places
-        if kind == "user" or target.is_relative_to(os.path.realpath(places.root)):
+        if kind == "user" or target.is_relative_to(real_path(places.root)):
             return True
         if places.approved(target):
             return True
@@ -150,6 +172,24 @@ class _Reading:
             if target.is_file():
                 self._waiting[target] = None
         return False
+
+    def _text(self, path: Path, real: Path, *, own: bool) -> tuple[str, bool]:
+        """What the file says to the model, and whether it was cut.
+
+        The person's own file and what they approved outside the project have their yes.
+        """
+        if not os.path.lexists(real):  # most names: judging costs 12 ms at the first one
+            return "", False
+        agreed = own or not real.is_relative_to(real_path(self._places.root))
+        try:
+            data = self._places.readable.head(path, SIZE_LIMIT * 4, agreed=agreed, real=real)
+        except Withheld as withheld:
+            self._withheld[path] = str(withheld)
+            return "", False
+        except OSError:
+            return "", False
+        text = _without_comments(data.decode("utf-8-sig", errors="replace"))
+        return text[:SIZE_LIMIT], len(text) > SIZE_LIMIT
 
     def _named(self, text: str, folder: Path) -> Iterator[Path]:
         for line in _outside_code(text):
@@ -192,16 +232,3 @@ def _from_root(root: Path, cwd: Path) -> Iterator[Path]:
     for part in cwd.relative_to(root).parts:
         step = step / part
         yield step
-
-
-def _text(path: Path) -> tuple[str, bool]:
-    """What the file says to the model, and whether it was cut."""
-    try:
-        if not path.is_file():
-            return "", False
-        with path.open("rb") as file:
-            data = file.read(SIZE_LIMIT * 4)
-    except OSError:
-        return "", False
-    text = _without_comments(data.decode("utf-8-sig", errors="replace"))
-    return text[:SIZE_LIMIT], len(text) > SIZE_LIMIT

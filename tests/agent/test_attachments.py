@@ -19,8 +19,13 @@ from gatewright.agent.events import (
 )
 from gatewright.agent.noticing import Noticing
 from gatewright.agent.prompt.memory import MemoryPlaces
+from gatewright.agent.readable import Readable, Verdict
 from gatewright.tools.access import Where
 from gatewright.tools.protocol import Content, ImageContent, TextContent
+
+YES = Verdict("yes")
+OPEN = Readable(lambda path, real: YES)
+DENIED = Verdict("denied", "a rule denies reading it")
 
 
 @pytest.mark.parametrize(
@@ -52,7 +57,9 @@ class Place:
         ports = AttachPorts(
             picture=self.picture,
             note=lambda path, data: self.noted.append(path.name),
-            readable=lambda path: path.name != "denied.txt",
+            readable=Readable(
+                lambda path, real: DENIED if real.name == "denied.txt" else Verdict("yes")
+            ),
         )
         return [
             part.text if isinstance(part, TextContent) else "image"
@@ -107,8 +114,8 @@ def touched(path: Path, call: str = "c") -> tuple[ToolStarted, ToolFinished]:
 
 
 def test_files_that_changed_are_told_once(tmp_path: Path) -> None:
-    places = MemoryPlaces(tmp_path / "h", tmp_path, tmp_path, tmp_path, lambda path: False)
-    noticing = Noticing(places, lambda: (), bare=False)
+    places = MemoryPlaces(tmp_path / "h", tmp_path, tmp_path, tmp_path, lambda path: False, OPEN)
+    noticing = Noticing(places, lambda: (), bare=False, tell=print)
     paths = [tmp_path / name for name in ("a", "b", "c", "d")]
     for path in paths:
         path.write_text("1", encoding="utf-8")
@@ -134,8 +141,8 @@ def test_instructions_further_down_are_told_once(tmp_path: Path) -> None:
     (tmp_path / "deep" / "AGENTS.md").write_text("Use tabs.", encoding="utf-8")
     file = tmp_path / "deep" / "x.py"
     file.write_text("", encoding="utf-8")
-    places = MemoryPlaces(tmp_path / "h", tmp_path, tmp_path, tmp_path, lambda path: False)
-    noticing = Noticing(places, lambda: (), bare=False)
+    places = MemoryPlaces(tmp_path / "h", tmp_path, tmp_path, tmp_path, lambda path: False, OPEN)
+    noticing = Noticing(places, lambda: (), bare=False, tell=print)
     started, finished = touched(file)
     assert noticing.saw(started) == ()
     (told,) = noticing.saw(finished)
@@ -147,7 +154,7 @@ def test_instructions_further_down_are_told_once(tmp_path: Path) -> None:
     for odd in ("\0", "x" * 9_000, "../" * 999, "\ud800", "l0"):
         for event in touched(Path(odd)):
             assert noticing.saw(event) == ()
-    bare = Noticing(places, lambda: (), bare=True)
+    bare = Noticing(places, lambda: (), bare=True, tell=print)
     bare.saw(started)
     assert bare.saw(finished) == ()
 
@@ -167,8 +174,8 @@ def test_instructions_are_told_again_once_the_model_may_have_lost_them(
     (tmp_path / "deep" / "AGENTS.md").write_text("Use tabs.", encoding="utf-8")
     file = tmp_path / "deep" / "x.py"
     file.write_text("", encoding="utf-8")
-    places = MemoryPlaces(tmp_path / "h", tmp_path, tmp_path, tmp_path, lambda path: False)
-    noticing = Noticing(places, lambda: (), bare=False)
+    places = MemoryPlaces(tmp_path / "h", tmp_path, tmp_path, tmp_path, lambda path: False, OPEN)
+    noticing = Noticing(places, lambda: (), bare=False, tell=print)
     for each in touched(file):
         noticing.saw(each)
     noticing.saw(event)
@@ -180,7 +187,9 @@ def test_instructions_are_told_again_once_the_model_may_have_lost_them(
 
 @given(st.text(max_size=400) | st.text("@/.\0#L1-~\"' a\n", max_size=400))
 def test_no_input_breaks_it(text: str) -> None:
-    ports = AttachPorts(lambda data, path: None, lambda path, data: None, lambda path: False)
+    ports = AttachPorts(
+        lambda data, path: None, lambda path, data: None, Readable(lambda path, real: DENIED)
+    )
     attach(text, Where(Path("/nonexistent"), Path("/"), Path("/")), ports)
 
 

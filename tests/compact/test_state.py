@@ -8,8 +8,11 @@ from gatewright.agent.compact.budget import Budget
 from gatewright.agent.compact.opening import fitting, opening
 from gatewright.agent.compact.state import Remains
 from gatewright.agent.events import AnyEvent, Cleared, Compacted, ToolFinished, ToolStarted
+from gatewright.agent.readable import Readable, Verdict
 from gatewright.agent.standing import FILES, Standing
 from gatewright.tools.blocks import Todo, TodoItem
+
+OPEN = Readable(lambda path, real: Verdict("yes"))
 
 
 def touched(path: str, *, ok: bool = True, view: tuple[Todo, ...] = ()) -> list[AnyEvent]:
@@ -32,7 +35,7 @@ async def test_plan_tasks_and_files_in_order(tmp_path: Path) -> None:
     (tmp_path / "5.py").write_text("x" * 50_000, encoding="utf-8")
     (tmp_path / "4.py").write_bytes(b"\0binary")
     standing = Standing.after(events)
-    remains = Remains(lambda: standing.now, tmp_path / "plan.md", tmp_path.joinpath)
+    remains = Remains(lambda: standing.now, tmp_path / "plan.md", tmp_path.joinpath, OPEN)
     sections = await remains(5_000)
     heads = [text.partition("\n")[0] for text in sections]
     assert heads == [
@@ -48,7 +51,7 @@ async def test_plan_tasks_and_files_in_order(tmp_path: Path) -> None:
 
 
 async def test_nothing_where_there_is_nothing(tmp_path: Path) -> None:
-    remains = Remains(lambda: Standing().now, tmp_path / "plan.md", tmp_path.joinpath)
+    remains = Remains(lambda: Standing().now, tmp_path / "plan.md", tmp_path.joinpath, OPEN)
     assert await remains(5_000) == []
 
 

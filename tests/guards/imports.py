@@ -95,6 +95,18 @@ TABLE = (
         "part of the composition: settings in, the gate's configuration out",
         ("permissions.policy", "permissions.rules", "permissions.modes"),
     ),
+    Row(
+        "agent/looking.py",
+        "part of the composition: the gate's word and the tools' pictures, for who reads files",
+        (
+            "permissions.decision",
+            "permissions.policy",
+            "permissions.readable",
+            "tools.documents",
+            "tools.picture",
+            "tools.proc",
+        ),
+    ),
     Row("agent/main.py", "composition root", ANYTHING, frozenset(ANYTHING)),
     Row("agent/build.py", "composition root", ANYTHING, frozenset(ANYTHING)),
     Row(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from gatewright.agent.prompt.memory import (
     nested_files,
     section,
 )
+from gatewright.agent.readable import Readable, Verdict
 
 
 class Place:
@@ -27,6 +29,14 @@ class Place:
         for directory in (self.own, self.cwd):
             directory.mkdir(parents=True)
         self.approved = Approvals(folder / "state", self.root)
+        self.denied: set[str] = set()
+        self.asked: set[str] = set()
+        self.readable = Readable(self.judge)
+
+    def judge(self, path: Path, real: Path) -> Verdict:
+        if real.name in self.denied:
+            return Verdict("denied", f"Read({real.name}) in the user rules")
+        return Verdict("asks", "it asks") if real.name in self.asked else Verdict("yes")
 
     def write(self, name: str, text: str) -> Path:
         path = self.home / name
@@ -36,7 +46,7 @@ class Place:
 
     @property
     def places(self) -> MemoryPlaces:
-        return MemoryPlaces(self.own, self.root, self.cwd, self.home, self.approved)
+        return MemoryPlaces(self.own, self.root, self.cwd, self.home, self.approved, self.readable)
 
     def read(self) -> Memory:
         return memory_files(self.places)
@@ -180,3 +190,51 @@ def test_further_down_when_a_file_there_is_touched(place: Place) -> None:
     assert nested_files(place.places, place.root / "x.py", known).files == ()
     known += [file.path for file in found]
     assert nested_files(place.places, place.cwd / "c" / "d" / "x.py", known).files == ()
+
+
+@pytest.mark.parametrize("verdict", ["denied", "asked"])
+def test_what_read_rules_keep_from_the_model_is_not_imported_and_that_is_said(
+    place: Place, verdict: str
+) -> None:
+    place.write("project/.env", "TOKEN=precious")
+    place.write("project/AGENTS.md", "Be brief. @.env")
+    (place.denied if verdict == "denied" else place.asked).add(".env")
+    memory = place.read()
+    assert [file.text for file in memory.files] == ["Be brief. @.env"]
+    assert str(place.root / ".env") in memory.left_out() and "\n" not in memory.left_out()
+    assert not memory.waiting
+
+
+def test_a_link_for_an_instruction_file_is_judged_by_where_it_leads(place: Place) -> None:
+    place.write("project/.env", "TOKEN=precious")
+    (place.root / "AGENTS.md").symlink_to(".env")
+    (place.cwd / "CLAUDE.md").symlink_to("../../.env")
+    place.denied.add(".env")
+    memory = place.read()
+    assert memory.files == () and "AGENTS.md" in memory.left_out()
+    nested = place.write("project/a/b/c/CLAUDE.md", "@../../../.env")
+    found = nested_files(place.places, nested.parent / "x.py", ())
+    assert [file.path for file in found.files] == [nested] and found.withheld
+
+
+def test_what_is_not_there_is_not_said_to_be_withheld(place: Place) -> None:
+    place.denied.add(".env")
+    place.write("project/AGENTS.md", "@.env")
+    assert place.read().left_out() == ""
+
+
+def test_a_question_is_answered_by_who_wrote_the_import_but_a_denial_never(place: Place) -> None:
+    place.write("notes.md", "mine")
+    place.write("secret.md", "precious")
+    place.write(".gatewright/AGENTS.md", "@~/notes.md @~/secret.md")
+    place.asked |= {"notes.md", "AGENTS.md"}
+    place.denied.add("secret.md")
+    memory = place.read()
+    assert [file.text for file in memory.files] == ["mine", "@~/notes.md @~/secret.md"]
+    assert [each.path.name for each in memory.withheld] == ["secret.md"]
+
+
+def test_a_fifo_and_a_loop_for_an_instruction_file_hold_nobody_up(place: Place) -> None:
+    os.mkfifo(place.root / "AGENTS.md")
+    (place.cwd / "AGENTS.md").symlink_to("AGENTS.md")
+    assert place.read().files == ()
