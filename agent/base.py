@@ -34,6 +34,7 @@ from gatewright.agent.standing import Standing
 from gatewright.agent.surroundings import Surroundings
 from gatewright.agent.titles import TitleKeeper
 from gatewright.agent.transcript.place import project_folder
+from gatewright.agent.transcript.turn_mark import CUT, TurnMark
 from gatewright.agent.version import VERSION
 from gatewright.tools.access import Access
 from gatewright.tools.protocol import TextContent
@@ -50,6 +51,7 @@ class Base(msgspec.Struct, frozen=True):
     standing: Standing
     history: History
     redactor: Redactor
+    cut: bool = False  # the process before this one did not end its last turn
 
     @property
     def checkpointing(self) -> bool:
@@ -94,7 +96,16 @@ def open_base(around: Surroundings) -> Base:
     history = open_history(around, start, hub)
     redactor = Redactor(around.env, around.secrets.knowing(key_store(around.env).held()))
     share(redactor)
-    return Base(around, start, hub, talk, standing, history, redactor)
+    return Base(around, start, hub, talk, standing, history, redactor, _was_cut(around, start, hub))
+
+
+def _was_cut(around: Surroundings, start: Start, hub: Hub) -> bool:
+    """Whether the last turn was cut off; from now on turns leave their mark."""
+    if around.options.no_session:
+        return False
+    mark = TurnMark(start.path, agent=MAIN)
+    hub.tap(mark.saw)
+    return mark.cut
 
 
 def publish(hub: Hub, event: AnyEvent) -> None:
@@ -120,6 +131,8 @@ def announce(base: Base, mode: str, tools: Sequence[str], problems: Iterable[str
     for call in base.talk.dangling():
         ended = ToolFinished(call_id=call.id, ok=False, content=lost, summary="interrupted")
         base.publish(ended)
+    if base.cut:
+        base.warn(CUT)
     if waiting := unsent(start.stored):
         base.publish(QueueChanged(texts=()))
         texts = "\n".join(waiting)

@@ -174,7 +174,7 @@ def _beside(
         auto_compact=settings.auto_compact,
         attending=Attending(noticing, attaching, AboutMemory(briefing.memory, base.warn)),
         noticing=noticing.saw,
-        memory=MemoryBook(lambda: live.around, briefing),
+        memory=MemoryBook(lambda: live.around, briefing, base.publish),
         models=ModelBook(lambda: live.around),
         settings=SettingsBook(live),
         permissions=PermissionBook(policy, live),

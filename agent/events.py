@@ -183,9 +183,10 @@ class FileState(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class FileSaved(Event, frozen=True, tag="file_snapshot"):
-    """A file as it was before a turn first changed it."""
+    """A file as it was before a turn first changed it, or a `line` the person added to one."""
 
     state: FileState
+    line: str = ""
 
 
 class TreeSaved(Event, frozen=True, tag="tree_snapshot"):

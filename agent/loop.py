@@ -83,7 +83,7 @@ async def run_turn(ports: Ports, talk: Conversation) -> Stop:
     try:
         end = await turn.run()
     except ProviderError as error:
-        end, failure = End(_stop_for(error), str(error)), error.kind
+        end, failure = End(_stop_for(error), _told(error)), error.kind
     except asyncio.CancelledError:
         stop = Stop.ABORTED_TOOLS if turn.in_tools else Stop.ABORTED_STREAMING
         end = End(stop, "Interrupted.")
@@ -101,6 +101,15 @@ def _stop_for(error: ProviderError) -> Stop:
             return Stop.PROMPT_TOO_LONG
         case _:
             return Stop.MODEL_ERROR
+
+
+def _told(error: ProviderError) -> str:
+    """What ended the turn; how long the server wanted us to wait is not lost with it."""
+    wanted = error.retry_after or 0.0
+    if wanted < 1:
+        return str(error)
+    wait = f"{wanted:.0f} s" if wanted < 120 else f"{wanted / 60:.0f} min"
+    return f"{error} It asks to wait {wait}."
 
 
 class _Turn:

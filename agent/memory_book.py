@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from gatewright.agent.briefing import Briefing, read_memory
 from gatewright.agent.errors import GatewrightError
+from gatewright.agent.events import AnyEvent, FileSaved, FileState
 from gatewright.agent.prompt.approvals import Approvals
 from gatewright.agent.prompt.memory import LOCAL_NAMES, NAMES, Memory
 from gatewright.agent.surroundings import Surroundings
@@ -15,10 +17,20 @@ from gatewright.agent.surroundings import Surroundings
 LINE_LIMIT = 2_000
 
 
+def _to_nobody(event: AnyEvent) -> None:
+    del event
+
+
 class MemoryBook:
     """What is changed here counts from the next conversation on; `briefing` then reads it anew."""
 
-    def __init__(self, around: Callable[[], Surroundings], briefing: Briefing) -> None:
+    def __init__(
+        self,
+        around: Callable[[], Surroundings],
+        briefing: Briefing,
+        emit: Callable[[AnyEvent], None] = _to_nobody,
+    ) -> None:
+        self._emit = emit
         self._around = around
         self._briefing = briefing
 
@@ -39,18 +51,25 @@ class MemoryBook:
             case _:
                 raise GatewrightError("A line goes to user, project or local.")
 
-    def add(self, line: str, kind: str) -> Path:
+    async def add(self, line: str, kind: str) -> Path:
         """Append one line to a file; returns the file. Raises GatewrightError."""
-        path = self.target(kind)
         text = " ".join(line.split())[:LINE_LIMIT]
         if not text:
             raise GatewrightError("There is nothing to remember in that.")
+        text = text if text.startswith("- ") else f"- {text}"
+        path, real = await asyncio.to_thread(self._add, text, kind)
+        # It is the person's: going back leaves it.
+        self._emit(FileSaved(state=FileState(path=real), line=text))
+        return path
+
+    def _add(self, text: str, kind: str) -> tuple[Path, str]:
+        path = self.target(kind)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            _append(path, text if text.startswith("- ") else f"- {text}")
+            _append(path, text)
         except OSError as error:
             raise GatewrightError(f"{path} cannot be written: {error.strerror}.") from error
-        return path
+        return path, os.path.realpath(path)
 
     def approve(self) -> Sequence[Path]:
         """Let every import that waits be read from now on. Raises GatewrightError."""

@@ -74,7 +74,7 @@ class Rewinder:
         changed: set[str] = set()
         for envelope in reversed(self._mine()):
             event = envelope.event
-            if isinstance(event, FileSaved):
+            if isinstance(event, FileSaved) and not event.line:
                 changed.add(event.state.path)
             elif isinstance(event, UserMessage) and not event.hidden:
                 point = Point(envelope.uuid, _text(event), envelope.timestamp, len(changed))
@@ -100,10 +100,9 @@ class Rewinder:
         if what != "code":
             text = _text(after[0].event)
             self._branch_off(before, text)
-            if restored is None:  # the files still are as the left branch made them
-                for envelope in after:
-                    if isinstance(envelope.event, RECORDS):
-                        self._ports.publish(envelope.event)
+            for envelope in after:
+                if _stays(envelope.event, restored=restored is not None):
+                    self._ports.publish(envelope.event)
         if restored is not None and restored.undo:
             self._ports.publish(FilesRestored(to=to, files=restored.undo))
         left = tuple(step for step in steps if step.kind == "leave")
@@ -111,11 +110,11 @@ class Rewinder:
 
     async def undo(self) -> Gone:
         """Take back what went back last, or the last summary. Raises SessionError."""
-        files, branch = self._last()
+        files, branch, lines = self._last()
         restored = None
         left: tuple[Step, ...] = ()
         if files is not None and (history := self._ports.history) is not None:
-            steps = await history.plan([files])
+            steps = await history.plan([files, *lines])
             left = tuple(step for step in steps if step.kind == "leave")
             restored = await history.restore(steps)
         if branch:
@@ -124,18 +123,24 @@ class Rewinder:
             self._ports.publish(FilesRestored(to="", files=restored.undo))
         return Gone("", restored, left)
 
-    def _last(self) -> tuple[FilesRestored | None, str]:
-        """What can be undone: the newest restore and the end of the branch to go on with."""
+    def _last(self) -> tuple[FilesRestored | None, str, list[AnyEvent]]:
+        """What can be undone: the newest restore and the end of the branch to go on with.
+
+        Last come the lines that the person has added since.
+        """
+        lines: list[AnyEvent] = []
         files: FilesRestored | None = None
         said = False
         for envelope in reversed(self._mine()):
             match envelope.event:
                 case Compacted():  # a summary can be taken back at any time
-                    return None, envelope.parent
+                    return None, envelope.parent, lines
+                case FileSaved(line=line) as event if line:
+                    lines.append(event)
                 case FilesRestored() as event if files is None and not said:
                     files = event
                 case Rewound(left=left) if not said:
-                    return files, left
+                    return files, left, lines
                 case UserMessage() | AssistantMessage():
                     if files is not None:
                         break
@@ -144,7 +149,7 @@ class Rewinder:
                     continue
         if files is None:
             raise SessionError("There is nothing to undo.")
-        return files, ""
+        return files, "", lines
 
     def _mine(self) -> Sequence[Envelope]:
         return [envelope for envelope in self._ports.hub.kept() if envelope.agent == "main"]
@@ -178,6 +183,13 @@ class Rewinder:
         ports.forget()
         to = branch[-1].uuid if branch else ""
         ports.publish(Rewound(to=to, left=left, text=text))
+
+
+def _stays(event: AnyEvent, *, restored: bool) -> bool:
+    """Whether a record still holds on the new branch: the person's own lines always do."""
+    if not restored:  # the files still are as the left branch made them
+        return isinstance(event, RECORDS)
+    return isinstance(event, FileSaved) and bool(event.line)
 
 
 def _begins(envelope: Envelope) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import msgspec
 
@@ -62,6 +63,8 @@ class _Batch:
         self._ports = ports
         self._budget = ResultBudget()
         self._keys: dict[str, str | None] = {}
+        self._left: dict[str, ToolResult] = {}  # by calls that were interrupted
+        self._began: dict[str, float] = {}
         self.done: dict[str, Finished] = {}
 
     @property
@@ -91,7 +94,8 @@ class _Batch:
         for part in parts:
             if part.id not in self.done:
                 call = ToolCall(part.id, part.name, part.input)
-                self._report(call, ToolResult.failed(why, summary=summary), 0)
+                left = self._left.get(part.id) or ToolResult.failed(why, summary=summary)
+                self._report(call, left, self._ms(part.id))
 
     async def _prepare(self, part: CallPart) -> _Prepared:
         call = ToolCall(part.id, part.name, part.input)
@@ -130,7 +134,7 @@ class _Batch:
                 view=facts.view,
             )
         )
-        started = ports.clock.monotonic()
+        self._began[part.id] = ports.clock.monotonic()
         if part.malformed:
             result = ToolResult.failed(
                 "The arguments of this call were not a JSON object, so it was not run. "
@@ -138,9 +142,17 @@ class _Batch:
                 summary="unreadable arguments",
             )
         else:
-            result = await ports.executor.execute(prepared.call, ports.context(part.id))
-        seconds = ports.clock.monotonic() - started - ports.waited(part.id)
-        return result, round(seconds * 1000)
+            leave = partial(self._left.__setitem__, part.id)
+            ctx = msgspec.structs.replace(ports.context(part.id), leave=leave)
+            result = await ports.executor.execute(prepared.call, ctx)
+        return result, self._ms(part.id)
+
+    def _ms(self, call_id: str) -> int:
+        """How long the call itself took; 0 for one that did not begin."""
+        if (began := self._began.pop(call_id, None)) is None:
+            return 0
+        seconds = self._ports.clock.monotonic() - began - self._ports.waited(call_id)
+        return round(seconds * 1000)
 
     def _report(self, call: ToolCall, result: ToolResult, ms: int) -> None:
         result = self._budget.fit(result)

@@ -37,7 +37,7 @@ from gatewright.permissions.world import (
 )
 from gatewright.tools.access import Access, Where
 from gatewright.tools.interact import Answer
-from gatewright.tools.protocol import Asker, Facts, Foreseen, ToolCall
+from gatewright.tools.protocol import Asker, Facts, Foreseen, ToolCall, ToolResult
 
 MAX_ROUNDS = 3
 DENIALS_BEFORE_HINT = 3
@@ -118,7 +118,7 @@ class Refused:
 class Hopeless:
     """The call could not succeed, so nobody was asked."""
 
-    message: str
+    result: ToolResult
 
 
 Outcome: TypeAlias = Passed | Refused | Hopeless
@@ -171,13 +171,13 @@ class Gate:
             self._note(request, judged, outcome, (answer, started))
         return outcome
 
-    async def hopeless(self, request: Request) -> str:
-        """Why the call cannot succeed; nothing is looked at for one that is denied anyway."""
+    async def hopeless(self, request: Request) -> ToolResult | None:
+        """How the call would fail; nothing is looked at for one that is denied anyway."""
         if not request.facts.access.writes or request.facts.access.runs is not None:
-            return ""
+            return None
         if isinstance((await self._decide(request)).decision, Deny):
-            return ""
-        return (await request.foreseen()).error
+            return None
+        return (await request.foreseen()).failed
 
     async def changed(self, request: Request) -> Outcome:
         """Judge the input that who answered put in place of the asked one.
@@ -236,8 +236,8 @@ class Gate:
             return Passed(request.call), ""  # the tool's whole point is its own question
         options = options_for(ask, self._ports.place)
         seen = await request.foreseen()
-        if seen.error:
-            return Hopeless(seen.error), ""
+        if seen.failed is not None:
+            return Hopeless(seen.failed), ""
         view = seen.view or request.facts.view
         shown = question(request.call, request.facts, ask, options, view, request.where)
         answer = await request.ask(shown)

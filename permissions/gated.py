@@ -72,8 +72,8 @@ class GatedExecutor:
         self, request: Request, ctx: ToolContext
     ) -> tuple[Request, ToolContext] | ToolResult:
         """The request with what the hooks said; they are not asked about what cannot succeed."""
-        if error := await self._gate.hopeless(request):
-            return ToolResult.failed(error)
+        if (failed := await self._gate.hopeless(request)) is not None:
+            return failed
         hook = await self._gate.hook(request.call, ctx.where)
         if hook.input is not None:
             call = request.call.with_input(dict(hook.input))
@@ -125,7 +125,7 @@ class GatedExecutor:
 
 def _not_run(outcome: Refused | Hopeless) -> ToolResult:
     if isinstance(outcome, Hopeless):
-        return ToolResult.failed(outcome.message)
+        return outcome.result
     if outcome.told:
         return ToolResult.failed(outcome.message, summary="answered instead")
     return ToolResult.refused(outcome.message, ends_turn=outcome.ends_turn)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import re
 import shutil
-from collections.abc import AsyncIterator, Sequence
-from contextlib import nullcontext
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing, nullcontext
 from pathlib import Path
 
 from pydantic import BaseModel, Field
@@ -22,6 +22,7 @@ from gatewright.tools.snapshot import snapshot
 
 DEFAULT_SECONDS = 120.0
 MAX_SECONDS = 600.0
+INTERRUPTED = "The person interrupted the command; all it had started was ended."
 
 
 class BashInput(BaseModel):
@@ -79,6 +80,14 @@ class Bash:
             job.keep_file()
             yield _started(ctx.jobs.adopt(job), job)
             return
+        async with aclosing(self._watched(job, input, ctx)) as items:
+            async for item in items:
+                yield item
+
+    async def _watched(
+        self, job: ShellJob, input: BashInput, ctx: ToolContext
+    ) -> AsyncGenerator[Progress | ToolResult, None]:
+        """Its progress and how it ended; it ends with this, or goes on in the background."""
         owned = True
         try:
             seconds = min((input.timeout or DEFAULT_SECONDS * 1000) / 1000, MAX_SECONDS)
@@ -96,6 +105,10 @@ class Bash:
             if job.code == 0 and not job.hidden_lines:
                 note_shown(input.command, ctx.where.cwd, ctx)
             yield _result(job, input.command, ctx)
+        except asyncio.CancelledError:
+            await job.stop()
+            ctx.leave(_left(job))
+            raise
         finally:
             if owned:
                 await job.stop()
@@ -166,6 +179,16 @@ def _result(job: ShellJob, command: str, ctx: ToolContext) -> ToolResult:
     return (
         result if fine else ToolResult(ok=False, content=result.content, summary=summary, data=data)
     )
+
+
+def _left(job: ShellJob) -> ToolResult:
+    """What an interrupted command had printed; it was paid for with time."""
+    shown = job.shown()
+    output = str(shown["stdout"]).rstrip("\n")
+    text = f"{output}\n[{INTERRUPTED}]".lstrip("\n")
+    data = {**shown, "stdout": output, "stderr": "", "interrupted": True, "exitCode": None}
+    content = ToolResult.text(text).content
+    return ToolResult(ok=False, content=content, summary="interrupted", data=data)
 
 
 _NO = re.compile(

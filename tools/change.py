@@ -47,7 +47,7 @@ def changeable(path: Path, ctx: ToolContext) -> bytes:
         real = settled(path, ctx)
         old = fs.reading(real)
     except FileNotFoundError:
-        raise ToolFailure(missing(path, ctx)) from None
+        raise missing(path, ctx) from None
     if reason := ctx.ledger.stale(path, old):
         raise ToolFailure(reason)
     writable(real)

@@ -46,6 +46,12 @@ class InputError(Exception):
     """The call cannot be run; its text is for the model."""
 
 
+def _failed(failure: InputError | ToolFailure) -> ToolResult:
+    if isinstance(failure, ToolFailure):
+        return failure.result()
+    return ToolResult.failed(str(failure))
+
+
 class RawExecutor:
     """Finds a call's tool in the sources, in their order, and runs it."""
 
@@ -83,25 +89,31 @@ class RawExecutor:
             work = asyncio.to_thread(tool.foresee, input, ctx)
             return Foreseen(tuple(await asyncio.wait_for(work, FORESEEING)))
         except (InputError, ToolFailure) as failure:
-            return Foreseen(error=str(failure))
+            return Foreseen(failed=_failed(failure))
         except TimeoutError:
             text = f"{call.name}: the file could not be read within {FORESEEING:.0f} s."
-            return Foreseen(error=f"{text} Nothing was changed.")
+            return Foreseen(failed=ToolResult.failed(f"{text} Nothing was changed."))
         except Exception:  # noqa: BLE001  the tool seam: a defect must not end the session
             _log.exception("foreseeing %s failed", call.name)
-            return Foreseen(error=f"{call.name} failed before it ran: an internal error.")
+            text = f"{call.name} failed before it ran: an internal error."
+            return Foreseen(failed=ToolResult.failed(text))
 
     async def execute(self, call: ToolCall, ctx: ToolContext) -> ToolResult:
         try:
             tool, input = await self._prepare(call)
             access = tool.access(input, ctx.where)
             unlimited = bool(access.effects & (Effect.HUMAN | Effect.AGENT))
-            result = await self._run(tool, input, ctx, None if unlimited else self._time_limit)
-            if not result.view:
-                result = msgspec.structs.replace(result, view=tuple(tool.view(input, result)))
-            return capped(result, ctx.spill, call.name)
+
+            def finished(result: ToolResult) -> ToolResult:
+                if not result.view:
+                    result = msgspec.structs.replace(result, view=tuple(tool.view(input, result)))
+                return capped(result, ctx.spill, call.name)
+
+            given = msgspec.structs.replace(ctx, leave=lambda left: ctx.leave(finished(left)))
+            limit = None if unlimited else self._time_limit
+            return finished(await self._run(tool, input, given, limit))
         except (InputError, ToolFailure) as failure:
-            return capped(ToolResult.failed(str(failure)), ctx.spill, call.name)
+            return capped(_failed(failure), ctx.spill, call.name)
         except Exception as error:  # noqa: BLE001  the tool seam: a defect must not end the session
             _log.exception("%s failed", call.name)
             kind = type(error).__name__

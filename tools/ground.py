@@ -50,7 +50,7 @@ class Ground:
         try:
             self.fd = open_directory(self.real)
         except FileNotFoundError:
-            raise ToolFailure(missing(given, ctx)) from None
+            raise missing(given, ctx) from None
         except NotADirectoryError:
             self.file = _only(given, self.real, ctx)
         except OSError as error:
@@ -98,7 +98,7 @@ def _only(given: Path, real: Path, ctx: ToolContext) -> BinaryIO:
     try:
         return fs.opened(real)
     except FileNotFoundError:
-        raise ToolFailure(missing(given, ctx)) from None
+        raise missing(given, ctx) from None
 
 
 class _Walk:

@@ -12,32 +12,41 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from gatewright.tools.protocol import ToolContext
+from gatewright.tools.protocol import ToolContext, ToolFailure
 from gatewright.tools.system.exact import open_directory, real_path
 
 _ENTRIES = 2000
+NOT_FOUND = "not found"
 
 
-def missing(path: Path, ctx: ToolContext) -> str:
+def missing(path: Path, ctx: ToolContext) -> ToolFailure:
     """That `path` does not exist, with the nearest names there and what exists of the way."""
+    what, hint = _looked(path, ctx)
+    here = f"The current directory is {ctx.where.cwd}."
+    shown = f"There is no {ctx.where.shown(path)}.{hint}"
+    return ToolFailure(f"{path} does not exist{what}.{hint} {here}", shown=shown, summary=NOT_FOUND)
+
+
+def _looked(path: Path, ctx: ToolContext) -> tuple[str, str]:
     real = ctx.real.get(path) or Path(real_path(path))  # where it was judged to lead
-    parent, here = real.parent, f"The current directory is {ctx.where.cwd}."
+    parent = real.parent
     known = _names(parent, ctx)
     if known is not None:
         names = difflib.get_close_matches(real.name, known, n=3, cutoff=0.6)
         stem = [name for name in known if Path(name).stem == real.stem]
-        found = list(dict.fromkeys([*names, *stem]))[:4]
-        hint = f" Near names there: {', '.join(found)}." if found else ""
-        return f"{path} does not exist.{hint} {here}"
+        return "", _hint(list(dict.fromkeys([*names, *stem]))[:4])
     while not parent.is_dir():
         parent = parent.parent
     known = _names(parent, ctx)
     rest = real.relative_to(parent).parts
     if known is None or not rest:
-        return f"{path} does not exist. {here}"
-    names = difflib.get_close_matches(rest[0], known, n=3, cutoff=0.6)
-    hint = f" Near names there: {', '.join(names)}." if names else ""
-    return f"{path} does not exist: {parent} has no {rest[0]}.{hint} {here}"
+        return "", ""
+    near = difflib.get_close_matches(rest[0], known, n=3, cutoff=0.6)
+    return f": {parent} has no {rest[0]}", _hint(near)
+
+
+def _hint(names: Sequence[str]) -> str:
+    return f" Near names there: {', '.join(names)}." if names else ""
 
 
 def _names(directory: Path, ctx: ToolContext) -> Sequence[str] | None:

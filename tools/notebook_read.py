@@ -13,7 +13,7 @@ from gatewright.tools.blocks import Block, Text
 from gatewright.tools.counted import counted
 from gatewright.tools.near import missing
 from gatewright.tools.notebook import Notebook
-from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
+from gatewright.tools.protocol import Progress, ToolContext, ToolResult
 
 
 class NotebookReadInput(BaseModel):
@@ -47,7 +47,7 @@ def _read(input: NotebookReadInput, ctx: ToolContext) -> ToolResult:
     try:
         data = fs.reading(fs.settled(path, ctx))
     except FileNotFoundError:
-        raise ToolFailure(missing(path, ctx)) from None
+        raise missing(path, ctx) from None
     book = Notebook(fs.decode(data).text)
     ctx.ledger.note(path, data)
     if input.cell_id:

@@ -85,11 +85,11 @@ class ToolResult(msgspec.Struct, frozen=True, kw_only=True):
         return cls(ok=True, content=(TextContent(text),), summary=summary, data=data or {})
 
     @classmethod
-    def failed(cls, message: str, *, summary: str = "failed") -> ToolResult:
+    def failed(cls, message: str, *, summary: str = "failed", shown: str = "") -> ToolResult:
         return cls(
             ok=False,
             content=(TextContent(message),),
-            view=(Text(message, "error"),),
+            view=(Text(shown or message, "error"),),
             summary=summary,
         )
 
@@ -117,7 +117,18 @@ class Progress(msgspec.Struct, frozen=True):
 
 
 class ToolFailure(Exception):
-    """The one exception a tool may raise; its text is written for the model."""
+    """The one exception a tool may raise; its text is written for the model.
+
+    `shown` is what people read instead, `summary` the outcome in a few words.
+    """
+
+    def __init__(self, text: str, *, shown: str = "", summary: str = "failed") -> None:
+        super().__init__(text)
+        self.shown = shown
+        self.summary = summary
+
+    def result(self) -> ToolResult:
+        return ToolResult.failed(str(self), summary=self.summary, shown=self.shown)
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
@@ -136,10 +147,10 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Foreseen(msgspec.Struct, frozen=True):
-    """What a call would change as things are now; `error` is why it could not succeed."""
+    """What a call would change as things are now, or how it would fail."""
 
     view: tuple[Block, ...] = ()
-    error: str = ""
+    failed: ToolResult | None = None
 
 
 class SpawnRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -284,6 +295,11 @@ Spawn: TypeAlias = Callable[[SpawnRequest], Awaitable[Child]]
 Asker: TypeAlias = Callable[[Ask], Awaitable[Answer]]
 
 
+def unheard(result: ToolResult) -> None:
+    """Where nobody keeps what an interrupted call leaves."""
+    del result
+
+
 def everything(path: str) -> bool:
     """The read filter of a session without rules against reading."""
     return bool(path)
@@ -307,6 +323,7 @@ class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
     agent: str = "main"
     confinement: Confinement | None = None
     readable: Callable[[str], bool] = everything  # False: a rule denies reading, so no search hit
+    leave: Callable[[ToolResult], None] = unheard  # interrupted: what there is so far
     jobs: Jobs | None = None  # without it nothing runs in the background
     planning: Planning | None = None
     searcher: Searcher | None = None

@@ -112,7 +112,7 @@ def _opened(path: Path, ctx: ToolContext) -> BinaryIO:
     try:
         return fs.opened(real)
     except FileNotFoundError:
-        raise ToolFailure(missing(path, ctx)) from None
+        raise missing(path, ctx) from None
     except ToolFailure:
         if not real.is_dir():
             raise

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from gatewright.tui.line import flow
 from gatewright.tui.sanitize import visible
-from gatewright.tui.transcript.items import Item, Prose, Said
+from gatewright.tui.transcript.items import Item, Prose, Said, Shown
 
 ROWS = 12
 WIDTH = 100
@@ -14,8 +14,7 @@ WIDTH = 100
 
 def farewell(items: Sequence[Item], session_id: str) -> str:
     """Plain text: the last exchange, shortened, and the command that resumes the session."""
-    said = next((i.text for i in reversed(items) if isinstance(i, Said) and i.id), "")
-    prose = next((i.text for i in reversed(items) if isinstance(i, Prose)), "")
+    said, prose = last_exchange(items)
     if not prose:
         return ""
     lines: list[str] = []
@@ -27,3 +26,16 @@ def farewell(items: Sequence[Item], session_id: str) -> str:
         rows = ["…", *rows[1 - ROWS :]]
     lines += [*rows, "", f"Go on with: agent --resume {session_id}", ""]
     return "\n".join(lines)
+
+
+def last_exchange(items: Sequence[Item]) -> tuple[str, str]:
+    """The last answer and what it answers: the message before it, not a command of the screen."""
+    at = next((n for n in reversed(range(len(items))) if isinstance(items[n], Prose)), -1)
+    if at < 0:
+        return "", ""
+    prose = items[at]
+    for number in reversed(range(at)):
+        said = items[number]
+        if isinstance(said, Said) and not isinstance(items[number + 1], Shown):
+            return said.text, prose.text if isinstance(prose, Prose) else ""
+    return "", prose.text if isinstance(prose, Prose) else ""

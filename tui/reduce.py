@@ -58,7 +58,13 @@ def _of_main(view: View, event: ev.AnyEvent, at: float) -> Reduced:  # noqa: C90
             return _tool(view, event)
         case ev.Asked() | ev.Answered():
             return _asked(view, event, MAIN)
-        case ev.TurnStarted() | ev.TurnEnded() | ev.MessageDropped() | ev.InputDelta():
+        case (
+            ev.TurnStarted()
+            | ev.TurnEnded()
+            | ev.MessageDropped()
+            | ev.InputDelta()
+            | ev.RetryScheduled()
+        ):
             return _turn(view, event, at)
         case (
             ev.UserMessage()
@@ -82,7 +88,6 @@ def _of_main(view: View, event: ev.AnyEvent, at: float) -> Reduced:  # noqa: C90
             | ev.QueueChanged()
             | ev.Unconfined()
             | ev.Moved()
-            | ev.RetryScheduled()
             | ev.StreamSilent()
         ):
             return _status(view, event), ()
@@ -107,7 +112,7 @@ def add(view: View, item: Item) -> Reduced:
 
 
 def _streamed(view: View, piece: Prose | Thought, at: float) -> Reduced:
-    view = replace(view, doing="", busy_since=view.busy_since or at)
+    view = replace(view, doing="", until=0.0, busy_since=view.busy_since or at)
     last = view.live[-1] if view.live else None
     if last is not None and type(last) is type(piece):
         grown = replace(last, text=last.text + piece.text)
@@ -143,7 +148,7 @@ def _settled(view: View, event: ev.AssistantMessage, at: float) -> Reduced:
     if event.cut:
         changes.append(Appended(Note(next_id, "Cut off here.", "dim")))
         next_id += 1
-    return replace(view, live=(), next_id=next_id, doing=""), tuple(changes)
+    return replace(view, live=(), next_id=next_id, doing="", until=0.0), tuple(changes)
 
 
 def _item_of(part: AssistantPart, at: float) -> Prose | Thought | None:
@@ -208,13 +213,20 @@ def _asked(view: View, event: ev.Asked | ev.Answered, agent: str) -> Reduced:
 
 
 def _turn(
-    view: View, event: ev.TurnStarted | ev.TurnEnded | ev.MessageDropped | ev.InputDelta, at: float
+    view: View,
+    event: ev.TurnStarted | ev.TurnEnded | ev.MessageDropped | ev.InputDelta | ev.RetryScheduled,
+    at: float,
 ) -> Reduced:
     match event:
         case ev.TurnStarted():
             return replace(view, busy_since=at, doing=""), ()
         case ev.InputDelta(name=name):
-            return replace(view, doing=f"Preparing {name}", busy_since=view.busy_since or at), ()
+            since = view.busy_since or at
+            return replace(view, doing=f"Preparing {name}", until=0.0, busy_since=since), ()
+        case ev.RetryScheduled():
+            tries = f"{event.attempt} of {event.attempts}"
+            until = at + event.seconds
+            return replace(view, doing=event.reason, tries=tries, until=until), ()
         case ev.MessageDropped():
             removed = tuple(Removed(item.id) for item in view.live)
             return replace(view, live=()), removed
@@ -228,7 +240,8 @@ def settle(view: View) -> Reduced:
         Patched(replace(item, state="stopped", tail="")) for item in view.tools.values()
     ]
     changes += [Patched(replace(item, done=True)) for item in view.live]
-    return replace(view, busy_since=0.0, doing="", live=(), tools={}, agents=()), tuple(changes)
+    view = replace(view, busy_since=0.0, doing="", until=0.0, live=(), tools={}, agents=())
+    return view, tuple(changes)
 
 
 def _ended(view: View, event: ev.TurnEnded) -> Reduced:
@@ -305,12 +318,11 @@ Facts: TypeAlias = (
     | ev.QueueChanged
     | ev.Unconfined
     | ev.Moved
-    | ev.RetryScheduled
     | ev.StreamSilent
 )
 
 
-def _status(view: View, event: Facts) -> View:  # noqa: C901, PLR0911  one case each
+def _status(view: View, event: Facts) -> View:  # noqa: PLR0911  one case each
     match event:
         case ev.SessionStarted():
             return replace(view, model=event.model, mode=event.mode, cwd=event.cwd)
@@ -329,11 +341,10 @@ def _status(view: View, event: Facts) -> View:  # noqa: C901, PLR0911  one case 
             return replace(view, confined=False)
         case ev.Moved(where=where):
             return replace(view, moved=where)
-        case ev.RetryScheduled():
-            wait = f"{event.reason}: trying again in {event.seconds:.0f} s"
-            return replace(view, doing=f"{wait} ({event.attempt} of {event.attempts})")
         case ev.StreamSilent():
-            return replace(view, doing=f"Nothing from the model for {event.seconds:.0f} s")
+            return replace(
+                view, doing=f"Nothing from the model for {event.seconds:.0f} s", until=0.0
+            )
 
 
 def _said(content: tuple[Content, ...]) -> str:

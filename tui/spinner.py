@@ -5,6 +5,7 @@ Its row is always there, so nothing jumps, and the moving cell is the only one r
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 
@@ -15,9 +16,11 @@ from gatewright.tui.line import BLANK, Line, Span, clip, line
 from gatewright.tui.look import Look
 from gatewright.tui.rows import Rows
 from gatewright.tui.sanitize import one_line
+from gatewright.tui.state import View
 
 FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 RATE = 8
+AROUND = 16  # cells of the mark and of what stops it
 
 
 class Spinner(Rows):
@@ -28,16 +31,16 @@ class Spinner(Rows):
     ) -> None:
         super().__init__(look, id=id)
         self._clock = clock
-        self._since = 0.0
-        self._doing = ""
-        self._waiting = False
+        self._view = View()
         self._timer: Timer | None = None
         self.still = False  # reduced motion
 
-    def show(self, since: float, doing: str, *, waiting: bool) -> None:
-        """`since` 0 means idle; `waiting` means for the person."""
-        self._since, self._doing, self._waiting = since, doing, waiting
-        moving = bool(since) and not waiting
+    def show(self, view: View) -> None:
+        """Idle, at work, waiting for the person, or until a request is tried again."""
+        before, self._view = self._view, view
+        if _facts(before) == _facts(view):
+            return
+        moving = view.busy and not view.asks
         if moving and self._timer is None:
             self._timer = self.set_interval(1.0 if self.still else 1 / RATE, self.refresh_rows)
         elif not moving and self._timer is not None:
@@ -46,20 +49,31 @@ class Spinner(Rows):
         self.refresh_rows()
 
     def rows(self, width: int) -> list[Line]:
-        if self._waiting:
-            return []
-        if not self._since:
-            return [BLANK]
-        passed = max(0.0, self._clock() - self._since)
-        mark = "●" if self.still else FRAMES[int(passed * RATE) % len(FRAMES)]
-        seconds = int(passed)
-        doing = one_line(self._doing) or "Working"
-        tail = f"  {seconds} s" if seconds else ""
-        room = max(8, width - cells.width(tail) - 22)
-        row = line(
-            Span(f"{mark} ", "accent"),
-            Span(cells.fit(doing, room), "dim"),
-            Span(tail, "faint"),
-            Span("  esc to stop", "faint"),
-        )
-        return [clip(row, width)]
+        return rows_of(self._view, self._clock(), width, still=self.still)
+
+
+def rows_of(view: View, now: float, width: int, *, still: bool) -> list[Line]:
+    """What runs and for how long; of a wait for another try, how long it still takes."""
+    if view.asks:
+        return []
+    if not view.busy:
+        return [BLANK]
+    passed = max(0.0, now - view.busy_since)
+    mark = "●" if still else FRAMES[int(passed * RATE) % len(FRAMES)]
+    left = math.ceil(view.until - now) if view.until else 0
+    tail = f"  {int(passed)} s" if passed >= 1 else ""
+    if left > 0:
+        tail = f"  again in {left} s ({view.tries})"
+    doing = one_line(view.doing) or "Working"
+    room = max(8, width - cells.width(tail) - AROUND)
+    row = line(
+        Span(f"{mark} ", "accent"),
+        Span(cells.fit(doing, room), "dim"),
+        Span(tail, "faint"),
+        Span("  esc to stop", "faint"),
+    )
+    return [clip(row, width)]
+
+
+def _facts(view: View) -> tuple[object, ...]:
+    return (view.busy_since, view.doing, bool(view.asks), view.until, view.tries)

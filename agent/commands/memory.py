@@ -40,7 +40,7 @@ async def memory(args: str, context: CommandContext) -> Outcome:
                 kind, _, line = rest.strip().partition(" ")
                 if kind not in KINDS:
                     kind, line = "project", rest
-                path = await asyncio.to_thread(book.add, line, kind)
+                path = await book.add(line, kind)
                 return Say.text(f"Added to {path}. It counts from the next /clear on.")
             case "allow":
                 paths = await asyncio.to_thread(book.approve)

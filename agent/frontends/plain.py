@@ -16,6 +16,7 @@ from gatewright.agent.events import (
     TurnStarted,
 )
 from gatewright.agent.exits import Exit, code_of
+from gatewright.agent.frontends.running import Running
 from gatewright.agent.frontends.turn import (
     CRASHED,
     MAIN,
@@ -31,18 +32,20 @@ from gatewright.agent.session import Session
 from gatewright.agent.structured import Shape
 from gatewright.tools.interact import Answer
 
+PATIENCE = 3.0  # seconds of waiting that need no word
+
 
 async def run(
     session: Session, options: LaunchOptions, out: Sink, err: Sink, *, chatty: bool = False
 ) -> int:
     """Ask `options.prompt` and print the answer; returns the exit code.
 
-    Errors, and what was wrong before the first turn, always go to `err`; progress only when
-    `chatty`.
+    Errors, waits, and what was wrong before the first turn, always go to `err`; progress only
+    when `chatty`.
     """
     shape = shape_of(options)
     follower = Follower(session, shape)
-    early = EarlyWarnings()
+    early, progress = EarlyWarnings(), Progress()
     answer = ""
     ended: TurnEnded | None = None
     async for envelope in follower.turn(options.prompt):
@@ -55,7 +58,8 @@ async def run(
                 session.answer(ask, Answer(cancelled=True))
             case _:
                 pass
-        if line := early.line(envelope) or (progress(envelope) if chatty else ""):
+        told = chatty or worth_a_word(envelope.event)
+        if line := early.line(envelope) or (progress.line(envelope) if told else ""):
             err.write(visible(f"{line}\n"))
     return _finish(answer, ended, shape, (out, err))
 
@@ -81,6 +85,11 @@ def _finish(
     return code
 
 
+def worth_a_word(event: AnyEvent) -> bool:
+    """A silence that somebody would wonder about."""
+    return isinstance(event, RetryScheduled) and event.seconds >= PATIENCE
+
+
 class EarlyWarnings:
     """What is wrong with settings, trust or storage: said also where nobody wants progress."""
 
@@ -98,18 +107,26 @@ class EarlyWarnings:
         return ""
 
 
-def progress(envelope: Envelope) -> str:
-    """One line about what happened, or an empty string for what is not worth one."""
-    line = _line(envelope.event)
-    return f"[{envelope.agent}] {line}" if line and envelope.agent != MAIN else line
+class Progress:
+    """One line about each thing that happens; results of calls side by side name their call."""
+
+    def __init__(self) -> None:
+        self._running = Running()
+
+    def line(self, envelope: Envelope) -> str:
+        """An empty string for what is not worth one."""
+        name = self._running.name_of(envelope.event)
+        line = _line(envelope.event, name)
+        return f"[{envelope.agent}] {line}" if line and envelope.agent != MAIN else line
 
 
-def _line(event: AnyEvent) -> str:
+def _line(event: AnyEvent, name: str) -> str:
     match event:
         case ToolStarted(verb=verb, target=target):
             return f"{verb} {target}".rstrip()
         case ToolFinished(ok=ok, summary=summary) if summary:
-            return f"  {'ok' if ok else 'failed'}: {summary}" if summary != "refused" else ""
+            how = f"{'ok' if ok else 'failed'}: {summary}"
+            return f"  {name}{how}" if summary != "refused" else ""
         case Decided(behavior="deny", tool=tool, reason=reason):
             return f"  denied {tool}: {reason}"
         case RetryScheduled(attempt=attempt, attempts=attempts, seconds=seconds, reason=reason):

@@ -23,6 +23,7 @@ from gatewright.agent.events import (
     TurnStarted,
     UserMessage,
 )
+from gatewright.agent.frontends.running import Running
 from gatewright.agent.frontends.turn import MAIN, text_of
 from gatewright.agent.printable import as_run, visible
 from gatewright.tools.blocks import Block, Command, Diff, Output, plain
@@ -46,15 +47,16 @@ class Spoken:
         self._streamed = False
         self._busy = False
         self._queued = 0
+        self._running = Running()
 
     def text(self, envelope: Envelope) -> str:
         """What to print for one event."""
-        said = self._text(envelope.event)
+        said = self._text(envelope.event, self._running.name_of(envelope.event))
         if said and envelope.agent != MAIN:
             return f"[{envelope.agent}] {said}"
         return said
 
-    def _text(self, event: AnyEvent) -> str:
+    def _text(self, event: AnyEvent, name: str) -> str:
         match event:
             case TextDelta(text=text):
                 return self._stream(text)
@@ -68,7 +70,7 @@ class Spoken:
             case TurnStarted() | TurnEnded() | QueueChanged():
                 return self._turning(event)
             case ToolFinished() as finished:
-                return self._finished(finished)
+                return self._finished(finished, name)
             case _:
                 return _line(event)
 
@@ -84,10 +86,13 @@ class Spoken:
                 more, self._queued = len(texts) > self._queued, len(texts)
                 return "(This waits for the next step.)\n" if more and self._busy else ""
 
-    def _finished(self, event: ToolFinished) -> str:
+    def _finished(self, event: ToolFinished, name: str) -> str:
         shown = "".join(map(self._shown, event.view))
         how = "ok" if event.ok else "failed"
-        return f"{shown}  {how}: {event.summary}\n" if event.summary else f"{shown}  {how}\n"
+        how = f"{how}: {event.summary}" if event.summary else how
+        if name:  # of calls side by side: first of which one, then what came of it
+            return f"{name}{how}\n{shown}"
+        return f"{shown}  {how}\n"
 
     def _shown(self, block: Block) -> str:
         """A change in full, the beginning of an output."""

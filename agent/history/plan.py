@@ -8,7 +8,14 @@ from pathlib import Path
 
 import msgspec
 
-from gatewright.agent.events import AnyEvent, FileSaved, FilesRestored, FileState, TreeSaved
+from gatewright.agent.events import (
+    AnyEvent,
+    FileSaved,
+    FilesRestored,
+    FileState,
+    Rewound,
+    TreeSaved,
+)
 from gatewright.agent.history.shadow import Change
 
 
@@ -20,6 +27,7 @@ class Target(msgspec.Struct, frozen=True):
     mode: int
     ours: bool = False
     left: str = ""
+    lines: tuple[str, ...] = ()  # the person's own since then: they stay
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -41,14 +49,26 @@ class Sources(msgspec.Struct, frozen=True):
     object: Callable[[str], bytes]
 
 
-def targets(events: Iterable[AnyEvent], sources: Sources) -> list[Target]:
+def targets(  # noqa: C901  one case each
+    events: Iterable[AnyEvent], sources: Sources
+) -> list[Target]:
     """How each recorded file was before these events, the earliest record counting."""
     found: dict[Path, Target] = {}
-    before = ""
+    before, undone = "", False
+    own: dict[Path, tuple[str, ...]] = {}
     for event in events:
         match event:
+            case FileSaved(state=state, line=line) if line:
+                path = Path(state.path)
+                own[path] = (*own.get(path, ()), line)
+                continue
             case FileSaved(state=state):
                 _add(found, _kept(state, sources))
+            case Rewound():
+                undone = True
+                continue
+            case FilesRestored() if undone:
+                pass  # of the branch that was left: with what it had changed it comes to nothing
             case FilesRestored(files=files):
                 for state in files:
                     _add(found, _kept(state, sources))
@@ -60,7 +80,10 @@ def targets(events: Iterable[AnyEvent], sources: Sources) -> list[Target]:
                 before = ""
             case _:
                 pass
-    return list(found.values())
+        undone = False
+    return [
+        msgspec.structs.replace(target, lines=own.get(target.path, ())) for target in found.values()
+    ]
 
 
 def _add(found: dict[Path, Target], target: Target) -> None:
@@ -104,6 +127,9 @@ def _step(target: Target) -> Step | None:
     if now is None:
         return None if data is None else Step(target, "create", added=_lines(data))
     old, mode = now
+    if target.lines and (data is not None or target.ours):
+        data = _with_lines(target, old)
+        target = msgspec.structs.replace(target, data=data, mode=target.mode or mode)
     if data is None:
         if target.ours:
             return Step(target, "delete", removed=_lines(old))
@@ -111,6 +137,16 @@ def _step(target: Target) -> Step | None:
     if old == data and mode == target.mode:
         return None
     return Step(target, "change", *_counts(old, data))
+
+
+def _with_lines(target: Target, now: bytes) -> bytes | None:
+    """The bytes with those of the person's lines that are still there."""
+    data, there = target.data or b"", now.splitlines()
+    for line in target.lines:
+        text = line.encode()
+        if text in there and text not in data.splitlines():
+            data += (b"" if not data or data.endswith(b"\n") else b"\n") + text + b"\n"
+    return data or target.data
 
 
 def _now(target: Target) -> tuple[bytes, int] | None:

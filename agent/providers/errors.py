@@ -57,8 +57,9 @@ _STATUS = {
     503: FailureKind.OVERLOADED,
     529: FailureKind.OVERLOADED,
 }
+_NEXT = {FailureKind.AUTH: " Check it, or run `agent login`."}
 _SENTENCE = {
-    FailureKind.AUTH: "{who} did not accept the key{status}{said} Check it, or run `agent login`.",
+    FailureKind.AUTH: "{who} did not accept the key{status}{said}",
     FailureKind.QUOTA: "{who} reports no credit or quota left{status}{said}",
     FailureKind.RATE: "{who} limits the rate of requests{status}{said}",
     FailureKind.OVERLOADED: "{who} is overloaded{status}{said}",
@@ -105,6 +106,7 @@ def failure(
     )
     if not sentence.endswith((".", "!", "?", "…")):
         sentence += "."
+    sentence += _NEXT.get(kind, "")
     return ProviderError(kind, sentence, status=status, retry_after=retry_after)
 
 
@@ -161,11 +163,19 @@ def _read(body: bytes) -> tuple[str, tuple[str, ...]]:
         value: Any = decoded(body)
     except Unreadable:
         return _plain(body), ()
+    message, codes = _of(value)
+    if message[:1] in ("{", "["):  # a gateway that quotes what the server behind it said
+        message, more = _read(message.encode())
+        codes = (*codes, *more)
+    return message, codes
+
+
+def _of(value: Any) -> tuple[str, tuple[str, ...]]:
     if listed := rows(value):
         value = listed[0]  # Gemini's endpoint wraps the error in a list
     outer = table(value)
     if not outer:
-        return _plain(body), ()
+        return "", ()
     if message := text(outer.get("error")):
         return message, ()
     inner = table(outer.get("error")) or outer
@@ -178,4 +188,4 @@ def _read(body: bytes) -> tuple[str, tuple[str, ...]]:
 
 def _plain(body: bytes) -> str:
     page = body[:2000].decode("utf-8", "replace").strip()
-    return "" if page.startswith("<") else page  # a proxy's HTML page says nothing in a sentence
+    return "" if page[:1] in ("<", "{", "[") else page  # HTML or broken JSON is no sentence

@@ -16,7 +16,7 @@ from gatewright.agent.transcript.backwards import lines_backwards
 from gatewright.agent.transcript.writer import TranscriptLock
 
 DAY = 86_400.0
-BESIDE = (".torn", ".jsonl.bak")
+BESIDE = (".torn", ".jsonl.bak", ".turn")
 
 
 class Repaired(msgspec.Struct, frozen=True):

@@ -10,6 +10,7 @@ from gatewright.agent.briefing import Briefing
 from gatewright.agent.commands.memory import init, memory
 from gatewright.agent.commands.outcome import Submit
 from gatewright.agent.commands.registry import CommandContext, Commands
+from gatewright.agent.events import AnyEvent, FileSaved, FileState
 from gatewright.agent.memory_book import MemoryBook
 from gatewright.agent.options import LaunchOptions
 from gatewright.agent.surroundings import Surroundings, survey
@@ -82,3 +83,10 @@ def test_the_prompt_stays_until_a_clear(around: Surroundings) -> None:
     briefing.renew()
     assert "New rule." in briefing.blocks()[1]
     assert [file.path.name for file in briefing.memory().files] == ["AGENTS.md"]
+
+
+async def test_a_line_is_told_as_the_persons_own(around: Surroundings) -> None:
+    told: list[AnyEvent] = []
+    book = MemoryBook(lambda: around, Briefing(lambda: around), told.append)
+    path = await book.add("use tabs", "project")
+    assert told == [FileSaved(state=FileState(path=str(path)), line="- use tabs")]

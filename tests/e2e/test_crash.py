@@ -122,3 +122,45 @@ def test_a_torn_last_line_is_no_obstacle(program: Program) -> None:
         messages = server.bodies[-1]["messages"]
     assert_valid(messages)
     assert [m["content"][0]["text"] for m in messages] == ["First.", "One.", "Second."]
+
+
+WAITING = "say: The answer is not\nwait: gate\n---\nsay: All of it.\n"
+
+
+def test_an_answer_that_was_cut_off_is_said_to_be(program: Program) -> None:
+    """And only then: neither an answer that came whole, nor one that the person stopped."""
+    told = "The last answer was cut off"
+    with ServerThread(WAITING) as server:
+        with program.terminal("--model", MODEL, env=keys(server)) as terminal:
+            terminal.wait_for("Ask anything")
+            terminal.send("What is it?")
+            terminal.press("enter")
+            terminal.wait_for("The answer is not")
+            terminal.kill(signal.SIGKILL)
+            terminal.wait_exit()
+        with program.terminal("--continue", env=keys(server)) as terminal:
+            terminal.wait_for("What is it?", told)
+            terminal.send("Go on.")
+            terminal.press("enter")
+            terminal.wait_for("All of it.")
+            terminal.kill(signal.SIGKILL)
+            terminal.wait_exit()
+        with program.terminal("--continue", env=keys(server)) as terminal:
+            shown = terminal.wait_for("All of it.", "Ask anything")
+            assert shown.count(told) == 1, "it was true once"
+    assert not list(program.home.rglob("*.turn"))
+
+
+def test_an_answer_that_the_person_stopped_was_not_cut_off(program: Program) -> None:
+    with ServerThread(WAITING) as server:
+        with program.terminal("--model", MODEL, env=keys(server)) as terminal:
+            terminal.wait_for("Ask anything")
+            terminal.send("What is it?")
+            terminal.press("enter")
+            terminal.wait_for("The answer is not")
+            terminal.press("escape")
+            terminal.wait_for("Interrupted")
+            terminal.kill(signal.SIGKILL)
+            terminal.wait_exit()
+        with program.terminal("--continue", env=keys(server)) as terminal:
+            assert "The last answer was cut off" not in terminal.wait_for("What is it?", MODEL)

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.program import Program
-from tests.e2e.stage import say, screen, texts
+from tests.e2e.stage import MODEL, say, screen, served, texts
+from tests.fakes.model_server import ServerThread
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(30)]
 
@@ -89,3 +90,48 @@ def until_gone(pids: list[int]) -> None:
     while any(map(_lives, pids)):
         assert time.monotonic() < end, "the command lives on"
         time.sleep(0.01)
+
+
+def test_what_a_stopped_command_had_printed_stays(program: Program) -> None:
+    """In sight, and for the model."""
+    program.unconfined()
+    script = running("echo half of it; sleep 60") + "say: I saw half of it.\n"
+    with screen(program, script, *BYPASS) as (terminal, server):
+        say(terminal, "Do it.")
+        terminal.wait_for("    half of it")
+        terminal.press("escape")
+        shown = terminal.wait_for("Interrupted", "interrupted")
+        assert "    half of it" in shown
+        say(terminal, "What did it say?")
+        terminal.wait_for("I saw half of it.")
+        assert any(text.startswith("half of it") for text in texts(server.bodies[-1]))
+
+
+BUSY = 'status: 429 retry_after=4 body={"error": {"message": "slow down"}}\n---\nsay: Now.\n'
+
+
+def test_a_wait_for_the_server_counts_down(program: Program) -> None:
+    with screen(program, BUSY) as (terminal, _):
+        say(terminal, "Hi.")
+        shown = terminal.wait_for("limits the rate of requests (429): slow down.", "again in 4 s")
+        assert "{" not in shown
+        terminal.wait_for("again in 3 s")
+        terminal.wait_for("again in 2 s")
+        terminal.wait_for("Now.")
+
+
+def test_print_mode_says_that_it_waits_and_how_long(program: Program) -> None:
+    with ServerThread(BUSY) as server:
+        done = program.run("-p", "Hi.", "--model", MODEL, env=served(server))
+    assert done.stdout == "Now.\n"
+    assert done.stderr.count("(429): slow down. Trying again in 4 s (1 of 10).\n") == 1
+
+
+def test_a_missing_file_is_a_short_sentence(program: Program) -> None:
+    script = 'call: Read {"file_path": "note.txt"}\n---\nsay: It is not there.\n'
+    with screen(program, script) as (terminal, server):
+        say(terminal, "Read it.")
+        shown = terminal.wait_for("It is not there.", "not found")
+        assert "There is no note.txt. Near names there: notes.txt." in shown
+        assert "The current directory is" not in shown, "that is for the model"
+        assert "The current directory is" in "".join(texts(server.bodies[-1]))

@@ -11,7 +11,15 @@ from contextlib import asynccontextmanager
 import pytest
 
 from gatewright.agent.commands.core import built_in
-from gatewright.agent.events import Asked, AssistantMessage, Envelope, TextDelta
+from gatewright.agent.events import (
+    AnyEvent,
+    Asked,
+    AssistantMessage,
+    Envelope,
+    TextDelta,
+    ToolFinished,
+    ToolStarted,
+)
 from gatewright.agent.frontends.line import GREETING, Conversation, Ports
 from gatewright.agent.frontends.reader import LineReader
 from gatewright.agent.frontends.spoken import Spoken, answer_from, question
@@ -237,3 +245,24 @@ def test_text_is_held_until_its_line_is_complete() -> None:
     assert said(TextDelta(text="ne\nTwo")) == "One line\n"
     assert said(AssistantMessage(id="", model="", parts=(TextPart("One line\nTwo"),))) == "Two\n"
     assert said(AssistantMessage(id="", model="", parts=(TextPart("Whole"),))) == "Whole\n"
+
+
+def test_results_of_calls_side_by_side_are_told_with_their_names() -> None:
+    spoken = Spoken()
+
+    def told(*events: AnyEvent) -> str:
+        made = (
+            Envelope(seq=1, uuid="", parent="", timestamp=0.0, agent="main", event=event)
+            for event in events
+        )
+        return "".join(map(spoken.text, made))
+
+    def begun(id: str) -> ToolStarted:
+        return ToolStarted(call_id=id, name="Read", input={}, verb="Read", target=id)
+
+    def ended(id: str) -> ToolFinished:
+        return ToolFinished(call_id=id, ok=True, content=(), summary="3 lines")
+
+    assert told(begun("a"), ended("a")) == "Read a\n  ok: 3 lines\n"
+    both = told(begun("a"), begun("b"), ended("a"), ended("b"))
+    assert both == "Read a\nRead b\nRead a: ok: 3 lines\nRead b: ok: 3 lines\n"

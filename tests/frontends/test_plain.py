@@ -6,7 +6,14 @@ import io
 
 import pytest
 
-from gatewright.agent.events import TurnEnded
+from gatewright.agent.events import (
+    AnyEvent,
+    Envelope,
+    RetryScheduled,
+    ToolFinished,
+    ToolStarted,
+    TurnEnded,
+)
 from gatewright.agent.exits import Exit, code_of
 from gatewright.agent.frontends import plain
 from gatewright.agent.loop import Limits
@@ -76,3 +83,30 @@ async def test_failures_say_why_and_whether_to_retry(error: str, code: Exit) -> 
 def test_every_end_has_a_code(stop: Stop) -> None:
     code = code_of(TurnEnded(stop=stop))
     assert (code is Exit.OK) == (stop in {Stop.COMPLETED, Stop.USER_REFUSED, Stop.HOOK_STOPPED})
+
+
+def test_a_long_wait_is_said_where_nobody_asked_for_progress() -> None:
+    started = RetryScheduled(attempt=1, attempts=10, seconds=20.0, reason="Too many requests.")
+    assert plain.worth_a_word(started)
+    assert not plain.worth_a_word(RetryScheduled(attempt=1, attempts=3, seconds=1.0, reason="x"))
+
+
+def test_results_of_calls_side_by_side_are_told_apart() -> None:
+    progress = plain.Progress()
+
+    def told(*events: AnyEvent) -> list[str]:
+        made = (
+            Envelope(seq=1, uuid="", parent="", timestamp=0.0, agent="main", event=event)
+            for event in events
+        )
+        return list(map(progress.line, made))
+
+    def begun(id: str) -> ToolStarted:
+        return ToolStarted(call_id=id, name="Read", input={}, verb="Read", target=id)
+
+    def ended(id: str) -> ToolFinished:
+        return ToolFinished(call_id=id, ok=True, content=(), summary="3 lines")
+
+    assert told(begun("a"), ended("a")) == ["Read a", "  ok: 3 lines"]
+    both = told(begun("a"), begun("b"), ended("a"), ended("b"))
+    assert both == ["Read a", "Read b", "  Read a: ok: 3 lines", "  Read b: ok: 3 lines"]

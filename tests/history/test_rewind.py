@@ -15,7 +15,9 @@ from gatewright.agent.conversation import Conversation
 from gatewright.agent.errors import SessionError
 from gatewright.agent.events import (
     AnyEvent,
+    FileSaved,
     FilesRestored,
+    FileState,
     Noticed,
     Rewound,
     TreeSaved,
@@ -215,3 +217,33 @@ async def test_a_home_that_cannot_be_written_is_told_once(tmp_path: Path) -> Non
     assert kinds == ["FileSaved", "Noticed"]
     (step,) = await history.plan(emitted)
     assert step.kind == "leave"
+
+
+async def test_going_back_leaves_the_lines_that_the_person_has_added(tmp_path: Path) -> None:
+    async with talking(tmp_path, "write notes=1", "write notes=2") as (desk, seen):
+        past, notes = desk.session.past, desk.root / "notes"
+
+        def remember(line: str) -> None:
+            """As `#` does."""
+            notes.write_text(f"{notes.read_text('utf-8')}\n{line}\n", encoding="utf-8")
+            state = FileState(path=str(notes))
+            desk.hub.publish(FileSaved(state=state, line=line))
+
+        remember("- use tabs")
+        await say(desk.session, seen, "write other=3")
+        assert [point.files for point in past.points()] == [1, 1, 1], "a line is no change of ours"
+        await past.go_back(past.points()[1].id)
+        assert desk.files() == {"notes": "1\n- use tabs\n"}
+        await past.go_back(past.points()[0].id)
+        assert desk.files() == {"notes": "- use tabs\n"}, "also when it goes back once more"
+        remember("- and no semicolons")
+        await past.undo()
+        assert desk.files()["notes"].endswith("- use tabs\n- and no semicolons\n")
+
+
+async def test_a_line_that_the_person_took_out_again_does_not_come_back(tmp_path: Path) -> None:
+    async with talking(tmp_path, "write notes=1", "write notes=2") as (desk, _):
+        path = desk.root / "notes"
+        desk.hub.publish(FileSaved(state=FileState(path=str(path)), line="- use tabs"))
+        await desk.session.past.go_back(desk.session.past.points()[1].id)
+        assert desk.files() == {"notes": "1"}

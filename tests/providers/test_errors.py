@@ -117,3 +117,31 @@ def test_retry_after(headers: dict[str, str], seconds: float | None) -> None:
 )
 def test_errors_in_the_stream(error: object, kind: FailureKind) -> None:
     assert failure_in_stream(error).kind is kind
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "text"),
+    [
+        (
+            401,
+            anthropic("authentication_error", "invalid x-api-key"),
+            "who did not accept the key (401): invalid x-api-key. Check it, or run `agent login`.",
+        ),
+        (401, "", "who did not accept the key (401). Check it, or run `agent login`."),
+        (429, '{"oops": [1, 2]}', "who limits the rate of requests (429)."),
+        (429, '[1, "a"]', "who limits the rate of requests (429)."),
+        (500, '{"error": {"mess', "who failed to answer (500)."),
+        (
+            429,
+            openai(anthropic("rate_limit_error", "slow down")),
+            "who limits the rate of requests (429): slow down.",
+        ),
+        (
+            404,
+            anthropic("not_found_error", "model: claude-nope"),
+            "who refused the request (404): model: claude-nope.",
+        ),
+    ],
+)
+def test_what_a_person_reads_is_a_sentence(status: int, body: str, text: str) -> None:
+    assert str(failure_of(status, {}, body.encode(), who="who")) == text

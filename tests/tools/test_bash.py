@@ -13,7 +13,7 @@ import pytest
 
 from gatewright.tools.bash import Bash
 from gatewright.tools.blocks import Output
-from gatewright.tools.protocol import SpawnRequest
+from gatewright.tools.protocol import Progress, SpawnRequest, ToolResult
 from gatewright.tools.shelljob import ShellLimits
 from gatewright.tools.snapshot import snapshot
 from gatewright.tools.system.secrets import Secrets
@@ -453,3 +453,25 @@ async def test_a_thousand_commands_leave_nothing(marked: Toolbox, tmp_path: Path
 
 def box_files(tmp_path: Path) -> list[Path]:
     return [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+async def test_an_interrupted_command_leaves_what_it_had_printed(box: Toolbox) -> None:
+    left: list[ToolResult] = []
+    printed = asyncio.Event()
+
+    def progress(news: Progress) -> None:
+        if "second" in news.tail:
+            printed.set()
+
+    box.set(leave=left.append, progress=progress)
+    command = "echo first; echo second; sleep 30"
+    running = asyncio.create_task(box.call("Bash", command=command))
+    async with asyncio.timeout(10):
+        await printed.wait()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    (result,) = left
+    assert (result.ok, result.summary) == (False, "interrupted")
+    assert text(result).startswith("first\nsecond\n[The person interrupted the command")
+    assert result.view == (Output("first\nsecond"),)

@@ -65,7 +65,8 @@ async def test_a_dropped_picture_goes_along_and_backspace_takes_it_away(folder: 
         await on.gone("+ shot.png")
 
 
-async def test_taking_a_queued_message_back_brings_its_picture(folder: Path) -> None:
+@pytest.mark.parametrize("key", ["escape", "up"])
+async def test_taking_a_queued_message_back_brings_its_picture(folder: Path, key: str) -> None:
     session = FakeSession(cwd=str(folder))
     async with stage(session) as on:
         await on.settled()
@@ -75,7 +76,7 @@ async def test_taking_a_queued_message_back_brings_its_picture(folder: Path) -> 
         await on.press("enter")
         await on.until(lambda: len(session.queued) == 1)
         (folder / "shot.png").unlink()  # it was read when it was sent
-        await on.press("escape")
+        await on.press(key)
         await on.see("[Picture shot.png #1] one", "+ shot.png")
         await on.press("enter")
         await on.until(lambda: len(session.attached) == 2)

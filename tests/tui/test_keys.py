@@ -241,3 +241,19 @@ async def test_a_narrow_screen_has_no_room_for_the_hint() -> None:
         )
         shown = await s.see("make all  4 s", "cc -c a.c")
         assert "ctrl+b" not in shown
+
+
+async def test_up_takes_back_what_waits_instead_of_copying_it() -> None:
+    session = FakeSession()
+    session.busy = True
+    async with stage(session) as s:
+        session.publish(TurnStarted())
+        await s.type("one more thing")
+        await s.press("enter")
+        await s.until(lambda: session.queued == ("one more thing",))
+        await s.press("up")
+        await s.until(lambda: session.queued == ())
+        assert s.app.repl.box.text == "one more thing"
+        await s.type(", please")
+        await s.press("enter")
+        await s.until(lambda: session.queued == ("one more thing, please",))

@@ -199,7 +199,8 @@ def test_the_status_follows_the_session() -> None:
     assert (view.mode, view.model, view.cwd) == ("plan", "n", "/p")
     assert (view.cost, view.context, view.window) == (0.5, 50, 100)
     assert (view.queue, view.tasks) == (("next",), ("t",))
-    assert view.doing == "Busy: trying again in 4 s (1 of 3)"
+    assert (view.doing, view.tries) == ("Busy", "1 of 3")
+    assert view.until == 107.0 + 4
 
 
 def test_a_turn_that_a_no_ended_says_so_and_what_it_cost() -> None:
@@ -284,3 +285,19 @@ def test_the_title_outlives_a_summary() -> None:
     )
     assert play(done)[0].title == "Mend it"
     assert play(ev.TitleChanged(title="Mine"), ev.Compacted("s", "auto", 9))[0].title == "Mine"
+
+
+def test_the_wait_for_another_try_is_over_once_an_answer_comes_or_the_turn_ends() -> None:
+    waiting, _ = play(
+        ev.TurnStarted(), ev.RetryScheduled(attempt=1, attempts=3, seconds=4, reason="Busy.")
+    )
+    for event in (ev.TextDelta(text="a"), ev.TurnEnded(stop=Stop.ABORTED_STREAMING)):
+        assert play(event, view=waiting)[0].until == 0
+
+
+def test_the_status_line_says_where_commands_run() -> None:
+    view, _ = play(ev.SessionStarted(model="m", mode="default", cwd="/p", app="1"))
+    view, _ = play(ev.Moved(where="src/"), view=view)
+    assert status_row(view, 80, branch="main").plain.startswith("default   m   in src/   main")
+    view, _ = play(ev.Moved(where=""), view=view)
+    assert "in src/" not in status_row(view, 80).plain

@@ -77,6 +77,7 @@ class Box(TextArea):
         self.chips = Chips()
         self.menu_open = False
         self.waiting = False  # for a call that may be sent to the background
+        self.queued = False  # something sent was not taken up yet
         self._last_key = 0.0
         self._startled = 0.0  # until then, unless somebody types
         self._most = MOST_ROWS
@@ -281,6 +282,9 @@ class Box(TextArea):
         at_edge = self.cursor_at_first_line if up else self.cursor_at_last_line
         if not at_edge:
             (self.action_cursor_up if up else self.action_cursor_down)()
+            return True
+        if up and self.queued:
+            self.post_message(self.Pressed(self, "up"))
             return True
         found = self.history_.older(self.text) if up else self.history_.newer()
         if found is not None:

@@ -99,6 +99,7 @@ class Repl(Patient, inherit_bindings=False):
         transcript = self.transcript
         return {
             "escape": self._escape,
+            "up": self.desk.take_back,
             "pageup": partial(transcript.page, -1),
             "pagedown": partial(transcript.page, 1),
             "shift+up": partial(transcript.scroll_rows, -1),
@@ -165,11 +166,10 @@ class Repl(Patient, inherit_bindings=False):
         """Bring everything up to a new view."""
         before, self.view = self.view, view
         apply(self.transcript, changes)
-        running = (view.busy_since, view.doing, bool(view.asks))
-        if (before.busy_since, before.doing, bool(before.asks)) != running:
-            self.spinner.show(view.busy_since, view.doing, waiting=bool(view.asks))
+        self.spinner.show(view)
         self.agents.show(view.agents)
         self.queue.show(view.queue)
+        self.box.queued = bool(view.queue)
         self.box.waiting = bool(view.tools or view.agents)
         if before.asks != view.asks:
             self.asking.show()
