@@ -109,7 +109,10 @@ class RawExecutor:
                     result = msgspec.structs.replace(result, view=tuple(tool.view(input, result)))
                 return capped(result, ctx.spill, call.name)
 
-            given = msgspec.structs.replace(ctx, leave=lambda left: ctx.leave(finished(left)))
+            def leave(result: ToolResult) -> None:
+                ctx.leave(finished(result))
+
+            given = msgspec.structs.replace(ctx, leave=leave)
             limit = None if unlimited else self._time_limit
             return finished(await self._run(tool, input, given, limit))
         except (InputError, ToolFailure) as failure:

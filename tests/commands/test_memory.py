@@ -13,9 +13,12 @@ from gatewright.agent.commands.registry import CommandContext, Commands
 from gatewright.agent.events import AnyEvent, FileSaved, FileState
 from gatewright.agent.memory_book import MemoryBook
 from gatewright.agent.options import LaunchOptions
+from gatewright.agent.readable import Readable, Verdict
 from gatewright.agent.surroundings import Surroundings, survey
 from tests.commands.test_history import said
 from tests.fakes.house import FakeModes, FakeRules
+
+OPEN = Readable(lambda path, real: Verdict("yes"))
 
 
 @pytest.fixture
@@ -27,7 +30,7 @@ def around(tmp_path: Path) -> Surroundings:
 
 @pytest.fixture
 def context(around: Surroundings) -> CommandContext:
-    book = MemoryBook(lambda: around, Briefing(lambda: around))
+    book = MemoryBook(lambda: around, Briefing(lambda: around, OPEN))
     return CommandContext(
         modes=FakeModes(), rules=FakeRules(), model="m", commands=Commands(), memory=book
     )
@@ -76,7 +79,7 @@ async def test_init_asks_the_model(context: CommandContext, around: Surroundings
 
 
 def test_the_prompt_stays_until_a_clear(around: Surroundings) -> None:
-    briefing = Briefing(lambda: around)
+    briefing = Briefing(lambda: around, OPEN)
     first = briefing.blocks()
     (around.where.root / "AGENTS.md").write_text("New rule.", encoding="utf-8")
     assert briefing.blocks() is first
@@ -87,6 +90,6 @@ def test_the_prompt_stays_until_a_clear(around: Surroundings) -> None:
 
 async def test_a_line_is_told_as_the_persons_own(around: Surroundings) -> None:
     told: list[AnyEvent] = []
-    book = MemoryBook(lambda: around, Briefing(lambda: around), told.append)
+    book = MemoryBook(lambda: around, Briefing(lambda: around, OPEN), told.append)
     path = await book.add("use tabs", "project")
     assert told == [FileSaved(state=FileState(path=str(path)), line="- use tabs")]

@@ -9,10 +9,13 @@ import pytest
 from gatewright.agent.briefing import Briefing
 from gatewright.agent.memory_book import MemoryBook
 from gatewright.agent.options import LaunchOptions
+from gatewright.agent.readable import Readable, Verdict
 from gatewright.agent.surroundings import survey
 from gatewright.tui.talk import remembered
 from tests.fakes.fake_session import FakeSession
 from tests.tui.stage import stage
+
+OPEN = Readable(lambda path, real: Verdict("yes"))
 
 
 @pytest.mark.parametrize(
@@ -37,7 +40,7 @@ async def test_a_line_goes_to_the_projects_file_and_not_to_the_model(tmp_path: P
     around = survey(LaunchOptions(cwd=str(tmp_path)), env, interactive=True)
     session = FakeSession()
     session.know("memory")
-    session.memory = MemoryBook(lambda: around, Briefing(lambda: around))
+    session.memory = MemoryBook(lambda: around, Briefing(lambda: around, OPEN))
     async with stage(session) as s:
         await s.type("# user names are lower case")
         await s.press("enter")
