@@ -1,4 +1,4 @@
-"""Copying what was said: by OSC 52, and to the desktop's own clipboard where a tool is there."""
+"""Copying what was said: by OSC 52, through tmux, and to the desktop where a tool is there."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ TOOLS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("xclip", ("-selection", "clipboard"), "DISPLAY"),
     ("xsel", ("--clipboard", "--input"), "DISPLAY"),
 )
+# tmux takes OSC 52 of programs only where its default is changed, but hands on what it is given
+# itself; before 3.2 it keeps that.
+TMUX = (("load-buffer", "-w", "-"), ("load-buffer", "-"))
 LIMIT = 2.0
 _ACTS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
@@ -25,29 +28,54 @@ def tool(env: Mapping[str, str]) -> tuple[str, ...] | None:
     for name, arguments, needs in TOOLS:
         if needs and not env.get(needs):
             continue
-        found = shutil.which(name)
+        found = shutil.which(name, path=env.get("PATH"))
         if found:
             return (found, *arguments)
     return None
 
 
-async def copy_locally(text: str) -> None:
-    """Give the text to the desktop; silently nothing where there is none."""
-    argv = tool(os.environ)
-    if argv is None:
-        return
-    process = await asyncio.create_subprocess_exec(
-        *argv,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.DEVNULL,
+def multiplexer(env: Mapping[str, str]) -> list[tuple[str, ...]]:
+    """The commands that hand text to the tmux around us, each for where the one before fails."""
+    found = shutil.which("tmux", path=env.get("PATH")) if env.get("TMUX") else None
+    return [(found, *arguments) for arguments in TMUX] if found else []
+
+
+async def copy_locally(text: str, env: Mapping[str, str] = os.environ) -> None:
+    """Give the text to tmux and to the desktop; silently nothing where there is neither."""
+    data = text.encode("utf-8", "replace")
+    argv = tool(env)
+    await asyncio.gather(
+        _first_that_takes(multiplexer(env), data, env),
+        _first_that_takes([argv] if argv is not None else [], data, env),
     )
+
+
+async def _first_that_takes(
+    commands: Sequence[tuple[str, ...]], data: bytes, env: Mapping[str, str]
+) -> None:
+    for argv in commands:
+        if await _given(argv, data, env):
+            return
+
+
+async def _given(argv: tuple[str, ...], data: bytes, env: Mapping[str, str]) -> bool:
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *argv,
+            env=env,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.DEVNULL,
+        )
+    except OSError:
+        return False  # it went away, or cannot be run
     try:
         async with asyncio.timeout(LIMIT):
-            await process.communicate(text.encode("utf-8", "replace"))
+            await process.communicate(data)
     except TimeoutError:
         process.kill()
         await process.wait()
+    return process.returncode == 0
 
 
 def part_of_answers(answers: Sequence[str], which: str) -> tuple[str, str]:

@@ -21,7 +21,7 @@ KEYS: tuple[Key, ...] = (
     Key("Ctrl+D", "Leave, when the prompt is empty"),
     Key("Shift+Tab", "Next permission mode"),
     Key("Ctrl+B", "Let a running command go on in the background; else one character back"),
-    Key("Ctrl+O", "Open or close the last tool output"),
+    Key("Ctrl+O", "Open the tool output in view; again opens all of them, again closes them"),
     Key("Ctrl+T", "Read and search the whole conversation"),
     Key(
         "Up, Down, Enter",

@@ -181,6 +181,41 @@ async def test_opening_a_call_shows_all_of_it() -> None:
         await s.see("lines above", "line 99")
 
 
+def calls(s: Stage, count: int) -> None:
+    for n in range(count):
+        output = Output("\n".join(f"call {n} line {row}" for row in range(12)))
+        started = ev.ToolStarted(call_id=f"{n}", name="Bash", input={}, verb="Run", target=f"t{n}")
+        s.session.publish(
+            started,
+            ev.ToolFinished(call_id=f"{n}", ok=True, content=(), view=(output,), summary="done"),
+        )
+
+
+async def test_what_is_in_view_opens_not_what_came_last() -> None:
+    async with stage() as s:
+        calls(s, 9)
+        await s.see("call 8 line 11")
+        await s.press("ctrl+home")
+        await s.see("t0")
+        await s.press("ctrl+o")
+        await s.see("call 0 line 0", "call 0 line 11")
+        assert "t0" in s.text()
+
+
+async def test_a_second_press_opens_all_and_the_next_closes_them() -> None:
+    async with stage(size=(80, 60)) as s:
+        calls(s, 3)
+        await s.see("call 2 line 11")
+        await s.press("ctrl+o")
+        await s.see("call 2 line 0")
+        assert "call 1 line 0\n" not in s.text()
+        await s.press("ctrl+o")
+        await s.see("call 0 line 0", "call 1 line 0", "call 2 line 0")
+        await s.press("ctrl+o")
+        await s.gone("call 2 line 0")
+        assert not any(f"call {n} line 0\n" in s.text() for n in range(3))
+
+
 async def test_a_collapsed_output_counts_the_lines_that_are_not_shown() -> None:
     text, hidden = preview("\n".join(f"line {n}" for n in range(2000)))
     item = ToolRun(0, "c", "Bash", "Run", "make", "ok", view=(Output(text, 0, hidden),))

@@ -285,7 +285,7 @@ class Repl(Patient, inherit_bindings=False):
         self.status.tell("")
 
     def action_open(self) -> None:
-        self.transcript.toggle_last()
+        self.transcript.open_more()
 
     def action_redraw(self) -> None:
         self.refresh(repaint=True, layout=True)

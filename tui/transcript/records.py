@@ -132,6 +132,14 @@ class Records:
         self._expanded ^= {id}
         self._drop(id)
 
+    def open_everything(self, *, on: bool) -> None:
+        """Show the bodies of all records, or of none."""
+        self.open_all = on
+        self._expanded.clear()
+        self._chunks.clear()
+        self._rows.clear()
+        self._held = 0
+
     def expanded(self, item: int) -> bool:
         found = self._items[item]
         shown = self.open_all or (self.open_thoughts and isinstance(found, Thought))

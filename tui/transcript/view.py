@@ -6,7 +6,7 @@ stays at a place is explicit; new content never moves what a person is reading.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import NamedTuple
 
@@ -344,25 +344,45 @@ class Transcript(Widget, can_focus=False):
             rows += made[part.first : part.last]
         return copied(rows[: end + 1], Point(0, first.column), Point(end, last.column))
 
-    def toggle_last(self) -> bool:
-        """Open or close what was opened last, else the last record with more to show."""
-        visible = [part.item for part in reversed(self._parts)]
-        again = [n for n in visible if self.records.at(n).id == self._opened]
-        first = visible[-1] if visible else 0
-        earlier = range(first - 1, max(-1, first - FURTHER), -1)
-        for item in chain(again, visible, earlier):
-            kept = isinstance(self.records.at(item), ToolRun | Thought | Said)
-            if item in again or (kept and self.records.has_more(item)):
+    def open_more(self) -> bool:
+        """Open or close the record in view; a second press opens all, the next closes them."""
+        records = self.records
+        visible = [part.item for part in self._parts]
+        again = next((n for n in visible if records.at(n).id == self._opened), None)
+        if records.open_all or (again is not None and records.expanded(again)):
+            more = not records.open_all and any(map(self._opens, self._in_view(visible)))
+            records.open_everything(on=more)
+            self._opened = 0
+            self._show_from(again)
+            return True
+        for item in self._in_view(visible):
+            if self._has_more(item):
                 self._toggle(item)
+                self._opened = records.at(item).id
                 return True
         return False
 
+    def _opens(self, item: int) -> bool:
+        return not self.records.expanded(item) and self._has_more(item)
+
+    def _has_more(self, item: int) -> bool:
+        kept = isinstance(self.records.at(item), ToolRun | Thought | Said)
+        return kept and self.records.has_more(item)
+
+    def _in_view(self, visible: list[int]) -> Iterator[int]:
+        """The last record seen, or the first where somebody reads; then those above."""
+        first = visible[0] if visible else 0
+        here = dict.fromkeys(visible if self.place is not None else reversed(visible))
+        return chain(here, range(first - 1, max(-1, first - FURTHER), -1))
+
     def _toggle(self, item: int) -> None:
         self.records.toggle(item)
-        opened = self.records.expanded(item)
-        self._opened = self.records.at(item).id if opened else 0
-        place = Place(item, 0, 0)
-        if opened and self.place is None and not at_end(self.records, place, self.size.height):
-            self._go(place)  # what opens shows its first row, wherever its end is
+        self._show_from(item if self.records.expanded(item) else None)
+
+    def _show_from(self, item: int | None) -> None:
+        """What opens shows its first row, wherever its end is."""
+        place = Place(item, 0, 0) if item is not None else None
+        if place and self.place is None and not at_end(self.records, place, self.size.height):
+            self._go(place)
         else:
             self.sync()
