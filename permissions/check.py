@@ -110,6 +110,7 @@ def _context(about: Mapping[str, Any], place: Place) -> Context:
         links=_mapping(about, "symlinks"),
         hosts={host: tuple(map(str, ips)) for host, ips in _get(about, "resolves", dict).items()},
         is_dirty=_flag(about, "dirtyGit", default=False),
+        recoverable=tuple(lexical(text) for text in _texts(about, "recoverable")),
         unlisted=PUBLIC_ADDRESS,
     )
     mode = _mode(about, "mode")

@@ -13,7 +13,7 @@ from gatewright.permissions.modes import MODES, Mode, effective
 from gatewright.permissions.paths import Paths
 from gatewright.permissions.rules import Bare, Rank, Rule, ShellForm
 from gatewright.permissions.shell.changes import changes_something
-from gatewright.permissions.shell.containment import contained, strictly_inside
+from gatewright.permissions.shell.containment import contained
 from gatewright.permissions.shell.coverage import Cover, Coverage
 from gatewright.permissions.shell.danger import Danger
 from gatewright.permissions.shell.environment import shows_environment
@@ -29,6 +29,7 @@ from gatewright.permissions.shell.restricting import fired_by_paths, fired_by_sw
 from gatewright.permissions.shell.rule_index import RuleIndex, index_of
 from gatewright.permissions.shell.suggest import suggestions
 from gatewright.permissions.shell.surroundings import Surroundings
+from gatewright.permissions.shell.waiver import lost, waived
 from gatewright.permissions.shell.wrappers import literal_feeds, opened
 from gatewright.permissions.subject import Permit, PlanKind, Verdict, covers, remote_name
 
@@ -306,7 +307,8 @@ class ShellCall:
         if found and self._waived(found):
             found = []
         if found:
-            return f"{found[0].text} ({found[0].source})" if found[0].source else found[0].text
+            told = f"{found[0].text} ({found[0].source})" if found[0].source else found[0].text
+            return f"{told} {lost(self._mode, found, self._reach)}".rstrip()
         for operand, written in self._operands:
             if written and self._tier(operand):
                 return f"It would change {operand.arg.text}, which is protected."
@@ -315,14 +317,11 @@ class ShellCall:
         return ""
 
     def _waived(self, hazards: Sequence[Hazard]) -> bool:
-        """autoInProject may delete files strictly inside the root, if they are unprotected."""
-        mode = effective(self._context.mode, disable_bypass=self._context.disable_bypass)
-        if mode != "autoInProject" or not self.line.understood:
-            return False
-        return all(
-            hazard.files and all(strictly_inside(one, self._reach) for one in hazard.files)
-            for hazard in hazards
-        )
+        return waived(self._mode, hazards, self.line, self._opened, self._reach)
+
+    @property
+    def _mode(self) -> str:
+        return effective(self._context.mode, disable_bypass=self._context.disable_bypass)
 
     def always_asks(self) -> str:
         if self.line.parsable:
@@ -383,7 +382,7 @@ class ShellCall:
 
     def grants(self) -> tuple[Grant, ...]:
         """Rules that would really settle this line next time, or nothing."""
-        mode = MODES[effective(self._context.mode, disable_bypass=self._context.disable_bypass)]
+        mode = MODES[self._mode]
         if not self.line.understood or self._hazards or mode.id == "plan" or self.danger():
             return ()
         rules = suggestions(self._lacking_parts(), self._reach)

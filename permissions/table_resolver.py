@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gatewright.permissions.links import Followed, followed
-from gatewright.permissions.paths import components_meet, lexical
+from gatewright.permissions.paths import components_meet, inside, lexical
 
 
 class TableResolver:
@@ -17,11 +17,13 @@ class TableResolver:
         links: Mapping[str, str] | None = None,
         hosts: Mapping[str, tuple[str, ...]] | None = None,
         is_dirty: bool = False,
+        recoverable: tuple[str, ...] = (),
         unlisted: str = "93.184.216.34",
     ) -> None:
         self._links = {lexical(link): target for link, target in (links or {}).items()}
         self._hosts = {host.lower(): answers for host, answers in (hosts or {}).items()}
         self._dirty = is_dirty
+        self._recoverable = recoverable
         self._unlisted = unlisted
 
     def real(self, path: str) -> str:
@@ -54,6 +56,9 @@ class TableResolver:
 
     def addresses(self, host: str) -> tuple[str, ...]:
         return self._hosts.get(host, (self._unlisted,))
+
+    def recoverable(self, path: str) -> bool:
+        return any(inside(path, one) for one in self._recoverable)
 
     def dirty(self, directory: str) -> bool:
         del directory

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import re
 import socket
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
@@ -36,6 +37,8 @@ class DiskResolver:
         self.trees: dict[str, bool] = {}
         self.missing_hosts: set[str] = set()
         self.missing_trees: set[str] = set()
+        self.kept: dict[str, bool] = {}
+        self.missing_kept: set[str] = set()
 
     def real(self, path: str) -> str:
         known = self._known.get(path)
@@ -85,6 +88,14 @@ class DiskResolver:
             return True
         return self.trees[directory]
 
+    def recoverable(self, path: str) -> bool:
+        if not os.path.lexists(path):
+            return True  # where nothing is, nothing is lost
+        if path not in self.kept:
+            self.missing_kept.add(path)
+            return False
+        return self.kept[path]
+
 
 def _children(directory: str, part: str) -> list[str]:
     base = directory.rstrip("/")
@@ -104,9 +115,12 @@ def _looks_bare(directory: str) -> bool:
 
 Lookup = Callable[[str], Awaitable[tuple[str, ...]]]
 Dirty = Callable[[str], Awaitable[bool]]
+Keeps = Callable[[str], Awaitable[bool]]
 
 
-async def fetch_missing(resolver: DiskResolver, lookup: Lookup, dirty: Dirty) -> bool:
+async def fetch_missing(
+    resolver: DiskResolver, lookup: Lookup, dirty: Dirty, keeps: Keeps | None = None
+) -> bool:
     """Fill in what the last decision missed; False when nothing was missing."""
     hosts, resolver.missing_hosts = resolver.missing_hosts, set()
     trees, resolver.missing_trees = resolver.missing_trees, set()
@@ -114,7 +128,10 @@ async def fetch_missing(resolver: DiskResolver, lookup: Lookup, dirty: Dirty) ->
         resolver.hosts[host] = await lookup(host)
     for tree in sorted(trees)[:MAX_ANSWERS]:
         resolver.trees[tree] = await dirty(tree)
-    return bool(hosts or trees)
+    paths, resolver.missing_kept = resolver.missing_kept, set()
+    for path in sorted(paths)[:MAX_ANSWERS]:
+        resolver.kept[path] = await (keeps or git_keeps)(path)
+    return bool(hosts or trees or paths)
 
 
 async def lookup_host(host: str) -> tuple[str, ...]:
@@ -141,6 +158,12 @@ FILTERS: tuple[str, ...] = (
     "config", "--includes", "--show-scope", "--name-only", "--get-regexp", r"^filter\.",
 )  # fmt: skip
 STATUS: tuple[str, ...] = ("status", "--porcelain", "--ignore-submodules=all")
+KEPT: tuple[str, ...] = ("--literal-pathspecs", "ls-files", "-z", "-v", "--stage", "--")
+LOST: tuple[str, ...] = (
+    "--literal-pathspecs", "status", "--porcelain", "--ignored", "--untracked-files=all",
+    "--ignore-submodules=all", "--",
+)  # fmt: skip
+_PLAIN = re.compile(rb"H 1(?:00644|00755|20000) [0-9a-f]+ 0\t")  # a file or link, nothing hidden
 FOUND_NONE = 1  # how git config ends when no key fits
 
 
@@ -149,13 +172,36 @@ async def git_dirty(directory: str) -> bool:
 
     A repository may name programs that `status` would run on its files: then it is not asked.
     """
-    filters = await _git(directory, FILTERS)
-    if filters is None or filters[0] not in (0, FOUND_NONE):
-        return True
-    if not all(line.startswith(b"system\t") for line in filters[1].splitlines()):
+    if await _filtered(directory):
         return True
     status = await _git(directory, STATUS)
     return status is None or status[0] != 0 or bool(status[1].strip())
+
+
+async def _filtered(directory: str) -> bool:
+    """Whether git would run programs of the configuration on files; unknown counts as yes."""
+    filters = await _git(directory, FILTERS)
+    if filters is None or filters[0] not in (0, FOUND_NONE):
+        return True
+    return not all(line.startswith(b"system\t") for line in filters[1].splitlines())
+
+
+async def git_keeps(path: str) -> bool:
+    """Whether all at and below a path is committed as it is on the disk; unknown counts as no.
+
+    What is ignored, untracked, staged only, hidden from git by a flag of the index, or in a
+    repository of its own is not.
+    """
+    directory, _, name = path.rpartition("/")
+    if await _filtered(directory or "/"):
+        return False
+    listed = await _git(directory or "/", (*KEPT, f"./{name}"))
+    if listed is None or listed[0] != 0 or not listed[1]:
+        return False
+    if not all(_PLAIN.match(entry) for entry in listed[1].split(b"\0") if entry):
+        return False
+    status = await _git(directory or "/", (*LOST, f"./{name}"))
+    return status is not None and status[0] == 0 and not status[1].strip()
 
 
 async def _git(directory: str, arguments: tuple[str, ...]) -> tuple[int | None, bytes] | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from gatewright.permissions.paths import Located, Paths, ancestors, components_meet, inside
 from gatewright.permissions.patterns import globs_meet
@@ -39,7 +40,7 @@ class Danger:
         for part in parts:
             for hazard in self._of_part(part):
                 source = " ".join(part.texts)[:120]
-                yield Hazard(hazard.level, hazard.text, source, hazard.files, hazard.git_loss)
+                yield replace(hazard, source=source)
         yield from flows(parts, self._reach)
 
     def _of_part(self, part: Part) -> Iterator[Hazard]:
@@ -55,7 +56,7 @@ class Danger:
             yield Hazard(2, f"{program} stops the machine.")
         elif program in table.DANGEROUS:
             files = self._reach.touched(part).writes if program in ("shred", "truncate") else None
-            yield Hazard(1, f"{program} {table.DANGEROUS[program]}.", files=files)
+            yield Hazard(1, f"{program} {table.DANGEROUS[program]}.", files=files, deletes=True)
         yield from own_hazards(part)
         yield from self._by_program(part, program)
 
@@ -97,7 +98,7 @@ class Danger:
                 if what:
                     yield Hazard(2, f"It would delete {what}.")
         if recursive or forced:
-            yield Hazard(1, "It deletes files for good.", files=files)
+            yield Hazard(1, "It deletes files for good.", files=files, deletes=True)
 
     def _modes(self, part: Part, program: str) -> Iterator[Hazard]:
         words = part.argv[1:]
@@ -130,7 +131,7 @@ class Danger:
                 if what and (not narrowed or what not in ("the project", "its content")):
                     yield Hazard(2, f"It would delete {what}.")
             files = tuple(Operand(arg, part.bases, whole=True) for arg in roots)
-            yield Hazard(1, "find would delete files.", files=files)
+            yield Hazard(1, "find would delete files.", files=files, deletes=True)
         elif any(not self._is_safe(one) for one in inner):
             yield Hazard(1, "find would run a command on every file.")
 

@@ -16,3 +16,4 @@ class Hazard:
     source: str = ""
     files: tuple[Operand, ...] | None = None
     git_loss: bool = False
+    deletes: bool = False  # `files` are gone or emptied, rather than changed in another way

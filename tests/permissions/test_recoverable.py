@@ -1,0 +1,149 @@
+"""In bypass a deletion inside the project runs only where git can bring all of it back."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gatewright.permissions.gate import Gate, GatePorts, Passed, Request
+from gatewright.permissions.policy import Policy, PolicyConfig
+from gatewright.permissions.world import git_keeps
+from gatewright.tools.access import Access, ShellText, Where
+from gatewright.tools.interact import Answer, Ask
+from gatewright.tools.protocol import Facts, ToolCall
+from tests.permissions.tables import judge_shell
+
+
+def git(root: Path, *words: str) -> None:
+    identity = ("-c", "user.name=x", "-c", "user.email=x@x.invalid", "-c", "commit.gpgsign=false")
+    run(root, "git", *identity, *words)
+
+
+def run(root: Path, *argv: str) -> None:
+    subprocess.run(argv, cwd=root, check=True, capture_output=True)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """`kept/` is committed and unchanged."""
+    root = Path(os.path.realpath(tmp_path)) / "proj"
+    (root / "kept/deep").mkdir(parents=True)
+    (root / "kept/a").write_text("a", encoding="utf-8")
+    (root / "kept/deep/b").write_text("b", encoding="utf-8")
+    (root / "kept/link").symlink_to("a")
+    (root / ".gitignore").write_text("*.log\nbuild/\n", encoding="utf-8")
+    git(root, "init", "-q")
+    git(root, "add", ".")
+    git(root, "commit", "-qm", "x")
+    return root
+
+
+async def test_what_is_committed_and_unchanged_is_kept(repository: Path) -> None:
+    for name in ("kept", "kept/deep", "kept/a", "kept/link"):
+        assert await git_keeps(f"{repository}/{name}"), name
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "echo more >> kept/a",
+        "echo new > kept/deep/new",
+        "echo log > kept/deep/x.log",
+        "mkdir -p kept/build && echo out > kept/build/out",
+        "echo more >> kept/a && git add kept/a",
+        "echo new > kept/new && git add kept/new",
+        "git update-index --assume-unchanged kept/a && echo more >> kept/a",
+        "git update-index --skip-worktree kept/a && echo more >> kept/a",
+        "chmod +x kept/a",
+        "git init -q kept/own && echo x > kept/own/x",
+        "git init -q kept/own && cd kept/own && git -c user.name=x -c user.email=x@x.invalid "
+        "commit -q --allow-empty -m x && cd ../.. && git add kept/own 2>&1",
+        "git config filter.x.clean 'touch ran' && echo '* filter=x' > .gitattributes",
+        "rm -rf .git",
+    ],
+)
+async def test_what_git_does_not_hold_is_not(repository: Path, change: str) -> None:
+    run(repository, "bash", "-ec", change)
+    assert not await git_keeps(f"{repository}/kept")
+    assert not (repository / "ran").exists()
+
+
+class Door:
+    """A gate in bypass over a real project; nobody says yes."""
+
+    def __init__(self, root: Path, mode: str = "bypassPermissions") -> None:
+        self.root = root
+        self.asked: list[Ask] = []
+        policy = Policy(
+            PolicyConfig(root=root, cwd=root, home=root.parent, mode=mode, trusted=True)
+        )
+        self.gate = Gate(policy, GatePorts())
+
+    async def runs(self, command: str) -> bool:
+        facts = Facts(access=Access(runs=ShellText(command, self.root)), verb="Run", target=command)
+        call = ToolCall("c", "Bash", {"command": command})
+        where = Where(self.root, self.root, self.root.parent)
+        outcome = await self.gate.authorize(Request(call, facts, where, self.ask))
+        return isinstance(outcome, Passed)
+
+    async def ask(self, asked: Ask) -> Answer:
+        self.asked.append(asked)
+        return Answer(("no",))
+
+
+@pytest.mark.parametrize(
+    "command", ["rm -rf kept", "rm -r kept/deep", "rm -f kept/a missing", "find kept -delete"]
+)
+async def test_bypass_deletes_what_git_keeps(repository: Path, command: str) -> None:
+    door = Door(repository)
+    assert await door.runs(command)
+    assert door.asked == []
+
+
+async def test_bypass_asks_before_build_output_is_gone_and_says_why(repository: Path) -> None:
+    (repository / "build").mkdir()
+    (repository / "build/out").touch()
+    door = Door(repository)
+    assert not await door.runs("rm -rf build")
+    assert "Git could not bring all of it back" in str(door.asked[0])
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "mv notes kept/ && rm -rf kept",
+        "echo x > kept/a; rm -rf kept",
+        "rm -rf kept/*",
+        "rm -rf $DIR",
+        "rm -rf .",
+        "rm -rf .git",
+        "rm -rf .vscode",
+        "rm -rf ../other",
+        "chmod -R 777 kept",
+        "sudo rm -rf kept",
+        "rm -rf kept &",
+        "rm -rf out/x",
+    ],
+)
+async def test_bypass_still_asks_where_what_was_looked_at_may_not_be_what_goes(
+    repository: Path, command: str
+) -> None:
+    (repository / "notes").touch()
+    (repository / "out").symlink_to("kept")
+    assert not await Door(repository).runs(command)
+
+
+async def test_other_modes_ask_as_before(repository: Path) -> None:
+    for mode in ("default", "acceptEdits"):
+        assert not await Door(repository, mode).runs("rm -rf kept")
+
+
+def test_the_fact_can_be_given_to_a_case() -> None:
+    context: dict[str, Any] = {"mode": "bypassPermissions", "recoverable": ["/w/proj/build"]}
+    case = {"id": 1, "command": "rm -rf build", "context": context}
+    assert judge_shell(case)["behavior"] == "allow"
+    assert judge_shell({**case, "context": {**context, "recoverable": []}})["behavior"] == "ask"
