@@ -288,6 +288,7 @@ class Sandbox:
         texts = [*active.already, *self._keeper.check()]
         if not over:
             texts.append("Something that this command started would not end.")
+            self._keeper.owed = True  # it may make more
         self._active.remove(active)
         self._neighbours.leave(active.roots)
         self.janitor.forget(active.run.group)

@@ -108,7 +108,9 @@ class Settlement:
         if not os.path.lexists(path):
             return
         name = os.path.basename(path)
-        if name == "hooks":
+        if self._leading(path) != path:
+            self._put(path, RUNS_CODE)
+        elif name == "hooks":
             self._hooks(path)
         elif name == "config":
             self._config(os.path.dirname(path))
@@ -116,9 +118,10 @@ class Settlement:
             self._put(path, RUNS_CODE)
 
     def _put(self, path: str, why: str, *, exchanged: bool = False) -> None:
-        root = next((root for root in self.roots if inside(path, root) and path != root), "")
+        root = self._root(path)
         if not root or not os.path.lexists(path):
             return
+        path = self._leading(path)
         if any(inside(path, each) for each in self.approved):
             return
         if any(inside(each, path) for each in self.approved):
@@ -127,6 +130,18 @@ class Settlement:
                     self._move(each, root, why)
         else:
             self._move(path, root, why, exchanged=exchanged)
+
+    def _root(self, path: str) -> str:
+        return next((root for root in self.roots if inside(path, root) and path != root), "")
+
+    def _leading(self, path: str) -> str:
+        """The path, or the link made in the run by which alone it is there."""
+        root = above = self._root(path)
+        for part in path[len(root) :].strip("/").split("/")[:-1]:
+            above = f"{above.rstrip('/')}/{part}"
+            if os.path.islink(above):
+                return above if _born(above) >= self._before.since - _TICK else path
+        return path
 
     def _move(self, path: str, root: str, why: str, *, exchanged: bool = False) -> None:
         if self.until and _born(path) > self.until:

@@ -33,7 +33,13 @@ MAX_DIRECTORIES = 60_000
 MAX_OUTSIDE = 5_000
 MAX_LINKED = 500
 LINK_DEPTH = 3
-_BARE = frozenset({"HEAD", "config", "objects"})
+# What git takes for a repository by its content: with a common directory the rest lies there.
+_BARE = (
+    frozenset({"HEAD", "config", "objects"}),
+    frozenset({"HEAD", "objects", "refs"}),
+    frozenset({"HEAD", "commondir"}),
+)
+_MARKS = frozenset[str]().union(*_BARE)
 _YOUNG = 50_000_000  # ns: a directory changed just now may change again within the same tick
 
 
@@ -103,6 +109,7 @@ class Surveyor:
     keeps: tuple[Glob, ...] = ()  # patterns of what must not change
     _seen: dict[str, _Listing] = field(default_factory=dict[str, _Listing])
     _shut: set[str] = field(default_factory=set[str])
+    _late: bool = False  # the time was over within a directory
 
     @property
     def names(self) -> list[Any]:
@@ -123,7 +130,7 @@ class Surveyor:
         denied: list[str] = []
         queue = deque((root, False) for root in (self.roots if bounds is None else bounds.places))
         visited: set[str] = set()
-        self._shut = set()
+        self._shut, self._late = set(), False
         flat = bounds.places if bounds is not None and bounds.flat else None
         while queue and len(visited) < MAX_DIRECTORIES and (bounds is None or not bounds.late()):
             path, dependency = queue.popleft()  # shallow ones first: the limit leaves deep ones out
@@ -154,13 +161,16 @@ class Surveyor:
             frozenset(gits),
             frozenset(bare),
             tuple(denied),
-            complete=not queue,
+            complete=not queue and not self._late,
             shut=frozenset(self._shut),
         )
 
     def _listing(self, path: str, bounds: Bounds | None) -> _Listing | None:
         try:
             return self._list(path, bounds)
+        except TimeoutError:
+            self._late = True
+            return None
         except PermissionError:
             if bounds is None or not _unlocked(path, bounds.since):
                 self._shut.add(path)
@@ -201,14 +211,15 @@ class Surveyor:
         found: list[str] = []
         denied: list[str] = []
         git = linked = False
-        marks = 0
+        marks: set[str] = set()
         parent = _name(path)
         for entry in entries:
             name, here = entry.name, f"{path}/{entry.name}"
             if name == GIT:
                 git = True
                 continue
-            marks += name in _BARE
+            if name in _MARKS:
+                marks.add(name)
             passage = parent_of_guarded(name) and entry.is_symlink()
             if passage or guarded(name, parent) or self._kept(here):
                 found.append(here)
@@ -221,7 +232,7 @@ class Surveyor:
             elif self.denies and entry.is_symlink() and entry.is_dir():
                 linked = True
                 denied.extend(f"{path}/{each}" for each in self._through(path, name))
-        bare = marks == len(_BARE)
+        bare = any(marks >= wanted for wanted in _BARE)
         return _Listing(key, tuple(below), tuple(found), tuple(denied), git, bare, linked)
 
     def _through(self, path: str, link: str) -> Iterator[str]:

@@ -177,4 +177,43 @@ def test_settling_follows_no_link(
     assert prepared.ended is not None
     prepared.ended()
     assert (home / ".vscode").is_dir()
-    assert "could not be put aside" in box.violations.recent()[0].text
+    assert "put aside: sub;" in box.violations.recent()[0].text  # the link itself
+
+
+def test_names_that_the_configuration_names_are_not_made_by_a_link(box: Sandbox) -> None:
+    project = box.config.cwd
+    subprocess.run(["git", "init", "-q", str(project)], check=True)
+    words = ["git", "-C", str(project), "config", "core.hooksPath", "tools/hooks"]
+    subprocess.run(words, check=True)
+    finish(start(box, "mkdir -p e/hooks; echo evil > e/hooks/pre-commit; ln -s e tools"))
+    assert not (project / "tools").is_symlink()
+    finish(start(box, "mkdir -p tools/hooks; echo evil > tools/hooks/pre-commit"))
+    assert not (project / "tools" / "hooks" / "pre-commit").exists()
+
+
+def test_parts_that_a_repository_lacks_are_not_given_to_it(box: Sandbox) -> None:
+    project = box.config.cwd
+    subprocess.run(["git", "init", "-q", "--template=", str(project)], check=True)
+    (project / ".git" / "config").unlink()
+    code, output = finish(
+        start(
+            box,
+            "cd .git; mkdir -p hooks info; echo evil > hooks/pre-commit;"
+            " echo '* filter=x' > info/attributes; echo '[core] fsmonitor = evil' > config",
+        )
+    )
+    assert code == 0, output
+    git = project / ".git"
+    assert not (git / "hooks" / "pre-commit").exists()
+    assert not (git / "info").exists()
+    assert "evil" not in (git / "config").read_text(encoding="utf-8")
+
+
+def test_a_directory_too_full_to_be_read_in_time_is_not_taken_for_seen(tmp_path: Path) -> None:
+    for number in range(2000):
+        (tmp_path / str(number)).touch()
+    surveyor = Surveyor((str(tmp_path),), "/home/x")
+    for patience in (0.0001, 0.0002, 0.0004):
+        sight = surveyor.look(Bounds((str(tmp_path),), time.monotonic() + patience))
+        assert not sight.complete
+    assert surveyor.look(Bounds((str(tmp_path),))).complete
