@@ -66,7 +66,7 @@ def attach(text: str, where: Where, ports: AttachPorts) -> tuple[Content, ...]:
     found: list[Content] = []
     left = ALL_CHARACTERS
     for mention in mentions(text):
-        content = _attached(mention, where.resolve(mention.name), ports)
+        content = _attached(mention, where, ports)
         for part in content:
             size = len(part.text) if isinstance(part, TextContent) else 0
             if size > left:
@@ -76,13 +76,13 @@ def attach(text: str, where: Where, ports: AttachPorts) -> tuple[Content, ...]:
     return tuple(found)
 
 
-def _attached(mention: Mention, path: Path, ports: AttachPorts) -> Sequence[Content]:
+def _attached(mention: Mention, where: Where, ports: AttachPorts) -> Sequence[Content]:
     try:
-        return _parts(mention, path, ports)
+        return _parts(mention, where, ports)
     except (FileNotFoundError, NotADirectoryError, ValueError):
         return ()  # a word
     except Withheld as withheld:
-        said = f"was not attached: {withheld}."
+        said = f"was not attached: {str(withheld).rstrip('.')}."
     except NotRegular:
         said = "was not attached: it is no regular file."
     except OSError as error:
@@ -92,12 +92,15 @@ def _attached(mention: Mention, path: Path, ports: AttachPorts) -> Sequence[Cont
     return (TextContent(f"@{mention.name} {said}"),)
 
 
-def _parts(mention: Mention, path: Path, ports: AttachPorts) -> Sequence[Content]:
+def _parts(mention: Mention, where: Where, ports: AttachPorts) -> Sequence[Content]:
     """Who names a file says yes to reading it; a deny rule stands above that. OSError."""
+    path = where.resolve(mention.name)
     real = Path(real_path(path))
+    agreed = _meant(path, real, where)
     if stat.S_ISDIR(real.lstat().st_mode):
-        return (TextContent(_listing(mention.name, real, ports)),)
-    with ports.readable.open(path, agreed=True, real=real) as file:
+        names = ports.readable.names(path, ENTRIES, agreed=agreed, real=real)
+        return (TextContent(_listing(mention.name, real, names)),)
+    with ports.readable.open(path, agreed=agreed, real=real) as file:
         size = os.fstat(file.fileno()).st_size
         if size > READ_LIMIT:
             return (TextContent(f"@{mention.name} has {size:,} bytes: read the parts you need."),)
@@ -107,6 +110,14 @@ def _parts(mention: Mention, path: Path, ports: AttachPorts) -> Sequence[Content
     if b"\0" in data[:8192]:
         return (TextContent(f"@{mention.name} was not attached: it is a binary file."),)
     return (TextContent(_file(mention, real, data, ports)),)
+
+
+def _meant(path: Path, real: Path, where: Where) -> bool:
+    """Whether the person named this very place: a link of the project may lead where it likes."""
+    roots = [Path(real_path(root)) for root in (where.root, *where.added)]
+    written = Path(os.path.normpath(path))
+    inside = any(written.is_relative_to(root) for root in (*roots, where.root, *where.added))
+    return not inside or any(real.is_relative_to(root) for root in roots)
 
 
 def _file(mention: Mention, path: Path, data: bytes, ports: AttachPorts) -> str:
@@ -127,7 +138,6 @@ def _numbered(lines: Sequence[str], first: int) -> Iterator[str]:
         yield f"{number:6}\t{line[:2000]}"
 
 
-def _listing(name: str, path: Path, ports: AttachPorts) -> str:
-    names = ports.readable.names(path, ENTRIES, agreed=True)
+def _listing(name: str, path: Path, names: Sequence[str]) -> str:
     more = "\n(there may be more)" if len(names) >= ENTRIES else ""
     return f"Directory @{name} ({path}):\n\n" + "\n".join(names) + more

@@ -60,9 +60,11 @@ class Readable:
         with self.open(path, agreed=agreed, real=real) as file:
             return file.read(limit)
 
-    def names(self, path: Path, most: int, *, agreed: bool = False) -> Sequence[str]:
+    def names(
+        self, path: Path, most: int, *, agreed: bool = False, real: Path | None = None
+    ) -> Sequence[str]:
         """What lies in a directory, directories first and with a slash; nothing that is denied."""
-        real = self.check(path, agreed=agreed)
+        real = self.check(path, agreed=agreed, real=real)
         with ExitStack() as held:
             here = open_directory(real)
             held.callback(os.close, here)

@@ -78,7 +78,7 @@ def _base(input: GrepInput, where: Where) -> Path:
 
 async def _content(input: GrepInput, ground: Ground, ctx: ToolContext) -> tuple[Rows, str]:
     query = _query(input)
-    found = await search(query, ground, ctx, Bounds(SECONDS, _PARALLEL))
+    found = await search(query, ground, ctx, Bounds(SECONDS, _PARALLEL, whole=True))
     if found.full:
         # Plenty of hits: one thread in path order, stopped once there is enough for this page.
         enough = input.offset + (input.head_limit or 10_000) + 1

@@ -78,10 +78,14 @@ class Ground:
         """A search begins now."""
         self.since = time.time_ns()
 
-    def look(self, names: Iterable[bytes]) -> dict[bytes, Seen]:
-        """What is known of each name; what is no regular file below is not among them."""
+    def look(self, names: Iterable[bytes], *, times: bool = True) -> dict[bytes, Seen]:
+        """What is known of each name; what is no regular file below is not among them.
+
+        Without times only the directories are looked at: where none changed since the search
+        began, what it took for a file is one still, and in the others all is opened anyhow.
+        """
         with _Walk(self.fd, self.since) as walk:
-            found = ((name, walk.seen(name)) for name in sorted(names))
+            found = ((name, walk.seen(name, times=times)) for name in sorted(names))
             return {name: seen for name, seen in found if seen is not None}
 
     def open(self, names: Sequence[bytes]) -> dict[bytes, BinaryIO]:
@@ -118,10 +122,12 @@ class _Walk:
     def __exit__(self, *_: object) -> None:
         self._leave(0)
 
-    def seen(self, name: bytes) -> Seen | None:
+    def seen(self, name: bytes, *, times: bool) -> Seen | None:
         lead, _, last = name.removeprefix(b"./").rpartition(b"/")
         if not self._at(lead):
             return None
+        if not times:
+            return Seen(0, self._moved[-1])
         try:
             info = os.stat(last, dir_fd=self._fds[-1], follow_symlinks=False)
         except OSError:

@@ -88,11 +88,15 @@ def _version(program: str) -> int:
 
 
 class Bounds(msgspec.Struct, frozen=True):
-    """How long a search may take, and about how many bytes or lines it may print."""
+    """How long a search may take, and about how many bytes or lines it may print.
+
+    `whole`: a part is of no use, so none is made of what a full search printed.
+    """
 
     seconds: float
     limit: int = LIMIT
     lines: int = 0
+    whole: bool = False
 
 
 async def search(query: Query, ground: Ground, ctx: ToolContext, bounds: Bounds) -> Found:
@@ -108,6 +112,8 @@ async def search(query: Query, ground: Ground, ctx: ToolContext, bounds: Bounds)
         return await engine.within({b"./" + os.fsencode(ground.given.name): ground.file}, bounds)
     ground.begin()
     printed = await engine.below(ground, bounds)
+    if printed.full and bounds.whole:
+        return Found({}, full=True)
     found = Found(by_file(printed.output, query.mode), cut=printed.cut, full=printed.full)
     return await _believed(engine, found, ground, bounds) if found.lines else found
 
@@ -118,7 +124,8 @@ async def _believed(engine: _Engine, found: Found, ground: Ground, bounds: Bound
     Of those in directories that changed meanwhile only the names are taken: they are opened here
     and searched once more, as descriptors.
     """
-    seen = await asyncio.to_thread(ground.look, found.lines)
+    timed = engine.query.mode in ("names", "files")
+    seen = await asyncio.to_thread(ground.look, found.lines, times=timed)
     times = {name: one.changed for name, one in seen.items()}
     moved = [name for name, one in seen.items() if one.moved and engine.query.mode != "names"]
     if len(seen) == len(found.lines) and not moved:

@@ -91,3 +91,24 @@ def test_a_listing_names_nothing_that_a_rule_denies(tmp_path: Path) -> None:
     (listing,) = attach("@d", Where(tmp_path, tmp_path, tmp_path), ports)
     assert isinstance(listing, TextContent)
     assert "open.txt" in listing.text and "secret" not in listing.text
+
+
+def test_who_names_a_link_of_the_project_does_not_mean_where_it_leads(tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    root.mkdir()
+    (tmp_path / "key").write_text("s3cret", encoding="utf-8")
+    (tmp_path / "keys").mkdir()
+    (root / "notes.txt").symlink_to("../key")
+    (root / "folder").symlink_to("../keys")
+    (tmp_path / "keys/plain.txt").write_text("s3cret", encoding="utf-8")
+    policy = Policy(PolicyConfig(root=root, cwd=root, home=tmp_path / "home"))
+    where = Where(root, root, tmp_path / "home")
+    readable = readable_by(policy, lambda: where)
+    ports = AttachPorts(lambda data, path: None, lambda path, data: None, readable)
+    for said in ("@notes.txt", "@folder", "@folder/plain.txt", "@folder/../key"):
+        (part,) = attach(said, where, ports)
+        assert isinstance(part, TextContent) and "was not attached" in part.text
+        assert "s3cret" not in part.text
+    for said in ("@../key", f"@{tmp_path}/key"):  # the file itself
+        (part,) = attach(said, where, ports)
+        assert isinstance(part, TextContent) and "s3cret" in part.text

@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -90,7 +90,7 @@ def exchange(project: Path) -> None:
 
 
 @contextmanager
-def exchanging(project: Path) -> Iterator[None]:
+def exchanging(project: Path) -> Generator[None]:
     command = [sys.executable, "-m", "tests.tools.races", "--exchange", str(project)]
     root = Path(__file__).parents[2]
     with subprocess.Popen(command, stdin=subprocess.PIPE, cwd=root) as process:
