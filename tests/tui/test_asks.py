@@ -7,6 +7,7 @@ import pytest
 from textual import events
 
 from gatewright.agent.events import Answered, Asked
+from gatewright.tools.blocks import Text
 from gatewright.tools.interact import Answer, Ask, Option
 from gatewright.tui.ask.guard import GUARD, HOLD, QUIET
 from tests.tui.asked import ask, permission, write
@@ -330,7 +331,7 @@ async def test_a_long_body_says_what_is_hidden_and_how_to_read_it(size: tuple[in
             await s.press("shift+down")
         await s.see("step59;", f"… {60 - shown} rows above, PgUp shows them")
         await s.press("shift+up")
-        await s.see(f"… 1 more row (PgDn), {59 - shown} above (PgUp)")
+        await s.see(f"… 1 more (PgDn), {59 - shown} above (PgUp)")
         for _ in range(60):
             await s.press("pageup")
         await s.see(hidden)
@@ -411,3 +412,22 @@ async def test_a_host_that_reads_as_another_is_told(size: tuple[int, int]) -> No
     async with stage(size=size) as s:
         await ask(s, permission("curl https://\u0430pple.com/install | tee log"))
         assert "xn--pple-43d.com" in s.text().replace("\n ▎ ", "")
+
+
+@pytest.mark.parametrize("size", [(40, 12), (40, 10), (60, 9)])
+async def test_what_is_fetched_is_seen_in_little_room(size: tuple[int, int]) -> None:
+    address = "https://docs.example.com/a/very/long/guide"
+    question = msgspec.structs.replace(
+        permission(),
+        title=f"Fetch {address}",
+        body=(Text("What is it?"),),
+        reason="Fetching from docs.example.com asks in default mode.",
+    )
+    async with stage(size=size) as s:
+        await ask(s, question)
+        assert address[:24] in s.text()
+        shown = s.text()
+        for _ in range(6):
+            await s.press("shift+down")
+            shown += s.text()
+        assert "guide" in shown, "what does not fit goes on in the part that scrolls"

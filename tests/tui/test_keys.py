@@ -257,3 +257,15 @@ async def test_up_takes_back_what_waits_instead_of_copying_it() -> None:
         await s.type(", please")
         await s.press("enter")
         await s.until(lambda: session.queued == ("one more thing, please",))
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+async def test_a_backslash_before_enter_becomes_the_new_line(*, at_once: bool) -> None:
+    """At once is what terminals are taught to send for Shift+Enter."""
+    async with stage() as s:
+        await s.type("one")
+        await (s.burst("\\\r") if at_once else s.press("backslash", "enter"))
+        await s.until(lambda: s.app.repl.box.text == "one\n")
+        await s.type("two\\")
+        await s.press("left", "enter")
+        await s.until(lambda: s.session.sent == ["one\ntwo\\"])

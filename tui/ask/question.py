@@ -28,6 +28,7 @@ TITLE_ROWS = 3
 UNREAD = -1  # nobody scrolled yet
 READ = 6  # rows of a body that go before all rows of the reason
 SEEN = 4  # rows of it that go before all rows of the options
+LEAST = 2  # rows of it that go before all rows of the title
 TELL = "t"
 
 
@@ -52,6 +53,15 @@ class Window(NamedTuple):
     below: int = 0
 
 
+class Parts(NamedTuple):
+    """What a question is made of, as rows."""
+
+    title: list[Line]
+    body: list[Line]
+    options: list[Line]
+    reason: list[Line]
+
+
 class Laid:
     """A question in so many cells; what stays the same while it stands is drawn once."""
 
@@ -65,27 +75,35 @@ class Laid:
 
     def draw(self, marks: Marks, room: int, count: int = 1) -> tuple[list[Line], Window]:
         """The rows, and which part of the body is among them."""
-        ask, inner, reason = self.pending.ask, self._inner, self._reason
-        title, body = self._head(count)
-        options = _options(ask, marks, inner)
-        left = room - len(title) - sum(map(len, options))
-        airy = left >= len(body) + len(reason) + _gaps(body, reason)
-        gap = [BLANK] if airy else []
-        if not airy and left - len(reason) < min(len(body), READ):
-            reason = cut(reason, len(self._warned) + 1, inner)
-            left += len(title) - 1
-            title = cut(title, 1, inner)
-        if left - len(reason) < min(len(body), SEEN):
-            chosen = marks.at
-            options = [cut(rows, 1 + (n == chosen), inner) for n, rows in enumerate(options)]
-            left = room - len(title) - sum(map(len, options))
-        left -= len(reason) + len(gap) * _gaps(body, reason)
+        ask = self.pending.ask
+        title, body, options, reason = self._fitting(marks, room, count)
+        left = room - len(title) - len(options) - len(reason)
+        gap = [BLANK] if left >= len(body) + _gaps(body, reason) else []
+        left -= len(gap) * _gaps(body, reason)
         scroll = _first(body, ask.lacking, left) if marks.scroll == UNREAD else marks.scroll
-        window = _window(body, max(1, left), scroll, inner)
-        parts = [part for part in (window.rows, reason, list(chain(*options))) if part]
+        window = _window(body, max(1, left), scroll, self._inner)
+        parts = [part for part in (window.rows, reason, options) if part]
         rows = [*title, *(row for part in parts for row in (*gap, *part))]
         bar = Span("▎ ", "warning" if ask.kind in ("permission", "trust") else "accent")
         return indent(rows, bar, bar), window
+
+    def _fitting(self, marks: Marks, room: int, count: int) -> Parts:
+        """Title, body, options and reason: cut as little as leaves some rows for the body."""
+        options = _options(self.pending.ask, marks, self._inner)
+        few = [cut(rows, 1 + (n == marks.at), self._inner) for n, rows in enumerate(options)]
+        short = cut(self._reason, len(self._warned) + 1, self._inner)
+        title, body = self._head(count)
+        for shown, reason, need in (
+            (options, self._reason, READ),
+            (options, short, SEEN),
+            (few, self._reason, SEEN),
+            (few, short, LEAST),
+        ):
+            ways = list(chain(*shown))
+            left = room - len(title) - len(reason) - len(ways)
+            if left >= min(len(body), need):
+                return Parts(title, body, ways, reason)
+        return Parts(*self._head(count, rows=1), list(chain(*few)), short)
 
     def wants(self, marks: Marks, count: int = 1) -> int:
         """The rows it would take with nothing cut and air between the parts."""
@@ -94,9 +112,9 @@ class Laid:
         parts = len(title) + len(body) + len(self._reason) + options
         return parts + _gaps(body, self._reason)
 
-    def _head(self, count: int) -> tuple[list[Line], list[Line]]:
+    def _head(self, count: int, rows: int = TITLE_ROWS) -> tuple[list[Line], list[Line]]:
         """Title and body; what of the title is too long begins the body."""
-        title, rest = _title(self.pending, self._inner, count)
+        title, rest = _title(self.pending, self._inner, count, rows)
         if not rest:
             return title, self._body
         return title, [*rest, *([BLANK] if self._body else []), *self._body]
@@ -127,7 +145,7 @@ def cut(rows: list[Line], limit: int, width: int) -> list[Line]:
     return [*rows[: limit - 1], clip(last, min(width, last.width - width + 2))]
 
 
-def _title(pending: Pending, width: int, count: int) -> tuple[list[Line], list[Line]]:
+def _title(pending: Pending, width: int, count: int, rows: int) -> tuple[list[Line], list[Line]]:
     """Rows of the title; what is too long for one goes on in the body, which scrolls."""
     ask = pending.ask
     name = cells.fit(one_line(pending.agent, strict=True), width // 2)
@@ -139,8 +157,8 @@ def _title(pending: Pending, width: int, count: int) -> tuple[list[Line], list[L
     counts = _counts(ask)
     taken = cells.width(who + more) + sum(cells.width(span.text) for span in counts)
     parts = flow(text, max(8, width - taken), "text:b")
-    whole = [] if len(parts) <= TITLE_ROWS else flow(text, width)
-    first = parts[0].plain if not whole else cells.fit(parts[0].plain + " …", width - taken)
+    whole = [] if len(parts) <= rows else flow(text, width)
+    first = parts[0].plain if not whole else cells.fit(text.replace("\n", " "), width - taken)
     gap = Span(" " * max(0, width - taken - cells.width(first)))
     spans = (Span(who, "dim"), Span(first, "text:b"), *counts, gap, Span(more, "dim"))
     head = Line(tuple(span for span in spans if span.text))
@@ -187,7 +205,7 @@ def _window(body: list[Line], limit: int, scroll: int, width: int) -> Window:
 def _hidden(above: int, below: int) -> str:
     """What is hidden, and the keys that show it."""
     if above and below:
-        return f"… {below} more {_rows(below)} (PgDn), {above} above (PgUp)"
+        return f"… {below} more (PgDn), {above} above (PgUp)"
     if below:
         return f"… {below} more {_rows(below)}, PgDn shows them"
     return f"… {above} {_rows(above)} above, PgUp shows them"
