@@ -172,7 +172,7 @@ async def test_a_rule_is_tried_while_it_is_typed_and_kept(tmp_path: Path) -> Non
         await s.see("Asks before make, alone or with", "Of the last calls it fits make all.")
         await press(s, "down", "down")
         await press(s, "enter")
-        await s.see("Added to this project, for everyone: ask Bash(make:*)", "ask 6")
+        await s.see("Added to this project, for everyone: ask Bash(make:*)", "ask 7")
         assert books.stored("project", "permissions", "ask") == ["Bash(make:*)"]
         await press(s, "ctrl+z")
         await s.see("Taken back")
