@@ -165,7 +165,7 @@ def test_a_person_who_goes_on_without_trusting_gets_none_of_it(opened: Opened) -
     hostile = opened.hostile
     with hostile.program.terminal("--model", "demo", rows=60) as terminal:
         shown = terminal.wait_for("Do you trust", "Leave")
-        for key in ("env", "permissions.additionalDirectories", "providers", "sandbox.enabled"):
+        for key in ("env", "permissions.additionalDirectories", "providers"):
             assert key in shown
         terminal.press_until_gone("n", "Do you trust")
         shown = terminal.wait_for("settings.json")  # what was wrong with its settings

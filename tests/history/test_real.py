@@ -131,7 +131,7 @@ async def test_what_is_pointed_at_comes_along_and_rules_hold(project: Path) -> N
         told = str(session.past._door.talk.view())  # pyright: ignore[reportPrivateUsage]
         assert "Contents of" in told
         assert "1\\tone" in told
-        assert "a rule denies reading it" in told
+        assert "@secret.txt was not attached" in told
         assert "hidden words" not in told
         (project / "a.txt").write_text("changed by somebody\n", encoding="utf-8")
         async with Recorder(session) as seen:
