@@ -138,7 +138,8 @@ def announce(base: Base, mode: str, tools: Sequence[str], problems: Iterable[str
         texts = "\n".join(waiting)
         base.warn(f"Typed when the session ended, and not sent:\n{texts}")
     settings = [item.text() for item in around.loaded.problems if item.level != "untrusted"]
-    for text in (start.notice, _cold(base), trusting.notice(around), *settings, *problems):
+    told = (start.notice, _cold(base), around.search.notice(), trusting.notice(around))
+    for text in (*told, *settings, *problems):
         if text:
             base.warn(escaped(text))
 

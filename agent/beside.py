@@ -76,7 +76,7 @@ def open_history(around: Surroundings, start: Start, hub: Hub) -> History:
     def publish(event: AnyEvent) -> None:
         hub.publish(event)
 
-    history = History(places, around.env, publish)
+    history = History(places, around.caller, publish)
     hub.tap(lambda e: history.checkpoints.saw(e.event) if e.agent == MAIN else None)
     return history
 

@@ -70,7 +70,7 @@ def read_memory(around: Surroundings, readable: Readable) -> Memory:
 
 def _compose(around: Surroundings, memory: Memory) -> tuple[str, ...]:
     options, where = around.options, around.where
-    environment = look_around(where.cwd, where.root, around.env, today())
+    environment = look_around(where.cwd, where.root, around.caller, today())
     own: Sequence[str] = (environment.section(), section(memory.files))
     appended = options.append_system_prompt
     if options.json_schema:

@@ -19,12 +19,14 @@ import msgspec
 from gatewright.agent.redact import Redactor
 from gatewright.agent.surroundings import Surroundings
 from gatewright.agent.version import VERSION
+from gatewright.tools.system.git import version
 
 TERMINAL = ("TERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "COLORTERM", "LANG", "LC_ALL")
 PRESENT = ("TMUX", "STY", "SSH_TTY", "NO_COLOR", "WSL_DISTRO_NAME")  # only whether they are set
 TABLES = ("env", "providers", "projects")
 LOG_BYTES = 64 * 1024
 LOG_LINES = 120
+GIT_TIME = 5.0
 _BEGINS = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} ([A-Z]+) ")  # a record of the log
 
 
@@ -61,7 +63,7 @@ def _head(told: Told) -> Iterator[str]:
 def _machine(around: Surroundings) -> Iterator[str]:
     yield f"- version {VERSION}, Python {platform.python_version()}"
     yield f"- {platform.system()} {platform.release()} {platform.machine()}"
-    yield f"- git {'found' if shutil.which('git', path=around.env.get('PATH')) else 'not found'}"
+    yield f"- {version(around.caller, GIT_TIME) or 'git not found'}"
     size = shutil.get_terminal_size()
     yield f"- terminal {size.columns} x {size.lines}, output to one: {sys.stdout.isatty()}"
     for name in TERMINAL:

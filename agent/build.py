@@ -69,6 +69,7 @@ from gatewright.permissions.sandbox.commands import Base as SandboxBase
 from gatewright.permissions.sandbox.commands import CommandSandbox
 from gatewright.permissions.sandbox.receipts import recovered
 from gatewright.permissions.sandbox.restrictions import restrictions
+from gatewright.permissions.world import git_dirty, git_keeps
 from gatewright.tools.fs import ReadLedger
 from gatewright.tools.proc import spawn
 from gatewright.tools.protocol import Asker, Hit, ToolContext, ToolFailure
@@ -238,6 +239,8 @@ def _gate_ports(
         place=store.place,
         mode_changed=lambda mode: _publish(base.hub, ModeChanged(mode=mode, by="answer")),
         sandbox=sandbox,
+        dirty=partial(git_dirty, caller=base.around.caller),
+        keeps=partial(git_keeps, caller=base.around.caller),
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import enum
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,6 +14,8 @@ import msgspec
 from gatewright.agent.providers.listing import LocalServer
 from gatewright.agent.settings.schema import Settings
 from gatewright.agent.settings.sources import Loaded
+from gatewright.tools.system.git import Caller, version
+from gatewright.tools.system.programs import SearchPath
 
 MIN_COLUMNS = 40
 MIN_PYTHON = (3, 11)
@@ -38,10 +39,10 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 def python() -> Finding:
-    version = ".".join(map(str, sys.version_info[:3]))
+    number = ".".join(map(str, sys.version_info[:3]))
     if sys.version_info[:2] < MIN_PYTHON:
-        return Finding("Python", Health.BAD, version, "Install Python 3.11 or newer.")
-    return Finding("Python", Health.GOOD, f"{version} at {sys.executable}")
+        return Finding("Python", Health.BAD, number, "Install Python 3.11 or newer.")
+    return Finding("Python", Health.GOOD, f"{number} at {sys.executable}")
 
 
 def terminal(env: Mapping[str, str]) -> Finding:
@@ -96,11 +97,22 @@ def ripgrep(path: str) -> Finding:
     return Finding("ripgrep", Health.BAD, "not found", advice)
 
 
-def git() -> Finding:
-    version = _output("git", "--version")
-    if version:
-        return Finding("git", Health.GOOD, version)
+def git(caller: Caller) -> Finding:
+    said = version(caller, TIMEOUT)
+    if said:
+        return Finding("git", Health.GOOD, said)
     return Finding("git", Health.WARN, "not found", "Install git: branches and diffs need it.")
+
+
+def search(found: SearchPath) -> Finding:
+    """Where programs are looked for, and what is left out of that."""
+    count = len(found.text.split(os.pathsep))
+    fact = f"{count} directories" if count > 1 else found.text
+    if not found.dropped:
+        return Finding("PATH", Health.GOOD, fact)
+    left = ", ".join(entry or "an empty entry" for entry in found.dropped)
+    advice = "They lead into the project, whose programs nobody vouched for."
+    return Finding("PATH", Health.WARN, f"{fact}, without {left}", advice)
 
 
 def sandbox(level: str, why: str) -> Finding:
@@ -138,14 +150,3 @@ def settings(loaded: Loaded) -> Iterator[Finding]:
                 yield Finding("Settings", Health.WARN, problem.text(), "Correct that line.")
             case "untrusted":
                 yield Finding("Settings", Health.WARN, problem.text(), "agent trust add trusts it.")
-
-
-def _output(*argv: str) -> str:
-    """The first line a program prints, or an empty string where it cannot be run."""
-    try:
-        done = subprocess.run(
-            argv, capture_output=True, timeout=TIMEOUT, check=True, stdin=subprocess.DEVNULL
-        )
-    except (OSError, subprocess.SubprocessError):
-        return ""
-    return done.stdout.decode("utf-8", "replace").strip().partition("\n")[0]

@@ -40,6 +40,7 @@ def policy_config(around: Surroundings, mode: str) -> PolicyConfig:
         or any(_bypasses(name) for name in (around.options.mode, permissions.default_mode)),
         harmless_env=permissions.harmless_env,
         scrubbed_env=not around.secrets.shown(around.env),
+        search=around.search.text,
     )
 
 

@@ -127,7 +127,8 @@ class SettingsBook:
         )
 
         around = self._live.around
-        return checks(around.places, around.loaded, around.env, trusted=around.trusted)
+        env = {**around.env, "PATH": around.search.given}
+        return checks(around.places, around.loaded, env, trusted=around.trusted)
 
     def _option(self, field: Field) -> Option:
         now = self._setting(field.key)

@@ -16,6 +16,8 @@ from gatewright.agent.settings.sources import Loaded, load
 from gatewright.agent.settings.trust import TrustStore
 from gatewright.agent.withheld import providers_of, secrets_of, set_by
 from gatewright.tools.access import Where
+from gatewright.tools.system.git import Caller
+from gatewright.tools.system.programs import SearchPath, search_path
 from gatewright.tools.system.secrets import Secrets
 
 
@@ -27,6 +29,7 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
     loaded: Loaded
     trusted: bool
     interactive: bool
+    search: SearchPath  # where programs are looked for, with what was left out of it
 
     providers: Mapping[str, ProviderSettings]
 
@@ -38,6 +41,11 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
     def secrets(self) -> Secrets:
         """What commands are not given and text does not show."""
         return secrets_of(self.settings, self.providers, self.env)
+
+    @property
+    def caller(self) -> Caller:
+        """For whom we start git here."""
+        return Caller(self.env, roots(self.where))
 
     def seen_from(self, where: Where) -> Where:
         """The place a call is made from, with the directories that are open now."""
@@ -65,9 +73,12 @@ def survey(
         home=home,
         added=tuple(Path(os.path.realpath(expanded(text, cwd, home))) for text in added),
     )
+    given = {**env, **set_by(loaded.settings)}
+    search = search_path(given, roots(where), activated=trusted)
     return Surroundings(
         options=options,
-        env={**env, **set_by(loaded.settings)},
+        env={**given, "PATH": search.text},
+        search=search,
         where=where,
         places=found,
         loaded=loaded,
@@ -75,6 +86,11 @@ def survey(
         interactive=interactive,
         providers=providers_of(loaded.settings),
     )
+
+
+def roots(where: Where) -> tuple[Path, ...]:
+    """The directories whose programs we do not use."""
+    return (where.root, where.cwd, *where.added)
 
 
 def expanded(text: str, cwd: Path, home: Path) -> Path:

@@ -30,9 +30,11 @@ from gatewright.permissions.sandbox.port import Commands
 from gatewright.permissions.world import (
     Dirty,
     DiskResolver,
+    Keeps,
     Lookup,
     fetch_missing,
     git_dirty,
+    git_keeps,
     lookup_host,
 )
 from gatewright.tools.access import Access, Where
@@ -95,6 +97,7 @@ class GatePorts:
     mode_changed: Callable[[str], None] = _ignore
     lookup: Lookup = lookup_host
     dirty: Dirty = git_dirty
+    keeps: Keeps = git_keeps
     sandbox: Commands | None = None
 
 
@@ -201,7 +204,7 @@ class Gate:
         context = self._context(request, resolver)
         for _ in range(MAX_ROUNDS):
             decision = decide(call, context)
-            if not await fetch_missing(resolver, ports.lookup, ports.dirty):
+            if not await fetch_missing(resolver, ports.lookup, ports.dirty, ports.keeps):
                 policy.resolver.trees = resolver.trees
                 return Judged(call, context, decision)
             context = self._context(request, resolver)

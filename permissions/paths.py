@@ -41,6 +41,10 @@ class Resolver(Protocol):
         """Links and what else of interest an absolute glob matches; None if too many to tell."""
         ...
 
+    def planted(self, program: str) -> bool:
+        """Whether a shell would take this program from where others may put one."""
+        ...
+
     def addresses(self, host: str) -> tuple[str, ...]: ...
     def recoverable(self, path: str) -> bool:
         """Whether git can bring back all that is at and below a path, exactly as it is."""
@@ -53,7 +57,10 @@ class Resolver(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The directories a decision is about, absolute and without a trailing slash."""
+    """The directories a decision is about, absolute and without a trailing slash.
+
+    `search` is the PATH that commands get; where it is empty nothing is known of programs.
+    """
 
     root: str
     cwd: str
@@ -61,6 +68,7 @@ class Place:
     start: str
     directories: tuple[str, ...] = ()
     spelled: tuple[str, ...] = ()  # the root as the person wrote it, through links of theirs
+    search: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,6 +62,7 @@ class PolicyConfig:
     sandbox: bool = False
     sandbox_allows: bool = False
     harmless_env: tuple[str, ...] = ()
+    search: str = ""  # where a shell finds programs: PATH
     removed_builtin: tuple[str, ...] = ()
     scrubbed_env: bool = True
 
@@ -99,6 +100,7 @@ class Policy:
             start=_text(config.cwd),
             directories=tuple(map(_text, config.directories)),
             spelled=tuple(map(_text, config.spelled)),
+            search=config.search,
         )
         self.resolver = DiskResolver(self.place)  # for paths; a decision brings its own answers
         self._patterns = Patterns(self.place, self.resolver)
@@ -191,7 +193,8 @@ class Policy:
         """Settings changed: take up what they say now, keep the mode and what was granted."""
         self._config = config
         self._let_go(config)
-        self.place = replace(self.place, directories=tuple(map(_text, config.directories)))
+        directories = tuple(map(_text, config.directories))
+        self.place = replace(self.place, directories=directories, search=config.search)
         self.resolver = DiskResolver(self.place)
         self._patterns = Patterns(self.place, self.resolver)
         self._rules = None

@@ -355,7 +355,8 @@ class ShellCall:
     def _why_it_asks(self, mode: Mode) -> str:
         if not self.line.understood:
             return f"The line is not simple enough to be judged in parts: {self.line.why}."
-        return why_it_asks(self._lacking_parts(), self.line, mode.id, self._is_covered)
+        planted = self._world.planted_in(self.line.parts)
+        return planted or why_it_asks(self._lacking_parts(), self.line, mode.id, self._is_covered)
 
     def lacking(self) -> tuple[str, ...]:
         if not self.line.understood:

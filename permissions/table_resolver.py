@@ -54,6 +54,10 @@ class TableResolver:
         del directory, root
         return False
 
+    def planted(self, program: str) -> bool:
+        del program
+        return False
+
     def addresses(self, host: str) -> tuple[str, ...]:
         return self._hosts.get(host, (self._unlisted,))
 

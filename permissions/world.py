@@ -18,12 +18,16 @@ from types import MappingProxyType
 from gatewright.permissions.links import Followed, on_disk
 from gatewright.permissions.paths import Place, components_meet
 from gatewright.tools.system.exact import real_path
+from gatewright.tools.system.git import Caller, Stop, aside, git_in
+from gatewright.tools.system.gitfiles import filtering, repository_of
+from gatewright.tools.system.programs import SYSTEM, planted
 
 DNS_SECONDS = 5.0
 GIT_SECONDS = 10.0
 MAX_ANSWERS = 64
 MAX_MATCHES = 2000
 _NOTHING: Mapping[str, str] = MappingProxyType({})
+SYSTEM_GIT = Caller({"PATH": SYSTEM, "HOME": "/nonexistent"})  # without the person's ignore file
 
 
 class DiskResolver:
@@ -76,6 +80,13 @@ class DiskResolver:
             current = current.rpartition("/")[0]
         return _looks_bare(directory)
 
+    def planted(self, program: str) -> bool:
+        place = self._place
+        if not place.search:
+            return False
+        avoid = (place.root, place.start, *place.directories)
+        return planted(program, place.search, {"HOME": place.home}, avoid)
+
     def addresses(self, host: str) -> tuple[str, ...]:
         if host not in self.hosts:
             self.missing_hosts.add(host)
@@ -118,9 +129,7 @@ Dirty = Callable[[str], Awaitable[bool]]
 Keeps = Callable[[str], Awaitable[bool]]
 
 
-async def fetch_missing(
-    resolver: DiskResolver, lookup: Lookup, dirty: Dirty, keeps: Keeps | None = None
-) -> bool:
+async def fetch_missing(resolver: DiskResolver, lookup: Lookup, dirty: Dirty, keeps: Keeps) -> bool:
     """Fill in what the last decision missed; False when nothing was missing."""
     hosts, resolver.missing_hosts = resolver.missing_hosts, set()
     trees, resolver.missing_trees = resolver.missing_trees, set()
@@ -130,7 +139,7 @@ async def fetch_missing(
         resolver.trees[tree] = await dirty(tree)
     paths, resolver.missing_kept = resolver.missing_kept, set()
     for path in sorted(paths)[:MAX_ANSWERS]:
-        resolver.kept[path] = await (keeps or git_keeps)(path)
+        resolver.kept[path] = await keeps(path)
     return bool(hosts or trees or paths)
 
 
@@ -144,81 +153,48 @@ async def lookup_host(host: str) -> tuple[str, ...]:
     return ()
 
 
-SAFE_GIT: tuple[str, ...] = (
-    "git", "--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null",
-    "-c", "core.pager=cat", "-c", "diff.external=", "-c", "safe.bareRepository=explicit",
-)  # fmt: skip
-
-
-GIT_ENV: Mapping[str, str] = {
-    "PATH": os.defpath, "HOME": "/nonexistent", "GIT_TERMINAL_PROMPT": "0",
-    "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1",
-}  # fmt: skip
-FILTERS: tuple[str, ...] = (
-    "config", "--includes", "--show-scope", "--name-only", "--get-regexp", r"^filter\.",
-)  # fmt: skip
-STATUS: tuple[str, ...] = ("status", "--porcelain", "--ignore-submodules=all")
-KEPT: tuple[str, ...] = ("--literal-pathspecs", "ls-files", "-z", "-v", "--stage", "--")
-LOST: tuple[str, ...] = (
-    "--literal-pathspecs", "status", "--porcelain", "--ignored", "--untracked-files=all",
-    "--ignore-submodules=all", "--",
-)  # fmt: skip
+STATUS: tuple[str, ...] = ("status", "--porcelain")
+KEPT: tuple[str, ...] = ("ls-files", "-z", "-v", "--stage", "--")
+LOST: tuple[str, ...] = (*STATUS, "--ignored", "--untracked-files=all", "--")
 _PLAIN = re.compile(rb"H 1(?:00644|00755|20000) [0-9a-f]+ 0\t")  # a file or link, nothing hidden
-FOUND_NONE = 1  # how git config ends when no key fits
 
 
-async def git_dirty(directory: str) -> bool:
+async def git_dirty(directory: str, caller: Caller = SYSTEM_GIT) -> bool:
     """Whether git has something to lose; unknown counts as yes.
 
-    A repository may name programs that `status` would run on its files: then it is not asked.
+    Filters do not run: a file that only one of them would find unchanged counts as changed.
     """
-    if await _filtered(directory):
+
+    def ask(stop: Stop) -> bool:
+        with git_in(caller, Path(directory), stop) as git:
+            return bool(git.run(*STATUS, seconds=GIT_SECONDS).strip())
+
+    try:
+        return await aside(ask)
+    except OSError:
         return True
-    status = await _git(directory, STATUS)
-    return status is None or status[0] != 0 or bool(status[1].strip())
 
 
-async def _filtered(directory: str) -> bool:
-    """Whether git would run programs of the configuration on files; unknown counts as yes."""
-    filters = await _git(directory, FILTERS)
-    if filters is None or filters[0] not in (0, FOUND_NONE):
-        return True
-    return not all(line.startswith(b"system\t") for line in filters[1].splitlines())
-
-
-async def git_keeps(path: str) -> bool:
+async def git_keeps(path: str, caller: Caller = SYSTEM_GIT) -> bool:
     """Whether all at and below a path is committed as it is on the disk; unknown counts as no.
 
     What is ignored, untracked, staged only, hidden from git by a flag of the index, or in a
-    repository of its own is not.
+    repository of its own is not; nor anything where a filter may have taken something out.
     """
     directory, _, name = path.rpartition("/")
-    if await _filtered(directory or "/"):
-        return False
-    listed = await _git(directory or "/", (*KEPT, f"./{name}"))
-    if listed is None or listed[0] != 0 or not listed[1]:
-        return False
-    if not all(_PLAIN.match(entry) for entry in listed[1].split(b"\0") if entry):
-        return False
-    status = await _git(directory or "/", (*LOST, f"./{name}"))
-    return status is not None and status[0] == 0 and not status[1].strip()
+    folder = Path(directory or "/")
 
+    def ask(stop: Stop) -> bool:
+        found = repository_of(folder)
+        if found is None or filtering(found, caller.env):
+            return False
+        with git_in(caller, folder, stop) as git:
+            listed = git.run(*KEPT, f"./{name}", seconds=GIT_SECONDS)
+            if not listed or not all(_PLAIN.match(one) for one in listed.split(b"\0") if one):
+                return False
+            return not git.run(*LOST, f"./{name}", seconds=GIT_SECONDS).strip()
 
-async def _git(directory: str, arguments: tuple[str, ...]) -> tuple[int | None, bytes] | None:
-    """How it ended and what it printed; None where it could not run or took too long."""
-    with contextlib.suppress(OSError, TimeoutError):
-        process = await asyncio.create_subprocess_exec(
-            *SAFE_GIT, *arguments,
-            cwd=Path(directory), env=GIT_ENV,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
-        )  # fmt: skip
-        try:
-            async with asyncio.timeout(GIT_SECONDS):
-                output, _ = await process.communicate()
-        finally:  # too late, or nobody wants to know any more
-            if process.returncode is None:
-                process.kill()
-                await process.wait()
-        return process.returncode, output
-    return None
+    try:
+        return await aside(ask)
+    except OSError:
+        return False

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.guards import gate, imports
+from tests.guards import gate, imports, starts
 from tests.guards.sources import Source, own_sources, plant
 
 Rule = Callable[[Sequence[Source]], list[str]]
@@ -17,6 +17,10 @@ RULES: tuple[Rule, ...] = (
     gate.raw_executor_users,
     gate.gated_callers,
     gate.other_executors,
+    starts.starts_elsewhere,
+    starts.bare_names,
+    starts.other_finders,
+    starts.other_gits,
 )
 
 
@@ -101,3 +105,23 @@ def test_a_second_executor_is_found(tmp_path: Path) -> None:
         "    async def execute(self, call, ctx): ...\n"
     )
     assert gate.other_executors(plant(tmp_path, {"agent/toolrun.py": text}))
+
+
+@pytest.mark.parametrize(
+    ("rule", "path", "line"),
+    [
+        (starts.starts_elsewhere, "agent/loop.py", "subprocess.run([program])"),
+        (starts.starts_elsewhere, "tui/app.py", "await create_subprocess_exec(program)"),
+        (starts.bare_names, "tools/proc.py", "subprocess.Popen(['xclip', '-o'])"),
+        (starts.bare_names, "tui/clipboard.py", "asyncio.create_subprocess_exec(*('xclip', 'x'))"),
+        (starts.bare_names, "tools/grep.py", "ctx.spawn(SpawnRequest(argv=('rg', 'x'), cwd=cwd))"),
+        (starts.bare_names, "tools/proc.py", "os.system('/bin/true')"),
+        (starts.other_finders, "tools/rg.py", "shutil.which('rg')"),
+        (starts.other_finders, "tools/rg.py", "from shutil import which"),
+        (starts.other_gits, "agent/bug_report.py", "find('git', env)"),
+        (starts.other_gits, "tools/proc.py", "subprocess.run(['/usr/bin/git', 'status'])"),
+    ],
+)
+def test_a_planted_start_is_found(tmp_path: Path, rule: Rule, path: str, line: str) -> None:
+    text = f"async def planted():\n    {line}\n"
+    assert len(rule(plant(tmp_path, {path: text}))) == 1

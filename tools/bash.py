@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import shutil
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, nullcontext
 from pathlib import Path
@@ -19,6 +18,7 @@ from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolRe
 from gatewright.tools.shelljob import Shell, ShellJob, ShellLimits, start
 from gatewright.tools.shown import note_shown
 from gatewright.tools.snapshot import snapshot
+from gatewright.tools.system.programs import find
 
 DEFAULT_SECONDS = 120.0
 MAX_SECONDS = 600.0
@@ -64,7 +64,9 @@ class Bash:
         if input.run_in_background and ctx.jobs is None:
             raise ToolFailure("Nothing can run in the background here. Run it in the foreground.")
         env = child_environment(ctx.env, ctx.secrets)
-        program = shutil.which("bash", path=ctx.env.get("PATH")) or "/bin/bash"
+        where = ctx.where
+        roots = (where.root, where.cwd, *where.added)
+        program = find("bash", ctx.env, roots) or "/bin/bash"
         if self._snapshot is None or self._snapshot.cancelled():
             self._snapshot = asyncio.create_task(snapshot(program, env, ctx))
         shell = Shell(

@@ -21,6 +21,7 @@ import msgspec
 from gatewright.tools.ground import Ground
 from gatewright.tools.protocol import SpawnRequest, ToolContext, ToolFailure
 from gatewright.tools.query import Found, Printed, Query, by_file
+from gatewright.tools.system.programs import candidates
 
 LIMIT = 16 * 1024 * 1024
 MISSING = (
@@ -39,13 +40,9 @@ def locate(workspace: Path, path: str | None = None) -> str:
     bundled = _bundled()
     if bundled and not _inside(bundled, workspace):
         return bundled
-    for directory in (path if path is not None else os.environ.get("PATH", "")).split(os.pathsep):
-        candidate = Path(directory) / "rg"
-        if not candidate.is_absolute() or not os.access(candidate, os.X_OK):
-            continue
-        if not _inside(str(candidate), workspace) and _version(str(candidate)) > NEWEST_KNOWN_BAD:
-            return str(candidate)
-    return ""
+    env = {**os.environ, "PATH": path} if path is not None else os.environ
+    found = candidates("rg", env, (workspace, Path.cwd()))
+    return next((one for one in found if _version(one) > NEWEST_KNOWN_BAD), "")
 
 
 @functools.cache

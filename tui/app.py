@@ -11,6 +11,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -24,6 +25,7 @@ from textual.screen import Screen
 from gatewright.agent.commands.outcome import Panel, Switch
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.events import Envelope, Rewound, TurnEnded
+from gatewright.tools.system.signals import ENDING, Hearing
 from gatewright.tui.clipboard import copy_locally
 from gatewright.tui.colourless import Colourless
 from gatewright.tui.farewell import farewell
@@ -152,10 +154,9 @@ class AgentApp(App[int], inherit_bindings=False):
 
     def on_mount(self) -> None:
         self.app_resume_signal.subscribe(self, self._painted_anew)  # pyright: ignore[reportUnknownMemberType]
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            with contextlib.suppress(ValueError, RuntimeError):  # not the main thread: a test
-                loop.add_signal_handler(number, self._signalled, number)
+        if not self.is_headless:  # else a test, whose signals are its own
+            handlers = {number: partial(self._signalled, number) for number in ENDING}
+            Hearing(asyncio.get_running_loop(), handlers)
 
     def _painted_anew(self, _app: App[Any]) -> None:
         """The program was stopped and goes on: the terminal shows what was there meanwhile."""

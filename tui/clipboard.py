@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-import shutil
 from collections.abc import Mapping, Sequence
 
 from gatewright.agent.printable import spelled
+from gatewright.tools.system.programs import find
+from gatewright.tools.system.project import here
 
 TOOLS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("pbcopy", (), ""),
@@ -28,7 +29,7 @@ def tool(env: Mapping[str, str]) -> tuple[str, ...] | None:
     for name, arguments, needs in TOOLS:
         if needs and not env.get(needs):
             continue
-        found = shutil.which(name, path=env.get("PATH"))
+        found = find(name, env, here(env))
         if found:
             return (found, *arguments)
     return None
@@ -36,7 +37,7 @@ def tool(env: Mapping[str, str]) -> tuple[str, ...] | None:
 
 def multiplexer(env: Mapping[str, str]) -> list[tuple[str, ...]]:
     """The commands that hand text to the tmux around us, each for where the one before fails."""
-    found = shutil.which("tmux", path=env.get("PATH")) if env.get("TMUX") else None
+    found = find("tmux", env, here(env)) if env.get("TMUX") else ""
     return [(found, *arguments) for arguments in TMUX] if found else []
 
 

@@ -6,10 +6,11 @@ import asyncio
 import base64
 import contextlib
 import os
-import shutil
 from collections.abc import Mapping
 
 from gatewright.tools.protocol import ImageContent
+from gatewright.tools.system.programs import find
+from gatewright.tools.system.project import here
 
 TOOLS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("pngpaste", ("-",), ""),
@@ -26,7 +27,7 @@ def reader(env: Mapping[str, str]) -> tuple[str, ...] | None:
     for name, arguments, needs in TOOLS:
         if needs and not env.get(needs):
             continue
-        if found := shutil.which(name, path=env.get("PATH")):
+        if found := find(name, env, here(env)):
             return (found, *arguments)
     return None
 

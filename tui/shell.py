@@ -10,6 +10,9 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+from gatewright.tools.system.programs import find, with_search_path
+from gatewright.tools.system.project import here
+
 LIMIT = 600.0
 GRACE = 1.0  # seconds to end in when the program does
 MAX_BYTES = 200_000
@@ -114,12 +117,17 @@ class OwnShell:
 
 async def _begun(command: str, cwd: Path) -> asyncio.subprocess.Process:
     """The process with its group; whoever stops waiting while it begins has ended both."""
+    around = here(os.environ, cwd)
+    shell = os.environ.get("SHELL") or "/bin/sh"
+    if "/" not in shell:
+        shell = find(shell, os.environ, around) or "/bin/sh"
     starting = asyncio.ensure_future(
         asyncio.create_subprocess_exec(
-            os.environ.get("SHELL", "/bin/sh"),
+            shell,
             "-c",
             command,
             cwd=cwd,
+            env=with_search_path(os.environ, around),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,

@@ -7,9 +7,11 @@ import contextlib
 import os
 import signal
 from collections.abc import Generator
+from functools import partial
 
 from gatewright.agent.exits import Exit
 from gatewright.agent.session import Session
+from gatewright.tools.system.signals import hearing
 
 SETTLE = 4.0  # seconds a turn has to stop its tools and record what happened
 
@@ -32,13 +34,10 @@ class Interruption:
     @contextlib.contextmanager
     def of(self, work: asyncio.Task[int]) -> Generator[None]:
         self._work = work
-        for number, code in CODES.items():
-            self._loop.add_signal_handler(number, self.stop, code)
-        try:
+        with hearing(
+            self._loop, {number: partial(self.stop, code) for number, code in CODES.items()}
+        ):
             yield
-        finally:
-            for number in CODES:
-                self._loop.remove_signal_handler(number)
 
     def stop(self, code: Exit) -> None:
         """Interrupt the turn; a second call does not wait for it, a third ends the process."""

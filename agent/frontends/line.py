@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TextIO
 
@@ -38,6 +39,7 @@ from gatewright.agent.session import Session
 from gatewright.tools.blocks import plain
 from gatewright.tools.interact import Answer, leaves
 from gatewright.tools.protocol import TextContent
+from gatewright.tools.system.signals import hearing
 
 Opener = Callable[[], Awaitable[Session]]
 Others = Callable[[Switch], Awaitable[Session]]
@@ -98,14 +100,16 @@ async def _start(options: LaunchOptions, open_session: Opener, ports: Ports) -> 
     session = await open_session()
     reader = LineReader(0)
     talk = Conversation(session, sys.stdout, reader, ports, hand=os.isatty(0))
-    loop = asyncio.get_running_loop()
-    loop.add_signal_handler(signal.SIGINT, talk.interrupt)
-    loop.add_signal_handler(signal.SIGTERM, talk.leave, Exit.SIGTERM)
-    loop.add_signal_handler(signal.SIGHUP, talk.leave, Exit.SIGHUP)
-    try:
-        return await talk.run(options.prompt)
-    finally:
-        await talk.close()
+    handlers: dict[int, Callable[[], object]] = {
+        signal.SIGINT: talk.interrupt,
+        signal.SIGTERM: partial(talk.leave, Exit.SIGTERM),
+        signal.SIGHUP: partial(talk.leave, Exit.SIGHUP),
+    }
+    with hearing(asyncio.get_running_loop(), handlers):
+        try:
+            return await talk.run(options.prompt)
+        finally:
+            await talk.close()
 
 
 class Conversation:

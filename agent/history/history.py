@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -15,6 +15,7 @@ from gatewright.agent.history.plan import Sources, Step, Target, steps, targets
 from gatewright.agent.history.restore import Restored, restore
 from gatewright.agent.history.shadow import Change, Shadow
 from gatewright.agent.history.worktree import WorkTree
+from gatewright.tools.system.git import Caller
 
 
 class HistoryPlaces(msgspec.Struct, frozen=True):
@@ -30,18 +31,18 @@ class HistoryPlaces(msgspec.Struct, frozen=True):
 
 class History:
     def __init__(
-        self, places: HistoryPlaces, env: Mapping[str, str], emit: Callable[[AnyEvent], None]
+        self, places: HistoryPlaces, caller: Caller, emit: Callable[[AnyEvent], None]
     ) -> None:
         own = places.own / "history"
         self._blobs = Blobs(own, places.origin / "history" if places.origin else None)
         self._shadow = (
-            Shadow(places.shared / "shadow", own, places.root, env)
+            Shadow(places.shared / "shadow", own, places.root, caller)
             if places.trees and (places.root / ".git").exists()
             else None
         )
         self.root = places.root
         self.keeping = places.keeping
-        self.worktree = WorkTree(places.root, env)
+        self.worktree = WorkTree(places.root, caller)
         self.checkpoints = Checkpoints(self._blobs, self._shadow, emit)
 
     async def plan(self, events: Sequence[AnyEvent]) -> list[Step]:

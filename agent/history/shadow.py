@@ -9,13 +9,13 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
-from gatewright.agent.history.gitrun import git_env, run_git
+from gatewright.tools.system.git import Caller, Git
+from gatewright.tools.system.gitfiles import own_ignores, text_of
 
 SIZE_LIMIT = 2 * 1024 * 1024
 TIME = 20.0
@@ -26,14 +26,7 @@ _IDENTITY = {
     for who in ("AUTHOR", "COMMITTER")
     for what, value in (("NAME", "Gatewright"), ("EMAIL", "snapshots@gatewright.invalid"))
 }
-_NO_CONFIG = {
-    "GIT_CONFIG_GLOBAL": os.devnull,
-    "GIT_CONFIG_SYSTEM": os.devnull,
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_ATTR_NOSYSTEM": "1",
-}
 _ATTRIBUTES = "* -text -eol -ident -filter -working-tree-encoding -diff -merge\n"
-_OPTIONS = ("-c", "core.autocrlf=false", "-c", "core.quotePath=false", "-c", "core.fileMode=true")
 
 
 class Snapshot(msgspec.Struct, frozen=True):
@@ -56,7 +49,7 @@ class Shadow:
     goes wrong; the caller decides to do without.
     """
 
-    def __init__(self, shared: Path, own: Path, root: Path, env: Mapping[str, str]) -> None:
+    def __init__(self, shared: Path, own: Path, root: Path, caller: Caller) -> None:
         self._shared = shared
         self._index = own / "index"
         self._root = root
@@ -66,13 +59,16 @@ class Shadow:
             "GIT_WORK_TREE": str(root),
             "GIT_INDEX_FILE": str(self._index),
         }
-        self._env = git_env(env, {**places, **_NO_CONFIG, **_IDENTITY})
+        self._caller = caller
+        self._places = {**places, **_IDENTITY}
 
     def take(self) -> Snapshot:
         """Keep the project as it is. Costs what changed since the last time."""
         self._prepare()
         try:
             return self._taken()
+        except TimeoutError:
+            raise
         except OSError:  # objects the index knows may be gone: once more from nothing
             self._index.unlink(missing_ok=True)
             return self._taken()
@@ -171,13 +167,13 @@ class Shadow:
             self._index.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             if (seed := self._shared / "seed").exists():
                 self._index.write_bytes(seed.read_bytes())
-            theirs = self._root / ".git" / "objects"
-            if theirs.is_dir():  # what is committed is not stored twice
+            objects = self._root / ".git" / "objects"
+            if objects.is_dir():  # what is committed is not stored twice
                 alternates = git / "objects" / "info" / "alternates"
-                alternates.write_text(f"{theirs}\n", encoding="utf-8")
-            exclude = self._root / ".git" / "info" / "exclude"
-            text = exclude.read_text("utf-8", errors="replace") if exclude.is_file() else ""
-            (git / "info" / "exclude").write_text(text, encoding="utf-8")
+                alternates.write_text(f"{objects}\n", encoding="utf-8")
+            theirs = text_of(self._root / ".git" / "info" / "exclude")
+            ignored = f"{own_ignores(self._caller.env)}\n{theirs}\n"
+            (git / "info" / "exclude").write_text(ignored, encoding="utf-8")
 
     def _is_large(self, name: bytes) -> bool:
         try:
@@ -212,6 +208,5 @@ class Shadow:
             return {}
 
     def _git(self, *arguments: str, input: bytes = b"") -> bytes:
-        return run_git(
-            [*_OPTIONS, *arguments], cwd=self._root, env=self._env, limit=TIME, input=input
-        )
+        git = Git(self._caller, self._places, self._root)
+        return git.run(*arguments, seconds=TIME, input=input)

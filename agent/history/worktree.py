@@ -1,24 +1,20 @@
-"""What differs between the last commit and the files, read with git but without its programs.
-
-A repository may come from anybody: besides what `gitrun` takes away, no filter, no driver for
-differences and no submodule of it runs anything here.
-"""
+"""What differs between the last commit and the files, as git tells it without its programs."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
-from gatewright.agent.history.gitrun import git_env, run_git
+from gatewright.tools.system.git import Caller, Git, git_in
+from gatewright.tools.system.regular import NotRegular, TooLarge, read_regular
 
 TIME = 15.0
 LARGEST = 1_000_000  # bytes of a file whose lines are looked at
 MOST = 2000  # files
-_FILTER_KEYS = (".clean", ".smudge", ".process", ".required")
-_QUIET = ("--no-ext-diff", "--no-textconv", "--no-renames", "--ignore-submodules=all")
+_QUIET = ("--no-renames", "--relative", "-z")
 
 
 class Changed(msgspec.Struct, frozen=True):
@@ -33,9 +29,9 @@ class Changed(msgspec.Struct, frozen=True):
 class WorkTree:
     """Every method raises OSError when there is no git, no repository, or it takes too long."""
 
-    def __init__(self, root: Path, env: Mapping[str, str]) -> None:
+    def __init__(self, root: Path, caller: Caller) -> None:
         self._root = root
-        self._env = git_env(env)
+        self._caller = caller
 
     def there(self) -> bool:
         """Whether the root is in a repository; costs no process where it plainly is not."""
@@ -43,44 +39,36 @@ class WorkTree:
 
     def changes(self) -> list[Changed]:
         """Everything uncommitted, by path; the first MOST."""
-        base, quiet = self._base(), (*_QUIET, "--relative", "-z")
-        listed = self._git("diff", *quiet, "--name-status", base)
+        with git_in(self._caller, self._root) as git:
+            base = _base(git)
+            listed = git.run("diff", *_QUIET, "--name-status", base, seconds=TIME)
+            counted = git.run("diff", *_QUIET, "--numstat", base, seconds=TIME)
+            others = _others(git)
         fields = [os.fsdecode(field) for field in listed.split(b"\0") if field]
         kinds = dict(zip(fields[1::2], fields[::2], strict=False))
-        counts = dict(_counts(self._git("diff", *quiet, "--numstat", base)))
+        counts = dict(_counts(counted))
         found = [
             Changed(path, {"A": "new", "D": "deleted"}.get(kind, "changed"), *counts.get(path, ()))
             for path, kind in kinds.items()
         ]
-        found += [self._untracked(path) for path in self._others() if path not in kinds]
+        found += [self._untracked(path) for path in others if path not in kinds]
         return sorted(found, key=lambda each: each.path)[:MOST]
 
     def old(self, path: str) -> bytes | None:
         """The file as it was committed; None: it was not."""
-        name = f"{self._base()}:./{path}"
-        try:
-            size = int(self._git("cat-file", "-s", name))
-        except OSError:
-            return None
-        if size > LARGEST:
-            raise OSError("too large to be shown")
-        return self._git("cat-file", "blob", name)
+        with git_in(self._caller, self._root) as git:
+            name = f"{_base(git)}:./{path}"
+            try:
+                size = int(git.run("cat-file", "-s", name, seconds=TIME))
+            except OSError:
+                return None
+            if size > LARGEST:
+                raise OSError("too large to be shown")
+            return git.run("cat-file", "blob", name, seconds=TIME)
 
     def new(self, path: str) -> bytes | None:
         """The file as it is now; None: it is gone."""
         return read_now(self._root / path)
-
-    def _base(self) -> str:
-        """The last commit, or nothing at all before the first."""
-        try:
-            return self._git("rev-parse", "--verify", "-q", "HEAD").decode().strip()
-        except OSError:
-            return self._git("hash-object", "-t", "tree", os.devnull).decode().strip()
-
-    def _others(self) -> list[str]:
-        listed = self._git("ls-files", "-z", "-o", "--exclude-standard")
-        names = [os.fsdecode(name) for name in listed.split(b"\0") if name]
-        return [name for name in names if not name.endswith("/")][:MOST]
 
     def _untracked(self, path: str) -> Changed:
         try:
@@ -90,36 +78,33 @@ class WorkTree:
         lines = -1 if b"\0" in data[:8000] else len(data.splitlines())
         return Changed(path, "untracked", lines, 0 if lines >= 0 else -1)
 
-    def _git(self, *arguments: str) -> bytes:
-        env = {**self._env, **self._unfiltered()} if arguments[0] == "diff" else self._env
-        return run_git(arguments, cwd=self._root, env=env, limit=TIME)
 
-    def _unfiltered(self) -> dict[str, str]:
-        """Settings that leave every filter without a program; a name may hold any character."""
-        listed = run_git(
-            ["config", "--null", "--name-only", "--list"],
-            cwd=self._root, env=self._env, limit=TIME,
-        )  # fmt: skip
-        names = [os.fsdecode(name) for name in listed.split(b"\0") if name]
-        filters = {n for n in names if n.startswith("filter.") and n.endswith(_FILTER_KEYS)}
-        given = {"GIT_CONFIG_COUNT": str(len(filters))}
-        for number, name in enumerate(sorted(filters)):
-            given[f"GIT_CONFIG_KEY_{number}"] = name
-            given[f"GIT_CONFIG_VALUE_{number}"] = "false" if name.endswith(".required") else ""
-        return given
+def _base(git: Git) -> str:
+    """The last commit, or nothing at all before the first."""
+    try:
+        return git.run("rev-parse", "--verify", "-q", "HEAD", seconds=TIME).decode().strip()
+    except OSError:
+        return git.run("hash-object", "-t", "tree", os.devnull, seconds=TIME).decode().strip()
+
+
+def _others(git: Git) -> list[str]:
+    listed = git.run("ls-files", "-z", "-o", "--exclude-standard", seconds=TIME)
+    names = [os.fsdecode(name) for name in listed.split(b"\0") if name]
+    return [name for name in names if not name.endswith("/")][:MOST]
 
 
 def read_now(path: Path) -> bytes | None:
     """The bytes of a regular file, of a link where it leads; None: there is nothing."""
     if path.is_symlink():
         return os.fsencode(path.readlink())
-    if not path.exists():
+    try:
+        return read_regular(path, LARGEST, follow=False)
+    except FileNotFoundError:
         return None
-    if not path.is_file():
-        raise OSError("no regular file")
-    if path.stat().st_size > LARGEST:
-        raise OSError("too large to be shown")
-    return path.read_bytes()
+    except NotRegular as error:
+        raise OSError("no regular file") from error
+    except TooLarge as error:
+        raise OSError("too large to be shown") from error
 
 
 def _counts(listed: bytes) -> Iterator[tuple[str, tuple[int, int]]]:

@@ -6,21 +6,20 @@ import platform
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
-from gatewright.agent.history.gitrun import git_env, run_git
+from gatewright.tools.system.git import Caller, Git, git_in
+from gatewright.tools.system.gitfiles import committer, repository_of
 
-HEAD_LIMIT = 4096
 STATUS_LIMIT = 2_000
+MOST = 16 * 1024 * 1024  # bytes of an answer
 GIT_TIME = 1.0  # seconds: a huge repository is described without its status
 QUESTIONS: Mapping[str, Sequence[str]] = {
     "status": ("status", "--porcelain=v1", "--branch", "--untracked-files=normal"),
-    "log": ("log", "-n", "5", "--no-show-signature", "--format=%h %s"),
+    "log": ("log", "-n", "5", "--format=%h %s"),
     "default": ("symbolic-ref", "--short", "refs/remotes/origin/HEAD"),
-    "user": ("config", "--get", "user.name"),
     "stash": ("rev-list", "--count", "--walk-reflogs", "refs/stash"),
 }
 
@@ -76,7 +75,8 @@ class Environment(msgspec.Struct, frozen=True):
         return text
 
 
-def look_around(cwd: Path, root: Path, env: Mapping[str, str], date: str) -> Environment:
+def look_around(cwd: Path, root: Path, caller: Caller, date: str) -> Environment:
+    env = caller.env
     return Environment(
         cwd=cwd,
         root=root,
@@ -84,55 +84,41 @@ def look_around(cwd: Path, root: Path, env: Mapping[str, str], date: str) -> Env
         shell=Path(env.get("SHELL", "/bin/bash")).name,
         system=f"{platform.system()} {platform.release()}".strip(),
         branch=git_branch(root),
-        repository=ask_git(root, env),
+        repository=ask_git(root, caller),
     )
 
 
-def ask_git(root: Path, env: Mapping[str, str]) -> Repository:
+def ask_git(root: Path, caller: Caller) -> Repository:
     """All questions at once; together they take as long as the slowest."""
-    if not (root / ".git").exists():
+    found = repository_of(root)
+    if found is None or found.root != root:
         return Repository()
-    questions = dict(QUESTIONS)
+    try:
+        with git_in(caller, root) as git:
+            answers = _answers(git)
+    except OSError:  # git is missing, or nothing of the repository can be read
+        answers = {}
+    return Repository(**answers, user=committer(found, caller.env))
+
+
+def _answers(git: Git) -> dict[str, str]:
     deadline = time.monotonic() + GIT_TIME
-    # The work tree is named, or the repository's configuration could have another one described.
-    own = git_env(env, {"GIT_CEILING_DIRECTORIES": str(root.parent), "GIT_WORK_TREE": str(root)})
 
     def ask(arguments: Sequence[str]) -> str:
-        left = deadline - time.monotonic()
         try:
-            out = run_git(arguments, cwd=root, env=own, limit=max(0.05, left))
-        except OSError:  # no such ref, no commit yet, git is missing, or it takes too long
+            out = git.run(*arguments, seconds=max(0.05, deadline - time.monotonic()), most=MOST)
+        except OSError:  # no such ref, no commit yet, or it takes too long
             return ""
         return out.decode("utf-8", errors="replace").strip("\n")
 
-    if _has_filters(root, own):  # `git status` would run them
-        del questions["status"]
     with ThreadPoolExecutor(len(QUESTIONS)) as pool:
-        answers = dict(zip(questions, pool.map(ask, questions.values()), strict=True))
-    return Repository(**answers)
-
-
-def _has_filters(root: Path, env: Mapping[str, str]) -> bool:
-    """Whether the repository itself names programs that git would run on its files."""
-    asked = ("--includes", "--name-only", "--get-regexp", r"^filter\.")
-    for scope in ("--local", "--worktree"):
-        with suppress(OSError):  # exit code 1: there is none
-            if run_git(("config", scope, *asked), cwd=root, env=env, limit=GIT_TIME).strip():
-                return True
-    return False
+        return dict(zip(QUESTIONS, pool.map(ask, QUESTIONS.values()), strict=True))
 
 
 def git_branch(root: Path) -> str:
     """The checked-out branch, read from the files: it costs no process."""
-    try:
-        folder = root / ".git"
-        if folder.is_file():
-            folder = root / folder.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
-        with (folder / "HEAD").open(encoding="utf-8") as file:
-            head = file.read(HEAD_LIMIT).strip()
-    except (OSError, ValueError):
-        return ""
-    return head.removeprefix("ref: refs/heads/") if head.startswith("ref:") else head[:12]
+    found = repository_of(root)
+    return found.branch if found is not None and found.root == root else ""
 
 
 def _cut(text: str) -> str:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
 
 from gatewright.agent.settings.schema import Source
+from gatewright.tools.system.project import FOLDER, project_of
 
-FOLDER = ".gatewright"
-ROOT = Path("/")
 MANAGED = Path("/etc/gatewright")
 
 
@@ -55,28 +53,8 @@ def own_home(env: Mapping[str, str]) -> Path:
 
 
 def project_root(cwd: Path, env: Mapping[str, str]) -> Path:
-    """The work tree `cwd` is in, else the nearest directory with settings of ours, else `cwd`.
-
-    `/`, the person's home directory, and one that everybody may write to are a project only when
-    the program is started right there: anyone could have made `/tmp` a project.
-    """
-    home = user_home(env)
-    configured: Path | None = None
-    for directory in (cwd, *cwd.parents):
-        if directory != cwd and (directory in (home, ROOT) or _everybodys(directory)):
-            break
-        if (directory / ".git").exists():
-            return directory
-        if configured is None and directory != home and (directory / FOLDER).is_dir():
-            configured = directory
-    return configured or cwd
-
-
-def _everybodys(directory: Path) -> bool:
-    try:
-        return bool(directory.stat().st_mode & stat.S_IWOTH)
-    except OSError:
-        return True
+    """The project that `cwd` is in."""
+    return project_of(cwd, user_home(env))
 
 
 def places(cwd: Path, env: Mapping[str, str]) -> Places:

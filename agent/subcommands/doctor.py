@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -27,6 +28,8 @@ from gatewright.agent.subcommands.place import here
 from gatewright.permissions.sandbox.machine import machine as sandbox_machine
 from gatewright.permissions.sandbox.probe import probe as sandbox
 from gatewright.tools.rg import locate
+from gatewright.tools.system.git import Caller
+from gatewright.tools.system.programs import search_path
 
 MARKS = {
     Health.GOOD: ("ok", typer.colors.GREEN),
@@ -61,6 +64,7 @@ def checks(
 ) -> tuple[Check, ...]:
     """Each may take seconds and must not run on an event loop."""
     settings = loaded.settings
+    env, roots = {**env, **settings.env}, (places.root, Path.cwd())
 
     def confined() -> list[Finding]:
         found = sandbox(sandbox_machine())
@@ -79,7 +83,8 @@ def checks(
         Check("Keys", keys),
         Check("Local", servers),
         Check("ripgrep", lambda: [examine.ripgrep(locate(places.root))]),
-        Check("git", lambda: [examine.git()]),
+        Check("git", lambda: [examine.git(Caller(env, roots))]),
+        Check("PATH", lambda: [examine.search(search_path(env, roots, activated=trusted))]),
         Check("Sandbox", confined),
         Check("Own files", lambda: [examine.home(places.home)]),
         Check("Project", lambda: [examine.project(places.root, trusted=trusted)]),

@@ -6,6 +6,7 @@ import asyncio
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from gatewright.permissions.explain import compare, trace
 from gatewright.permissions.modes import flag_mode
 from gatewright.permissions.policy import Policy
 from gatewright.permissions.tools_table import canonical
-from gatewright.permissions.world import fetch_missing, git_dirty, lookup_host
+from gatewright.permissions.world import fetch_missing, git_dirty, git_keeps, lookup_host
 
 ROUNDS = 3  # as the gate: what a decision missed is looked up, and it is made again
 SESSIONS = 200
@@ -80,9 +81,11 @@ class Judge:
 
     async def _explain(self, call: Call) -> list[str]:
         resolver = self._policy.resolver
+        dirty = partial(git_dirty, caller=self.around.caller)
+        keeps = partial(git_keeps, caller=self.around.caller)
         lines, _ = trace(call, self._policy.context(self.around.where))
         for _ in range(ROUNDS):
-            if not await fetch_missing(resolver, lookup_host, git_dirty):
+            if not await fetch_missing(resolver, lookup_host, dirty, keeps):
                 break
             lines, _ = trace(call, self._policy.context(self.around.where))
         return lines

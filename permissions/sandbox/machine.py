@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import platform
-import shutil
 import sys
 import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
 
 from gatewright.permissions.sandbox import seccomp
+from gatewright.tools.system.programs import SYSTEM, find
 
 _KEPT_RUN = ("/run/current-system", "/run/booted-system", "/run/opengl-driver", "/run/wrappers")
 
@@ -40,8 +40,8 @@ def machine() -> Machine:
         system=sys.platform,
         root=os.geteuid() == 0,
         bwrap=find_bwrap(),
-        prlimit=shutil.which("prlimit", path=_SYSTEM_PATH) or "",
-        shell=shutil.which("sh", path=_SYSTEM_PATH) or "/bin/sh",
+        prlimit=find("prlimit", _SYSTEM),
+        shell=find("sh", _SYSTEM) or "/bin/sh",
         python=sys.executable,
         seccomp=seccomp.supported(platform.machine()),
         var_tmp=Path("/var/tmp").is_dir() and not Path("/var/tmp").is_symlink(),
@@ -59,12 +59,12 @@ def machine() -> Machine:
 
 
 _PACKAGES = ("/site-packages", "/dist-packages")
-_SYSTEM_PATH = "/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/bin:/run/current-system/sw/bin"
+_SYSTEM = {"PATH": SYSTEM}
 
 
 def find_bwrap() -> str:
     """The system's own first: it may be privileged by the distribution; then the wheel's."""
-    found = shutil.which("bwrap", path=_SYSTEM_PATH)
+    found = find("bwrap", _SYSTEM)
     if found:
         return found
     for packages in (sysconfig.get_path("purelib"), *sys.path):  # or where we were imported from

@@ -13,6 +13,7 @@ from gatewright.permissions.sandbox.limits import Limits
 from gatewright.permissions.sandbox.machine import Machine
 from gatewright.permissions.sandbox.profile import Network, SandboxProfile
 from gatewright.permissions.sandbox.runs import memory_file
+from gatewright.tools.system.programs import SYSTEM
 
 Level: TypeAlias = Literal["bwrap", "landlock", "none"]
 SECONDS = 5.0
@@ -58,7 +59,7 @@ def _bwrap_fails(machine: Machine) -> str:
                 capture_output=True,
                 timeout=SECONDS,
                 check=False,
-                env={"PATH": os.environ.get("PATH", "/usr/bin:/bin")},
+                env={"PATH": SYSTEM},
             )
         except (OSError, subprocess.TimeoutExpired) as error:
             return f"bubblewrap did not start: {error}."

@@ -39,6 +39,8 @@ def is_safe(part: Part, world: World) -> bool:
     if not name.literal:
         return False
     program = name.text
+    if world.planted(program):
+        return False  # a well-known name, but not the program that would run
     if not all(world.lists_inside(arg, part.bases) for arg in part.argv[1:] if arg.patterns):
         return False
     special = _SPECIAL.get(program)

@@ -34,6 +34,10 @@ class World(Protocol):
         """Git may be trusted here: its configuration could name programs to run."""
         ...
 
+    def planted(self, program: str) -> bool:
+        """The name would start a program that others may have put there."""
+        ...
+
     def environment_scrubbed(self) -> bool: ...
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gatewright.permissions.context import Context
 from gatewright.permissions.paths import absolute, lexical
 from gatewright.permissions.rules import Bare
@@ -89,6 +91,16 @@ class Surroundings:
 
     def _real_root(self, root: str) -> str:
         return self._context.resolver.real(root)
+
+    def planted(self, program: str) -> bool:
+        """A shell would take it from where others may put one."""
+        return "/" not in program and self._context.resolver.planted(program)
+
+    def planted_in(self, parts: Sequence[Part]) -> str:
+        """Which command of a line is not the program of that name; empty where none is."""
+        names = [part.argv[0].text for part in parts if part.argv]
+        name = next(filter(self.planted, names), "")
+        return f"PATH leads into the project: {name} would be one of its own." if name else ""
 
     def environment_scrubbed(self) -> bool:
         return self._context.scrubbed_env

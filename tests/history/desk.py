@@ -38,6 +38,7 @@ from gatewright.agent.standing import Standing
 from gatewright.agent.transcript.writer import TranscriptLock, TranscriptWriter
 from gatewright.tools.access import Access, Where
 from gatewright.tools.protocol import ToolCall, ToolContext, ToolResult
+from gatewright.tools.system.git import Caller
 from tests.compact.windowed import is_summary, texts
 from tests.fakes.executor import FakeExecutor, context
 from tests.fakes.house import FakeModes, FakeRules, no_barrier, retry_in
@@ -119,7 +120,7 @@ def open_desk(folder: Path) -> Desk:
     hub = Hub(clock=clock.time, new_id=new_id, stamp=standing.stamped)
     executor, provider = Writing(root), Obedient()
     places = HistoryPlaces(path.with_suffix(""), folder / "shared", root)
-    history = executor.history = History(places, {}, lambda event: saved(hub, event))
+    history = executor.history = History(places, Caller({}), lambda event: saved(hub, event))
 
     def fold(envelope: Envelope) -> None:
         if envelope.agent != "main":

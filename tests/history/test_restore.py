@@ -18,6 +18,7 @@ from gatewright.agent.history.blobs import TURNS, Blobs
 from gatewright.agent.history.plan import Sources, Target, steps, targets
 from gatewright.agent.history.restore import restore
 from gatewright.agent.history.shadow import SIZE_LIMIT, Shadow
+from gatewright.tools.system.git import Caller
 from tests.transcript.stored import chained
 
 NAMES = ("a.txt", "b.bin", "dir/c.txt", "dir/deep/d", "über.md", "-odd name\t")
@@ -42,7 +43,7 @@ class Place:
         self.root.mkdir()
         (self.root / ".git").mkdir()
         self.blobs = Blobs(folder / "history")
-        self.shadow = Shadow(folder / "shared", folder / "own", self.root, os.environ)
+        self.shadow = Shadow(folder / "shared", folder / "own", self.root, Caller(os.environ))
         self.sources = Sources(self.root, self.blobs.get, self.shadow.changes, self.shadow.blob)
 
     def put(self, name: str, state: tuple[bytes, int] | None) -> None:

@@ -11,13 +11,13 @@ import pytest
 
 from gatewright.agent.commands.diff import Changes, Entry
 from gatewright.agent.events import AnyEvent, Envelope, UserMessage
-from gatewright.agent.history.gitrun import ENV
 from gatewright.agent.history.history import History, HistoryPlaces
 from gatewright.agent.history.worktree import LARGEST
 from gatewright.agent.review import Review
 from gatewright.tools.access import Access
 from gatewright.tools.blocks import Diff, Text
 from gatewright.tools.protocol import TextContent
+from gatewright.tools.system.git import Caller
 
 
 class Project:
@@ -30,7 +30,7 @@ class Project:
         if git:
             self.git("init", "-q")
         places = HistoryPlaces(folder / "own", folder / "shared", self.root, keeping=keeping)
-        self.history = History(places, os.environ, self.events.append)
+        self.history = History(places, Caller(os.environ), self.events.append)
         self.review = Review(self.history, self._kept)
 
     def _kept(self) -> list[Envelope]:
@@ -179,11 +179,8 @@ async def test_nothing_of_the_repository_runs(tmp_path: Path) -> None:
     assert not ran.exists(), ran.read_text(encoding="utf-8")
 
 
-async def test_a_missing_object_is_not_fetched(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_missing_object_is_not_fetched(tmp_path: Path) -> None:
     """Git fetches it with a program that the repository names, and older ones always do."""
-    monkeypatch.delitem(ENV, "GIT_NO_LAZY_FETCH")
     project = Project(tmp_path, git=True)
     project.put("a.txt", "one\n")
     project.git("add", ".")

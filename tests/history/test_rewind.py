@@ -30,6 +30,7 @@ from gatewright.agent.standing import Standing
 from gatewright.agent.transcript.reader import read_transcript
 from gatewright.tools.access import Access, ShellText
 from gatewright.tools.protocol import TextContent
+from gatewright.tools.system.git import Caller
 from tests.fakes.recorder import Recorder
 from tests.history.desk import Desk, open_desk
 
@@ -177,7 +178,7 @@ async def test_calls_side_by_side_keep_one_snapshot(tmp_path: Path) -> None:
     (tmp_path / "project" / ".git").mkdir(parents=True)
     emitted: list[AnyEvent] = []
     places = HistoryPlaces(tmp_path / "own", tmp_path / "shared", tmp_path / "project")
-    history = History(places, os.environ, emitted.append)
+    history = History(places, Caller(os.environ), emitted.append)
     running = Access(runs=ShellText("true", tmp_path))
     await asyncio.gather(*(history.checkpoints.before(running) for _ in range(5)))
     assert [type(event) for event in emitted] == [TreeSaved]
@@ -209,7 +210,7 @@ async def test_a_home_that_cannot_be_written_is_told_once(tmp_path: Path) -> Non
     emitted: list[AnyEvent] = []
     blocked = tmp_path / "file" / "x"
     places = HistoryPlaces(blocked, blocked, tmp_path / "project")
-    history = History(places, os.environ, emitted.append)
+    history = History(places, Caller(os.environ), emitted.append)
     for _ in range(2):
         access = Access(writes=(tmp_path / "project" / "a",), runs=ShellText("true", tmp_path))
         await history.checkpoints.before(access)

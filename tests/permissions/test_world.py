@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from gatewright.permissions import world
 from gatewright.permissions.decision import DecisionRecord
 from gatewright.permissions.gate import Gate, GatePorts, Passed, Request
 from gatewright.permissions.paths import Place
@@ -21,6 +20,7 @@ from gatewright.permissions.world import DiskResolver, git_dirty
 from gatewright.tools.access import Access, ShellText, Where
 from gatewright.tools.interact import Answer, Ask
 from gatewright.tools.protocol import Facts, ToolCall
+from gatewright.tools.system.git import Caller
 
 
 def place(root: Path) -> Place:
@@ -150,12 +150,15 @@ async def test_a_dirty_tree_is_noticed_without_running_its_configuration(tmp_pat
     assert not marker.exists()
 
 
-async def test_a_question_nobody_waits_for_any_more_leaves_no_git(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_question_nobody_waits_for_any_more_leaves_no_git(tmp_path: Path) -> None:
+    run("git", "init", "-q", str(tmp_path))
+    program = tmp_path.parent / f"{tmp_path.name}-bin" / "git"
+    program.parent.mkdir()
     script = "echo $$ > asked.new; mv asked.new asked; exec sleep 60"
-    monkeypatch.setattr(world, "SAFE_GIT", ("/bin/sh", "-c", script))
-    asking = asyncio.create_task(git_dirty(str(tmp_path)))
+    program.write_text(f"#!/bin/sh\nPATH=/usr/bin:/bin\n{script}\n", encoding="utf-8")
+    program.chmod(0o755)
+    caller = Caller({"PATH": str(program.parent)})
+    asking = asyncio.create_task(git_dirty(str(tmp_path), caller))
     async with asyncio.timeout(5):
         while not (tmp_path / "asked").exists():  # noqa: ASYNC110  another process
             await asyncio.sleep(0.01)

@@ -18,8 +18,9 @@ from gatewright.agent.prompt.system import (
     style,
     system_prompt,
 )
+from gatewright.tools.system.git import Caller
 
-ENV = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "SHELL": "/bin/zsh"}
+ENV = Caller({"PATH": os.environ["PATH"], "HOME": "/nonexistent", "SHELL": "/bin/zsh"})
 
 
 def git(folder: Path, *arguments: str) -> None:
@@ -83,7 +84,7 @@ def test_no_repository_and_no_git(tmp_path: Path) -> None:
     text = look_around(tmp_path, tmp_path, ENV, "d").section()
     assert "Git" not in text
     (tmp_path / ".git").mkdir()
-    assert ask_git(tmp_path, {"PATH": "/nonexistent"}).status == ""
+    assert ask_git(tmp_path, Caller({"PATH": "/nonexistent"})).status == ""
 
 
 def test_looking_at_a_repository_runs_nothing_of_its_own(repository: Path, tmp_path: Path) -> None:
@@ -101,7 +102,7 @@ def test_looking_at_a_repository_runs_nothing_of_its_own(repository: Path, tmp_p
     found = ask_git(repository, ENV)
     assert not trap.exists()
     assert found.log.endswith("First words")
-    assert found.status == ""  # it would have run the filter
+    assert found.status.splitlines()[1:] == [" M a.txt", "?? .gitattributes"]
 
 
 def test_a_filter_of_one_work_tree_alone_does_not_run(repository: Path, tmp_path: Path) -> None:
@@ -110,7 +111,7 @@ def test_a_filter_of_one_work_tree_alone_does_not_run(repository: Path, tmp_path
     git(repository, "config", "--worktree", "filter.x.clean", f"touch {trap}; cat")
     (repository / ".gitattributes").write_text("* filter=x\n", encoding="utf-8")
     (repository / "a.txt").write_text("b", encoding="utf-8")
-    assert ask_git(repository, ENV).status == ""
+    assert " M a.txt" in ask_git(repository, ENV).status
     assert not trap.exists()
 
 

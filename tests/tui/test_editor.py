@@ -83,10 +83,16 @@ def test_a_signal_ends_the_editor_and_the_program() -> None:
 
 
 def test_the_editor_is_what_the_person_set(tmp_path: Path) -> None:
-    (tmp_path / "vi").touch()
-    assert editor({"EDITOR": "code -w", "VISUAL": "vim"}) == ["vim"]
-    assert editor({"EDITOR": "code -w"}) == ["code", "-w"]
-    assert editor({"PATH": str(tmp_path)}) == ["vi"]
+    found = {}
+    for name in ("vi", "code", "vim"):
+        (tmp_path / name).touch(0o755)
+        found[name] = str(tmp_path / name)
+    path = {"PATH": str(tmp_path)}
+    assert editor({**path, "EDITOR": "code -w", "VISUAL": "vim"}) == [found["vim"]]
+    assert editor({**path, "EDITOR": "code -w"}) == [found["code"], "-w"]
+    (tmp_path / "vim").unlink()
+    assert editor(path) == [found["vi"]]
+    assert editor({**path, "EDITOR": "./mine"}) == ["./mine"]
     assert editor({"PATH": "/nonexistent"}) == []
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import os
 import shlex
 import signal
@@ -15,6 +16,9 @@ from asyncio.subprocess import Process
 from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import NamedTuple
+
+from gatewright.tools.system.programs import find, with_search_path
+from gatewright.tools.system.project import here
 
 FALLBACKS = ("nano", "vim", "vi")
 PATIENCE = 2.0  # seconds an editor has to end when the program must
@@ -28,15 +32,16 @@ class Edited(NamedTuple):
 
 
 def editor(env: Mapping[str, str]) -> list[str]:
-    """The command the person set, else the first that exists. Raises ValueError."""
-    chosen = env.get("VISUAL") or env.get("EDITOR")
+    """The command the person set, else the first that exists. Raises ValueError.
+
+    A program by its path: none of the project takes the place of the one that was meant.
+    """
+    chosen = shlex.split(env.get("VISUAL") or env.get("EDITOR") or "")
     if chosen:
-        return shlex.split(chosen)
-    folders = env.get("PATH", os.defpath).split(os.pathsep)
-    for name in FALLBACKS:
-        if any((Path(folder) / name).exists() for folder in folders):
-            return [name]
-    return []
+        name, *arguments = chosen
+        return [name if "/" in name else find(name, env, here(env)) or name, *arguments]
+    found = (find(name, env, here(env)) for name in FALLBACKS)
+    return next(([path] for path in found if path), [])
 
 
 class Editor:
@@ -80,8 +85,12 @@ class Editor:
             return code, path.read_text(encoding="utf-8", errors="replace")
 
     async def _wait(self, command: list[str]) -> int:
+        if "/" not in command[0]:  # nothing of that name that we may start
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
         with _keys_of_the_editor():
-            self._process = process = await asyncio.create_subprocess_exec(*command)
+            self._process = process = await asyncio.create_subprocess_exec(
+                *command, env=with_search_path(os.environ, here(os.environ))
+            )
             try:
                 return await process.wait()
             finally:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-import shutil
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from gatewright.tools.system.programs import find
+from gatewright.tools.system.project import here
 from gatewright.tui.prompt.match import score
 from gatewright.tui.prompt.menu import Choice
 
@@ -90,17 +91,10 @@ def _with_letters(wanted: str, low: Sequence[str], known: set[int]) -> list[int]
     return [n for n in few if n not in known and all(map(low[n].__contains__, others))]
 
 
-def find_rg(root: Path) -> str | None:
-    """A ripgrep that does not lie inside the project."""
+def find_rg(root: Path) -> str:
+    """Our own ripgrep, or one that does not lie inside the project; empty for none."""
     beside = Path(sys.executable).with_name("rg")
-    found = str(beside) if beside.exists() else shutil.which("rg")
-    if found is None or not os.path.isabs(found):  # noqa: PTH117  a string from which()
-        return None
-    return (
-        None
-        if Path(found).resolve().is_relative_to(root.resolve()) and found != str(beside)
-        else found
-    )
+    return str(beside) if beside.exists() else find("rg", os.environ, here(os.environ, root))
 
 
 async def _with_rg(program: str, root: Path) -> list[str] | None:

@@ -13,11 +13,11 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from gatewright.agent.commands.registry import Commands
+from gatewright.tools.system.gitfiles import branch_of
 from gatewright.tui import commands
 from gatewright.tui.apply import apply
 from gatewright.tui.ask.asking import SHORT, TINY, UNCLEAR, Asking
 from gatewright.tui.ask.panel import AskPanel
-from gatewright.tui.branch import branch_of
 from gatewright.tui.look import Look
 from gatewright.tui.panels.sheet import Sheet
 from gatewright.tui.picker import Picker

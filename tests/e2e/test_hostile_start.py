@@ -1,0 +1,249 @@
+"""Started in a hostile directory: nothing of it runs, and nothing in it holds the start up."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.program import AGENT, Program
+from tests.fakes.hostile_git import VECTORS, Trapped
+from tests.fakes.model_server import ServerThread
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(60)]
+
+DEMO = ("-p", "hi", "--model", "demo")
+WAYS = {"plain": (), "bare": ("--bare",), "trusted": ("--trust",)}
+
+
+@pytest.fixture
+def at(program: Program) -> Trapped:
+    return Trapped.make(program.project, program.home.parent / "marks")
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", ["clean filter of a gitlink", "file monitor of a gitlink"])
+def test_no_nested_repository_runs_anything(
+    program: Program, at: Trapped, name: str, way: str
+) -> None:
+    VECTORS[name].plant(at)
+    done = program.run(*DEMO, *WAYS[way])
+    assert done.returncode == 0, done.stderr
+    assert not at.sprung()
+    at.git(*VECTORS[name].springs, check=False)
+    assert at.sprung()
+
+
+def test_nothing_of_any_vector_runs_on_the_screen(program: Program, at: Trapped) -> None:
+    link, *_ = links = [name for name in VECTORS if "gitlink" in name]
+    left_out = {*links, "missing object", "filter of another work tree", "signature"}
+    for name in (link, *(VECTORS.keys() - left_out)):
+        VECTORS[name].plant(at)
+    with program.terminal("--model", "demo") as terminal:
+        terminal.wait_for("main")
+        terminal.send("hello\r")
+        terminal.wait_until(lambda shown: re.search(r"\d out\b", shown) is not None)
+        terminal.send("/diff\r")
+        terminal.wait_for("a.txt")
+    assert not at.sprung()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+@pytest.mark.parametrize("as_them", [False, True], ids=["their files", "as them"])
+def test_nothing_runs_where_another_user_is_concerned(
+    program: Program, at: Trapped, *, as_them: bool
+) -> None:
+    VECTORS["clean filter of a gitlink"].plant(at)
+    for path in (program.project, *program.home.parent.rglob("*")):
+        if as_them or path.is_relative_to(program.project):
+            os.chown(path, 65534, 65534, follow_symlinks=False)
+    for folder in program.project.parents[:3] if as_them else ():
+        folder.chmod(0o755)
+    who = 65534 if as_them else 0
+    try:
+        done = subprocess.run(
+            [AGENT, *DEMO], cwd=program.project, env=program.env(), user=who, group=who,
+            extra_groups=(), capture_output=True, text=True, timeout=20, check=False,
+        )  # fmt: skip
+    except PermissionError:
+        pytest.skip("they cannot reach the program")
+    assert done.returncode == 0, done.stderr
+    assert not at.sprung()
+
+
+FIFOS = (
+    ".git", ".git/HEAD", ".git/config", ".git/index", ".git/packed-refs", ".git/commondir",
+    ".git/info/exclude", ".git/refs/heads/main", ".gitattributes", ".gitignore", "AGENTS.md",
+    "CLAUDE.md", "AGENTS.local.md",
+)  # fmt: skip
+
+
+def fifo(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def endless(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+def loop(path: Path) -> None:
+    path.symlink_to(path.name)
+
+
+def put(place: Path, make: Callable[[Path], None]) -> None:
+    if place.is_dir():
+        place.rename(place.with_name("was"))
+    place.unlink(missing_ok=True)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    make(place)
+
+
+@pytest.mark.parametrize("place", FIFOS)
+def test_a_pipe_in_place_of_a_file_holds_no_start_up(
+    program: Program, at: Trapped, place: str
+) -> None:
+    put(at.root / place, fifo)
+    done = program.run(*DEMO, within=15)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("make", [endless, loop], ids=lambda one: one.__name__)
+def test_endless_files_and_links_hold_no_start_up(
+    program: Program, at: Trapped, make: Callable[[Path], None]
+) -> None:
+    for place in FIFOS[2:]:
+        put(at.root / place, make)
+    done = program.run(*DEMO, within=15)
+    assert done.returncode == 0, done.stderr
+    put(at.root / ".git" / "HEAD", make)
+    assert program.run(*DEMO, within=15).returncode == 0
+
+
+def test_the_screen_opens_beside_a_pipe(program: Program, at: Trapped) -> None:
+    put(at.root / ".git" / "HEAD", fifo)
+    with program.terminal("--model", "demo") as terminal:
+        terminal.wait_for("demo")
+        terminal.send("hello\r")
+        terminal.wait_for("hello")
+        terminal.kill(signal.SIGTERM)
+        assert terminal.wait_exit(8) == 128 + signal.SIGTERM
+
+
+# Whatever holds a start up: it never comes back to the loop that hears signals.
+STUCK = """
+import os, sys
+from gatewright.agent import base, main
+pipe = sys.argv.pop()
+def stuck(*_):
+    print("stuck", file=sys.stderr, flush=True)
+    os.open(pipe, os.O_RDONLY)
+base.open_history = stuck
+sys.exit(main.launch(sys.argv[1:]))
+"""
+
+
+@pytest.fixture
+def pipe(tmp_path: Path) -> Iterator[Path]:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    yield path
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_start_that_is_stuck_obeys(program: Program, pipe: Path, number: signal.Signals) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", STUCK, *DEMO, str(pipe)],
+        cwd=program.project, env=program.env(), stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        try:
+            assert process.stderr is not None
+            assert process.stderr.readline() == "stuck\n"
+            process.send_signal(number)
+            assert process.wait(10) == 128 + number
+        finally:
+            process.kill()
+
+
+# --- PATH -------------------------------------------------------------------------------------
+
+NAMES = ("git", "bash", "sh", "ls", "rg", "bwrap", "prlimit", "cat")
+
+
+def plant_programs(program: Program, folder: str) -> Path:
+    """Programs of the project that leave a mark and then do as they should."""
+    marks = program.home.parent / "marks"
+    marks.mkdir(exist_ok=True)
+    for name in NAMES:
+        made = program.project / folder / name
+        made.parent.mkdir(parents=True, exist_ok=True)
+        made.write_text(
+            f'#!/bin/sh\n: > "{marks}/{name}"\nPATH=/usr/bin:/bin exec {name} "$@"\n', "utf-8"
+        )
+        made.chmod(0o755)
+    return marks
+
+
+@pytest.mark.parametrize("entry", [".", "bin", "./bin", "", "{project}/bin", "{home}/link"])
+@pytest.mark.parametrize("way", [(), ("--trust",)], ids=["untrusted", "trusted"])
+def test_no_program_of_the_project_takes_the_place_of_one(
+    program: Program, entry: str, way: tuple[str, ...]
+) -> None:
+    marks = plant_programs(program, "" if entry in ("", ".") else "bin")
+    subprocess.run(["git", "init", "-q"], cwd=program.project, check=True)
+    (program.home / "link").symlink_to(program.project / "bin")
+    entry = entry.format(project=program.project, home=program.home)
+    calls = ["git status", "ls", "cat notes.txt", "ls | cat"]
+    script = "\n".join(f"call: Bash {json.dumps({'command': call})}" for call in calls)
+    with ServerThread(f"{script}\n---\nsay: done") as server:
+        env = {"ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": "key"}
+        env["PATH"] = f"{entry}:{program.env()['PATH']}"
+        done = program.run("-p", "go", "--model", "anthropic/claude-sonnet-5-5", *way, env=env)
+        body = json.dumps(server.bodies)
+    assert done.returncode == 0, done.stderr
+    assert "alpha" in body
+    assert sorted(path.name for path in marks.iterdir()) == []
+    assert "PATH is used without" in done.stderr
+
+
+def test_doctor_names_what_path_is_used_without(program: Program) -> None:
+    env = {"PATH": f"./bin:{program.project}/tools:{program.env()['PATH']}"}
+    shown = program.run("doctor", env=env).stdout
+    assert "./bin" in shown
+    assert f"{program.project}/tools" in shown
+    assert "./bin" not in program.run("doctor").stdout
+
+
+def test_an_activated_environment_of_a_trusted_project_runs_when_it_was_approved(
+    program: Program,
+) -> None:
+    plant_programs(program, ".venv/bin")
+    tool = program.project / ".venv" / "bin" / "mytool"
+    tool.write_text("#!/bin/sh\necho it-is-mine\n", encoding="utf-8")
+    tool.chmod(0o755)
+    calls = ["mytool", "ls"]
+    script = "\n".join(f"call: Bash {json.dumps({'command': call})}" for call in calls)
+    with ServerThread(f"{script}\n---\nsay: done") as server:
+        env = {
+            "ANTHROPIC_BASE_URL": server.url,
+            "ANTHROPIC_API_KEY": "key",
+            "VIRTUAL_ENV": f"{program.project}/.venv",
+            "PATH": f"{program.project}/.venv/bin:{program.env()['PATH']}",
+        }
+        done = program.run(
+            *("-p", "go", "--model", "anthropic/claude-sonnet-5-5", "--trust"),
+            *("--allowedTools", "Bash(mytool)", "--output-format", "json"),
+            env=env,
+        )
+        body = json.dumps(server.bodies)
+    assert "it-is-mine" in body
+    denied = json.loads(done.stdout)["permission_denials"]
+    assert [entry["tool_input"]["command"] for entry in denied] == ["ls"]
+    assert "would be one of its own" in body

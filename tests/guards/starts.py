@@ -1,0 +1,124 @@
+"""Which modules start programs, and that each is named by its path; git has one module."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from tests.guards.sources import Source
+
+GIT = "tools/system/git.py"
+PROGRAMS = "tools/system/programs.py"
+
+# Every module that may start a program: file -> what. Whoever else needs one takes a port.
+STARTERS: dict[str, str] = {
+    GIT: "git",
+    "tools/proc.py": "what tools ask for",
+    "tools/rg.py": "the version of a ripgrep",
+    "permissions/sandbox/foreground.py": "the sandbox, for `agent sandbox run`",
+    "permissions/sandbox/inside.py": "the confined command itself, in place of the launcher",
+    "permissions/sandbox/janitor.py": "who cleans up when we are killed",
+    "permissions/sandbox/probe.py": "the sandbox, once, to see that it works",
+    "agent/providers/keyhelper.py": "the person's own command that prints a key",
+    "tui/status_command.py": "the person's own status line",
+    "tui/clipboard.py": "the desktop's clipboard",
+    "tui/picture.py": "the desktop's clipboard",
+    "tui/prompt/files.py": "ripgrep, for the names of files",
+    "tui/prompt/editor.py": "the person's own editor",
+    "tui/shell.py": "the person's own commands",
+}
+SHELLS = {"agent/providers/keyhelper.py"}  # a whole line of the person's own, for /bin/sh
+
+_STARTS = {
+    "run", "call", "check_call", "check_output", "Popen", "getoutput", "getstatusoutput",
+    "create_subprocess_exec", "create_subprocess_shell", "SpawnRequest", "system", "popen",
+    "posix_spawn", "posix_spawnp", "execv", "execve", "execvp", "execvpe", "execl", "execlp",
+    "spawnv", "spawnvp", "spawnl", "spawnlp", "startfile", "fork_exec",
+}  # fmt: skip
+_SHELLS = {"create_subprocess_shell", "system", "popen", "getoutput", "getstatusoutput"}
+_ALWAYS = {name for name in _STARTS if name not in {"run", "call", "system", "popen"}}
+
+
+def starts_elsewhere(sources: Sequence[Source]) -> list[str]:
+    """Programs are started from a few modules, so that each start can be looked at."""
+    return [
+        f"{source.path}:{node.lineno} starts a program: take a port, or list it in tests/guards"
+        for source in sources
+        for name, node in _starts(source)
+        if source.path not in STARTERS and name != "SpawnRequest"
+    ]
+
+
+def bare_names(sources: Sequence[Source]) -> list[str]:
+    """A name without a path is looked for in PATH, where a project may have put its own."""
+    found = [
+        f"{source.path}:{node.lineno} starts {first!r} by its name: programs.find says where it is"
+        for source in sources
+        for _, node in _starts(source)
+        if (first := _first(node)) and "/" not in first
+    ]
+    found += [
+        f"{source.path}:{node.lineno} runs a shell line: name a program and its arguments"
+        for source in sources
+        for name, node in _starts(source)
+        if name in _SHELLS and source.path not in SHELLS
+    ]
+    return found
+
+
+def other_finders(sources: Sequence[Source]) -> list[str]:
+    """`which` takes what a project put into PATH: programs.find does not."""
+    return [
+        f"{source.path}:{node.lineno} looks for a program with which: say programs.find"
+        for source in sources
+        for node in ast.walk(source.tree)
+        if (isinstance(node, ast.Attribute) and node.attr == "which")
+        or (isinstance(node, ast.ImportFrom) and any(a.name == "which" for a in node.names))
+    ]
+
+
+def other_gits(sources: Sequence[Source]) -> list[str]:
+    """git is started in one module, which knows how nothing of a repository runs in it."""
+    return [
+        f"{source.path}:{node.lineno} names git to start it: say {GIT}"
+        for source in sources
+        if source.path != GIT
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Call) and _about_git(source, node)
+    ]
+
+
+def _about_git(source: Source, node: ast.Call) -> bool:
+    name = _name(node.func)
+    if name in ("find", "candidates", "which") and source.path != PROGRAMS:
+        return any(isinstance(a, ast.Constant) and a.value == "git" for a in node.args[:1])
+    return name in _STARTS and _first(node).rpartition("/")[2] == "git"
+
+
+def _starts(source: Source) -> Iterator[tuple[str, ast.Call]]:
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Call) and (name := _name(node.func)) in _STARTS:
+            owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+            of_module = isinstance(owner, ast.Name) and owner.id in {"subprocess", "os"}
+            if name in _ALWAYS or of_module:
+                yield name, node
+
+
+def _name(function: ast.expr) -> str:
+    match function:
+        case ast.Attribute(attr=name) | ast.Name(id=name):
+            return name
+        case _:
+            return ""
+
+
+def _first(node: ast.Call) -> str:
+    """The program, where it stands there as text."""
+    given = [k.value for k in node.keywords if k.arg in ("argv", "args")] or node.args
+    first: ast.expr | None = given[0] if given else None
+    while isinstance(first, ast.Starred | ast.Tuple | ast.List):
+        if isinstance(first, ast.Starred):
+            first = first.value
+        else:
+            first = first.elts[0] if first.elts else None
+    return first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""
