@@ -12,6 +12,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from gatewright.agent import trusting, wire
 from gatewright.agent.attachments import AttachPorts
 from gatewright.agent.attending import AboutMemory, Attending
@@ -67,6 +69,7 @@ from gatewright.permissions.gated import GatePorts, gated
 from gatewright.permissions.policy import Policy
 from gatewright.permissions.sandbox.commands import Base as SandboxBase
 from gatewright.permissions.sandbox.commands import CommandSandbox
+from gatewright.permissions.sandbox.ourselves import Ourselves
 from gatewright.permissions.sandbox.receipts import recovered
 from gatewright.permissions.sandbox.restrictions import restrictions
 from gatewright.permissions.world import git_dirty, git_keeps
@@ -91,7 +94,8 @@ async def open_session(
 ) -> Session:
     """Raises GatewrightError, whose text is for the person."""
     left = recovered(own_home(env) / "state")  # before anything of the project is read
-    base = open_base(starting(survey(options, env, interactive=interactive)))
+    surveyed = survey(options, env, interactive=interactive)
+    base = open_base(starting(replace(surveyed, wrap=Ourselves())))
     around, start, hub = base.around, base.start, base.hub
     kept = start.path.with_suffix("")
     policy = Policy(policy_config(around, start_mode(base)))

@@ -57,6 +57,7 @@ class LiveSettings:
     def _replace(self, options: LaunchOptions) -> None:
         old = self.around
         new = survey(options, self._env, interactive=old.interactive, before=old.loaded)
+        new = msgspec.structs.replace(new, wrap=old.wrap)
         loaded = keep_restrictions(old.loaded, new.loaded)
         self.around = msgspec.structs.replace(new, loaded=loaded)
         known = {problem.text() for problem in old.loaded.problems}

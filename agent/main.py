@@ -189,13 +189,17 @@ def dump(options: LaunchOptions) -> int:
     """Print the system prompt that a session started so would have."""
     import os  # noqa: PLC0415
 
+    from msgspec.structs import replace  # noqa: PLC0415  loaded with the options
+
     from gatewright.agent.looking import readable_by  # noqa: PLC0415  lazy: the gate
     from gatewright.agent.opening import system_blocks  # noqa: PLC0415  lazy: the whole core
     from gatewright.agent.policing import policy_config  # noqa: PLC0415
     from gatewright.agent.surroundings import survey  # noqa: PLC0415
     from gatewright.permissions.policy import Policy  # noqa: PLC0415
+    from gatewright.permissions.sandbox.ourselves import Ourselves  # noqa: PLC0415  lazy: 1 ms
 
     around = survey(options, os.environ, interactive=False)
+    around = replace(around, wrap=Ourselves())
     readable = readable_by(Policy(policy_config(around, "default")), lambda: around.where)
     sys.stdout.write("\n\n".join(system_blocks(around, readable)) + "\n")
     return 0

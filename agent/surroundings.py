@@ -16,7 +16,7 @@ from gatewright.agent.settings.sources import Loaded, load
 from gatewright.agent.settings.trust import TrustStore
 from gatewright.agent.withheld import providers_of, secrets_of, set_by
 from gatewright.tools.access import Where
-from gatewright.tools.system.git import Caller
+from gatewright.tools.system.git import Caller, Wrap, bare
 from gatewright.tools.system.programs import SearchPath, search_path
 from gatewright.tools.system.secrets import Secrets
 
@@ -29,6 +29,7 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
     loaded: Loaded
     trusted: bool
     interactive: bool
+    wrap: Wrap = bare  # how what we start for ourselves is confined
     search: SearchPath  # where programs are looked for, with what was left out of it
 
     providers: Mapping[str, ProviderSettings]
@@ -45,7 +46,7 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def caller(self) -> Caller:
         """For whom we start git here."""
-        return Caller(self.env, roots(self.where))
+        return Caller(self.env, roots(self.where), self.wrap)
 
     def seen_from(self, where: Where) -> Where:
         """The place a call is made from, with the directories that are open now."""

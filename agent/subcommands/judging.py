@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from gatewright.agent.errors import GatewrightError, SessionError
 from gatewright.agent.events import Decided, Envelope, ToolStarted
@@ -29,6 +30,7 @@ from gatewright.permissions.declared import declared_access
 from gatewright.permissions.explain import compare, trace
 from gatewright.permissions.modes import flag_mode
 from gatewright.permissions.policy import Policy
+from gatewright.permissions.sandbox.ourselves import Ourselves
 from gatewright.permissions.tools_table import canonical
 from gatewright.permissions.world import fetch_missing, git_dirty, git_keeps, lookup_host
 
@@ -41,7 +43,9 @@ class Judge:
 
     def __init__(self, mode: str = "", *, interactive: bool = True) -> None:
         """Raises GatewrightError for a mode nobody may choose."""
-        self.around: Surroundings = survey(LaunchOptions(), os.environ, interactive=interactive)
+        self.around: Surroundings = replace(
+            survey(LaunchOptions(), os.environ, interactive=interactive), wrap=Ourselves()
+        )
         chosen = mode or self.around.settings.permissions.default_mode or "default"
         try:
             self._policy = Policy(policy_config(self.around, flag_mode(chosen)))

@@ -18,6 +18,7 @@ STARTERS: dict[str, str] = {
     "permissions/sandbox/foreground.py": "the sandbox, for `agent sandbox run`",
     "permissions/sandbox/inside.py": "the confined command itself, in place of the launcher",
     "permissions/sandbox/janitor.py": "who cleans up when we are killed",
+    "permissions/sandbox/ourselves.py": "the sandbox, once, to see that it works for us",
     "permissions/sandbox/probe.py": "the sandbox, once, to see that it works",
     "agent/providers/keyhelper.py": "the person's own command that prints a key",
     "tui/status_command.py": "the person's own status line",

@@ -174,8 +174,7 @@ class Git:
     ) -> bytes:
         """What it prints. KeyError for a command that is not in the table."""
         argv = [*self._argv, command, *COMMANDS[command], *arguments]
-        ours = [Path(self._env[name]) for name in ("GIT_DIR", "GIT_INDEX_FILE")]
-        argv = [*self._wrap(argv, ours)]
+        argv = [*self._wrap(argv, self._writable())]
         try:
             with _given(input) as stdin, self._started(argv, stdin) as process:
                 return _output(process, time.monotonic() + seconds, most)
@@ -183,6 +182,12 @@ class Git:
             raise TimeoutError(f"git {command} took more than {seconds:.0f} s") from late
         except (_Failed, ValueError) as error:
             raise OSError(f"git {command}: {error}") from error
+
+    def _writable(self) -> list[Path]:
+        """Where it keeps what is its own, as far as that is there already."""
+        places = (Path(self._env["GIT_DIR"]), Path(self._env["GIT_INDEX_FILE"]).parent)
+        there = (next(p for p in (place, *place.parents) if p.is_dir()) for place in places)
+        return list(dict.fromkeys(there))
 
     @contextlib.contextmanager
     def _started(
