@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +87,7 @@ def peak(who: int) -> int:
     return resource.getrusage(who).ru_maxrss // 1024
 
 
-HOSTILE = {
+HOSTILE: dict[str, Callable[[], bytes]] = {
     "drawing.pdf": endless_drawing,
     "picture.pdf": giant_picture,
     "deep.pdf": deep,

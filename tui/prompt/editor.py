@@ -40,8 +40,8 @@ def editor(env: Mapping[str, str]) -> list[str]:
     if chosen:
         name, *arguments = chosen
         return [name if "/" in name else find(name, env, here(env)) or name, *arguments]
-    found = (find(name, env, here(env)) for name in FALLBACKS)
-    return next(([path] for path in found if path), [])
+    found = next((path for name in FALLBACKS if (path := find(name, env, here(env)))), "")
+    return [found] if found else []
 
 
 class Editor:
