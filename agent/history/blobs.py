@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from gatewright.agent.events import FileState
+from gatewright.tools.system.regular import read_regular
 
 TURNS = 100
 SIZE_LIMIT = 50 * 1024 * 1024
@@ -44,7 +45,11 @@ class Blobs:
         if info.st_size > SIZE_LIMIT:
             return FileState(name, left=f"larger than {SIZE_LIMIT // 1024**2} MB")
         try:
-            return FileState(name, self.put(path.read_bytes()), stat.S_IMODE(info.st_mode))
+            return FileState(
+                name,
+                self.put(read_regular(path, SIZE_LIMIT, follow=False)),
+                stat.S_IMODE(info.st_mode),
+            )
         except OSError as error:
             return FileState(name, left=error.strerror or "unreadable")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -17,6 +18,7 @@ from gatewright.agent.events import (
     TreeSaved,
 )
 from gatewright.agent.history.shadow import Change
+from gatewright.tools.system.regular import NotRegular, open_regular
 
 
 class Target(msgspec.Struct, frozen=True):
@@ -156,11 +158,13 @@ def _now(target: Target) -> tuple[bytes, int] | None:
         raise OSError(target.left)
     if path.resolve() != path:
         raise OSError("a link leads elsewhere now")
-    if not path.exists():
+    try:
+        with open_regular(path, follow=False) as file:
+            return file.read(), os.fstat(file.fileno()).st_mode & 0o7777
+    except FileNotFoundError:
         return None
-    if not path.is_file():
-        raise OSError("no regular file now")
-    return path.read_bytes(), path.stat().st_mode & 0o7777
+    except NotRegular as error:
+        raise OSError("no regular file now") from error
 
 
 def _counts(old: bytes, new: bytes) -> tuple[int, int]:

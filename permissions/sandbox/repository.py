@@ -8,10 +8,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from gatewright.permissions.paths import inside
 from gatewright.permissions.sandbox.guarded import GIT_KEPT, LINKED_KEPT
+from gatewright.tools.system.regular import head_of
 
 _SMALL = 4096
 _CONFIG = 256 * 1024
@@ -167,7 +167,6 @@ def _names(directory: str) -> list[str]:
 
 def _text(path: str, most: int = _SMALL) -> str:
     try:
-        with Path(path).open("rb") as file:
-            return os.fsdecode(file.read(most).replace(b"\0", b"")).strip()
+        return os.fsdecode(head_of(path, most).replace(b"\0", b"")).strip()
     except OSError:
         return ""

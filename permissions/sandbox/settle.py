@@ -12,7 +12,6 @@ import os
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from gatewright.permissions.paths import inside
 from gatewright.permissions.sandbox import beneath
@@ -22,6 +21,7 @@ from gatewright.permissions.sandbox.gitconfig import harmless
 from gatewright.permissions.sandbox.guarded import GIT_INFO, GIT_UNWANTED
 from gatewright.permissions.sandbox.repository import absent, believed, git_directories
 from gatewright.permissions.sandbox.survey import Sight, aliased
+from gatewright.tools.system.regular import read_regular
 
 _CONFIG = 256 * 1024
 _TICK = 20_000_000  # ns: a disk's clock is a little behind
@@ -303,6 +303,6 @@ def _genuine(path: str) -> bool:
     if os.path.basename(os.path.dirname(os.path.dirname(path))) != "worktrees":
         return False
     try:
-        return not os.path.islink(path) and Path(path).read_bytes().strip() == b"../.."
+        return read_regular(path, 64, follow=False).strip() == b"../.."
     except OSError:
         return False

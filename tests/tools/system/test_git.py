@@ -15,6 +15,7 @@ import pytest
 from gatewright.agent.history.shadow import Shadow
 from gatewright.agent.history.worktree import WorkTree
 from gatewright.agent.prompt.environment import ask_git, git_branch
+from gatewright.permissions.sandbox.repository import believed, git_parts, linked_parts
 from gatewright.permissions.world import git_dirty
 from gatewright.tools.system import git as our_git
 from gatewright.tools.system.git import Caller, git_in
@@ -235,3 +236,17 @@ def test_nothing_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     after = subprocess.run(["ls", "-lR", at.root / ".git"], capture_output=True, check=True).stdout
     assert list(scratch.iterdir()) == []
     assert before == after
+
+
+@pytest.mark.parametrize("place", [".git", ".git/config", ".git/HEAD", "sub/.git"])
+def test_what_the_sandbox_reads_of_a_repository_holds_no_command_up(
+    tmp_path: Path, place: str
+) -> None:
+    at = Trapped.make(tmp_path / "project", tmp_path / "marks")
+    if (at.root / place).is_dir():
+        (at.root / place).rename(at.root / "was")
+    _fifo(at.root / place)
+    root = str(at.root)
+    git_parts(f"{root}/.git")
+    linked_parts(f"{root}/{place}", (root,))
+    assert not believed(f"{root}/{place}", (root,))
