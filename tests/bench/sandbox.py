@@ -68,7 +68,8 @@ def main(runs: int = 200, files: int = 400) -> int:
         project = prepare(Path(place), files)
         temp = Path(place) / "tmp"
         temp.mkdir()
-        config = Config(cwd=project, home=Path(ENV["HOME"]), roots=(project,), temp=temp)
+        home, state = Path(ENV["HOME"]), Path(place) / "state"
+        config = Config(cwd=project, home=home, roots=(project,), temp=temp, state=state)
         box = Sandbox(config, machine())
         try:
             asyncio.run(measure(box, project, 5))
