@@ -51,6 +51,7 @@ from gatewright.agent.parts import CallPorts, Parts
 from gatewright.agent.planning import SessionPlanning, plan_file
 from gatewright.agent.policing import policy_config, start_mode
 from gatewright.agent.preload import import_all
+from gatewright.agent.printable import escaped
 from gatewright.agent.providers.retry import Backoff, RetryPolicy
 from gatewright.agent.redact import Redactor
 from gatewright.agent.session import Session
@@ -195,8 +196,11 @@ def _live(base: Base, env: Mapping[str, str], policy: Policy) -> LiveSettings:
     live = LiveSettings(base.around, env, tell=lambda text: _warn(base.hub, text))
 
     def follow(now: Surroundings) -> None:
-        before = policy.current()
+        before, known = policy.current(), policy.problems
         policy.follow(policy_config(now, before))
+        for problem in policy.problems:
+            if problem not in known:
+                _warn(base.hub, escaped(problem))
         if policy.current() != before:  # the mode it was in is not permitted any more
             _publish(base.hub, ModeChanged(mode=policy.current(), by="settings"))
 

@@ -72,12 +72,14 @@ def start(options: LaunchOptions) -> int:
     from gatewright.agent.starting import (  # noqa: PLC0415  lazy: 1 ms
         Manner,
         manner,
+        require_known_tools,
         settled,
         warn_of_idle_flags,
     )
 
     how = manner(options)
     options = settled(options, chosen_mode)
+    require_known_tools(options, unknown_tool)
     warn_of_idle_flags(options)
     keep_log(options)
     match how:
@@ -228,6 +230,14 @@ def chosen_mode(name: str) -> str:
     from gatewright.permissions.modes import flag_mode  # noqa: PLC0415  lazy: 3 ms
 
     return flag_mode(name)
+
+
+def unknown_tool(rule: str) -> str:
+    """What is wrong with the tool that a rule names; empty where there is such a tool."""
+    from gatewright.permissions.known import unknown  # noqa: PLC0415  lazy: 5 ms, only with a rule
+    from gatewright.permissions.rules import tool_of  # noqa: PLC0415
+
+    return unknown(tool_of(rule))
 
 
 def asks_for_help(arguments: Sequence[str]) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from gatewright.agent.base import Base
 from gatewright.agent.settings.legacy import label
+from gatewright.agent.settings.sources import Loaded
 from gatewright.agent.surroundings import Surroundings
 from gatewright.agent.transcript.place import project_folder
 from gatewright.permissions.modes import MODES, canonical, deprecation
@@ -26,7 +27,7 @@ def policy_config(around: Surroundings, mode: str) -> PolicyConfig:
         home=around.where.home,
         directories=around.where.added,
         spelled=spelled_root(around),
-        rules=rules_of(around),
+        rules=rules_of(around.loaded),
         mode=mode,
         interactive=around.interactive,
         trusted=around.trusted,
@@ -78,9 +79,8 @@ def start_mode(base: Base) -> str:
     return wanted
 
 
-def rules_of(around: Surroundings) -> Mapping[str, RuleTexts]:
+def rules_of(loaded: Loaded) -> Mapping[str, RuleTexts]:
     """Every source's rules, those of older agents' files under a name of their own."""
-    loaded = around.loaded
     named = {str(source): texts for source, texts in loaded.rules.items()}
     named |= {label(source): texts for source, texts in loaded.legacy.items()}
     return {name: RuleTexts(texts.allow, texts.ask, texts.deny) for name, texts in named.items()}

@@ -55,6 +55,13 @@ def manner(options: LaunchOptions) -> Manner:
     return Manner.LINES if os.environ.get("TERM", "") == "dumb" else Manner.SCREEN
 
 
+def require_known_tools(options: LaunchOptions, unknown: Callable[[str], str]) -> None:
+    """Raises UsageError for a rule of --disallowedTools that would forbid nothing."""
+    for rule in options.disallowed_tools:
+        if told := unknown(rule):
+            raise UsageError(f"--disallowedTools {rule} would forbid nothing. {told}")
+
+
 def settled(options: LaunchOptions, chosen_mode: Callable[[str], str]) -> LaunchOptions:
     """The options with canonical mode and prompt texts. Raises UsageError."""
     keep_standard_streams()

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from gatewright.permissions.known import unknown
 from gatewright.permissions.meaning import meaning
 from gatewright.permissions.paths import Place
 from gatewright.permissions.rules import (
@@ -20,9 +21,10 @@ from gatewright.permissions.rules import (
     parse_rule,
     stripped_in_auto,
     too_broad,
+    tool_of,
 )
 
-Mark: TypeAlias = Literal["", "invalid", "ignored", "shadowed"]
+Mark: TypeAlias = Literal["", "invalid", "unknown", "ignored", "shadowed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,9 @@ def listed(
     over = {_key(rule): deny for rule, deny in shadows(rules)}
     found: list[ListedRule] = []
     for source, behavior, text in _entries(texts):
+        if told := unknown(tool_of(text)):
+            found.append(ListedRule(behavior, text, source, "unknown", told))
+            continue
         rule, problem = parse_rule(text, behavior, source)
         if rule is None or problem:
             wrong = sentence(problem, text, behavior, source)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from gatewright.permissions import modes
 from gatewright.permissions.context import Context, HookWord, PlanEnforcement, Skips
+from gatewright.permissions.known import remarks, unknown
 from gatewright.permissions.paths import Place, Resolver
 from gatewright.permissions.patterns import Patterns
 from gatewright.permissions.recent import Recent
@@ -23,6 +24,7 @@ from gatewright.permissions.rules import (
     builtin_rules,
     parse_rule,
     rule_set,
+    tool_of,
 )
 from gatewright.permissions.world import DiskResolver
 from gatewright.tools.access import Where
@@ -167,7 +169,7 @@ class Policy:
     @property
     def problems(self) -> tuple[str, ...]:
         """What is wrong with the rules, one sentence each."""
-        return self.rules().problems
+        return remarks(self._texts(), self.rules().problems)
 
     def rules(self) -> RuleSet:
         if self._rules is None:
@@ -278,7 +280,7 @@ class Policy:
             lists[kind] = (*lists[kind], rule)
         self._session = RuleTexts(**lists)
         self._rules = None
-        return f"Added for this session: {behavior} {rule}"
+        return f"Added for this session: {behavior} {rule}. {unknown(tool_of(rule))}".rstrip(". ")
 
     def grant(self, rule: str) -> None:
         """An "always" of the person: a rule of this session until a settings file has it."""

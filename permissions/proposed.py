@@ -8,11 +8,19 @@ from dataclasses import dataclass, replace
 from gatewright.permissions import tools_table
 from gatewright.permissions.context import Context
 from gatewright.permissions.decide import FAILURES, inquiries
+from gatewright.permissions.known import unknown
 from gatewright.permissions.listed import ListedRule, sentence
 from gatewright.permissions.meaning import meaning
 from gatewright.permissions.paths import Place
 from gatewright.permissions.recent import Judged
-from gatewright.permissions.rules import Behavior, Rule, RuleSet, parse_rule, stripped_in_auto
+from gatewright.permissions.rules import (
+    Behavior,
+    Rule,
+    RuleSet,
+    parse_rule,
+    stripped_in_auto,
+    tool_of,
+)
 from gatewright.permissions.shadowed import shadows
 
 NEW = "session"
@@ -44,9 +52,9 @@ def proposed(behavior: Behavior, text: str, standing: Standing) -> Proposed:
         return Proposed(False, "A tool, or a tool with what it is about: Bash(npm test), WebFetch.")
     rule, problem = parse_rule(text, behavior, NEW)
     if rule is None or problem:
-        unknown = _unknown(text.strip().partition("(")[0])
         told = sentence(problem, text, behavior, NEW)
-        return Proposed(False, told, (unknown,) if unknown else ())
+        name = unknown(tool_of(text))
+        return Proposed(False, told, (name,) if name else ())
     return Proposed(True, meaning(rule, standing.place), tuple(_hints(rule, standing)))
 
 
@@ -57,8 +65,8 @@ def _hints(rule: Rule, standing: Standing) -> Iterable[str]:
     over = next(shadows(replace(standing.rules, trusted=(rule,), untrusted=(), ask=())), None)
     if rule.behavior != "deny" and over is not None:
         yield f"It would never count: deny {over[1].text} ({over[1].source}) forbids it."
-    if unknown := _unknown(rule.tool):
-        yield unknown
+    if name := unknown(rule.tool):
+        yield name
     if rule.behavior == "allow" and stripped_in_auto(rule):
         yield "What it allows can run any code."
     if fitting := [one for one in standing.recent[:TRIED] if fits(rule, one)]:
@@ -66,17 +74,6 @@ def _hints(rule: Rule, standing: Standing) -> Iterable[str]:
         names = " · ".join(list(targets)[:NAMED])
         more = f" and {len(targets) - NAMED} more" if len(targets) > NAMED else ""
         yield f"Of the last calls it fits {names}{more}."
-
-
-def _unknown(tool: str) -> str:
-    tool = tools_table.canonical(tool)
-    if not tool.isidentifier() or tool in tools_table.TOOLS or tool.lower().startswith("mcp__"):
-        return ""
-    from difflib import get_close_matches  # noqa: PLC0415  lazy: 3 ms
-
-    near = get_close_matches(tool.lower(), {name.lower(): 0 for name in tools_table.TOOLS}, n=1)
-    hint = f"; did you mean {tools_table.canonical(near[0])}?" if near else "."
-    return f"No tool is called {tool} so far{hint}"
 
 
 def fits(rule: Rule, judged: Judged) -> bool:

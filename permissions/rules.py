@@ -147,6 +147,12 @@ def parse_rule(text: str, behavior: Behavior, source: str) -> tuple[Rule | None,
     return Rule(text, behavior, source, tool, Bare()), sentence
 
 
+def tool_of(text: str) -> str:
+    """The tool that a rule's text names, as written; `*` for a text that names none."""
+    found = _TOOL.match(text.strip())
+    return found.group() if found else "*"
+
+
 def specifier(rule: Rule) -> str:
     """The path pattern of a rule, also of one that counts for the whole tool because of it."""
     if isinstance(rule.form, PathForm):

@@ -74,7 +74,10 @@ TOOLS: Mapping[str, ToolRow] = {
     "Workflow": ToolRow("workflow", "", ("name", "script", "scriptPath", "args")),
 }
 
-ALIASES: Mapping[str, str] = {"task": "Agent", "bashoutput": "TaskOutput", "killshell": "TaskStop"}
+ALIASES: Mapping[str, str] = {
+    "task": "Agent", "bashoutput": "TaskOutput", "agentoutput": "TaskOutput",
+    "killshell": "TaskStop", "killbash": "TaskStop",
+}  # fmt: skip
 _BY_FOLDED: Mapping[str, str] = {**{name.lower(): name for name in TOOLS}, **ALIASES}
 
 _OTHER = ToolRow("other")

@@ -15,6 +15,7 @@ from gatewright.agent.clock import SystemClock
 from gatewright.agent.commands.panels import Check
 from gatewright.agent.commands.panels import Finding as Found
 from gatewright.agent.doctor import Finding, Health
+from gatewright.agent.policing import rules_of
 from gatewright.agent.printable import visible
 from gatewright.agent.providers.catalog import load_catalog
 from gatewright.agent.providers.keys import key_store
@@ -25,6 +26,8 @@ from gatewright.agent.providers.probe import probe
 from gatewright.agent.settings.paths import Places
 from gatewright.agent.settings.sources import Loaded
 from gatewright.agent.subcommands.place import here
+from gatewright.permissions.known import remarks
+from gatewright.permissions.rules import rule_set
 from gatewright.permissions.sandbox.machine import machine as sandbox_machine
 from gatewright.permissions.sandbox.probe import probe as sandbox
 from gatewright.tools.rg import locate
@@ -89,7 +92,14 @@ def checks(
         Check("Own files", lambda: [examine.home(places.home)]),
         Check("Project", lambda: [examine.project(places.root, trusted=trusted)]),
         Check("Settings", lambda: list(examine.settings(loaded))),
+        Check("Rules", lambda: _rules(loaded, trusted=trusted)),
     )
+
+
+def _rules(loaded: Loaded, *, trusted: bool) -> list[Finding]:
+    texts = rules_of(loaded)
+    problems = remarks(texts, rule_set(texts, trusted=trusted).problems)
+    return [Finding("Rules", Health.WARN, text, "Correct that rule.") for text in problems]
 
 
 def key_variables() -> list[str]:

@@ -79,7 +79,7 @@ class Judge:
             "skip": msgspec.to_builtins(permissions.skip),
             "rules": {
                 source: {behavior: list(rules) for behavior, rules in asdict(texts).items()}
-                for source, texts in rules_of(self.around).items()
+                for source, texts in rules_of(self.around.loaded).items()
             },
         }
 

@@ -108,7 +108,7 @@ def list_() -> None:
         for behavior, texts in _lists(rules):
             for text in texts:
                 tell(f"{behavior.ljust(5)}  {text}  ({source})")
-                if wrong := _problem(text, behavior, source):
+                if wrong := _unknown(text) or _problem(text, behavior, source):
                     tell(f"       {wrong}", err=True)
     for problem in place.loaded.problems:
         tell(problem.text(), err=True)
@@ -122,6 +122,10 @@ def add(behavior: Behavior, rule: Rule, scope: Where = Scope.LOCAL) -> None:
     source = Source(scope)
     if problem := _problem(rule, behavior, source):
         raise GatewrightError(problem)
+    if told := _unknown(rule):
+        if behavior is Behavior.DENY:
+            raise UsageError(f"deny {rule} would forbid nothing. {told}")
+        tell(told, err=True)
     path = _file(place, source)
     new = add_rule(path, behavior, rule)
     tell(f"{behavior} {rule} {'is in' if new else 'was already in'} {path}")
@@ -152,6 +156,13 @@ def _problem(text: str, behavior: Behavior, source: str) -> str:
     from gatewright.permissions.rules import parse_rule  # noqa: PLC0415  lazy: 5 ms
 
     return parse_rule(text, behavior.value, source)[1]
+
+
+def _unknown(text: str) -> str:
+    from gatewright.permissions.known import unknown  # noqa: PLC0415  lazy: 5 ms
+    from gatewright.permissions.rules import tool_of  # noqa: PLC0415
+
+    return unknown(tool_of(text))
 
 
 def _input(tool: str, text: str) -> dict[str, Any]:

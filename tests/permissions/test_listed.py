@@ -114,7 +114,7 @@ def test_a_rule_says_what_it_is_about_while_it_is_typed(
     [
         ("allow", "Bash(rm x)", "It would never count: deny Bash(rm:*) (project) forbids it."),
         ("deny", "Bash(rm:*)", "There is deny Bash(rm:*) already (project)."),
-        ("allow", "Bsh(ls)", "No tool is called Bsh so far; did you mean Bash?"),
+        ("allow", "Bsh(ls)", "No tool is called Bsh. Did you mean Bash?"),
         ("allow", "Bash(python3:*)", "What it allows can run any code."),
         ("deny", "Bash(make:*)", "Of the last calls it fits make all · make it."),
         ("allow", "Bash(make all)", "Of the last calls it fits make all."),

@@ -39,7 +39,7 @@ class Files:
         env = {"HOME": str(self.home), "PATH": os.environ["PATH"]}
         options = LaunchOptions(cwd=str(self.project), trust=trusted)
         around = survey(options, env, interactive=True)
-        assert set(rules_of(around)) <= set(SOURCES)
+        assert set(rules_of(around.loaded)) <= set(SOURCES)
         return Policy(policy_config(around, around.settings.permissions.default_mode or "default"))
 
 
