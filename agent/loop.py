@@ -82,6 +82,7 @@ async def run_turn(ports: Ports, talk: Conversation) -> Stop:
     end, failure = End(Stop.MODEL_ERROR, DEFECT), None
     try:
         end = await turn.run()
+        await ports.answers.barrier()  # what the disk refuses is told before the turn ends
     except ProviderError as error:
         end, failure = End(_stop_for(error), _told(error)), error.kind
     except asyncio.CancelledError:

@@ -108,6 +108,11 @@ class Session:
         return self._spending.changed(model.window if model else 0)
 
     @property
+    def unsaved(self) -> str:
+        """What of this session the disk did not take, in a sentence; empty when it has all."""
+        return self._parts.writer.unsaved if self._parts.writer is not None else ""
+
+    @property
     def model(self) -> str:
         return self._models.name
 

@@ -41,6 +41,7 @@ from gatewright.tui.prompt.vim.machine import Machine
 from gatewright.tui.pump import pump
 from gatewright.tui.reduce import add, reduce, settle
 from gatewright.tui.resuming import OpenSession, Resuming, chosen
+from gatewright.tui.sanitize import visible
 from gatewright.tui.screens.repl import Repl
 from gatewright.tui.state import MAIN, Appended, Change, Emptied, Patched, View
 from gatewright.tui.status_command import for_screen
@@ -393,5 +394,7 @@ def run(
         raise app.failed
     if app.session is not None:
         sys.stdout.write(farewell(app.repl.transcript.records.all(), app.session.id))
+        if app.session.unsaved:
+            sys.stdout.write(f"{visible(app.session.unsaved)}\n")
         sys.stdout.flush()
     return code if code is not None else (app.return_code or 0)

@@ -224,7 +224,7 @@ def _turn(
             since = view.busy_since or at
             return replace(view, doing=f"Preparing {name}", until=0.0, busy_since=since), ()
         case ev.RetryScheduled():
-            tries = f"{event.attempt} of {event.attempts}"
+            tries = f"{event.attempt} of {event.attempts}" if event.attempts else ""
             until = at + event.seconds
             return replace(view, doing=event.reason, tries=tries, until=until), ()
         case ev.MessageDropped():

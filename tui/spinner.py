@@ -63,7 +63,7 @@ def rows_of(view: View, now: float, width: int, *, still: bool) -> list[Line]:
     left = math.ceil(view.until - now) if view.until else 0
     tail = f"  {int(passed)} s" if passed >= 1 else ""
     if left > 0:
-        tail = f"  again in {left} s ({view.tries})"
+        tail = f"  again in {left} s" + (f" ({view.tries})" if view.tries else "")
     doing = one_line(view.doing) or "Working"
     room = max(8, width - cells.width(tail) - AROUND)
     row = line(

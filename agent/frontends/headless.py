@@ -18,6 +18,8 @@ from gatewright.agent.frontends.interruption import Interruption
 from gatewright.agent.frontends.output import Output, went_away
 from gatewright.agent.frontends.said import command
 from gatewright.agent.frontends.stdin import prompt_from
+from gatewright.agent.frontends.turn import Follower, tell
+from gatewright.agent.must_know import Told
 from gatewright.agent.options import LaunchOptions
 from gatewright.agent.printable import visible
 from gatewright.agent.session import Session
@@ -93,6 +95,8 @@ class _Process:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(CLOSE_LIMIT):
                     await session.close()
+            if session.unsaved:
+                sys.stderr.write(visible(f"agent: {session.unsaved}\n"))
 
     async def _answer(self, session: Session) -> int:
         options, err = self._options, sys.stderr
@@ -101,6 +105,7 @@ class _Process:
             said = await command(session, options.prompt)
             if isinstance(said, str):
                 self._out.write(said)
+                tell(Follower(session).so_far(), Told(), err)
                 return Exit.OK
             options = msgspec.structs.replace(options, prompt=said.text)
             return await plain.run(session, options, self._out, err, chatty=chatty)

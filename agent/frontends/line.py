@@ -165,8 +165,9 @@ class Conversation:
             await asyncio.gather(printing, listening, return_exceptions=True)
 
     def _farewell(self) -> str:
-        """How to go on, where something was said."""
-        return f"Go on with: agent --plain --resume {self._session.id}\n" if self._talked else ""
+        """How to go on, where something was said, and what will be missing then."""
+        on = f"Go on with: agent --plain --resume {self._session.id}\n" if self._talked else ""
+        return f"{on}{self._session.unsaved}\n" if self._session.unsaved else on
 
     def interrupt(self) -> None:
         """Ctrl+C: stop the own command or the turn, or leave when nothing runs."""

@@ -6,14 +6,11 @@ from gatewright.agent.events import (
     AnyEvent,
     Asked,
     AssistantMessage,
-    Decided,
     Envelope,
     Noticed,
-    RetryScheduled,
     ToolFinished,
     ToolStarted,
     TurnEnded,
-    TurnStarted,
 )
 from gatewright.agent.exits import Exit, code_of
 from gatewright.agent.frontends.running import Running
@@ -26,13 +23,12 @@ from gatewright.agent.frontends.turn import (
     text_of,
 )
 from gatewright.agent.frontends.wire import Sink, encode
+from gatewright.agent.must_know import Told
 from gatewright.agent.options import LaunchOptions
 from gatewright.agent.printable import visible
 from gatewright.agent.session import Session
 from gatewright.agent.structured import Shape
 from gatewright.tools.interact import Answer
-
-PATIENCE = 3.0  # seconds of waiting that need no word
 
 
 async def run(
@@ -40,12 +36,12 @@ async def run(
 ) -> int:
     """Ask `options.prompt` and print the answer; returns the exit code.
 
-    Errors, waits, and what was wrong before the first turn, always go to `err`; progress only
-    when `chatty`.
+    Errors, waits and whatever the person must know always go to `err`; progress only when
+    `chatty`.
     """
     shape = shape_of(options)
     follower = Follower(session, shape)
-    early, progress = EarlyWarnings(), Progress()
+    told, progress = Told(), Progress()
     answer = ""
     ended: TurnEnded | None = None
     async for envelope in follower.turn(options.prompt):
@@ -58,8 +54,8 @@ async def run(
                 session.answer(ask, Answer(cancelled=True))
             case _:
                 pass
-        told = chatty or worth_a_word(envelope.event)
-        if line := early.line(envelope) or (progress.line(envelope) if told else ""):
+        happened = progress.line(envelope)
+        if line := told.line(envelope) or (happened if chatty else ""):
             err.write(visible(f"{line}\n"))
     return _finish(answer, ended, shape, (out, err))
 
@@ -85,28 +81,6 @@ def _finish(
     return code
 
 
-def worth_a_word(event: AnyEvent) -> bool:
-    """A silence that somebody would wonder about."""
-    return isinstance(event, RetryScheduled) and event.seconds >= PATIENCE
-
-
-class EarlyWarnings:
-    """What is wrong with settings, trust or storage: said also where nobody wants progress."""
-
-    def __init__(self) -> None:
-        self._begun = False
-
-    def line(self, envelope: Envelope) -> str:
-        match envelope.event:
-            case TurnStarted():
-                self._begun = True
-            case Noticed(text=text, tone="warning" | "error") if not self._begun:
-                return f"agent: {text}"
-            case _:
-                pass
-        return ""
-
-
 class Progress:
     """One line about each thing that happens; results of calls side by side name their call."""
 
@@ -127,11 +101,7 @@ def _line(event: AnyEvent, name: str) -> str:
         case ToolFinished(ok=ok, summary=summary) if summary:
             how = f"{'ok' if ok else 'failed'}: {summary}"
             return f"  {name}{how}" if summary != "refused" else ""
-        case Decided(behavior="deny", tool=tool, reason=reason):
-            return f"  denied {tool}: {reason}"
-        case RetryScheduled(attempt=attempt, attempts=attempts, seconds=seconds, reason=reason):
-            return f"{reason} Trying again in {seconds:.0f} s ({attempt} of {attempts})."
-        case Noticed(text=text):
+        case Noticed(text=text, tone="normal" | "dim" | "good"):
             return text
         case _:
             return ""

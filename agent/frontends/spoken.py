@@ -25,6 +25,7 @@ from gatewright.agent.events import (
 )
 from gatewright.agent.frontends.running import Running
 from gatewright.agent.frontends.turn import MAIN, text_of
+from gatewright.agent.must_know import waiting
 from gatewright.agent.printable import as_run, visible
 from gatewright.tools.blocks import Block, Command, Diff, Output, plain
 from gatewright.tools.interact import Answer, Ask, words
@@ -122,8 +123,8 @@ def _line(event: AnyEvent) -> str:
     match event:
         case ToolStarted(verb=verb, target=target):
             return f"{verb} {target}".rstrip() + "\n"
-        case RetryScheduled(attempt=attempt, attempts=attempts, seconds=seconds, reason=reason):
-            return f"{reason} Trying again in {seconds:.0f} s ({attempt} of {attempts}).\n"
+        case RetryScheduled() as retry:
+            return f"{waiting(retry)}\n"
         case Noticed(text=text):
             return f"{text}\n"
         case ModeChanged(mode=mode, by=by) if by != "user":  # what /mode says is enough

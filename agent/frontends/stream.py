@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from gatewright.agent.events import Asked, Envelope
 from gatewright.agent.exits import Exit
-from gatewright.agent.frontends.plain import EarlyWarnings
 from gatewright.agent.frontends.said import command
 from gatewright.agent.frontends.shapes import Line
 from gatewright.agent.frontends.stream_json import Dialect
-from gatewright.agent.frontends.turn import CRASHED, Follower, shape_of
+from gatewright.agent.frontends.turn import CRASHED, Follower, shape_of, tell
 from gatewright.agent.frontends.wire import Sink, encode
 from gatewright.agent.ids import new_id
+from gatewright.agent.must_know import Told
 from gatewright.agent.options import LaunchOptions
 from gatewright.agent.session import Session
 from gatewright.tools.interact import Answer
@@ -33,13 +33,17 @@ async def run(session: Session, options: LaunchOptions, out: Sink, err: Sink) ->
         from gatewright.agent.frontends import stream_input  # noqa: PLC0415  lazy: 3 ms
         from gatewright.agent.frontends.reader import LineReader  # noqa: PLC0415  lazy: 1 ms
 
-        reader, asks = LineReader(0), options.answers_asks
-        return await stream_input.Duplex(session, follower, dialect, out, reader, asks=asks).run()
+        ends = stream_input.Ends(out, err, LineReader(0))
+        asks = options.answers_asks
+        return await stream_input.Duplex(session, follower, dialect, ends, asks=asks).run()
+    told = Told()
     said = await command(session, options.prompt)
     if isinstance(said, str):
+        for envelope in follower.so_far():
+            tell((envelope,), told, err)
+            dialect.lines(envelope)
         out.write(encode(dialect.command_result(said)))
         return Exit.OK
-    early = EarlyWarnings()
     kept: list[Line] = []
     async for envelope in follower.turn(said.text):
         _decline(session, envelope)
@@ -48,8 +52,7 @@ async def run(session: Session, options: LaunchOptions, out: Sink, err: Sink) ->
                 out.write(encode(line))
             else:
                 kept.append(line)
-        if not streaming and (warning := early.line(envelope)):
-            err.write(f"{warning}\n")
+        tell((envelope,), told, err)
     if not streaming and kept:
         out.write(encode(kept if options.verbose else kept[-1]))
     if dialect.code is None:

@@ -21,8 +21,9 @@ from gatewright.agent.frontends.reader import LineReader
 from gatewright.agent.frontends.requests import Requests, Unanswerable
 from gatewright.agent.frontends.said import command
 from gatewright.agent.frontends.stream_json import Dialect
-from gatewright.agent.frontends.turn import MAIN, Follower
+from gatewright.agent.frontends.turn import MAIN, Follower, tell
 from gatewright.agent.frontends.wire import Sink, encode
+from gatewright.agent.must_know import Told
 from gatewright.agent.session import Session
 from gatewright.tools.interact import Answer
 from gatewright.tools.protocol import Content, ImageContent
@@ -36,6 +37,14 @@ class Message(msgspec.Struct, frozen=True):
     verbatim: bool = False
 
 
+class Ends(msgspec.Struct, frozen=True):
+    """The three standard streams."""
+
+    out: Sink
+    err: Sink
+    reader: LineReader
+
+
 class Duplex:
     """One session for as long as the client sends."""
 
@@ -44,18 +53,17 @@ class Duplex:
         session: Session,
         follower: Follower,
         dialect: Dialect,
-        out: Sink,
-        reader: LineReader,
+        ends: Ends,
         *,
         asks: bool,
     ) -> None:
         self._session = session
         self._follower = follower
         self._dialect = dialect
-        self._out = out
-        self._reader = reader
+        self._out, self._err, self._reader = ends.out, ends.err, ends.reader
+        self._told = Told()
         self._asks = asks
-        self._client = Client(out, dialect.new_id)
+        self._client = Client(ends.out, dialect.new_id)
         self._consent = Consent(self._client, session)
         self._requests = Requests(session)
         self._messages: asyncio.Queue[Message | None] = asyncio.Queue()
@@ -98,6 +106,7 @@ class Duplex:
     def _take_up(self, envelope: Envelope) -> None:
         for line in self._dialect.lines(envelope):
             self._out.write(encode(line))
+        tell((envelope,), self._told, self._err)
         self._follow(envelope)
 
     async def _read(self) -> None:

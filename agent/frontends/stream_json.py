@@ -40,6 +40,7 @@ from gatewright.agent.frontends.shapes import (
 )
 from gatewright.agent.frontends.tasks import Tasks
 from gatewright.agent.messages import CallPart, TextPart
+from gatewright.agent.must_know import MustKnow
 from gatewright.agent.stop import Stop
 from gatewright.agent.structured import Shape
 
@@ -78,9 +79,11 @@ class Dialect:
         self._cost = 0.0
         self._answer = ""
         self._tasks = Tasks()
+        self._warnings = MustKnow()
 
     def lines(self, envelope: Envelope) -> list[Line]:
         """What to print for one event, often nothing."""
+        self._warnings.saw(envelope)
         if envelope.agent != MAIN:
             return []
         bodies = list(self._bodies(envelope))
@@ -215,6 +218,7 @@ class Dialect:
             "usage": usage(ended.usage),
             "modelUsage": self._models,
             "permission_denials": self._denials,
+            "warnings": self._warnings.taken(),
         }
         if not good:
             line["errors"] = [problem or ended.message or ended.stop.value]

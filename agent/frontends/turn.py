@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable
 from typing import Any
 
 import msgspec
 
 from gatewright.agent.events import AssistantMessage, Envelope, SessionStarted, TurnEnded
+from gatewright.agent.frontends.wire import Sink
 from gatewright.agent.messages import TextPart
+from gatewright.agent.must_know import Told
 from gatewright.agent.options import LaunchOptions
+from gatewright.agent.printable import visible
 from gatewright.agent.session import Session
 from gatewright.agent.stop import Stop
 from gatewright.agent.structured import CORRECTION, Shape
@@ -50,6 +53,10 @@ class Follower:
         async for envelope in self._turn(text, attachments):
             yield envelope
         self._left = False
+
+    def so_far(self) -> list[Envelope]:
+        """What happened since this process began, where no turn is asked for."""
+        return self._own(self._subscription.waiting())
 
     async def meanwhile(self, until: asyncio.Future[Any]) -> AsyncGenerator[Envelope]:
         """What happens by itself, such as a turn that a finished background command wakes.
@@ -130,6 +137,13 @@ class Follower:
             return batch
         self._first = False
         return from_start(batch)
+
+
+def tell(envelopes: Iterable[Envelope], told: Told, err: Sink) -> None:
+    """What standard error says of these in every output format."""
+    for envelope in envelopes:
+        if line := told.line(envelope):
+            err.write(visible(f"{line}\n"))
 
 
 def shape_of(options: LaunchOptions) -> Shape | None:

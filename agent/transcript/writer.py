@@ -2,7 +2,8 @@
 
 A write is one system call on the page cache, so `barrier` can promise that what was published is
 out of this process. When the disk refuses, the lines wait in memory, the person is told once, and
-every later write tries again.
+every later write tries again. A file that was deleted meanwhile is written anew from what the open
+one still holds.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import asyncio
 import fcntl
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -22,6 +24,7 @@ from gatewright.agent.hub import Subscription
 from gatewright.agent.ids import new_id
 
 UNSAVED_LIMIT = 64 * 1024 * 1024
+CHUNK = 1024 * 1024
 
 
 class TranscriptWriter:
@@ -50,6 +53,7 @@ class TranscriptWriter:
         self._unsaved = bytearray()
         self._spoken = False
         self._failed = False
+        self._given_up = False  # something is lost for good
 
     def copy(self, stored: Sequence[Envelope]) -> None:
         """Begin with the events of another session; they too are written once somebody speaks."""
@@ -69,6 +73,15 @@ class TranscriptWriter:
         self._take(self._subscription.waiting())
         if self._sync:
             await asyncio.to_thread(self._fsync)
+
+    @property
+    def unsaved(self) -> str:
+        """What is missing in the file as of now, in a sentence; empty when nothing is."""
+        lines = self._unsaved.count(b"\n") if self._spoken else 0
+        if not (lines or self._given_up):
+            return ""
+        missing = "much" if self._given_up else f"{lines:,} {'entry' if lines == 1 else 'entries'}"
+        return f"The end of this session was not saved: {missing} of {self._path.name} is missing."
 
     @property
     def path(self) -> Path:
@@ -97,6 +110,8 @@ class TranscriptWriter:
 
     def _write(self) -> None:
         try:
+            if self._file is not None and os.fstat(self._file).st_nlink == 0:
+                self._write_anew(self._file)
             if self._file is None:
                 self._file = self._open()
             while self._unsaved:
@@ -104,16 +119,25 @@ class TranscriptWriter:
         except (OSError, SessionError) as error:
             self._complain(error)
         else:
-            self._failed = False
+            self._saved_again()
 
     def _complain(self, error: Exception) -> None:
         if not self._failed:
             self._failed = True
             reason = error.strerror if isinstance(error, OSError) else str(error)
-            self._warn(f"This session is not being saved: {reason} ({self._path}).")
+            self._warn(
+                f"This session is not being saved: {reason} ({self._path}). "
+                "Once it can be written, what waits is saved too."
+            )
         if len(self._unsaved) > UNSAVED_LIMIT:
             del self._unsaved[:]
+            self._given_up = True
             self._warn("Too much waits to be saved; earlier messages will be missing on resume.")
+
+    def _saved_again(self) -> None:
+        if self._failed:
+            self._failed = False
+            self._warn(f"This session is being saved again ({self._path}).")
 
     def _open(self) -> int:
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -131,6 +155,17 @@ class TranscriptWriter:
             os.close(file)
             raise
         return file
+
+    def _write_anew(self, deleted: int) -> None:
+        """Somebody deleted the file under us; the open one still holds all that it had."""
+        size = os.fstat(deleted).st_size
+        tail = torn_tail(deleted, size)
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with suppress(FileExistsError):  # already another: what was in it is not ours to copy
+            _copy(deleted, size - len(tail), self._path)
+        self._unsaved[:0] = tail
+        self.reopen()
+        self._warn(f"The file of this session was deleted; it is written anew ({self._path}).")
 
     def _open_copy(self) -> int:
         """Another process writes to our file: what this one says is kept in a file of its own."""
@@ -164,8 +199,25 @@ class TranscriptWriter:
         os.ftruncate(file, size - len(tail))
 
     def _fsync(self) -> None:
-        if self._file is not None:
-            os.fsync(self._file)
+        try:
+            if self._file is not None:
+                os.fsync(self._file)
+        except OSError as error:
+            self._complain(error)
+
+
+def _copy(source: int, size: int, path: Path) -> None:
+    """A new file with the first `size` bytes; none where it cannot hold them."""
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    at = 0
+    try:
+        while at < size and (chunk := os.pread(source, min(CHUNK, size - at), at)):
+            at += os.write(file, chunk)
+    except OSError:
+        path.unlink(missing_ok=True)
+        raise
+    finally:
+        os.close(file)
 
 
 def torn_tail(file: int, size: int) -> bytes:

@@ -133,6 +133,10 @@ class FakeSession:
         return self.now
 
     @property
+    def unsaved(self) -> str:
+        return ""
+
+    @property
     def mode(self) -> str:
         return self.modes.mode
 

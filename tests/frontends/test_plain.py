@@ -9,7 +9,6 @@ import pytest
 from gatewright.agent.events import (
     AnyEvent,
     Envelope,
-    RetryScheduled,
     ToolFinished,
     ToolStarted,
     TurnEnded,
@@ -76,19 +75,18 @@ async def test_a_limit_has_its_own_code_and_keeps_the_text() -> None:
 )
 async def test_failures_say_why_and_whether_to_retry(error: str, code: Exit) -> None:
     script = "\n---\n".join([f"error: {error} message=It broke."] * 3)
-    assert await run(script) == (code, "", "agent: It broke.\n")
+    given_up, out, err = await run(script)
+    assert (given_up, out) == (code, "")
+    *waits, last = err.splitlines()
+    assert last == "agent: It broke."
+    tries = (1, 2) if code is Exit.TEMPORARY else ()
+    assert waits == [f"agent: It broke. Trying again at once ({n} of 3)." for n in tries]
 
 
 @pytest.mark.parametrize("stop", list(Stop))
 def test_every_end_has_a_code(stop: Stop) -> None:
     code = code_of(TurnEnded(stop=stop))
     assert (code is Exit.OK) == (stop in {Stop.COMPLETED, Stop.USER_REFUSED, Stop.HOOK_STOPPED})
-
-
-def test_a_long_wait_is_said_where_nobody_asked_for_progress() -> None:
-    started = RetryScheduled(attempt=1, attempts=10, seconds=20.0, reason="Too many requests.")
-    assert plain.worth_a_word(started)
-    assert not plain.worth_a_word(RetryScheduled(attempt=1, attempts=3, seconds=1.0, reason="x"))
 
 
 def test_results_of_calls_side_by_side_are_told_apart() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import os
 from collections.abc import AsyncGenerator
@@ -16,7 +17,7 @@ from gatewright.agent.commands.core import built_in
 from gatewright.agent.exits import BadInput
 from gatewright.agent.frontends import reader
 from gatewright.agent.frontends.reader import LineReader
-from gatewright.agent.frontends.stream_input import Duplex, message_of, parse
+from gatewright.agent.frontends.stream_input import Duplex, Ends, message_of, parse
 from gatewright.agent.frontends.stream_json import Dialect
 from gatewright.agent.frontends.turn import Follower
 from gatewright.agent.ids import new_id
@@ -56,9 +57,9 @@ class Wire:
         self.stdin = self._writer
         session = built.session
         dialect = Dialect(session.id, new_id=new_id)
-        self.duplex = Duplex(
-            session, Follower(session), dialect, self, LineReader(keyboard), asks=asks
-        )
+        self.err = io.StringIO()
+        ends = Ends(self, self.err, LineReader(keyboard))
+        self.duplex = Duplex(session, Follower(session), dialect, ends, asks=asks)
         self.task = asyncio.create_task(self.duplex.run())
 
     def write(self, text: str, /) -> object:

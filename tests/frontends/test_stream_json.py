@@ -209,6 +209,7 @@ def test_a_result_sums_up_the_turn() -> None:
                 "reason": "a rule",
             }
         ],
+        "warnings": ["Refused: Bash(rm x). a rule"],
         "session_id": "s",
         "uuid": "e2",
     }

@@ -44,6 +44,9 @@ async def main(path, name):
         hub.publish(UserMessage(content=(TextContent(f"{name} {number}"),)))
         if number % 10 == 0:
             await writer.barrier()
+        if number == 0:  # both files are open from here on
+            print("begun", flush=True)
+            sys.stdin.readline()
     hub.close()
     await task
     writer.close()
@@ -69,7 +72,10 @@ def test_two_processes_append_a_thousand_records_each(tmp_path: Path) -> None:
         process.stdin.write("go\n")
         process.stdin.flush()
     for process in running:
-        process.communicate(timeout=9)
+        assert process.stdout is not None
+        assert process.stdout.readline() == "begun\n"
+    for process in running:
+        process.communicate("go\n", timeout=9)
         assert process.returncode == 0
     said: list[str] = []
     for file in tmp_path.glob("*.jsonl"):
