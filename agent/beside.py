@@ -17,7 +17,7 @@ from gatewright.agent.memory_book import MemoryBook
 from gatewright.agent.model import OpenModel
 from gatewright.agent.model_book import ModelBook
 from gatewright.agent.opening import ModelOpener, wanted_model
-from gatewright.agent.providers.catalog import load_catalog
+from gatewright.agent.providers.registry import tier_of
 from gatewright.agent.redact import Redactor
 from gatewright.agent.resume import Start
 from gatewright.agent.settings_book import SettingsBook
@@ -84,7 +84,7 @@ def open_history(around: Surroundings, start: Start, hub: Hub) -> History:
 def small_model(around: Surroundings, start: Start, open_model: ModelOpener) -> OpenModel:
     """Settings name it, else it is the small one of whoever answers. Raises GatewrightError."""
     provider = wanted_model(around, start.model).partition("/")[0]
-    tier = load_catalog().tier(provider, "small")
+    tier = tier_of(provider, "small", around.env)
     name = around.settings.small_model or (f"{provider}/{tier}" if tier else "")
     return open_model(name, "")
 

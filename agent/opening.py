@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from gatewright.agent.briefing import Briefing
@@ -9,6 +10,7 @@ from gatewright.agent.errors import GatewrightError
 from gatewright.agent.live import LiveSettings
 from gatewright.agent.model import OpenModel
 from gatewright.agent.options import LaunchOptions
+from gatewright.agent.providers.catalog import ModelFacts
 from gatewright.agent.providers.protocol import Provider
 from gatewright.agent.providers.registry import Opened, default_model, open_provider
 from gatewright.agent.readable import Readable
@@ -21,6 +23,7 @@ NO_MODEL = (
     "No model is set up. Set ANTHROPIC_API_KEY or OPENAI_API_KEY, keep a key with `agent login` "
     "or /login, or name a model with --model or /model. --model demo needs neither key nor network."
 )
+OUTPUT_ENV = "CLAUDE_CODE_MAX_OUTPUT_TOKENS"
 USUAL_OUTPUT = 32_000  # more is asked for only by an answer that needs it
 
 
@@ -40,13 +43,13 @@ class ModelOpener:
         if not name:
             raise GatewrightError(self._no_model())
         opened = open_provider(name, settings=around.providers, env=around.env)
-        facts = opened.facts
+        facts, (usual, most) = opened.facts, output_limits(opened.facts, around.env)
         frame = RequestFrame(
             model=opened.model,
             system=self.briefing.blocks(),
             tools=tuple(sorted(self._tools.specs(), key=lambda spec: spec.name)),
-            max_output=min(facts.max_output, USUAL_OUTPUT),
-            raised_output=facts.max_output,
+            max_output=usual,
+            raised_output=most,
             effort=facts.effort(effort or around.settings.effort),
             session=self._session,
             schema=_enforced(around.options),
@@ -76,6 +79,18 @@ class ModelOpener:
         from gatewright.agent.replay import replayed  # noqa: PLC0415  lazy: 5 ms, rarely wanted
 
         return replayed(Path(recording))
+
+
+def output_limits(facts: ModelFacts, env: Mapping[str, str]) -> tuple[int, int]:
+    """Tokens an answer usually may have, and one that was cut short: a person may name both.
+
+    More than a model can give is refused by its server, so what is known of it stays the limit.
+    """
+    named = env.get(OUTPUT_ENV, "").strip()
+    if not (named.isascii() and named.isdigit() and int(named[:9])):
+        return min(facts.max_output, USUAL_OUTPUT), facts.max_output
+    limit = min(int(named[:9]), facts.max_output) if facts.known else int(named[:9])
+    return limit, limit
 
 
 def wanted_model(around: Surroundings, stored: str) -> str:

@@ -9,7 +9,7 @@ import msgspec
 
 from gatewright.agent.errors import GatewrightError, SettingsError
 from gatewright.agent.providers.catalog import ModelFacts, load_catalog
-from gatewright.agent.providers.presets import Endpoint, endpoint, load_presets
+from gatewright.agent.providers.presets import Endpoint, endpoint, first_of, load_presets
 from gatewright.agent.providers.protocol import Provider
 from gatewright.agent.providers.settings import ProviderSettings
 
@@ -74,13 +74,16 @@ def choose(
     names = {**load_presets(), **settings}
     first, slash, rest = model.strip().partition("/")
     if slash and first in names:
-        return Chosen(first, catalog.tier(_catalog_name(first), rest) or rest)
-    if model in names and (alone := catalog.tier(_catalog_name(model), "medium")):
+        return Chosen(first, tier_of(first, rest, env) or rest)
+    if model in names and (alone := tier_of(model, "medium", env)):
         return Chosen(model, alone)
     active = active_provider(settings, env)
-    if active and (tier := catalog.tier(_catalog_name(active), model)):
+    if active and (tier := tier_of(active, model, env)):
         return Chosen(active, tier)
-    if owner := _owner(model, settings, env):
+    owner, told = _owner(model, settings, env), told_provider(env)
+    if told and owner in (None, _catalog_name(told)):
+        return Chosen(told, model)
+    if owner:
         return Chosen(owner, model)
     if model in catalog.aliases:
         raise GatewrightError(
@@ -91,11 +94,18 @@ def choose(
 
 
 def default_model(settings: Mapping[str, ProviderSettings], env: Mapping[str, str]) -> str | None:
-    """The model to use where none was named: the medium tier of the first provider with a key."""
+    """The model to use where none was named: what the environment says of the first provider with
+    a key, else its medium tier."""
+    presets = load_presets()
     active = active_provider(settings, env)
     if active is None:
-        return None
-    if tier := load_catalog().tier(_catalog_name(active), "medium"):
+        active = next((name for name, one in presets.items() if env.get(one.model_env)), None)
+        if active is None:
+            return None
+    if active in presets and (named := env.get(presets[active].model_env, "").strip()):
+        known = f"{active}/"
+        return named if named.startswith(known) and active not in settings else known + named
+    if tier := tier_of(active, "medium", env):
         return f"{active}/{tier}"
     described = settings[active].models if active in settings else {}
     return next((f"{active}/{model}" for model in described), None)
@@ -104,8 +114,10 @@ def default_model(settings: Mapping[str, ProviderSettings], env: Mapping[str, st
 def active_provider(settings: Mapping[str, ProviderSettings], env: Mapping[str, str]) -> str | None:
     """The first provider that has a key: the user's own, then Anthropic, OpenAI, the rest.
 
-    Local servers and clouds are never chosen on their own.
+    Local servers and clouds are never chosen on their own, but a variable may name a cloud.
     """
+    if told := told_provider(env):
+        return told
     presets = load_presets()
     own = [name for name in settings if name not in presets]
     ordered = list(dict.fromkeys([*own, *_ORDER, *presets]))
@@ -113,6 +125,26 @@ def active_provider(settings: Mapping[str, ProviderSettings], env: Mapping[str, 
         return found
     stored = _stored(env)
     return next((name for name in ordered if name in stored), None)
+
+
+def told_provider(env: Mapping[str, str]) -> str | None:
+    """The provider that a variable switches on."""
+    return next(
+        (name for name, one in load_presets().items() if _on(env.get(one.chosen_env, ""))), None
+    )
+
+
+def _on(value: str) -> bool:
+    return value.strip().lower() in ("1", "true", "yes", "on")
+
+
+def tier_of(provider: str, alias: str, env: Mapping[str, str]) -> str | None:
+    """The provider's model for `small`, `opus` and so on, which the environment may name; None if
+    the word is no alias."""
+    catalog, preset = load_catalog(), load_presets().get(provider)
+    tier = catalog.aliases.get(alias, "")
+    named = first_of(preset.tier_env.get(tier, ()), env) if preset else ""
+    return named or catalog.tier(_catalog_name(provider), alias)
 
 
 def has_key(name: str, settings: Mapping[str, ProviderSettings], env: Mapping[str, str]) -> bool:

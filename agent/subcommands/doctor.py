@@ -105,7 +105,7 @@ def _rules(loaded: Loaded, *, trusted: bool) -> list[Finding]:
 def key_variables() -> list[str]:
     """The variables that the known providers read their keys from."""
     presets = load_presets().values()
-    names = [name for preset in presets for name in (preset.api_key_env, preset.token_env)]
+    names = [name for preset in presets for name in preset.key_variables]
     return list(dict.fromkeys(name for name in names if name))
 
 

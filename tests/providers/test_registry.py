@@ -156,3 +156,84 @@ async def test_opening_says_what_is_known_of_the_model() -> None:
     assert (opened.name, opened.model) == ("anthropic/claude-opus-5-5", "claude-opus-5-5")
     assert opened.facts.window == 1_000_000
     await opened.provider.close()
+
+
+BEDROCK = {"CLAUDE_CODE_USE_BEDROCK": "1"}
+
+
+@pytest.mark.parametrize(
+    ("env", "name"),
+    [
+        ({**ANTHROPIC, "ANTHROPIC_MODEL": "claude-x"}, "anthropic/claude-x"),
+        ({**ANTHROPIC, "ANTHROPIC_MODEL": "anthropic/claude-x"}, "anthropic/claude-x"),
+        ({"ANTHROPIC_MODEL": "claude-x"}, "anthropic/claude-x"),  # what lacks is told: its key
+        ({**OPENAI, "ANTHROPIC_MODEL": "claude-x"}, "openai/gpt-6.1-terra"),
+        ({**ANTHROPIC, "ANTHROPIC_DEFAULT_SONNET_MODEL": "mine"}, "anthropic/mine"),
+        ({**BEDROCK, **ANTHROPIC, "ANTHROPIC_MODEL": "us.a.claude"}, "bedrock/us.a.claude"),
+        ({"CLAUDE_CODE_USE_VERTEX": "true"}, "vertex/claude-sonnet-5-5"),
+        ({**ANTHROPIC, "CLAUDE_CODE_USE_BEDROCK": "0"}, "anthropic/claude-sonnet-5-5"),
+        ({"GOOGLE_API_KEY": "k"}, "gemini/gemini-3.8-flash"),
+    ],
+)
+def test_the_environment_of_other_programs_names_the_default(
+    env: Mapping[str, str], name: str
+) -> None:
+    assert default_model(NONE, env) == name
+
+
+@pytest.mark.parametrize(
+    ("model", "env", "chosen"),
+    [
+        ("haiku", {"ANTHROPIC_DEFAULT_HAIKU_MODEL": "h"}, Chosen("anthropic", "h")),
+        ("haiku", {"ANTHROPIC_SMALL_FAST_MODEL": "f"}, Chosen("anthropic", "f")),
+        (
+            "small",
+            {"ANTHROPIC_SMALL_FAST_MODEL": "f", "ANTHROPIC_DEFAULT_HAIKU_MODEL": "h"},
+            Chosen("anthropic", "h"),
+        ),
+        ("anthropic/opus", {"ANTHROPIC_DEFAULT_OPUS_MODEL": "o"}, Chosen("anthropic", "o")),
+        ("sonnet", {"ANTHROPIC_DEFAULT_OPUS_MODEL": "o"}, Chosen("anthropic", "claude-sonnet-5-5")),
+        ("sonnet", BEDROCK, Chosen("bedrock", "claude-sonnet-5-5")),
+        ("us.anthropic.claude-x-v1:0", BEDROCK, Chosen("bedrock", "us.anthropic.claude-x-v1:0")),
+        ("gpt-6.1-sol", BEDROCK, Chosen("openai", "gpt-6.1-sol")),
+        ("anthropic/opus", BEDROCK, Chosen("anthropic", "claude-opus-5-5")),
+    ],
+)
+def test_the_environment_of_other_programs_names_models(
+    model: str, env: Mapping[str, str], chosen: Chosen
+) -> None:
+    assert choose(model, settings=NONE, env={**ANTHROPIC, **env}) == chosen
+
+
+@pytest.mark.parametrize(
+    ("name", "env", "url"),
+    [
+        ("openai", {"OPENAI_API_BASE": "http://h/v1"}, "http://h/v1"),
+        ("openai", {"OPENAI_API_BASE": "http://h", "OPENAI_BASE_URL": "http://b"}, "http://b"),
+        ("ollama", {"OLLAMA_HOST": "box"}, "http://box:11434/v1"),
+        ("ollama", {"OLLAMA_HOST": "box:8"}, "http://box:8/v1"),
+        ("ollama", {"OLLAMA_HOST": ":8"}, "http://127.0.0.1:8/v1"),
+        ("ollama", {"OLLAMA_HOST": "0.0.0.0"}, "http://127.0.0.1:11434/v1"),
+        ("ollama", {"OLLAMA_HOST": "[::]:8"}, "http://127.0.0.1:8/v1"),
+        ("ollama", {"OLLAMA_HOST": "::1"}, "http://[::1]:11434/v1"),
+        ("ollama", {"OLLAMA_HOST": "https://box"}, "https://box/v1"),
+        ("ollama", {"OLLAMA_HOST": "https://box:8/ollama/"}, "https://box:8/ollama/v1"),
+        ("ollama", {"OLLAMA_HOST": "box", "OLLAMA_BASE_URL": "http://b/v1"}, "http://b/v1"),
+    ],
+)
+def test_the_environment_of_other_programs_names_addresses(
+    name: str, env: Mapping[str, str], url: str
+) -> None:
+    assert endpoint(name, NONE, env).base_url == url
+
+
+@pytest.mark.parametrize(
+    ("env", "variable"),
+    [
+        ({}, "GEMINI_API_KEY"),
+        ({"GOOGLE_API_KEY": "k"}, "GOOGLE_API_KEY"),
+        ({"GOOGLE_API_KEY": "k", "GEMINI_API_KEY": "k"}, "GEMINI_API_KEY"),
+    ],
+)
+def test_a_key_may_be_in_a_second_variable(env: Mapping[str, str], variable: str) -> None:
+    assert endpoint("gemini", NONE, env).api_key_env == variable

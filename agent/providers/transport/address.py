@@ -11,6 +11,8 @@ import msgspec
 from gatewright.agent.errors import FailureKind, ProviderError
 
 _PORTS = {"http": 80, "https": 443}
+SOCKS = {"socks5": 1080, "socks5h": 1080}  # `h`: the proxy looks names up
+_PROXIES = {**_PORTS, **SOCKS}
 
 
 class Address(msgspec.Struct, frozen=True):
@@ -25,7 +27,7 @@ class Address(msgspec.Struct, frozen=True):
     @property
     def authority(self) -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
+        return host if self.port == _PROXIES[self.scheme] else f"{host}:{self.port}"
 
     @property
     def host_and_port(self) -> str:
@@ -33,11 +35,14 @@ class Address(msgspec.Struct, frozen=True):
         return f"{host}:{self.port}"
 
 
-def parse_url(url: str) -> Address:
-    """Raises `ProviderError` with a sentence for the person where the URL is no HTTP URL."""
+def parse_url(url: str, known: Mapping[str, int] = _PORTS) -> Address:
+    """Raises `ProviderError` with a sentence for the person where the URL is no HTTP URL.
+
+    `known` are the schemes that will do, with their ports.
+    """
     try:
         parts = urlsplit(url)
-        port = parts.port or _PORTS[parts.scheme]
+        port = parts.port or known[parts.scheme]
         host = (parts.hostname or "").encode("idna" if _international(parts.hostname) else "ascii")
     except (ValueError, KeyError):
         host, port = b"", 0
@@ -64,13 +69,13 @@ def proxy_for(address: Address, env: Mapping[str, str]) -> Address | None:
     if not url:
         return None
     proxy = url if "://" in url else f"http://{url}"
-    if urlsplit(proxy).scheme not in _PORTS:
+    if urlsplit(proxy).scheme not in _PROXIES:
         raise ProviderError(
             FailureKind.REFUSED,
-            f"The proxy {url.rpartition('@')[2]} is neither http:// nor https://; "
-            "set HTTPS_PROXY to one that is, or NO_PROXY for this host.",
+            f"The proxy {url.rpartition('@')[2]} is none of http://, https://, "
+            "socks5:// and socks5h://; set HTTPS_PROXY to one that is, or NO_PROXY for this host.",
         )
-    return parse_url(proxy)
+    return parse_url(proxy, _PROXIES)
 
 
 def _read(env: Mapping[str, str], name: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from gatewright.agent.errors import FailureKind, ProviderError
-from gatewright.agent.providers.transport.address import Address
+from gatewright.agent.providers.transport.address import SOCKS, Address
 from gatewright.agent.providers.transport.response import BadResponse, ResponseReader
 
 _BLOCK = 256 * 1024
@@ -84,11 +84,18 @@ async def connect(
         limit=_BLOCK,
     )
     connection = Connection(reader, writer)
-    if proxy is None or address.scheme == "http":
+    through = proxy is not None and proxy.scheme in SOCKS
+    if proxy is None or (address.scheme == "http" and not through):
         return connection
     try:
-        await _tunnel(connection, address, proxy)
-        await connection.start_tls(tls(), address.host)
+        if through:
+            from gatewright.agent.providers.transport.socks import reach  # noqa: PLC0415  lazy: 1 ms, rarely wanted
+
+            await reach(reader, writer, address, proxy)
+        else:
+            await _tunnel(connection, address, proxy)
+        if address.scheme == "https":
+            await connection.start_tls(tls(), address.host)
     except BaseException:
         connection.close()
         raise

@@ -17,7 +17,7 @@ from contextlib import asynccontextmanager
 import msgspec
 
 from gatewright.agent.errors import FailureKind, ProviderError
-from gatewright.agent.providers.transport.address import Address, parse_url, proxy_for
+from gatewright.agent.providers.transport.address import SOCKS, Address, parse_url, proxy_for
 from gatewright.agent.providers.transport.coding import decoder
 from gatewright.agent.providers.transport.connection import Connection, connect, proxy_headers
 from gatewright.agent.providers.transport.port import Timeouts
@@ -158,7 +158,7 @@ def _exchange(
     address = parse_url(url)
     proxy = proxy_for(address, env)
     target, all_headers = address.target, {"host": address.authority, **headers}
-    if proxy is not None and address.scheme == "http":
+    if proxy is not None and address.scheme == "http" and proxy.scheme not in SOCKS:
         target = f"http://{address.authority}{address.target}"
         all_headers |= proxy_headers(proxy)
     if body is not None:

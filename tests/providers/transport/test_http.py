@@ -270,8 +270,8 @@ def test_which_requests_take_the_proxy(url: str, env: dict[str, str], proxied: b
 
 
 def test_a_proxy_of_another_kind_is_named() -> None:
-    with pytest.raises(ProviderError, match="neither http:// nor https://") as caught:
-        proxy_for(parse_url("https://a/"), {"ALL_PROXY": "socks5://user:secret@p:1"})
+    with pytest.raises(ProviderError, match="none of http://, https://, socks5://") as caught:
+        proxy_for(parse_url("https://a/"), {"ALL_PROXY": "socks4://user:secret@p:1"})
     assert "secret" not in str(caught.value)
 
 

@@ -68,8 +68,8 @@ def test_configuration_of_git_that_is_counted_is_emptied_and_not_taken_out() -> 
 
 def test_every_variable_of_a_preset_tells_by_its_name() -> None:
     for preset in load_presets().values():
-        for name in (preset.api_key_env, preset.token_env):
-            assert not name or secret_name(name), name
+        for name in preset.key_variables:
+            assert secret_name(name), name
 
 
 def test_values_are_masked_also_in_parts() -> None:
