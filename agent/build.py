@@ -49,7 +49,7 @@ from gatewright.agent.opening import ModelOpener, wanted_model
 from gatewright.agent.options import LaunchOptions
 from gatewright.agent.parts import CallPorts, Parts
 from gatewright.agent.planning import SessionPlanning, plan_file
-from gatewright.agent.policing import policy_config, start_mode
+from gatewright.agent.policing import own_of, policy_config, start_mode
 from gatewright.agent.preload import import_all
 from gatewright.agent.printable import escaped
 from gatewright.agent.providers.retry import Backoff, RetryPolicy
@@ -99,7 +99,7 @@ async def open_session(
     base = open_base(starting(replace(surveyed, wrap=Ourselves())))
     around, start, hub = base.around, base.start, base.hub
     kept = start.path.with_suffix("")
-    policy = Policy(policy_config(around, start_mode(base)))
+    policy = Policy(policy_config(around, start_mode(base), own_of(base)))
     usual = INTERACTIVE if interactive else ALONE
     tools = BuiltinTools(usual if options.tools is None else options.tools)
     writer = _writer(base)
@@ -197,7 +197,7 @@ def _live(base: Base, env: Mapping[str, str], policy: Policy) -> LiveSettings:
 
     def follow(now: Surroundings) -> None:
         before, known = policy.current(), policy.problems
-        policy.follow(policy_config(now, before))
+        policy.follow(policy_config(now, before, own_of(base)))
         for problem in policy.problems:
             if problem not in known:
                 _warn(base.hub, escaped(problem))
@@ -253,13 +253,13 @@ def _gate_ports(
 
 
 def _sandbox(base: Base, policy: Policy) -> CommandSandbox:
-    where, places = base.around.where, base.around.places
+    where = base.around.where
     return CommandSandbox(
         SandboxBase(
             cwd=where.cwd,
             home=where.home,
             roots=(where.root, *where.added),
-            own_home=places.home,
+            own_home=own_of(base),
         ),
         base.around.settings.sandbox,
         restrictions=lambda: restrictions(policy.rules(), str(where.root), str(where.cwd)),

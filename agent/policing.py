@@ -14,11 +14,18 @@ from gatewright.agent.transcript.place import project_folder
 from gatewright.permissions.modes import MODES, canonical, deprecation
 from gatewright.permissions.policy import PolicyConfig
 from gatewright.permissions.rules import RuleTexts
+from gatewright.tools.system.home import OwnHome
 
 LOOSE_MODES = frozenset({"bypassPermissions", "fullAccess", "auto", "autoInProject", "work"})
 
 
-def policy_config(around: Surroundings, mode: str) -> PolicyConfig:
+def own_of(base: Base) -> OwnHome:
+    """Our home as this session may see it."""
+    return OwnHome(str(base.around.places.home), str(base.start.path.with_suffix("")))
+
+
+def policy_config(around: Surroundings, mode: str, own: OwnHome | None = None) -> PolicyConfig:
+    """`own` is our home with what of it is the session's; without a session nothing is."""
     permissions = around.settings.permissions
     skip = permissions.skip
     return PolicyConfig(
@@ -40,6 +47,7 @@ def policy_config(around: Surroundings, mode: str) -> PolicyConfig:
         bypass_offered=around.options.allow_bypass
         or any(_bypasses(name) for name in (around.options.mode, permissions.default_mode)),
         harmless_env=permissions.harmless_env,
+        own=own or OwnHome(str(around.places.home)),
         scrubbed_env=not around.secrets.shown(around.env),
         search=around.search.text,
     )

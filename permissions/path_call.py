@@ -50,6 +50,9 @@ class PathCall:
 
     def denied(self) -> Rule | None:
         """An edit is stopped by a read denial too: it would show what it changes."""
+        for rule in self._context.rules.closed_reads:
+            if any(self._covers(rule, located) for located in self._located):
+                return rule
         for rule in self._context.rules.deny:
             if self._fires(rule, self._located):
                 return rule
@@ -146,9 +149,12 @@ class PathCall:
 
     def skippable(self) -> bool:
         return all(
-            self._paths.is_inside(path) and not (self._edit and self._tier(path))
-            for path in self._located
+            self._open_to(path) and not (self._edit and self._tier(path)) for path in self._located
         )
+
+    def _open_to(self, located: Located) -> bool:
+        paths = self._paths
+        return paths.is_inside(located) if self._edit else paths.reads_inside(located)
 
     def danger(self) -> str:
         return ""
@@ -160,7 +166,7 @@ class PathCall:
         return "edit" if self._edit else "read"
 
     def strategy(self, mode: Mode) -> Verdict:
-        outside = [path for path in self._located if not self._paths.is_inside(path)]
+        outside = [path for path in self._located if not self._open_to(path)]
         if not self._edit:
             if outside and mode.read_out != "allow":
                 return Verdict(False, f"{outside[0].lexical} is outside the project.")

@@ -69,6 +69,8 @@ class Place:
     directories: tuple[str, ...] = ()
     spelled: tuple[str, ...] = ()  # the root as the person wrote it, through links of theirs
     search: str = ""
+    own: tuple[str, ...] = ()  # our own home, in every spelling
+    readable: tuple[str, ...] = ()  # of it what this session may read
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,10 +242,17 @@ class Paths:
         trusted = self.trusted()
         return all(any(inside(r, d) for d in trusted) for r in located.readings)
 
+    def reads_inside(self, located: Located) -> bool:
+        """Inside, or what this session keeps for the model to read."""
+        if self.is_inside(located):
+            return True
+        places = self.place.readable
+        return all(any(inside(r, place) for place in places) for r in located.readings)
+
     def tier(self, located: Located) -> Tier:
         """The stronger of the tiers of both readings."""
         if self._links is None:
-            self._links = self.resolver.config_links()
+            self._links = (*self.resolver.config_links(), *self.place.own)
         projects = (*self.trusted(), self.place.start)
         tiers = {
             tier_of(reading, self.place.home, projects, self._links) for reading in located.readings
@@ -263,6 +272,7 @@ class Paths:
         """The tier of what is lost with a whole directory: known protected places below it."""
         place = self.place
         places = [(f"{place.home}/{TIER_A_NAME}", "A"), ("/etc/gatewright", "A")]
+        places.extend((own, "A") for own in place.own)
         for project in self.trusted():
             places.extend(((f"{project}/{TIER_A_NAME}", "A"), (f"{project}/.git", "B")))
         places.extend((f"{place.home}/{name}", "B") for name in (*TIER_B_HOME, ".bashrc"))

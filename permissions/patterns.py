@@ -50,7 +50,12 @@ class PathPattern:
         parts = glob.split("/")
         if not any(globs_meet(mine.split("/"), parts) for mine in self.globs):
             return False
-        return self._except is None or _MAGIC.search(glob) is not None or self.matches(glob)
+        if self._except is None or self.matches(glob):
+            return True
+        if _MAGIC.search(glob) is None:
+            return False
+        # what lies below an exception is one, whatever the rest of the glob may be
+        return self._except.match(_literal_prefix(glob)) is None
 
 
 def compile_pattern(
@@ -73,7 +78,7 @@ def compile_pattern(
     holds = frozenset(
         re.sub(r"\\(.)", r"\1", one[:-3]).casefold()
         for one in unique
-        if one.endswith("/**") and not _MAGIC.search(one[:-3])
+        if one.endswith("/**") and not _MAGIC.search(re.sub(r"\\.", "", one[:-3]))
     )
     return PathPattern(
         literal, unique, anywhere, tuple(names), compiled, exceptions, holds, literal.casefold()

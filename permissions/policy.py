@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gatewright.permissions import modes
+from gatewright.permissions.closed import with_closed
 from gatewright.permissions.context import Context, HookWord, PlanEnforcement, Skips
 from gatewright.permissions.known import remarks, unknown
 from gatewright.permissions.paths import Place, Resolver
@@ -29,6 +30,7 @@ from gatewright.permissions.rules import (
 from gatewright.permissions.world import DiskResolver
 from gatewright.tools.access import Where
 from gatewright.tools.blocks import Block, Table, Text
+from gatewright.tools.system.home import OwnHome
 
 if TYPE_CHECKING:  # only who looks at the rules needs them
     from gatewright.permissions.doubts import Doubt
@@ -67,6 +69,7 @@ class PolicyConfig:
     search: str = ""  # where a shell finds programs: PATH
     removed_builtin: tuple[str, ...] = ()
     scrubbed_env: bool = True
+    own: OwnHome | None = None  # what we keep for ourselves, and what of it is this session's
 
 
 def _text(path: Path) -> str:
@@ -103,6 +106,8 @@ class Policy:
             directories=tuple(map(_text, config.directories)),
             spelled=tuple(map(_text, config.spelled)),
             search=config.search,
+            own=() if config.own is None else config.own.spellings,
+            readable=() if config.own is None else config.own.open(),
         )
         self.resolver = DiskResolver(self.place)  # for paths; a decision brings its own answers
         self._patterns = Patterns(self.place, self.resolver)
@@ -173,12 +178,13 @@ class Policy:
 
     def rules(self) -> RuleSet:
         if self._rules is None:
-            self._rules = rule_set(
+            rules = rule_set(
                 self._texts(),
                 trusted=self._config.trusted,
                 removed_builtin=self._config.removed_builtin,
                 strip_runners=self._mode == "auto",
             )
+            self._rules = with_closed(rules, self._config.own)
         return self._rules
 
     def _texts(self) -> Mapping[str, RuleTexts]:
@@ -223,6 +229,7 @@ class Policy:
                 ("deny", lists.deny), ("ask", lists.ask), ("allow", lists.allow)
             ):  # fmt: skip
                 rows.extend((behavior, text, source) for text in entries)
+        rows.extend(("deny", rule.text, "builtin") for rule in self.rules().closed_reads)
         rows.extend(
             ("ask", rule.text, "builtin") for rule in builtin_rules(self._config.removed_builtin)
         )

@@ -294,13 +294,15 @@ def builtin_rules(removed: Iterable[str] = ()) -> tuple[Rule, ...]:
 
 @dataclass(frozen=True)
 class RuleSet:
-    """All rules of a session, split the way the stages read them."""
+    """All rules of a session as the stages read them; nothing lifts a `closed` one."""
 
     deny: tuple[Rule, ...] = ()
     ask: tuple[Rule, ...] = ()
     trusted: tuple[Rule, ...] = ()
     untrusted: tuple[Rule, ...] = ()
     problems: tuple[str, ...] = field(default=(), compare=False)
+    closed_reads: tuple[Rule, ...] = ()
+    closed_edits: tuple[Rule, ...] = ()
 
     @cached_property
     def deny_reads(self) -> tuple[Rule, ...]:

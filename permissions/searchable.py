@@ -19,10 +19,11 @@ def searchable(policy: Policy, where: Where) -> Callable[[str], bool]:
     context = policy.context(where)
     rules = context.rules
     denied = context.patterns.group(rules.deny_reads)
+    closed = context.patterns.group(rules.closed_reads)
     asked = context.patterns.group(rules.ask_reads)
 
     def shown(path: str) -> bool:
-        if not (denied.maybe(path) or asked.maybe(path)):
+        if not (denied.maybe(path) or closed.maybe(path) or asked.maybe(path)):
             return True
         access = Access(reads=(Path(path),), effects=Effect.READ_ONLY)
         for inquiry in inquiries(Call("Read", {"file_path": path}, access), context):

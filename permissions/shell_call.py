@@ -25,7 +25,7 @@ from gatewright.permissions.shell.operand import Operand
 from gatewright.permissions.shell.reach import Reach
 from gatewright.permissions.shell.readonly import is_safe
 from gatewright.permissions.shell.reasons import why_it_asks
-from gatewright.permissions.shell.restricting import fired_by_paths, fired_by_sweeps
+from gatewright.permissions.shell.restricting import fired_by_paths, fired_by_sweeps, nearer
 from gatewright.permissions.shell.rule_index import RuleIndex, index_of
 from gatewright.permissions.shell.suggest import suggestions
 from gatewright.permissions.shell.surroundings import Surroundings
@@ -43,12 +43,11 @@ class ShellCall:
         self._call = call
         self._context = context
         self._paths = paths
-        runs = call.access.runs
+        runs, home = call.access.runs, context.place.home
         self._text = runs.command if runs is not None else ""
         self._unsandboxed = runs is not None and runs.unsandboxed
         cwd = str(runs.cwd) if runs is not None else context.place.cwd
-        env = {**context.env, "HOME": context.place.home}
-        self._start = Start((cwd,), context.place.home, env)
+        self._start = Start((cwd,), home, {**context.env, "HOME": home})
         self._reach = Reach(paths, self._start)
         self._world = Surroundings(context, self._reach)
 
@@ -139,8 +138,10 @@ class ShellCall:
         rules = self._context.rules
         by_shell = self._fired(self._index(rules.deny), self._texts, self._opened)
         by_path = self._path_fired((rules.deny_reads, rules.deny_edits), self._operands)
+        seen = nearer(self._operands, hidden=self._context.sandbox and not self._unsandboxed)
+        closed = self._path_fired((rules.closed_reads, rules.closed_edits), seen)
         swept = (r for r in self._swept(rules.deny_edits, self._opened) if isinstance(r.form, Bare))
-        return next(chain(by_shell, by_path, swept), None)
+        return next(chain(closed, by_shell, by_path, swept), None)
 
     def asked(self) -> Rule | None:
         return max(self._asking, key=self._context.patterns.rank, default=None)
@@ -291,9 +292,9 @@ class ShellCall:
         for operand, written in self._operands:
             if operand.arg.unknown or None in operand.bases:
                 return False
-            for located in self._reach.locations(operand.arg, operand.bases):
-                if not self._paths.is_inside(located):
-                    return False
+            holds = self._paths.is_inside if written else self._paths.reads_inside
+            if not all(map(holds, self._reach.locations(operand.arg, operand.bases))):
+                return False
             if written and self._tier(operand):
                 return False
         return all(

@@ -25,6 +25,7 @@ from gatewright.permissions.sandbox.limits import with_limit
 from gatewright.permissions.sandbox.machine import machine
 from gatewright.permissions.sandbox.probe import probe
 from gatewright.permissions.sandbox.receipts import recovered
+from gatewright.tools.system.home import OwnHome
 
 group = typer.Typer(help="Run commands confined, and explain the confinement.")
 
@@ -129,7 +130,7 @@ def _config(wanted: Wanted) -> Config:
         roots=(cwd, *wanted.write),
         temp=_temp(home),
         state=place.places.state,
-        own_home=place.places.home,
+        own_home=OwnHome(str(place.places.home)),
         secrets=place.secrets,
     )
     try:

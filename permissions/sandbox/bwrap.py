@@ -69,7 +69,7 @@ class _Step:
     words: tuple[str, ...]
 
 
-_MASK = 5
+_MASK, _WINDOW = 5, 6
 
 
 def _step(order: int, path: str, *words: str) -> _Step:
@@ -85,7 +85,7 @@ def _tree(profile: SandboxProfile, machine: Machine, supplies: Supplies) -> Iter
             inside(step.path, root) and any(inside(root, place) for place in above)
             for root in profile.writable
         )
-        if above and not reopened:
+        if above and not reopened and step.order != _WINDOW:
             continue
         yield from step.words
         if "--tmpfs" in step.words and step.order == _MASK:
@@ -96,7 +96,7 @@ def _tree(profile: SandboxProfile, machine: Machine, supplies: Supplies) -> Iter
 
 def _opened(profile: SandboxProfile, machine: Machine) -> Iterator[_Step]:
     shown = [path for path in profile.seen if any(_strictly(path, h) for h in hidden(machine))]
-    for path in (*shown, *profile.writable):
+    for path in (*shown, *profile.writable, *profile.windows):
         for above in _steps_to(path, machine):
             yield _step(0, above, "--perms", "0555", "--dir", above)
     for path in shown:
@@ -117,8 +117,11 @@ def _closed(profile: SandboxProfile, machine: Machine, supplies: Supplies) -> It
         if mask.kind == "file":
             yield _step(_MASK, path, "--ro-bind", supplies.blank, path)
         else:
-            passage = any(inside(place, path) for place in (*profile.writable, profile.cwd))
+            through = (*profile.writable, *profile.windows, profile.cwd)
+            passage = any(inside(place, path) for place in through)
             yield _step(_MASK, path, "--perms", "0111" if passage else "0000", "--tmpfs", path)
+    for path in profile.windows:
+        yield _step(_WINDOW, path, "--ro-bind", path, path)
 
 
 def _unseen(path: str, profile: SandboxProfile, machine: Machine) -> bool:

@@ -23,6 +23,7 @@ from gatewright.tools.access import Access, ShellText
 from gatewright.tools.blocks import Block, Code, Table, Text
 from gatewright.tools.interact import Ask, Option
 from gatewright.tools.protocol import Asker, SpawnRequest, TextContent, ToolResult
+from gatewright.tools.system.home import OwnHome
 from gatewright.tools.system.secrets import Secrets
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class Base:
     cwd: Path
     home: Path
     roots: tuple[Path, ...]
-    own_home: Path
+    own_home: OwnHome
 
 
 class Call:
@@ -297,7 +298,7 @@ class CommandSandbox:
                 home=base.home,
                 roots=base.roots,
                 temp=self.temp,
-                state=base.own_home / "state",
+                state=Path(base.own_home.path) / "state",
                 back="/sandbox restore",
                 own_home=base.own_home,
                 secrets=self.secrets(),
@@ -358,7 +359,7 @@ class CommandSandbox:
     def _aside(self) -> Aside:
         from gatewright.permissions.sandbox.aside import ASIDE, Aside  # noqa: PLC0415  lazy: 1 ms
 
-        return Aside(str(self.base.own_home / "state" / ASIDE))
+        return Aside(str(Path(self.base.own_home.path) / "state" / ASIDE))
 
     async def close(self) -> None:
         """End with the session: nothing is left on disk."""

@@ -9,6 +9,7 @@ from typing import Literal, Protocol
 
 from gatewright.permissions.sandbox.limits import Limits, with_limit
 from gatewright.permissions.sandbox.profile import Network, Reach
+from gatewright.tools.system.home import OwnHome
 from gatewright.tools.system.secrets import Secrets
 
 # Kept from every command: keys and tokens that no build needs.
@@ -35,7 +36,7 @@ class Config:
     temp: Path | None = None
     state: Path | None = None  # of our own, out of reach: what must not stay is put there
     back: str = "agent sandbox restore"  # what a person types to take it back
-    own_home: Path | None = None
+    own_home: OwnHome | None = None  # hidden, but for what this session's commands may read
     deny_read: tuple[str, ...] = (*PRIVATE, *ENV_FILES)
     allow_read: tuple[str, ...] = ()
     deny_write: tuple[str, ...] = ()

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Protocol
 
 from gatewright.permissions.links import led_out, on_disk
+from gatewright.permissions.paths import inside
 from gatewright.permissions.sandbox import bwrap, cgroup, environment, landlock, mounts, seccomp
 from gatewright.permissions.sandbox.aside import ASIDE, Aside
 from gatewright.permissions.sandbox.config import ENV_EXAMPLES, Config
@@ -107,7 +108,7 @@ class Sandbox:
             within = self.roots if grants else ()
             return tuple(each for glob in given for each in resolved(glob, within))
 
-        own = () if config.own_home is None else (os.path.realpath(config.own_home),)
+        own = () if config.own_home is None else (os.path.realpath(config.own_home.path),)
         kept = read(config.deny_write)
         return Surveyor(
             roots=self.roots,
@@ -122,6 +123,7 @@ class Sandbox:
                 *(glob.literal for glob in kept if glob.pattern is None),
             ),
             keeps=tuple(glob for glob in kept if glob.pattern is not None),
+            hidden=() if config.own_home is None else config.own_home.hidden(self.roots),
         )
 
     def reach(self, roots: Iterable[Path]) -> None:
@@ -156,10 +158,19 @@ class Sandbox:
                 if os.path.isdir(path := _absolute(text, str(config.cwd), self._home, self.roots))
             ),
             seen=(self._home, *self.machine.seen, *_programs(search)),
+            windows=self._windows(),
             network=config.network,
             limits=config.limits,
         )
         return sandboxed(wishes, self._surveyor.survey(sight or self._look()))
+
+    def _windows(self) -> tuple[str, ...]:
+        """What commands may read of our home: this session's part, programs that lie there."""
+        own = self.config.own_home
+        if own is None:
+            return ()
+        home = os.path.realpath(own.path)
+        return (*own.windows(), *(p for p in self.machine.seen if p != home and inside(p, home)))
 
     def _look(self) -> Sight:
         """What there is to protect; a whole disk or home would keep the person waiting."""

@@ -26,6 +26,7 @@ def lines(profile: SandboxProfile, found: Found) -> Iterator[str]:
     yield from _list("read-only", profile.protected)
     yield "put aside   such names where a command makes new ones (docs/sandbox.md)"
     yield from _list("unreadable", [mask.path for mask in profile.masked])
+    yield from _list("but", profile.windows)
     yield f"network     {network_text(profile.network)}"
     yield f"limits      {limits_text(profile.limits)}"
     if found.level == "landlock":

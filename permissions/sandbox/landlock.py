@@ -91,7 +91,7 @@ def readable(profile: SandboxProfile) -> tuple[str, ...]:
     if not hidden:
         return ("/",)
     opened = {above for path in hidden for above in ancestors(path) if above != path}
-    granted: list[str] = list(profile.writable)
+    granted: list[str] = [*profile.writable, *profile.windows]
     for directory in opened:
         granted.extend(
             path for path in _children(directory) if path not in opened and path not in hidden

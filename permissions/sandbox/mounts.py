@@ -18,7 +18,8 @@ def expected(profile: SandboxProfile) -> dict[str, str]:
     """Mount point to "device root"."""
     table = _table(TABLE.read_text(encoding="utf-8", errors="surrogateescape"))
     paths = (*profile.writable, *profile.anchors, *profile.protected)
-    return {path: _origin(path, table) for path in paths}
+    made = {mask.path for mask in profile.masked}  # anew, over what is protected
+    return {path: _origin(path, table) for path in paths if path not in made}
 
 
 def _table(text: str) -> list[tuple[str, str, str]]:

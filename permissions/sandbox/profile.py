@@ -38,6 +38,7 @@ class Wishes:
     temp: str = ""  # TMPDIR inside; empty: the private /tmp
     extra: tuple[str, ...] = ()  # writable as they are: caches
     seen: tuple[str, ...] = ()  # stay visible where others are hidden: home, programs
+    windows: tuple[str, ...] = ()  # stay readable in what is masked
     network: Network = Network()
     limits: Limits = field(default_factory=Limits)
 
@@ -73,6 +74,7 @@ class SandboxProfile:
     masked: tuple[Masked, ...]
     network: Network
     limits: Limits
+    windows: tuple[str, ...] = ()
 
 
 def sandboxed(wishes: Wishes, survey: Survey) -> SandboxProfile:
@@ -102,6 +104,7 @@ def sandboxed(wishes: Wishes, survey: Survey) -> SandboxProfile:
         masked=masked,
         network=wishes.network,
         limits=wishes.limits,
+        windows=_outermost(wishes.windows),
     )
 
 

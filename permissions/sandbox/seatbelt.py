@@ -48,6 +48,7 @@ def policy(profile: SandboxProfile, *, proxy_port: int = 0) -> str:
     parts.append(_rule("deny", "file-write-unlink", _literals(profile.anchors)))
     parts.append(_rule("deny", "file-read*", _subpaths(mask.path for mask in profile.masked)))
     parts.append(_rule("deny", "file-write*", _subpaths(mask.path for mask in profile.masked)))
+    parts.append(_rule("allow", "file-read*", _subpaths(profile.windows)))
     parts.append("(deny file-write-setugid)")
     parts.extend(_network(profile, proxy_port))
     return "\n".join(part for part in parts if part) + "\n"

@@ -107,6 +107,7 @@ class Surveyor:
     allows: tuple[Glob, ...] = ()  # exceptions from them
     deny_writes: tuple[str, ...] = ()
     keeps: tuple[Glob, ...] = ()  # patterns of what must not change
+    hidden: tuple[str, ...] = ()  # real, masked whatever is allowed to be read
     _seen: dict[str, _Listing] = field(default_factory=dict[str, _Listing])
     _shut: set[str] = field(default_factory=set[str])
     _late: bool = False  # the time was over within a directory
@@ -223,7 +224,7 @@ class Surveyor:
             passage = parent_of_guarded(name) and entry.is_symlink()
             if passage or guarded(name, parent) or self._kept(here):
                 found.append(here)
-            if self.denies and self._denied(here):
+            if (self.denies or self.hidden) and self._denied(here):
                 denied.append(here)
             elif entry.is_dir(follow_symlinks=False):
                 below.append((here, name in DEPENDENCIES))
@@ -257,6 +258,8 @@ class Surveyor:
         return any(glob.matches(path) for glob in self.keeps)
 
     def _denied(self, path: str) -> bool:
+        if path in self.hidden:
+            return True
         if not any(glob.matches(path) for glob in self.denies):
             return False
         return not any(glob.matches(path) for glob in self.allows)
@@ -312,7 +315,10 @@ class Surveyor:
                 inside(glob.literal, root) or inside(root, glob.literal) for root in self.roots
             ):
                 found.update(_outside(glob))
-        done: set[str] = set()
+        done = set(self.hidden)
+        for path in self.hidden:
+            if kind := _kind(path):
+                yield Masked(path, "dir" if kind == "dir" else "file")
         for path in sorted(found):
             real = os.path.realpath(path)
             if os.path.islink(path) and not any(

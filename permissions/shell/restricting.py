@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from gatewright.permissions.paths import Paths, absolute, inside, lexical
 from gatewright.permissions.patterns import PathPattern, PatternGroup, Patterns
@@ -59,6 +60,20 @@ def _swept(operand: Operand, paths: Paths) -> Iterator[str | None]:
 def _overlaps(pattern: PathPattern, directory: str) -> bool:
     return (
         pattern.anywhere or inside(pattern.folded, directory) or inside(directory, pattern.folded)
+    )
+
+
+def nearer(
+    operands: Sequence[tuple[Operand, bool]], *, hidden: bool
+) -> tuple[tuple[Operand, bool], ...]:
+    """The operands as they count for our own home.
+
+    What lies above it is moved or removed by the floor's leave. A walk from there reads it, but
+    where it is `hidden` finds nothing.
+    """
+    return tuple(
+        (replace(one, walks=one.walks and not (written or hidden), whole=False), written)
+        for one, written in operands
     )
 
 

@@ -29,7 +29,7 @@ class Surroundings:
         if any(char in pattern for pattern in arg.patterns for char in "*?["):
             return self._globs_readable(arg, bases)
         located = self._reach.locations(arg, bases)
-        if not all(self._paths.is_inside(one) for one in located):
+        if not all(self._paths.reads_inside(one) for one in located):
             return False
         return not self._restricted(Operand(arg, bases))
 
@@ -52,13 +52,13 @@ class Surroundings:
         parts = glob.split("/")
         first = next((i for i, part in enumerate(parts) if any(c in part for c in "*?[")), None)
         if first is None:
-            return self._paths.is_inside(self._paths.locate(glob.replace("\\", "")))
+            return self._paths.reads_inside(self._paths.locate(glob.replace("\\", "")))
         head = "/".join(parts[:first]).replace("\\", "") or "/"
-        if ".." in parts[first:] or not self._paths.is_inside(self._paths.locate(head)):
+        if ".." in parts[first:] or not self._paths.reads_inside(self._paths.locate(head)):
             return False
         matches = self._paths.resolver.expand(lexical(glob))
         return matches is not None and all(
-            self._paths.is_inside(self._paths.locate(match)) for match in matches
+            self._paths.reads_inside(self._paths.locate(match)) for match in matches
         )
 
     def _restricted(self, operand: Operand) -> bool:

@@ -90,8 +90,8 @@ async def desk(
     Titles need no server.
     """
     home, project = folder / "home", folder / "project"
-    (home / ".gatewright").mkdir(parents=True)
-    project.mkdir()
+    (home / ".gatewright").mkdir(parents=True, exist_ok=True)
+    project.mkdir(exist_ok=True)
     usual = {"smallModel": "demo", "sandbox": {"enabled": False}}
     text = json.dumps({**usual, **(own or {})})
     (home / ".gatewright" / "settings.json").write_text(text, encoding="utf-8")

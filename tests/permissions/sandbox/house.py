@@ -27,6 +27,7 @@ from gatewright.permissions.sandbox.confinement import Sandbox
 from gatewright.permissions.sandbox.limits import with_limit
 from gatewright.permissions.sandbox.machine import Machine, machine
 from gatewright.tools.protocol import SpawnRequest
+from gatewright.tools.system.home import OwnHome
 
 SECRET = "sesame-open-7731"
 SECONDS = 20
@@ -43,6 +44,7 @@ class House:
         self.place = place
         self.project, self.out, self.home = place / "proj", place / "out", place / "home"
         self.temp, self.own = place / "tmp", place / "state"
+        self.kept = self.home / ".gatewright"
         self.tools: Machine = machine()
         self.sleeper = subprocess.Popen(["sleep", "600"], start_new_session=True)
         self.env: dict[str, str] = {}
@@ -58,6 +60,12 @@ class House:
         self._write(self.home / ".bashrc", "# mine\n")
         self._write(self.home / ".gitconfig", "[user]\n\tname = A\n\temail = a@example.com\n")
         self._write(self.out / "victim", "original\n")
+        for name in ("state/keys.json", "projects/p/other.jsonl", "projects/p/mine.jsonl",
+                     "projects/p/other/spill/bash.txt", "projects/p/mine/history/aa/blob",
+                     "state/sent/p.jsonl", "settings.json"):  # fmt: skip
+            self._write(self.kept / name, f"{SECRET}\n")
+        spill = self.kept / "projects" / "p" / "mine" / "spill"
+        self._write(spill / "bash.txt", "the whole output\n")
         self._serve()
         self.env = {
             "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
@@ -138,7 +146,7 @@ class House:
             roots=(self.project,),
             temp=self.temp,
             state=self.own,
-            own_home=self.home / ".gatewright",
+            own_home=OwnHome(str(self.kept), str(self.kept / "projects" / "p" / "mine")),
         )
         return replace(config, deny_read=(*config.deny_read, "shown/*.pem", "**/conf/*.key"))
 

@@ -30,6 +30,7 @@ from gatewright.tools.interact import Answer, Ask
 from gatewright.tools.proc import spawn
 from gatewright.tools.protocol import ToolCall, ToolResult
 from gatewright.tools.registry import BASIC, BuiltinTools
+from gatewright.tools.system.home import OwnHome
 from tests.fakes.executor import context, text_of
 
 pytestmark = pytest.mark.skipif(
@@ -54,7 +55,7 @@ class House:
         )
         root = str(self.project)
         self.sandbox = CommandSandbox(
-            Base(where.cwd, where.home, (where.root,), place / "own"),
+            Base(where.cwd, where.home, (where.root,), OwnHome(str(place / "own"))),
             settings,
             restrictions=lambda: restrictions(self.policy.rules(), root, root),
             warn=self.warned.append,

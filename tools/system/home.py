@@ -1,0 +1,174 @@
+"""What lies below our own home and what we keep in a project: who may read and write each path.
+
+The only table: the gate's built-in denials, what reads as inside, and what the sandbox shows all
+follow from it. Whoever keeps something new adds a row. Standard library only.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+
+class Model(StrEnum):
+    """What the model may do through Read, Edit, Grep, Glob and the operands of commands."""
+
+    NEVER = "never"  # neither reads nor writes, in no mode and by no rule
+    ASKS = "asks"  # as any path outside; a change is asked about in every mode
+    READS = "reads"  # as what is inside the project; a change is asked about in every mode
+
+
+class Shown(StrEnum):
+    """What a sandboxed command finds there."""
+
+    HIDDEN = "hidden"
+    READ_ONLY = "read-only"
+    WRITABLE = "writable"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """`path` is relative; `*` is any text in one name, `/**` at its end whatever lies below.
+
+    `{session}` is the session that runs. `writes` says who does: the person, the program, or the
+    model through the tool that is named and through no path.
+    """
+
+    path: str
+    what: str
+    writes: str
+    model: Model
+    sandbox: Shown = Shown.HIDDEN
+
+
+_N, _A, _R, _RO = Model.NEVER, Model.ASKS, Model.READS, Shown.READ_ONLY
+_OWN = "projects/*/{session}"
+
+# Below `~/.gatewright` or GATEWRIGHT_HOME. The person reads and writes all of it.
+HOME: Final = (
+    Row("settings.json", "the person's settings", "person, program: an always, /config", _A),
+    Row(".settings.json.*", "its lock, and a change on its way", "program", _A),
+    Row("AGENTS.md", "instructions for every project", "person, program: /memory", _A),
+    Row("AGENTS.local.md", "more of them", "person", _A),
+    Row("CLAUDE.md", "the same under another agent's name", "person", _A),
+    Row("CLAUDE.local.md", "more of them", "person", _A),
+    Row("themes/**", "colours", "person", _A),
+    Row("state/keys.json", "keys of `agent login` where there is no keyring", "program", _N),
+    Row("state/.keys.json.*", "its lock, and a change on its way", "program", _N),
+    Row("state/trust.json", "which projects are trusted", "program", _N),
+    Row("state/.trust.json.*", "its lock, and a change on its way", "program", _N),
+    Row("state/imports.*", "files outside a project that its instructions may name", "program", _N),
+    Row("state/cleaned", "when old sessions were last let go", "program", _N),
+    Row("state/search.sqlite*", "every conversation, to be searched", "program", _N),
+    Row("state/sent/**", "what the person typed, by project", "program", _N),
+    Row("state/set-aside/**", "what a command made and must not stay", "program", _N),
+    Row("state/sandbox/**", "what running commands may leave behind", "program", _N),
+    Row("logs/**", "logs and defects", "program", _N),
+    Row("reports/**", "reports about defects", "program", _N),
+    Row("plans/{session}.md", "this session's plan", "program, model: in plan mode", _R, _RO),
+    Row("plans/*", "plans of other sessions", "program", _N),
+    Row(f"{_OWN}/spill/**", "output that was too long, pages, aliases", "program", _R, _RO),
+    Row(f"{_OWN}/tasks.*", "the task list", "program, model: TaskCreate, TaskUpdate", _N),
+    Row(f"{_OWN}/history/**", "files as they were, unreadable ones too", "program", _N),
+    Row("projects/*/shadow/**", "the project as it was", "program", _N),
+    Row("projects/*/*/**", "what other sessions keep", "program", _N),
+    Row("projects/*/*.jsonl*", "conversations, this one's too", "program", _N),
+    Row("projects/*/*.torn", "the torn end of one", "program", _N),
+    Row("projects/*/*.new", "one on its way", "program", _N),
+)
+
+# Below `.gatewright` of a project; the sandbox keeps what is there from being changed.
+PROJECT: Final = (
+    Row("settings.json", "the project's settings", "person", _R, _RO),
+    Row("settings.local.json", "the person's own for it", "person, program: an always", _R, _RO),
+    Row(".settings.*", "locks, and changes on their way", "program", _R, _RO),
+    Row("AGENTS.md", "instructions", "person", _R, _RO),
+    Row("plans/*", "plans", "program, model: its own in plan mode", _R, _RO),
+    Row("worktrees/**", "work trees of agents", "program, model", _R, Shown.WRITABLE),
+)
+
+
+def row_of(path: str, *, session: str, table: tuple[Row, ...] = HOME) -> Row | None:
+    """The first row about a relative path; None where the table has none."""
+    return next((row for row in table if _pattern(row.path, session).fullmatch(path)), None)
+
+
+def leads_to(path: str, *, session: str, table: tuple[Row, ...] = HOME) -> bool:
+    """Whether a directory is only the way to what a row is about."""
+    depth = path.count("/") + 1
+    heads = ("/".join(row.path.split("/")[:depth]) for row in table if "/" in row.path)
+    return any(_pattern(head, session).fullmatch(path) for head in heads)
+
+
+@lru_cache(maxsize=256)
+def _pattern(path: str, session: str) -> re.Pattern[str]:
+    text = path.replace("{session}", session or "-")
+    pieces = re.split(r"(/\*\*|\*)", text)
+    kinds = {"/**": "/.+", "*": "[^/]*"}
+    return re.compile("".join(kinds.get(piece, re.escape(piece)) for piece in pieces), re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnHome:
+    """The table for one session: `kept` is its folder, empty where there is no session."""
+
+    path: str
+    kept: str = ""
+
+    @property
+    def session(self) -> str:
+        return self.kept.rpartition("/")[2]
+
+    @property
+    def spellings(self) -> tuple[str, ...]:
+        """As it was named, and where links lead."""
+        plain = os.path.normpath(self.path)
+        return tuple(dict.fromkeys((plain, os.path.realpath(plain))))
+
+    def closed(self) -> tuple[str, ...]:
+        """Directories of which the model sees nothing but what `open` names. What a row does not
+        name is closed with what lies beside it."""
+        names = dict.fromkeys(row.path.partition("/")[0] for row in HOME if row.model is _N)
+        return tuple(f"{home}/{name}" for home in self.spellings for name in names)
+
+    def open(self) -> tuple[str, ...]:
+        """What this session may read of it, there or not."""
+        if not self.kept:
+            return ()
+        found: list[str] = []
+        for row in HOME:
+            if row.model is not _R:
+                continue
+            place = row.path.removesuffix("/**").replace("{session}", self.session)
+            below = place.removeprefix(_OWN.replace("{session}", self.session))
+            if below != place:
+                found.append(f"{self.kept}{below}")
+            else:
+                found.extend(f"{home}/{place}" for home in self.spellings)
+        return tuple(dict.fromkeys(each for path in found for each in _both(path)))
+
+    def hidden(self, roots: Iterable[str]) -> tuple[str, ...]:
+        """Real paths that the sandbox covers: all of it, and where a link of it leads.
+
+        Who works in the home itself sees what is theirs there.
+        """
+        home = os.path.realpath(self.path)
+        closed = tuple(dict.fromkeys(map(os.path.realpath, self.closed())))
+        if home in roots:
+            return closed
+        return (home, *(path for path in closed if not path.startswith(f"{home}/")))
+
+    def windows(self) -> tuple[str, ...]:
+        """Real paths that stay readable behind the cover."""
+        return tuple(dict.fromkeys(os.path.realpath(p) for p in self.open() if Path(p).exists()))
+
+
+def _both(path: str) -> Iterator[str]:
+    yield path
+    yield os.path.realpath(path)
