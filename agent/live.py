@@ -95,6 +95,7 @@ def keep_restrictions(old: Loaded, new: Loaded) -> Loaded:
         new,
         rules=_restricted(old.rules, new.rules, broken),
         legacy=_restricted(old.legacy, new.legacy, broken),
+        claude=_restricted(old.claude, new.claude, broken),
     )
 
 

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from gatewright.agent.base import Base
-from gatewright.agent.settings.legacy import label
 from gatewright.agent.settings.sources import Loaded
 from gatewright.agent.surroundings import Surroundings
 from gatewright.agent.transcript.place import project_folder
@@ -88,7 +87,6 @@ def start_mode(base: Base) -> str:
 
 
 def rules_of(loaded: Loaded) -> Mapping[str, RuleTexts]:
-    """Every source's rules, those of older agents' files under a name of their own."""
-    named = {str(source): texts for source, texts in loaded.rules.items()}
-    named |= {label(source): texts for source, texts in loaded.legacy.items()}
-    return {name: RuleTexts(texts.allow, texts.ask, texts.deny) for name, texts in named.items()}
+    """Every source's rules, as the gate takes them."""
+    named = loaded.named_rules.items()
+    return {name: RuleTexts(texts.allow, texts.ask, texts.deny) for name, texts in named}

@@ -19,7 +19,8 @@ Rank: TypeAlias = tuple[int, int, int]
 
 SOURCES: tuple[str, ...] = (
     "managed", "user", "flag", "cli", "legacy", "session", "project", "local",
-    "legacy-project", "legacy-local", "command", "builtin",
+    "legacy-project", "legacy-local", "claude-managed", "claude", "claude-project", "claude-local",
+    "command", "builtin",
 )  # fmt: skip
 ALWAYS_TRUSTED = frozenset({"managed", "user", "flag", "cli", "legacy", "session", "builtin"})
 OF_PROJECT = frozenset({"project", "local", "legacy-project", "legacy-local"})

@@ -37,7 +37,10 @@ FIXED = {
     "builtin": "It is built in. An allow rule that names the path, such as "
     "Read(~/.ssh/config), goes before it.",
 }
-LEGACY = "It comes from an older agent's file; change it there."
+OTHERS = {
+    "legacy": "It comes from an older agent's file; change it there.",
+    "claude": "It comes from a settings file of Claude Code; change it there.",
+}
 T = TypeVar("T")
 
 
@@ -225,4 +228,5 @@ def why_fixed(source: str) -> str:
     """Why rules of this source are not changed here; empty where they are."""
     if source in CHANGEABLE:
         return ""
-    return LEGACY if source.startswith("legacy") else FIXED.get(source, FIXED["command"])
+    other = OTHERS.get(source.partition("-")[0], FIXED["command"])
+    return FIXED.get(source, other)

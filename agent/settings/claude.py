@@ -15,7 +15,7 @@ from gatewright.agent.redact import Redactor
 from gatewright.agent.settings.broken import Broken, parse_object
 from gatewright.agent.settings.coerce import coerce
 from gatewright.agent.settings.edit import edit
-from gatewright.agent.settings.paths import Places, user_home
+from gatewright.agent.settings.paths import Places, claude_home
 from gatewright.agent.settings.rulefile import BEHAVIORS, Behavior, text_of
 from gatewright.agent.settings.schema import Settings, Source
 from gatewright.agent.settings.sources import dotted
@@ -54,7 +54,7 @@ class Copy(msgspec.Struct, frozen=True):
 
 def survey(places: Places, env: Mapping[str, str], check: Check) -> Iterator[Copy]:
     """Of each file there is."""
-    own = _home(env)
+    own = claude_home(env)
     project = places.root / ".claude"
     for source, folder, name in (
         (Source.USER, own, "settings.json"),
@@ -70,7 +70,7 @@ def survey(places: Places, env: Mapping[str, str], check: Check) -> Iterator[Cop
 
 def beside(places: Places, env: Mapping[str, str]) -> Iterator[Left]:
     """What Claude Code keeps in files of its own."""
-    folders = dict.fromkeys((_home(env), places.root / ".claude"))
+    folders = dict.fromkeys((claude_home(env), places.root / ".claude"))
     for path in (each / name for each in folders for name in FOLDERS):
         if path.is_dir() and (count := sum(1 for _ in path.iterdir())):
             yield Left(f"{path} ({count})", LATER)
@@ -92,11 +92,6 @@ def rows(values: Mapping[str, Any], at: str = "") -> Iterator[tuple[str, str]]:
             yield from ((f"{at}{key}", text_of(item)) for item in cast("list[object]", value))
         else:
             yield f"{at}{key}", str(value)
-
-
-def _home(env: Mapping[str, str]) -> Path:
-    named = env.get("CLAUDE_CONFIG_DIR", "")
-    return Path(named).expanduser() if named else user_home(env) / ".claude"
 
 
 def _copy(path: Path, target: Path, source: Source, check: Check) -> Copy | None:

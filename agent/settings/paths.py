@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -12,6 +13,10 @@ from gatewright.agent.settings.schema import Source
 from gatewright.tools.system.project import FOLDER, project_of
 
 MANAGED = Path("/etc/gatewright")
+CLAUDE_MANAGED = {
+    "darwin": Path("/Library/Application Support/ClaudeCode"),
+}.get(sys.platform, Path("/etc/claude-code"))
+CLAUDE = ".claude"
 
 
 class Places(msgspec.Struct, frozen=True, kw_only=True):
@@ -20,6 +25,7 @@ class Places(msgspec.Struct, frozen=True, kw_only=True):
     home: Path
     root: Path
     managed: Path = MANAGED
+    claude_managed: Path = CLAUDE_MANAGED
 
     @property
     def state(self) -> Path:
@@ -50,6 +56,24 @@ def own_home(env: Mapping[str, str]) -> Path:
     """`GATEWRIGHT_HOME`, or `~/.gatewright`."""
     named = env.get("GATEWRIGHT_HOME", "")
     return Path(named).expanduser() if named else user_home(env) / FOLDER
+
+
+def claude_home(env: Mapping[str, str]) -> Path:
+    """Where Claude Code keeps what is the person's: `CLAUDE_CONFIG_DIR`, or `~/.claude`."""
+    named = env.get("CLAUDE_CONFIG_DIR", "")
+    return Path(named).expanduser() if named else user_home(env) / CLAUDE
+
+
+def folders_down(root: Path, cwd: Path) -> Iterator[Path]:
+    """The project's root and every directory from there to `cwd`; elsewhere `cwd` alone."""
+    if not cwd.is_relative_to(root):
+        yield cwd
+        return
+    yield root
+    step = root
+    for part in cwd.relative_to(root).parts:
+        step = step / part
+        yield step
 
 
 def project_root(cwd: Path, env: Mapping[str, str]) -> Path:

@@ -6,6 +6,7 @@ other layers count.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -13,7 +14,7 @@ from typing import Any, Literal, cast
 import msgspec
 
 from gatewright.agent.options import LaunchOptions
-from gatewright.agent.settings import legacy
+from gatewright.agent.settings import claude_rules, legacy
 from gatewright.agent.settings.coerce import Fault, coerce
 from gatewright.agent.settings.depth import nested_deeply
 from gatewright.agent.settings.merge import Ignored, Merged, Provenance, merge, restricting
@@ -61,8 +62,18 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
     rules: Mapping[Source, RuleTexts]
     files: tuple[Path, ...]  # the files looked for: what a watcher watches
     legacy: Mapping[Source, RuleTexts] = {}  # from old files beside those of the layers
+    claude: Mapping[Source, RuleTexts] = {}  # what Claude Code's files deny and ask about
+    offered: tuple[Path, ...] = ()  # those of its files that say more, which is only offered
     directories: Mapping[Source, tuple[str, ...]] = {}  # added ones, as written
     valid: Mapping[Path, dict[str, Any]] = {}  # what each file said when it last could be read
+
+    @property
+    def named_rules(self) -> Mapping[str, RuleTexts]:
+        """Every source's rules, those of other agents' files under names of their own."""
+        named = {str(source): texts for source, texts in self.rules.items()}
+        named |= {legacy.label(source): texts for source, texts in self.legacy.items()}
+        named |= {claude_rules.label(source): texts for source, texts in self.claude.items()}
+        return named
 
 
 class _Layer(msgspec.Struct, frozen=True):
@@ -71,7 +82,7 @@ class _Layer(msgspec.Struct, frozen=True):
     raw: dict[str, Any]
     text: str = ""
     path: Path | None = None
-    legacy: bool = False
+    kind: Literal["", "legacy", "claude"] = ""
 
 
 class _Reading(msgspec.Struct, frozen=True):
@@ -84,6 +95,7 @@ class _Reading(msgspec.Struct, frozen=True):
     problems: list[Problem] = []
     files: list[Path] = []
     broken: dict[Path, Source] = {}
+    offered: list[Path] = []
 
     def complain(self, source: Source, path: Path, message: str, line: int = 0) -> list[_Layer]:
         """The file cannot be read as a whole; nothing of it is taken."""
@@ -104,8 +116,7 @@ def load(
     """Of a file that cannot be read, all that it forbade `before` still counts."""
     reading = _Reading(places, options, env, before or {})
     checked: list[tuple[Source, dict[str, Any]]] = []
-    old: list[tuple[Source, dict[str, Any]]] = []
-    current: list[tuple[Source, dict[str, Any]]] = []
+    kinds: dict[str, list[tuple[Source, dict[str, Any]]]] = {"": [], "legacy": [], "claude": []}
     valid: dict[Path, dict[str, Any]] = {}
     layers = _layers(reading)
     for layer in layers:
@@ -118,16 +129,18 @@ def load(
         if layer.path is not None:
             valid[layer.path] = values
         checked.append((layer.source, values))
-        (old if layer.legacy else current).append(checked[-1])
+        kinds[layer.kind].append(checked[-1])
     merged = merge(checked)
     reading.problems.extend(_ignored(layers, merged))
     return Loaded(
         settings=msgspec.convert(merged.values, Settings),
         provenance=merged.provenance,
         problems=tuple(reading.problems),
-        rules=_rules(current, places.root),
+        rules=_rules(kinds[""], places.root),
         files=tuple(reading.files),
-        legacy=_rules(old, places.root),
+        legacy=_rules(kinds["legacy"], places.root),
+        claude=_rules(kinds["claude"], places.root),
+        offered=tuple(reading.offered),
         directories=_directories(checked),
         valid=valid,
     )
@@ -147,7 +160,23 @@ def _layers(reading: _Reading) -> list[_Layer]:
                 continue  # started in the home directory: that file is the user's
             found += _file_layer(reading, source, path)
             found += _legacy_layer(reading, source, path)
+            found += _claude_layers(reading, source)
     return found
+
+
+def _claude_layers(reading: _Reading, source: Source) -> list[_Layer]:
+    """What Claude Code's files of a layer forbid: that counts; all else they say does not."""
+    layers: list[_Layer] = []
+    cwd = Path(os.path.realpath(reading.options.cwd or "."))
+    for file in claude_rules.files(reading.places, reading.env, cwd, source):
+        for layer in _file_layer(reading, source, file.path):
+            raw = layer.raw
+            if file.path not in reading.broken:
+                if claude_rules.says_more(raw):
+                    reading.offered.append(file.path)
+                raw = claude_rules.translated(raw, file)
+            layers.append(_Layer(source, layer.where, raw, path=file.path, kind="claude"))
+    return layers
 
 
 def _legacy_layer(reading: _Reading, source: Source, settings: Path) -> list[_Layer]:
@@ -165,7 +194,7 @@ def _legacy_layer(reading: _Reading, source: Source, settings: Path) -> list[_La
         raw = layer.raw
         if path not in reading.broken:
             raw = legacy.translated(raw, complain)
-        layers.append(_Layer(source, layer.where, raw, path=path, legacy=True))
+        layers.append(_Layer(source, layer.where, raw, path=path, kind="legacy"))
     return layers
 
 
@@ -316,7 +345,7 @@ def _rules(checked: list[tuple[Source, dict[str, Any]]], root: Path) -> dict[Sou
         for spelling in {str(root), str(root.resolve())} & set(projects):
             found = found.plus(_rule_texts(projects[spelling].get("permissions", {})))
         if found != RuleTexts():
-            rules[source] = found
+            rules[source] = rules.get(source, RuleTexts()).plus(found)
     return rules
 
 

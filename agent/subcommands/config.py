@@ -11,7 +11,6 @@ import typer
 
 from gatewright.agent.settings.edit import set_value
 from gatewright.agent.settings.keys import check, typed, value_at
-from gatewright.agent.settings.legacy import FILES
 from gatewright.agent.settings.schema import Source
 from gatewright.agent.subcommands.place import here, refuse_inside_session
 from gatewright.agent.subcommands.schema import Name, document
@@ -81,9 +80,11 @@ def unset(key: Key, scope: Where = Scope.USER) -> None:
 @group.command()
 def path() -> None:
     """Print the files that are read, strongest first."""
-    for file in here().loaded.files:
-        if file.name in FILES.values() and not file.exists():
-            continue  # an older agent's file, which nobody should begin to write
+    place = here()
+    ours = {place.places.file(source) for source in Source}
+    for file in place.loaded.files:
+        if file not in ours and not file.exists():
+            continue  # another agent's file, which nobody should begin to write
         tell(f"{file}{'' if file.exists() else '  (absent)'}")
 
 

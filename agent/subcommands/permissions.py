@@ -12,7 +12,6 @@ import typer
 
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.exits import UsageError
-from gatewright.agent.settings.legacy import label
 from gatewright.agent.settings.rulefile import add_rule, remove_rule
 from gatewright.agent.settings.schema import Source
 from gatewright.agent.settings.sources import RuleTexts
@@ -103,8 +102,7 @@ def suggest(
 def list_() -> None:
     """List the rules in force, with where each comes from."""
     place = here()
-    legacy = ((label(source), rules) for source, rules in place.loaded.legacy.items())
-    for source, rules in (*place.loaded.rules.items(), *legacy):
+    for source, rules in place.loaded.named_rules.items():
         for behavior, texts in _lists(rules):
             for text in texts:
                 tell(f"{behavior.ljust(5)}  {text}  ({source})")
