@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 
 from gatewright.agent.prompt.approvals import Approvals
 from gatewright.agent.prompt.environment import look_around, today
-from gatewright.agent.prompt.memory import Memory, MemoryFile, MemoryPlaces, memory_files, section
+from gatewright.agent.prompt.memory import Memory, MemoryPlaces, memory_files, section
 from gatewright.agent.prompt.system import PromptParts, system_prompt
 from gatewright.agent.readable import Readable
+from gatewright.agent.settings.paths import claude_home
 from gatewright.agent.structured import Shape
 from gatewright.agent.surroundings import Surroundings
 
@@ -42,9 +43,9 @@ class Briefing:
         self.blocks()
         return self._memory
 
-    def known(self) -> Sequence[MemoryFile]:
+    def last(self) -> Memory:
         """The instruction files that were read last, without reading any."""
-        return self._memory.files
+        return self._memory
 
     def renew(self) -> None:
         """Forget what was read: the conversation begins anew."""
@@ -61,6 +62,7 @@ def places_of(around: Surroundings, readable: Readable) -> MemoryPlaces:
         home=where.home,
         approved=Approvals(around.places.state, where.root),
         readable=readable,
+        claude_home=claude_home(around.env),
     )
 
 

@@ -159,7 +159,7 @@ def _beside(
     around, settings, briefing = base.around, base.around.settings, opener.briefing
     readable = briefing.readable
     places = places_of(around, readable)
-    noticing = Noticing(places, briefing.known, bare=around.options.bare, tell=base.warn)
+    noticing = Noticing(places, briefing.last, bare=around.options.bare, tell=base.warn)
     base.hub.tap(lambda e: briefing.renew() if isinstance(e.event, Cleared) else None)
     attaching = AttachPorts(pictures(), ledger.note, readable)
     sweeping = Housekeeping(TurnStarted, sweep_abandoned)

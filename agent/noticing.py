@@ -17,7 +17,7 @@ from gatewright.agent.events import (
     ToolFinished,
     ToolStarted,
 )
-from gatewright.agent.prompt.memory import MemoryFile, MemoryPlaces, nested_files, section
+from gatewright.agent.prompt.memory import Memory, MemoryPlaces, nested_files, section
 from gatewright.agent.standing import PATHS
 from gatewright.tools.system.exact import real_path
 
@@ -26,18 +26,18 @@ NAMED = 20
 
 
 class Noticing:
-    """`known` gives the instruction files that are in the system prompt, `tell` is for people."""
+    """`memory` gives what was read for the system prompt, `tell` is for people."""
 
     def __init__(
         self,
         places: MemoryPlaces,
-        known: Callable[[], Sequence[MemoryFile]],
+        memory: Callable[[], Memory],
         *,
         bare: bool,
         tell: Callable[[str], None],
     ) -> None:
         self._places = places
-        self._known = known
+        self._memory = memory
         self._bare = bare
         self._tell = tell
         self._told: set[str] = set()
@@ -92,10 +92,11 @@ class Noticing:
                 self._stamps.popitem(last=False)
 
     def _further_down(self, path: Path) -> Sequence[str]:
-        if self._bare or path.parent == self._places.cwd:
+        start = self._memory()
+        if self._bare or (path.parent == self._places.cwd and not start.rules):
             return ()
-        known = [file.path for file in self._known()] + self._nested
-        memory = nested_files(self._places, path, known)
+        known = [file.path for file in start.files] + self._nested
+        memory = nested_files(self._places, path, known, start.rules)
         if (left := memory.left_out()) and left not in self._told and len(self._told) < WATCHED:
             self._told.add(left)
             self._tell(left)
@@ -103,7 +104,8 @@ class Noticing:
         self._nested += [file.path for file in found]
         if not found:
             return ()
-        return (f"Notice of this program: these hold for {path.parent}.\n\n{section(found)}",)
+        held = path if any(file.paths for file in found) else path.parent
+        return (f"Notice of this program: these hold for {held}.\n\n{section(found)}",)
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:

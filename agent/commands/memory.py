@@ -55,7 +55,7 @@ async def memory(args: str, context: CommandContext) -> Outcome:
 def _table(book: MemoryBook) -> tuple[Block, ...]:
     """In the order the model reads them, with what each costs."""
     found = book.now()
-    if not found.files and not found.waiting:
+    if not found.files and not found.waiting and not found.rules:
         return (Text("There are no instruction files. /init writes an AGENTS.md."),)
     rows = tuple(
         (str(number), file.kind, str(file.path), f"{file.tokens:,}", "cut" if file.cut else "")
@@ -66,6 +66,9 @@ def _table(book: MemoryBook) -> tuple[Block, ...]:
         Table(("", "Kind", "File", "Tokens", ""), rows),
         Text(f"{total:,} tokens in each request. The last one has the last word.", "dim"),
     ]
+    if found.rules:
+        about = "\n".join(f"{rule.path}: {', '.join(rule.globs)}" for rule in found.rules)
+        blocks.append(Text(f"Read once such a file is touched:\n{about}"))
     if found.waiting:
         names = ", ".join(map(str, found.waiting))
         blocks.append(

@@ -14,12 +14,18 @@ from pathlib import Path
 import msgspec
 
 from gatewright.agent.compact.estimate import text_tokens
+from gatewright.agent.prompt.path_rules import PathRule, front_matter
 from gatewright.agent.readable import Readable, Withheld
+from gatewright.agent.settings.paths import CLAUDE, folders_down
 from gatewright.tools.system.exact import real_path
 
 INSTRUCTIONS = "# Instructions from files"
 NAMES = ("AGENTS.md", "CLAUDE.md")
 LOCAL_NAMES = ("AGENTS.local.md", "CLAUDE.local.md")
+SHARED_NAMES = (*NAMES, f"{CLAUDE}/CLAUDE.md")
+RULES = "rules"  # a directory beside the last of these
+RULES_DEPTH = 6
+ENTRIES = 500  # of one directory of rules
 SIZE_LIMIT = 40_000
 DEPTH = 4
 FILES = 100
@@ -38,6 +44,7 @@ class MemoryFile(msgspec.Struct, frozen=True):
     cut: bool
     kind: str = "shared"
     by: Path | None = None
+    paths: tuple[str, ...] = ()  # it is about such files alone
 
     @property
     def tokens(self) -> int:
@@ -53,12 +60,14 @@ class Memory(msgspec.Struct, frozen=True):
     """In the order the model reads them: the nearest comes last.
 
     `waiting` are imports from outside the project that the person did not approve, `withheld` what
-    a rule keeps from the model, or what a call of Read would have to ask about.
+    a rule keeps from the model, or what a call of Read would have to ask about. `rules` are files
+    that are read once such a file is touched as they are about.
     """
 
     files: tuple[MemoryFile, ...] = ()
     waiting: tuple[Path, ...] = ()
     withheld: tuple[Withholding, ...] = ()
+    rules: tuple[PathRule, ...] = ()
 
     def left_out(self) -> str:
         """One line for the person about what was withheld; empty where nothing was."""
@@ -70,7 +79,10 @@ class Memory(msgspec.Struct, frozen=True):
 
 
 class MemoryPlaces(msgspec.Struct, frozen=True):
-    """`approved` says whether a file outside the project may be imported by one inside."""
+    """`approved` says whether a file outside the project may be imported by one inside.
+
+    `claude_home` is where the person's own files for Claude Code are.
+    """
 
     own_home: Path
     root: Path
@@ -78,22 +90,30 @@ class MemoryPlaces(msgspec.Struct, frozen=True):
     home: Path
     approved: Callable[[Path], bool]
     readable: Readable
+    claude_home: Path
 
 
 def memory_files(places: MemoryPlaces) -> Memory:
     """Everything that holds for the working directory."""
     reading = _Reading(places)
+    reading.claude_home(places.claude_home)
     reading.folder(places.own_home, user=True)
-    for folder in _from_root(places.root, places.cwd):
+    for folder in folders_down(places.root, places.cwd):
         reading.folder(folder, user=False)
     return reading.done()
 
 
-def nested_files(places: MemoryPlaces, touched: Path, known: Sequence[Path]) -> Memory:
-    """What the directories between cwd and a file below it add to the files known so far."""
-    reading = _Reading(places, known)
+def nested_files(
+    places: MemoryPlaces, touched: Path, known: Sequence[Path], rules: Sequence[PathRule] = ()
+) -> Memory:
+    """What a file that is touched adds to the files known so far: the rules about it, and the
+    instructions of the directories between cwd and it."""
+    reading = _Reading(places, known, touched)
+    for rule in rules:
+        if rule.about(touched):
+            reading.rule(rule)
     if touched.is_relative_to(places.cwd):
-        for folder in list(_from_root(places.cwd, touched.parent))[1:]:
+        for folder in list(folders_down(places.cwd, touched.parent))[1:]:
             reading.folder(folder, user=False)
     return reading.done()
 
@@ -106,13 +126,18 @@ def section(files: Sequence[MemoryFile]) -> str:
     for file in files:
         note = f" (cut after {SIZE_LIMIT} characters)" if file.cut else ""
         by = f", imported by {file.by}" if file.by else ""
+        by += f", for {', '.join(file.paths)}" if file.paths else ""
         parts.append(f"## {file.path}{by}{note}\n\n{file.text.strip()}\n")
     return "\n".join(parts)
 
 
 class _Reading:
-    def __init__(self, places: MemoryPlaces, known: Sequence[Path] = ()) -> None:
+    def __init__(
+        self, places: MemoryPlaces, known: Sequence[Path] = (), touched: Path | None = None
+    ) -> None:
         self._places = places
+        self._touched = touched
+        self._rules: dict[str, PathRule] = {}
         self._seen = {real_path(path) for path in known}
         self._found: list[MemoryFile] = []
         self._texts: set[str] = set()
@@ -121,36 +146,84 @@ class _Reading:
 
     def done(self) -> Memory:
         withheld = tuple(Withholding(path, why) for path, why in self._withheld.items())
-        return Memory(tuple(self._found), tuple(self._waiting), withheld)
+        rules = tuple(self._rules.values())
+        return Memory(tuple(self._found), tuple(self._waiting), withheld, rules)
+
+    def claude_home(self, folder: Path) -> None:
+        self._read(folder / "CLAUDE.md", "user", None, DEPTH)
+        self._rules_in(folder / RULES, self._places.root, "user")
+
+    def rule(self, rule: PathRule) -> None:
+        """One that is about the touched file."""
+        self._read(rule.path, rule.kind, None, DEPTH, base=rule.base)
 
     def folder(self, folder: Path, *, user: bool) -> None:
         imported = self._imports_of(folder, user=user)
-        for name in NAMES:
+        for name in SHARED_NAMES:
             # Where one imports the other, the importing one is read: it brings the other along.
             if real_path(folder / name) not in imported:
                 self._read(folder / name, "user" if user else "shared", None, DEPTH)
+        if not user:
+            self._rules_in(folder / CLAUDE / RULES, folder, "shared")
         for name in LOCAL_NAMES:
             self._read(folder / name, "local", None, DEPTH)
 
     def _imports_of(self, folder: Path, *, user: bool) -> set[str]:
         """What the shared files of a folder import of each other, the first one winning."""
-        paths = {name: folder / name for name in NAMES}
+        paths = {name: folder / name for name in SHARED_NAMES}
         texts = {n: self._text(p, Path(real_path(p)), own=user)[0] for n, p in paths.items()}
         found: set[str] = set()
         for name, text in texts.items():
             real = real_path(folder / name)
             if real not in found:
-                names = {real_path(p) for p in self._named(text, folder)}
-                found |= names & {real_path(folder / n) for n in NAMES} - {real}
+                names = {real_path(p) for p in self._named(text, paths[name].parent)}
+                found |= names & {real_path(path) for path in paths.values()} - {real}
         return found
 
-    def _read(self, path: Path, kind: str, by: Path | None, depth: int) -> None:
+    def _rules_in(self, folder: Path, base: Path, kind: str, depth: int = RULES_DEPTH) -> None:
+        """Every .md file of a directory and of those in it; links to directories are not taken."""
+        if not depth or not folder.is_dir():
+            return
+        real = Path(real_path(folder))
+        if not self._may(real, kind):
+            return
+        own = kind == "user" or not real.is_relative_to(real_path(self._places.root))
+        try:
+            names = self._places.readable.names(folder, ENTRIES, agreed=own, real=real)
+        except Withheld as withheld:
+            self._withheld[folder] = str(withheld)
+            return
+        except OSError:
+            return
+        for name in names:
+            if name.endswith("/"):
+                self._rules_in(folder / name[:-1], base, kind, depth - 1)
+            elif name.endswith(".md"):
+                self._read(folder / name, kind, None, DEPTH, base=base)
+
+    def _waits(self, rule: PathRule, real: str) -> bool:
+        """Whether it is about other files than the one that was touched."""
+        if not rule.globs or (self._touched is not None and rule.about(self._touched)):
+            return False
+        if len(self._rules) < FILES:
+            self._rules.setdefault(real, rule)
+        return True
+
+    def _read(
+        self, path: Path, kind: str, by: Path | None, depth: int, *, base: Path | None = None
+    ) -> None:
+        """With a `base` the file is a rule, which may name the files below it that it is about."""
         real = real_path(path)
         if real in self._seen or len(self._found) >= FILES:
             return
         if by is None and not self._may(Path(real), kind):
             return  # a link that leads out of the project imports like any other
         text, cut = self._text(path, Path(real), own=kind == "user")
+        paths: tuple[str, ...] = ()
+        if base is not None:
+            paths, text = front_matter(text)
+            if self._waits(PathRule(path, paths, base, kind), real):
+                return
         if not text.strip() or text in self._texts:
             return
         self._seen.add(real)
@@ -159,7 +232,8 @@ class _Reading:
             for target in self._named(text, path.parent):
                 if self._may(Path(real_path(target)), kind):
                     self._read(target, kind if kind == "user" else "import", path, depth - 1)
-        self._found.append(MemoryFile(path, text, cut, kind if by is None else "import", by))
+        kind = kind if by is None else "import"
+        self._found.append(MemoryFile(path, text, cut, kind, by, paths))
 
     def _may(self, target: Path, kind: str) -> bool:
         """The person's own file may import anything; a project's what lies in the project."""
@@ -221,14 +295,3 @@ def _without_comments(text: str) -> str:
     return "".join(
         part if index % 2 else _COMMENT.sub("", part) for index, part in enumerate(parts)
     )
-
-
-def _from_root(root: Path, cwd: Path) -> Iterator[Path]:
-    if not cwd.is_relative_to(root):
-        yield cwd
-        return
-    yield root
-    step = root
-    for part in cwd.relative_to(root).parts:
-        step = step / part
-        yield step

@@ -18,7 +18,7 @@ from gatewright.agent.events import (
     ToolStarted,
 )
 from gatewright.agent.noticing import Noticing
-from gatewright.agent.prompt.memory import MemoryPlaces
+from gatewright.agent.prompt.memory import Memory, MemoryPlaces
 from gatewright.agent.readable import Readable, Verdict
 from gatewright.tools.access import Where
 from gatewright.tools.protocol import Content, ImageContent, TextContent
@@ -114,8 +114,10 @@ def touched(path: Path, call: str = "c") -> tuple[ToolStarted, ToolFinished]:
 
 
 def test_files_that_changed_are_told_once(tmp_path: Path) -> None:
-    places = MemoryPlaces(tmp_path / "h", tmp_path, tmp_path, tmp_path, lambda path: False, OPEN)
-    noticing = Noticing(places, lambda: (), bare=False, tell=print)
+    places = MemoryPlaces(
+        tmp_path / "h", tmp_path, tmp_path, tmp_path, lambda path: False, OPEN, tmp_path / "c"
+    )
+    noticing = Noticing(places, Memory, bare=False, tell=print)
     paths = [tmp_path / name for name in ("a", "b", "c", "d")]
     for path in paths:
         path.write_text("1", encoding="utf-8")
@@ -141,8 +143,10 @@ def test_instructions_further_down_are_told_once(tmp_path: Path) -> None:
     (tmp_path / "deep" / "AGENTS.md").write_text("Use tabs.", encoding="utf-8")
     file = tmp_path / "deep" / "x.py"
     file.write_text("", encoding="utf-8")
-    places = MemoryPlaces(tmp_path / "h", tmp_path, tmp_path, tmp_path, lambda path: False, OPEN)
-    noticing = Noticing(places, lambda: (), bare=False, tell=print)
+    places = MemoryPlaces(
+        tmp_path / "h", tmp_path, tmp_path, tmp_path, lambda path: False, OPEN, tmp_path / "c"
+    )
+    noticing = Noticing(places, Memory, bare=False, tell=print)
     started, finished = touched(file)
     assert noticing.saw(started) == ()
     (told,) = noticing.saw(finished)
@@ -154,7 +158,7 @@ def test_instructions_further_down_are_told_once(tmp_path: Path) -> None:
     for odd in ("\0", "x" * 9_000, "../" * 999, "\ud800", "l0"):
         for event in touched(Path(odd)):
             assert noticing.saw(event) == ()
-    bare = Noticing(places, lambda: (), bare=True, tell=print)
+    bare = Noticing(places, Memory, bare=True, tell=print)
     bare.saw(started)
     assert bare.saw(finished) == ()
 
@@ -174,8 +178,10 @@ def test_instructions_are_told_again_once_the_model_may_have_lost_them(
     (tmp_path / "deep" / "AGENTS.md").write_text("Use tabs.", encoding="utf-8")
     file = tmp_path / "deep" / "x.py"
     file.write_text("", encoding="utf-8")
-    places = MemoryPlaces(tmp_path / "h", tmp_path, tmp_path, tmp_path, lambda path: False, OPEN)
-    noticing = Noticing(places, lambda: (), bare=False, tell=print)
+    places = MemoryPlaces(
+        tmp_path / "h", tmp_path, tmp_path, tmp_path, lambda path: False, OPEN, tmp_path / "c"
+    )
+    noticing = Noticing(places, Memory, bare=False, tell=print)
     for each in touched(file):
         noticing.saw(each)
     noticing.saw(event)

@@ -46,7 +46,10 @@ class Place:
 
     @property
     def places(self) -> MemoryPlaces:
-        return MemoryPlaces(self.own, self.root, self.cwd, self.home, self.approved, self.readable)
+        return MemoryPlaces(
+            self.own, self.root, self.cwd, self.home, self.approved, self.readable,
+            self.home / ".claude",
+        )  # fmt: skip
 
     def read(self) -> Memory:
         return memory_files(self.places)
