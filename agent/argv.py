@@ -1,19 +1,27 @@
-"""Turn a command line into LaunchOptions: a fast parser for those it fully understands.
+"""Turn a command line into LaunchOptions: the one parser, from the table in `agent/flags.py`.
 
-For everything else it returns None and the typer application in `agent/cli.py` explains.
+What it does not understand is a Conflict that says what to write instead.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import re
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from gatewright.agent.contradictions import check
+from gatewright.agent.exits import UsageError
 from gatewright.agent.flags import BY_NAME, Flag
 from gatewright.agent.options import LaunchOptions
 
+BULLET = re.compile(r"-+\s")  # a list or a rule of dashes begins a text, and no flag
+RULE = re.compile(r"(\*|mcp__[\w*-]+|[A-Z][\w*]*)(\(.*\))?", re.DOTALL)
+AREAS = frozenset({"agent", "api", "asyncio", "mcp", "permissions", "providers", "tools", "tui"})
 
-class Conflict(ValueError):
-    """Flags that contradict each other; its text is for the person."""
+
+class Conflict(UsageError):
+    """A command line that means nothing, or two things; its text is for the person."""
 
 
 class Given:
@@ -36,11 +44,12 @@ class Given:
         self._origin.setdefault(field, name)
 
 
-def parse(argv: Sequence[str]) -> LaunchOptions | None:
-    """Read a plain command line; None when anything in it is not plain.
+def no_tool(name: str) -> bool:  # noqa: ARG001  the shape of a question
+    return False
 
-    Raises Conflict for flags that contradict each other.
-    """
+
+def parse(argv: Sequence[str], is_tool: Callable[[str], bool] = no_tool) -> LaunchOptions:
+    """Read a command line; `is_tool` knows the names of tools in any case. Raises Conflict."""
     given = Given()
     words: list[str] = []
     rest = list(reversed(argv))
@@ -49,52 +58,121 @@ def parse(argv: Sequence[str]) -> LaunchOptions | None:
         if word == "--":
             words += reversed(rest)
             break
-        if not word.startswith("-") or word == "-":
+        if not word.startswith("-") or word == "-" or BULLET.match(word):
             words.append(word)
-        elif not _take_flag(word, rest, given):
-            return None
-    return finish(given, "".join(words)) if len(words) <= 1 else None
+        else:
+            _take_flag(word, rest, given, is_tool)
+    if len(words) > 1:
+        raise Conflict(
+            f'More than one prompt: "{_short(words[0])}" and "{_short(words[1])}". '
+            'Quote it: agent "fix the bug".'
+        )
+    options = LaunchOptions(prompt="".join(words), **given.values)
+    if wrong := check(options):
+        raise Conflict(wrong)
+    return options
 
 
-def _take_flag(word: str, rest: list[str], given: Given) -> bool:
-    """Read one flag, and its value from `rest`; False when it is not plain."""
+def _take_flag(word: str, rest: list[str], given: Given, is_tool: Callable[[str], bool]) -> None:
+    """Read one flag, and its values from `rest`."""
     name, joined, value = word.partition("=")
     flag = BY_NAME.get(name)
-    if flag is None or (joined and (flag.kind == "switch" or not name.startswith("--"))):
-        return False
+    if flag is None:
+        return _take_letters(word, rest, given)
     if flag.kind == "switch":
-        given.put(flag, flag.value, name)
-        return True
-    if not joined:
-        if rest and _is_value(rest[-1], flag):
-            value = rest.pop()
-        elif flag.kind != "optional":
-            return False
-    read = convert(flag, value)
-    if read is None:
+        if joined:
+            raise Conflict(f"{name} takes no value.")
+        return given.put(flag, flag.value, name)
+    if joined:
+        return given.put(flag, convert(flag, value, name), name)
+    optional = flag.kind == "optional"
+    if rest and (_may_follow(rest[-1], flag, is_tool) if optional else True):
+        value = rest.pop()
+    elif not optional:
+        raise Conflict(f"{name} needs a value: {name} {flag.metavar or '|'.join(flag.choices)}")
+    given.put(flag, convert(flag, value, name), name)
+    while flag.more and not optional and rest and _may_follow(rest[-1], flag, is_tool):
+        given.put(flag, convert(flag, rest.pop(), name), name)
+    return None
+
+
+def _take_letters(word: str, rest: list[str], given: Given) -> None:
+    """`-pc` and `-mdemo`: letters of one dash, the last with its value."""
+    flag = BY_NAME.get(word[:2])
+    if word.startswith("--") or flag is None or re.search(r"\s", word):
+        raise Conflict(_no_flag(word))
+    if flag.kind != "switch":
+        return given.put(flag, convert(flag, word[2:], word[:2]), word[:2])
+    given.put(flag, flag.value, word[:2])
+    if BY_NAME.get(f"-{word[2:3]}") is None:
+        raise Conflict(_no_flag(word))
+    return _take_flag(f"-{word[2:]}", rest, given, no_tool)
+
+
+def _may_follow(word: str, flag: Flag, is_tool: Callable[[str], bool]) -> bool:
+    """Whether a word that may be left out is a value of the flag, and not the prompt."""
+    if word.startswith("-"):
         return False
-    given.put(flag, read, name)
-    return True
+    match flag.more:
+        case "tools":
+            return _are_rules(split(word), is_tool)
+        case "directories":
+            path = word.startswith(("/", "./", "../", "~/")) and not re.search(r"\s", word)
+            return (path and "/" in word[1:]) or os.path.isdir(os.path.expanduser(word))  # noqa: PTH111, PTH112
+        case "files":
+            return word.lstrip().startswith("{") or word.endswith(".json")
+        case "areas":
+            return all(part.removeprefix("!") in AREAS for part in word.split(","))
+        case _:
+            return True
 
 
-def _is_value(word: str, flag: Flag) -> bool:
-    """A word behind a flag is its value; an optional value never looks like a flag."""
-    return flag.kind != "optional" or not word.startswith("-")
+def _are_rules(parts: Sequence[str], is_tool: Callable[[str], bool]) -> bool:
+    """A single word that looks like a tool is one, for a denial must not be lost to a typing
+    error; of several at least one must be known, or "Explain This" were none."""
+    known = [is_tool(part.partition("(")[0]) for part in parts]
+    shaped = all(know or RULE.fullmatch(part) for know, part in zip(known, parts, strict=True))
+    return bool(parts) and shaped and (len(parts) == 1 or any(known))
 
 
-def convert(flag: Flag, value: str) -> Any:
-    """The value of one occurrence, or None when it is not valid."""
+def _no_flag(word: str) -> str:
+    from difflib import get_close_matches  # noqa: PLC0415  lazy: 3 ms, for a flag that is none
+
+    name = word.partition("=")[0].split()[0]
+    known = [each for each, flag in BY_NAME.items() if not flag.hidden]
+    found = get_close_matches(name, known, n=4, cutoff=0.7)
+    near = list({BY_NAME[each].field: each for each in reversed(found)}.values())[::-1][:2]
+    hint = f" Did you mean {' or '.join(near)}?" if near else ""
+    if name != word and not near:
+        hint = ' A prompt that begins with a dash goes behind two: agent -p -- "-..."'
+    return f"There is no flag {_short(name)}.{hint}"
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 40 else f"{line[:39]}…"
+
+
+def convert(flag: Flag, value: str, name: str) -> Any:
+    """The value of one occurrence. Raises Conflict when it is not valid."""
     match flag.kind:
         case "integer":
-            return int(value) if value.isascii() and value.isdigit() else None
+            if value.isascii() and value.isdigit():
+                return int(value)
+            hint = " It takes a whole number."
         case "number":
-            return float(value) if _is_number(value) else None
+            if _is_number(value):
+                return float(value)
+            hint = " It takes a number."
         case "list":
             return split(value)
         case "repeat":
             return (value,)
         case _:
-            return value if not flag.choices or value in flag.choices else None
+            if not flag.choices or value in flag.choices:
+                return value
+            hint = f" Choose one of {', '.join(flag.choices)}."
+    raise Conflict(f'{name} cannot be "{_short(value)}".{hint}')
 
 
 def _is_number(value: str) -> bool:
@@ -116,65 +194,3 @@ def split(value: str) -> tuple[str, ...]:
             start = at + 1
     parts.append(value[start:])
     return tuple(part for part in parts if part)
-
-
-def finish(given: Given, prompt: str) -> LaunchOptions:
-    options = LaunchOptions(prompt=prompt, **given.values)
-    check(options)
-    return options
-
-
-def check(options: LaunchOptions) -> None:
-    """Raise Conflict for combinations that mean nothing."""
-    for wrong, sentence in _contradictions(options):
-        if wrong:
-            raise Conflict(sentence)
-
-
-def _contradictions(o: LaunchOptions) -> tuple[tuple[bool, str], ...]:
-    resumes = o.continue_session or o.resume is not None
-    streams = o.output_format == "stream-json"
-    return (
-        (
-            o.continue_session and o.resume is not None,
-            "--continue and --resume contradict each other: give one of them.",
-        ),
-        (
-            bool(o.session_id) and resumes and not o.fork_session,
-            "--session-id names a new session; with --continue or --resume add --fork-session.",
-        ),
-        (
-            o.fork_session and not resumes,
-            "--fork-session needs a session to copy: add --continue or --resume.",
-        ),
-        (o.plain and o.print_mode, "--plain converses and --print does not: give one of them."),
-        (
-            o.input_format == "stream-json" and not streams,
-            "--input-format stream-json needs --output-format stream-json.",
-        ),
-        (
-            o.include_partial_messages and not streams,
-            "--include-partial-messages needs --output-format stream-json.",
-        ),
-        (
-            o.replay_user_messages and o.input_format != "stream-json",
-            "--replay-user-messages needs --input-format stream-json.",
-        ),
-        (
-            o.system_prompt is not None and bool(o.system_prompt_file),
-            "--system-prompt and --system-prompt-file contradict each other: give one of them.",
-        ),
-        (
-            bool(o.append_system_prompt) and bool(o.append_system_prompt_file),
-            "--append-system-prompt and --append-system-prompt-file contradict each other: "
-            "give one of them.",
-        ),
-        (bool(o.replay) and o.model not in ("", "demo"), "--replay works with --model demo only."),
-        (o.max_turns == 0, "--max-turns must be at least 1."),
-        (o.max_budget_usd == 0, "--max-budget-usd must be above 0."),
-        (
-            o.setting_sources is not None
-            and not set(o.setting_sources) <= {"user", "project", "local"},
-            "--setting-sources takes a list of user, project and local.",
-        ),
-    )

@@ -1,7 +1,4 @@
-"""The command line through typer: help, explained mistakes, sub-commands, completion.
-
-Built from the table in `agent/flags.py`; the fast parser has already answered what was plain.
-"""
+"""Sub-commands through typer: run, with their mistakes explained, and looked at for completion."""
 
 from __future__ import annotations
 
@@ -9,146 +6,106 @@ import difflib
 import importlib
 import inspect
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from enum import EnumType
 from typing import Any
 
 import typer
+from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 from typer.exceptions import TyperException
 
-from gatewright.agent.argv import Conflict, Given, convert, finish
 from gatewright.agent.exits import Exit
-from gatewright.agent.flags import BY_NAME, FLAGS, Flag
-from gatewright.agent.options import LaunchOptions
 from gatewright.agent.subcommands.names import module_of
 
-
-def explain(arguments: Sequence[str]) -> LaunchOptions | int:
-    """Parse once more, with clear mistakes: options, or the exit code after a message."""
-    found: list[LaunchOptions] = []
-    app = typer.Typer(add_completion=False)
-    app.command(add_help_option=False)(_launcher(found.append))
-    code = _run(app, normalised(arguments))
-    return found[0] if found else code
+Command = TyperCommand | TyperGroup
 
 
 def run_subcommand(arguments: Sequence[str]) -> int:
     """Run the sub-command that the first argument names; only its module is imported."""
-    module = importlib.import_module(module_of(arguments[0]))
+    command = application(arguments[0])
+    try:
+        code: Any = command.main(list(arguments), prog_name="agent", standalone_mode=False)
+    except typer.Exit as exit_:
+        return exit_.exit_code
+    except typer.Abort:
+        return Exit.SIGINT
+    except TyperException as error:
+        meant, path = named_by(command, arguments)
+        sys.stderr.write(f"agent: {_sentence(error.format_message(), arguments, meant)}\n")
+        sys.stderr.write(f"Try {' '.join(('agent', *path))} --help.\n")
+        return Exit.USAGE
+    return code if isinstance(code, int) else Exit.OK
+
+
+def application(name: str) -> Command:
+    """The program with this sub-command alone."""
+    module = importlib.import_module(module_of(name))
     app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
     app.callback()(_nothing)
     module.register(app)
-    return _run(app, list(arguments))
+    command = typer.main.get_command(app)
+    assert isinstance(command, Command)
+    _summarise(command)
+    return command
 
 
 def _nothing() -> None:
     """Makes the application a group also where it has a single command."""
 
 
-def normalised(arguments: Sequence[str]) -> list[str]:
-    """Give flags with an optional value theirs by `=`, so that typer reads them as we do."""
-    words: list[str] = []
-    rest = list(reversed(arguments))
-    while rest:
-        word = rest.pop()
-        if word == "--":
-            return [*words, word, *reversed(rest)]
-        flag = BY_NAME.get(word)
-        if flag is not None and flag.kind == "optional":
-            value = rest.pop() if rest and not rest[-1].startswith("-") else ""
-            word = f"{flag.names[0]}={value}"
-        words.append(word)
-    return words
+def below(command: Command) -> dict[str, Command]:
+    if not isinstance(command, TyperGroup):
+        return {}
+    found = command.commands
+    return {name: each for name, each in found.items() if isinstance(each, Command)}
 
 
-def _run(app: typer.Typer, arguments: list[str]) -> int:
-    command = typer.main.get_command(app)
-    try:
-        code: Any = command.main(arguments, prog_name="agent", standalone_mode=False)
-    except typer.Exit as exit_:
-        return exit_.exit_code
-    except typer.Abort:
-        return Exit.SIGINT
-    except TyperException as error:
-        sys.stderr.write(f"agent: {_sentence(error.format_message(), arguments)}\n")
-        sys.stderr.write("Try agent --help.\n")
-        return Exit.USAGE
-    return code if isinstance(code, int) else Exit.OK
+def named_by(command: Command, words: Sequence[str]) -> tuple[Command, list[str]]:
+    """The command that the words lead to, and its path."""
+    path: list[str] = []
+    for word in words:
+        if word in (inside := below(command)):
+            command = inside[word]
+            path.append(word)
+        elif not word.startswith("-"):
+            break
+    return command, path
 
 
-def _launcher(found: Callable[[LaunchOptions], None]) -> Callable[..., None]:
-    """A function with one parameter for each flag: what typer builds a command from."""
-
-    def launch(prompt: list[str], **values: Any) -> None:
-        if len(prompt) > 1:
-            raise Conflict(
-                f'More than one prompt: "{prompt[0]}" and "{prompt[1]}". '
-                'Quote it: agent "fix the bug". A flag takes one value: repeat it for more.'
-            )
-        given = Given()
-        for flag in FLAGS:
-            for value in _occurrences(flag, values[_parameter(flag)]):
-                given.put(flag, value, flag.names[0])
-        found(finish(given, "".join(prompt)))
-
-    parameters = [
-        inspect.Parameter(
-            "prompt",
-            inspect.Parameter.KEYWORD_ONLY,
-            annotation=list[str],
-            default=typer.Argument([], metavar="[PROMPT]", help="What to do.", show_default=False),
-        ),
-        *(_typer_parameter(flag) for flag in FLAGS),
-    ]
-    launch.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    launch.__annotations__ = {each.name: each.annotation for each in parameters}
-    return launch
+def flags_of(command: Command) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """Each flag with its help, and the values it takes where they are few."""
+    yield ("--help", "Show what it does.", ())
+    for param in command.params:
+        if isinstance(param, TyperOption):
+            names = (*param.opts, *param.secondary_opts)
+            yield from ((name, param.help or "", _choices(param)) for name in names)
 
 
-def _occurrences(flag: Flag, value: Any) -> list[Any]:
-    if flag.kind == "switch":
-        return [flag.value] if value else []
-    found: list[Any] = []
-    for text in value:
-        read = convert(flag, str(text))
-        if read is None:
-            choices = f" Choose one of {', '.join(flag.choices)}." if flag.choices else ""
-            wanted = {"integer": " It takes a whole number.", "number": " It takes a number."}
-            hint = choices or wanted.get(flag.kind, "")
-            raise Conflict(f'{flag.names[0]} cannot be "{text}".{hint}')
-        found.append(read)
-    return found
+def choices_of(command: Command, number: int) -> tuple[str, ...]:
+    """The values that an argument takes, where they are few; the first is number 0."""
+    arguments = [param for param in command.params if isinstance(param, TyperArgument)]
+    return _choices(arguments[number]) if number < len(arguments) else ()
 
 
-def _typer_parameter(flag: Flag) -> inspect.Parameter:
-    switch = flag.kind == "switch"
-    help = f"{flag.help} ({', '.join(flag.choices)})" if flag.choices else flag.help
-    option = typer.Option(
-        False if switch else [],
-        *flag.spellings,
-        help=help,
-        metavar=None if switch else flag.metavar or "NAME",
-        rich_help_panel=flag.group,
-        hidden=flag.hidden,
-        show_default=False,
-    )
-    return inspect.Parameter(
-        _parameter(flag),
-        inspect.Parameter.KEYWORD_ONLY,
-        annotation=bool if switch else list[str],
-        default=option,
-    )
+def _choices(param: TyperOption | TyperArgument) -> tuple[str, ...]:
+    kind = param.type_descriptor.annotation
+    return tuple(map(str, kind)) if isinstance(kind, EnumType) else ()
 
 
-def _parameter(flag: Flag) -> str:
-    return "flag_" + flag.names[0].strip("-").replace("-", "_").lower()
+def _summarise(command: Command) -> None:
+    """Lists of commands show the first sentence whole: typer cuts what it shortens itself."""
+    for each in below(command).values():
+        each.short_help = inspect.cleandoc(each.help or "").partition("\n\n")[0]
+        _summarise(each)
 
 
-def _sentence(message: str, arguments: Sequence[str]) -> str:
-    """Click's message, with the nearest flag where one was mistyped."""
+def _sentence(message: str, arguments: Sequence[str], command: Command) -> str:
+    """typer's message, with the nearest flag of the command where one was mistyped."""
+    known = [name for name, _, _ in flags_of(command)]
     for word in arguments:
         name = word.partition("=")[0]
-        if name.startswith("-") and name in message and name not in BY_NAME:
-            near = difflib.get_close_matches(name, BY_NAME, n=2, cutoff=0.7)
+        if name.startswith("-") and name in message and name not in known:
+            near = difflib.get_close_matches(name, known, n=2, cutoff=0.7)
             hint = f" Did you mean {' or '.join(near)}?" if near else ""
             return f"There is no flag {name}.{hint}"
     return message

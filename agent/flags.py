@@ -9,6 +9,7 @@ import msgspec
 
 Kind: TypeAlias = Literal["switch", "text", "optional", "integer", "number", "list", "repeat"]
 # list: several values in one, parted by commas or spaces; repeat: each value as it is
+More: TypeAlias = Literal["", "tools", "directories", "files", "areas"]
 
 
 class Flag(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,6 +24,7 @@ class Flag(msgspec.Struct, frozen=True, kw_only=True):
     metavar: str = ""
     choices: tuple[str, ...] = ()
     hidden: bool = False
+    more: More = ""  # what a word further behind it must be to be a value too, and no prompt
 
     @property
     def spellings(self) -> tuple[str, ...]:
@@ -47,11 +49,8 @@ def kebab(name: str) -> str:
     return "--" + "".join(f"-{c.lower()}" if c.isupper() else c for c in name[2:])
 
 
-def _switch(
-    names: str, field: str, help: str, *, value: str | bool = True, hidden: bool = False
-) -> Flag:
-    parts = tuple(names.split())
-    return Flag(names=parts, field=field, kind="switch", help=help, value=value, hidden=hidden)
+def _switch(names: str, field: str, help: str, *, value: str | bool = True) -> Flag:
+    return Flag(names=tuple(names.split()), field=field, kind="switch", help=help, value=value)
 
 
 def _choice(names: str, field: str, choices: str, help: str) -> Flag:
@@ -65,10 +64,15 @@ def _choice(names: str, field: str, choices: str, help: str) -> Flag:
 
 
 def _value(
-    names: str, field: str, metavar: str, help: str, *, kind: Kind = "text", hidden: bool = False
+    names: str, field: str, metavar: str, help: str, *, kind: Kind = "text", more: More = ""
 ) -> Flag:
     parts = tuple(names.split())
-    return Flag(names=parts, field=field, kind=kind, help=help, metavar=metavar, hidden=hidden)
+    return Flag(names=parts, field=field, kind=kind, help=help, metavar=metavar, more=more)
+
+
+def _unlisted(flag: Flag) -> Flag:
+    """Taken, because clients and scripts of others give it, but offered to nobody."""
+    return msgspec.structs.replace(flag, hidden=True)
 
 
 def _group(name: str, *flags: Flag) -> tuple[Flag, ...]:
@@ -97,8 +101,10 @@ FLAGS: tuple[Flag, ...] = (
             "include_partial_messages",
             "With stream-json: pieces of messages as they arrive.",
         ),
-        _switch(
-            "--include-hook-events", "include_hook_events", "With stream-json: what hooks did."
+        _unlisted(
+            _switch(
+                "--include-hook-events", "include_hook_events", "With stream-json: what hooks did."
+            )
         ),
         _switch(
             "--replay-user-messages",
@@ -132,40 +138,37 @@ FLAGS: tuple[Flag, ...] = (
             "none minimal low medium high xhigh max",
             "How much the model thinks.",
         ),
-        Flag(
-            names=("--thinking",),
-            field="thinking",
-            kind="text",
-            choices=("adaptive", "enabled", "disabled"),
-            help="Whether the model thinks; --effort says how much.",
-            hidden=True,
+        _unlisted(
+            _choice(
+                "--thinking",
+                "thinking",
+                "adaptive enabled disabled",
+                "Whether the model thinks; --effort says how much.",
+            )
         ),
-        _value(
-            "--thinking-display",
-            "thinking_display",
-            "HOW",
-            "How thinking is shown.",
-            hidden=True,
+        _unlisted(
+            _choice(
+                "--thinking-display",
+                "thinking_display",
+                "summarized omitted",
+                "How thinking is shown.",
+            )
         ),
-        _value(
-            "--betas", "betas", "NAMES", "Features of the API to try.", kind="list", hidden=True
-        ),
-        _value(
-            "--task-budget", "task_budget", "N", "Tokens to spend.", kind="integer", hidden=True
-        ),
+        _unlisted(_value("--betas", "betas", "NAMES", "Features of the API to try.", kind="list")),
+        _unlisted(_value("--task-budget", "task_budget", "N", "Tokens to spend.", kind="integer")),
         _value(
             "--max-thinking-tokens",
             "max_thinking_tokens",
             "N",
-            "Most tokens the model may think for.",
+            "Think no more than that: the highest --effort within it.",
             kind="integer",
         ),
         _value("--max-turns", "max_turns", "N", "Most requests to the model.", kind="integer"),
         _value(
             "--max-budget-usd", "max_budget_usd", "USD", "Most dollars to spend.", kind="number"
         ),
-        _value(
-            "--replay", "replay", "FILE", "With --model demo: play a recorded session.", hidden=True
+        _unlisted(
+            _value("--replay", "replay", "FILE", "With --model demo: play a recorded session.")
         ),
         _value(
             "--system-prompt", "system_prompt", "TEXT", "Use this system prompt instead of ours."
@@ -220,8 +223,9 @@ FLAGS: tuple[Flag, ...] = (
             "--allowedTools",
             "allowed_tools",
             "RULES",
-            'Rules that need no asking, such as "Bash(git log:*) Edit".',
+            'Rules that need no asking, such as "Bash(git log:*)" Edit.',
             kind="list",
+            more="tools",
         ),
         _value(
             "--disallowedTools",
@@ -229,21 +233,31 @@ FLAGS: tuple[Flag, ...] = (
             "RULES",
             "Rules for what never runs.",
             kind="list",
+            more="tools",
         ),
-        _value("--tools", "tools", "NAMES", 'Offer only these tools; "" offers none.', kind="list"),
+        _value(
+            "--tools",
+            "tools",
+            "NAMES",
+            'Offer only these tools; "" offers none.',
+            kind="list",
+            more="tools",
+        ),
         _value(
             "--add-dir",
             "add_dirs",
             "DIR",
-            "A further directory that counts as inside the project.",
+            "Further directories that count as inside the project.",
             kind="repeat",
+            more="directories",
         ),
-        _value(
-            "--permission-prompt-tool",
-            "permission_prompt_tool",
-            "NAME",
-            "Who answers questions in print mode: stdio, or an MCP tool.",
-            hidden=True,
+        _unlisted(
+            _value(
+                "--permission-prompt-tool",
+                "permission_prompt_tool",
+                "NAME",
+                "Who answers questions in print mode: stdio, or an MCP tool.",
+            )
         ),
         _switch("--trust", "trust", "Trust this project's configuration for this run."),
     ),
@@ -259,6 +273,7 @@ FLAGS: tuple[Flag, ...] = (
         ),
         _switch("--fork-session", "fork_session", "With --continue or --resume: go on in a copy."),
         _value("--session-id", "session_id", "UUID", "The id of the new session."),
+        _value("--name -n", "name", "TITLE", "What the session is called in lists."),
         _switch(
             "--no-session --no-session-persistence",
             "no_session",
@@ -275,10 +290,21 @@ FLAGS: tuple[Flag, ...] = (
             "Which settings files count: user, project, local.",
             kind="list",
         ),
-        _value("--mcp-config", "mcp_config", "FILE|JSON", "More MCP servers.", kind="repeat"),
-        _switch("--strict-mcp-config", "strict_mcp_config", "Only the servers of --mcp-config."),
-        _value("--plugin-dir", "plugin_dirs", "DIR", "A plugin.", kind="repeat", hidden=True),
-        _value("--agents", "agents", "JSON", "More subagents, by name."),
+        _unlisted(
+            _value(
+                "--mcp-config",
+                "mcp_config",
+                "FILE|JSON",
+                "More MCP servers.",
+                kind="repeat",
+                more="files",
+            )
+        ),
+        _unlisted(
+            _switch("--strict-mcp-config", "strict_mcp_config", "Only the servers of --mcp-config.")
+        ),
+        _unlisted(_value("--plugin-dir", "plugin_dirs", "DIR", "A plugin.", kind="repeat")),
+        _unlisted(_value("--agents", "agents", "JSON", "More subagents, by name.")),
         _switch(
             "--bare",
             "bare",
@@ -292,7 +318,16 @@ FLAGS: tuple[Flag, ...] = (
         ),
         _value("--cwd -C", "cwd", "DIR", "Work in this directory."),
         _switch("--verbose", "verbose", "Say on standard error what happens."),
-        _switch("--debug", "debug", "Write a detailed log."),
+        _value(
+            "--debug -d",
+            "debug",
+            "[AREAS]",
+            "Write a detailed log, of these areas: providers,tools or !tui.",
+            kind="optional",
+            more="areas",
+        ),
+        _switch("--help -h", "help", "Print this and exit."),
+        _switch("--version -v -V", "version", "Print the version and exit."),
     ),
 )
 

@@ -13,17 +13,29 @@ from gatewright.agent.redact import RedactingFilter, Redactor
 FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 MAX_BYTES = 8 * 1024 * 1024
 KEEP = 10
+MEANT = {"api": "providers", "!api": "!providers"}  # as others call it
 
 
-def start(folder: Path, *, debug: bool, env: Mapping[str, str]) -> Path | None:
-    """Log to a file in `folder`, without the secrets in `env`; nothing is kept without `debug`.
+class Areas(logging.Filter):
+    """Lets through what comes from one of the areas, or from none that is named with a `!`.
 
-    Returns the file, or None.
+    An area is a part of a logger's name: providers, tools, asyncio.
     """
+
+    def __init__(self, areas: str) -> None:
+        super().__init__()
+        names = [MEANT.get(name, name) for name in areas.replace(",", " ").split()]
+        self._wanted = frozenset(name for name in names if not name.startswith("!"))
+        self._unwanted = frozenset(name[1:] for name in names if name.startswith("!"))
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        parts = set(record.name.split("."))
+        return not parts & self._unwanted and (not self._wanted or bool(parts & self._wanted))
+
+
+def start(folder: Path, areas: str, *, env: Mapping[str, str]) -> Path:
+    """Log to a file in `folder`, without the secrets in `env`; returns the file."""
     root = logging.getLogger()
-    if not debug:
-        root.addHandler(logging.NullHandler())
-        return None
     folder.mkdir(parents=True, exist_ok=True)
     for old in sorted(folder.glob("*.log"))[:-KEEP]:
         old.unlink(missing_ok=True)
@@ -32,6 +44,7 @@ def start(folder: Path, *, debug: bool, env: Mapping[str, str]) -> Path | None:
         path, maxBytes=MAX_BYTES, backupCount=1, encoding="utf-8"
     )
     handler.addFilter(RedactingFilter(Redactor(env)))
+    handler.addFilter(Areas(areas))
     handler.setFormatter(logging.Formatter(FORMAT))
     root.addHandler(handler)
     root.setLevel(logging.DEBUG)

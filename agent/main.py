@@ -20,12 +20,24 @@ VERSION_FLAGS = (["--version"], ["-V"], ["-v"])
 
 def main() -> int:
     arguments = sys.argv[1:]
-    if arguments in VERSION_FLAGS:
-        from gatewright.agent.version import NAME, VERSION  # noqa: PLC0415  lazy: 0.2 ms
+    return show_version() if arguments in VERSION_FLAGS else launch(arguments)
 
-        sys.stdout.write(f"{VERSION} ({NAME})\n")
-        return 0
-    return launch(arguments)
+
+def show_version() -> int:
+    """The name first: clients of another agent take a leading number for one of theirs."""
+    from gatewright.agent.version import NAME, VERSION  # noqa: PLC0415  lazy: 0.2 ms
+
+    sys.stdout.write(f"{NAME} {VERSION}\n")
+    return 0
+
+
+def show_help() -> int:
+    import shutil  # noqa: PLC0415  lazy: 6 ms
+
+    from gatewright.agent.usage import usage  # noqa: PLC0415  lazy: 5 ms
+
+    sys.stdout.write(usage(shutil.get_terminal_size().columns))
+    return 0
 
 
 def launch(arguments: Sequence[str]) -> int:
@@ -34,33 +46,34 @@ def launch(arguments: Sequence[str]) -> int:
     from gatewright.agent.errors import GatewrightError  # noqa: PLC0415  lazy: 1 ms
     from gatewright.agent.exits import Exit, code_for  # noqa: PLC0415  lazy: 1 ms
     from gatewright.agent.subcommands.names import (  # noqa: PLC0415  lazy: 1 ms
+        elsewhere,
         is_subcommand,
         mistyped,
     )
 
-    if asks_for_help(arguments):
-        import shutil  # noqa: PLC0415  lazy: 6 ms
+    if list(arguments) == ["help"]:
+        return show_help()
+    if arguments[:1] == ["__complete"]:  # what the scripts of agent/completion.py ask
+        from gatewright.agent.subcommands.completing import answer  # noqa: PLC0415  lazy: 20 ms
 
-        from gatewright.agent.usage import usage  # noqa: PLC0415  lazy: 5 ms
-
-        sys.stdout.write(usage(shutil.get_terminal_size().columns))
+        sys.stdout.write(answer(arguments[1], arguments[2:]) if len(arguments) > 1 else "")
         return 0
     try:
         if arguments and is_subcommand(arguments[0]):
             from gatewright.agent.cli import run_subcommand  # noqa: PLC0415  lazy: 44 ms, typer
 
             return run_subcommand(arguments)
+        if arguments and (told := elsewhere(arguments[0])):
+            raise Conflict(told)
         if arguments and (near := mistyped(arguments[0])):
             word = arguments[0]
             raise Conflict(f"Did you mean agent {near}? As a prompt it is: agent -- {word}")
-        options: LaunchOptions | int | None = parse(arguments)
-        if options is None:
-            from gatewright.agent.cli import explain  # noqa: PLC0415  lazy: 44 ms, typer
-
-            options = explain(arguments)
-        return options if isinstance(options, int) else start(options)
+        options = parse(arguments, is_tool)
+        if options.help:
+            return show_help()
+        return show_version() if options.version else start(options)
     except Conflict as conflict:
-        return complain(str(conflict), Exit.USAGE)
+        return complain(f"{conflict}\nTry agent --help.", Exit.USAGE)
     except GatewrightError as error:
         return complain(str(error), code_for(error))
     except KeyboardInterrupt:
@@ -180,6 +193,8 @@ def opener(
         from gatewright.agent.build import open_session  # noqa: PLC0415  lazy: the whole core
 
         session = await open_session(options, os.environ, interactive=interactive)
+        if options.name:
+            session.past.rename(options.name)
         if ask:
             session.submit(ask)
         return session
@@ -214,14 +229,14 @@ def keep_log(options: LaunchOptions) -> None:
     from gatewright.agent.settings.paths import own_home  # noqa: PLC0415
 
     folder = own_home(os.environ) / "logs"
-    if not options.debug:
+    if options.debug is None:
         from gatewright.agent.defects import keep_defects  # noqa: PLC0415  asyncio needs logging
 
         keep_defects(folder)
         return
     from gatewright.agent import log  # noqa: PLC0415  lazy: 8 ms
 
-    path = log.start(folder, debug=True, env=os.environ)
+    path = log.start(folder, options.debug, env=os.environ)
     sys.stderr.write(f"agent: logging to {path}\n")
 
 
@@ -240,9 +255,11 @@ def unknown_tool(rule: str) -> str:
     return unknown(tool_of(rule))
 
 
-def asks_for_help(arguments: Sequence[str]) -> bool:
-    """Whether help is asked for before any prompt or value could be meant by it."""
-    return bool(arguments) and (arguments[0] in ("--help", "-h") or list(arguments) == ["help"])
+def is_tool(name: str) -> bool:
+    """Whether a word behind --allowedTools is one more rule; else it is the prompt."""
+    from gatewright.permissions.known import is_known  # noqa: PLC0415  lazy: 5 ms
+
+    return is_known(name)
 
 
 def complain(text: str, code: int) -> int:

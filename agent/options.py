@@ -68,11 +68,14 @@ class LaunchOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     fork_session: bool = False
     session_id: str = ""
     no_session: bool = False
+    name: str = ""  # its title
 
     # the screen and the process
     plain: bool = False
     verbose: bool = False
-    debug: bool = False
+    debug: str | None = None  # a log of these areas; empty: of all
+    help: bool = False
+    version: bool = False
     cwd: str = ""
 
     @property

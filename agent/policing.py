@@ -81,6 +81,9 @@ def start_mode(base: Base) -> str:
     if canonical(wanted) is None:
         base.warn(f"There is no permission mode {wanted!r} (permissions.defaultMode).")
         return "default"
+    if canonical(wanted) == "delegate":
+        base.warn("There are no agents to delegate to here (permissions.defaultMode).")
+        return "default"
     if note := deprecation(wanted):
         base.warn(note)
     return wanted

@@ -9,28 +9,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
-from msgspec import structs
 
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.exits import UsageError
+from gatewright.agent.idle import idle_flags
 from gatewright.agent.options import LaunchOptions
 
 GONE = "The current directory is no longer there: change to another one."
 CLOSED = "Standard output is closed: nobody would see the answer."
 PROMPT_FILE_BYTES = 1024 * 1024
-
-# Flags of what is not there yet. Whoever builds it takes its line out.
-IDLE = {
-    "include_hook_events": "--include-hook-events",
-    "agents": "--agents",
-    "mcp_config": "--mcp-config",
-    "strict_mcp_config": "--strict-mcp-config",
-    "max_thinking_tokens": "--max-thinking-tokens",
-    "thinking_display": "--thinking-display",
-    "betas": "--betas",
-    "task_budget": "--task-budget",
-    "plugin_dirs": "--plugin-dir",
-}
 
 
 class Manner(enum.Enum):
@@ -74,6 +61,7 @@ def settled(options: LaunchOptions, chosen_mode: Callable[[str], str]) -> Launch
             raise UsageError(f"--permission-mode: {error}") from error
     if options.cwd and not Path(options.cwd).is_dir():
         raise UsageError(f"--cwd: there is no directory {options.cwd}.")
+    require_added(options)
     if options.system_prompt_file:
         changes["system_prompt"] = _text(options.system_prompt_file, "--system-prompt-file")
     if options.append_system_prompt_file:
@@ -86,6 +74,15 @@ def settled(options: LaunchOptions, chosen_mode: Callable[[str], str]) -> Launch
     return msgspec.structs.replace(options, **changes) if changes else options
 
 
+def require_added(options: LaunchOptions) -> None:
+    """Raises UsageError for a directory of --add-dir that is none."""
+    for text in options.add_dirs:
+        path = Path(options.cwd, os.path.expanduser(text))  # noqa: PTH111  a ~ that means nobody stays
+        if not path.is_dir():
+            what = "is no directory" if path.exists() else "does not exist"
+            raise UsageError(f"--add-dir: {text} {what}.")
+
+
 def require_directory() -> None:
     """Raises GatewrightError where the current directory is gone."""
     try:
@@ -96,13 +93,8 @@ def require_directory() -> None:
 
 def warn_of_idle_flags(options: LaunchOptions) -> None:
     """Say on standard error which of the given flags change nothing so far."""
-    given = structs.asdict(options)
-    none = structs.asdict(LaunchOptions())
-    for field, name in IDLE.items():
-        if given[field] != none[field]:
-            sys.stderr.write(f"agent: {name} has no effect in this version.\n")
-    if options.permission_prompt_tool not in ("", "stdio"):
-        sys.stderr.write("agent: --permission-prompt-tool knows only stdio in this version.\n")
+    for text in idle_flags(options):
+        sys.stderr.write(f"agent: {text}\n")
 
 
 def is_terminal(fd: int) -> bool:

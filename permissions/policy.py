@@ -124,6 +124,8 @@ class Policy:
             raise ValueError("Bypass is disabled by your settings; choose another mode.")
         if wanted == "auto" and not self._config.auto_available:
             raise ValueError("Auto mode is not available here; choose another mode.")
+        if wanted == "delegate" and not self._config.agents:
+            raise ValueError("There are no agents to delegate to here; choose another mode.")
         if wanted == "plan" and self._mode != "plan":
             self._previous = self._mode
         if wanted != self._mode:

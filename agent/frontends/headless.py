@@ -12,11 +12,11 @@ from collections.abc import Awaitable, Callable, Generator
 import msgspec
 
 from gatewright.agent.errors import GatewrightError
-from gatewright.agent.exits import Exit, code_for
+from gatewright.agent.exits import Exit, UsageError, code_for
 from gatewright.agent.frontends import plain
 from gatewright.agent.frontends.interruption import Interruption
 from gatewright.agent.frontends.output import Output, went_away
-from gatewright.agent.frontends.said import command
+from gatewright.agent.frontends.said import command, no_command
 from gatewright.agent.frontends.stdin import prompt_from
 from gatewright.agent.frontends.turn import Follower, tell
 from gatewright.agent.must_know import Told
@@ -101,6 +101,8 @@ class _Process:
     async def _answer(self, session: Session) -> int:
         options, err = self._options, sys.stderr
         chatty = options.verbose or err.isatty()
+        if options.input_format == "text" and (wrong := no_command(session, options.prompt)):
+            raise UsageError(wrong)
         if options.output_format == "text":
             said = await command(session, options.prompt)
             if isinstance(said, str):

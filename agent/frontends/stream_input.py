@@ -19,7 +19,7 @@ from gatewright.agent.frontends.control import Client
 from gatewright.agent.frontends.loose import Json, items, obj
 from gatewright.agent.frontends.reader import LineReader
 from gatewright.agent.frontends.requests import Requests, Unanswerable
-from gatewright.agent.frontends.said import command
+from gatewright.agent.frontends.said import command, no_command
 from gatewright.agent.frontends.stream_json import Dialect
 from gatewright.agent.frontends.turn import MAIN, Follower, tell
 from gatewright.agent.frontends.wire import Sink, encode
@@ -85,6 +85,9 @@ class Duplex:
     async def _turns(self) -> None:
         while (message := await self._next()) is not None:
             plain = message.verbatim or message.attachments
+            if not plain and (wrong := no_command(self._session, message.text)):
+                self._out.write(encode(self._dialect.command_result(wrong)))
+                continue
             said = Submit(message.text) if plain else await command(self._session, message.text)
             if isinstance(said, str):
                 self._out.write(encode(self._dialect.command_result(said)))

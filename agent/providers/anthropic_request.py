@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
+from gatewright.agent.effort import BUDGETS
 from gatewright.agent.messages import AssistantPart, CallPart, TextPart, ThinkingPart
 from gatewright.agent.providers.catalog import ModelFacts
 from gatewright.agent.providers.history import Gathering, Heard, Message, Said
@@ -21,7 +22,6 @@ from gatewright.tools.protocol import (
     ToolSpec,
 )
 
-_BUDGETS = {"low": 2_048, "medium": 8_192, "high": 16_384, "xhigh": 24_576, "max": 31_999}
 _LEAST_BUDGET = 1_024
 _CACHED_TURNS = 2
 
@@ -157,7 +157,7 @@ def _thinking(request: Request, facts: ModelFacts, messages: Sequence[Message]) 
     if facts.thinking == "adaptive":
         settings["thinking"] = {"type": "adaptive", "display": "summarized"}
     elif facts.thinking == "budget" and _may_think(messages):
-        budget = min(_BUDGETS.get(request.effort, 0), _max_tokens(request, facts) - 1_024)
+        budget = min(BUDGETS.get(request.effort, 0), _max_tokens(request, facts) - 1_024)
         if budget >= _LEAST_BUDGET:
             settings["thinking"] = {"type": "enabled", "budget_tokens": budget}
     if effort:

@@ -13,6 +13,7 @@ from typing import Any, Literal, cast
 
 import msgspec
 
+from gatewright.agent.effort import effort_within
 from gatewright.agent.options import LaunchOptions
 from gatewright.agent.settings import claude_rules, legacy
 from gatewright.agent.settings.coerce import Fault, coerce
@@ -321,12 +322,20 @@ def from_flags(options: LaunchOptions, env: Mapping[str, str]) -> dict[str, Any]
     values: dict[str, Any] = {
         "model": options.model or env.get("GATEWRIGHT_MODEL", ""),
         "fallbackModels": [m.strip() for m in options.fallback_model.split(",") if m.strip()],
-        "effort": options.effort or ("none" if options.thinking == "disabled" else ""),
+        "effort": options.effort or _effort_of_thinking(options),
         "maxTurns": options.max_turns,
         "maxBudgetUsd": options.max_budget_usd,
         "permissions": {key: value for key, value in permissions.items() if value},
     }
     return {key: value for key, value in values.items() if value}
+
+
+def _effort_of_thinking(options: LaunchOptions) -> str:
+    """What other flags than --effort say about it."""
+    if options.thinking == "disabled":
+        return "none"
+    tokens = options.max_thinking_tokens
+    return "" if tokens is None else effort_within(tokens)
 
 
 def _directories(checked: list[tuple[Source, dict[str, Any]]]) -> dict[Source, tuple[str, ...]]:

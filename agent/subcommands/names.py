@@ -19,6 +19,32 @@ SUBCOMMANDS: dict[str, str] = {
 }
 
 
+# What others have and we have not, or have elsewhere: no prompt was meant by one of these words.
+ELSEWHERE: dict[str, str] = {
+    "mcp": "There are no MCP servers in this version.",
+    "plugin": "There are no plugins in this version.",
+    "plugins": "There are no plugins in this version.",
+    "skills": "There are no skills in this version.",
+    "agents": "There are no subagents in this version.",
+    "hooks": "There are no hooks in this version.",
+    "update": "Update it with what installed it: pip install --upgrade gatewright, for example.",
+    "upgrade": "Update it with what installed it: pip install --upgrade gatewright, for example.",
+    "install": "It is installed.",
+    "auth": "agent login keeps a key, agent logout forgets it.",
+    "setup-token": "agent login keeps a key.",
+    "resume": "agent --resume goes on with a session, agent sessions list lists them.",
+    "exec": 'agent -p "PROMPT" answers and exits.',
+    "serve": "There is no server in this version.",
+    "acp": "There is no server for editors in this version.",
+}
+
+
+def elsewhere(word: str) -> str:
+    """What to do instead of a sub-command that is none; empty for every other word."""
+    told = ELSEWHERE.get(word, "")
+    return told and f"There is no command agent {word}. {told} As a prompt it is: agent -- {word}"
+
+
 def is_subcommand(word: str) -> bool:
     return word in SUBCOMMANDS
 

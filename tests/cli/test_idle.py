@@ -1,14 +1,44 @@
-"""A flag either does something or says that it does not: none is silently ignored."""
+"""A flag either does something or is not offered, and then says what it leaves out."""
 
 from __future__ import annotations
 
 import re
 
+import pytest
 from msgspec import structs
 
+from gatewright.agent.argv import parse
+from gatewright.agent.completion import script
+from gatewright.agent.flags import FLAGS
+from gatewright.agent.idle import IDLE, idle_flags
 from gatewright.agent.options import LaunchOptions
-from gatewright.agent.starting import IDLE
+from gatewright.agent.settings.sources import from_flags
+from gatewright.agent.subcommands.completing import answer
+from gatewright.agent.usage import usage
 from tests.guards.sources import own_sources
+
+SDK = "permission_prompt_tool"  # stdio works; an MCP tool does not yet
+ASKED_BY_CLIENTS = [
+    ["--include-hook-events"],
+    ["--strict-mcp-config"],
+    ["--mcp-config", '{"mcpServers": {}}'],
+    ["--mcp-config", "{}"],
+    ["--agents", "{}"],
+    ["--betas", ""],
+    ["--thinking-display", "summarized"],
+    ["--permission-prompt-tool", "stdio"],
+]
+LEFT_OUT = [
+    (["--mcp-config", '{"mcpServers": {"a": {"type": "sdk"}}}'], "There are no MCP servers"),
+    (["--mcp-config", "servers.json"], "There are no MCP servers"),
+    (["--agents", '{"a": {"prompt": "x"}}'], "There are no subagents"),
+    (["--agents", "no JSON"], "There are no subagents"),
+    (["--plugin-dir", "x"], "There are no plugins"),
+    (["--betas", "context-1m"], "--betas is left out"),
+    (["--task-budget", "1"], "--task-budget is left out"),
+    (["--thinking-display", "omitted"], "--thinking-display is left out"),
+    (["--permission-prompt-tool", "mcp__a__b"], "knows only stdio"),
+]
 
 
 def used() -> set[str]:
@@ -23,4 +53,44 @@ def test_every_other_flag_is_read_somewhere() -> None:
 
 
 def test_idle_flags_are_read_by_nobody() -> None:
-    assert not IDLE.keys() & used()
+    assert not (IDLE.keys() - {SDK}) & used()
+
+
+def test_idle_flags_are_offered_nowhere() -> None:
+    page = usage(100)
+    offered = answer("zsh", ["--"])
+    for flag in FLAGS:
+        if flag.field in IDLE:
+            assert flag.hidden
+            assert not any(f"{name} " in page or f"{name}\t" in offered for name in flag.names)
+        elif not flag.hidden:
+            assert f"{flag.names[0]}\t" in offered or not flag.names[0].startswith("--")
+    assert "__complete" in script("bash")
+
+
+@pytest.mark.parametrize("arguments", ASKED_BY_CLIENTS, ids=" ".join)
+def test_what_asks_for_nothing_is_taken_without_a_word(arguments: list[str]) -> None:
+    assert list(idle_flags(parse(arguments))) == []
+
+
+@pytest.mark.parametrize(("arguments", "text"), LEFT_OUT)
+def test_what_is_left_out_is_one_sentence(arguments: list[str], text: str) -> None:
+    (told,) = idle_flags(parse(arguments))
+    assert text in told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "effort"),
+    [
+        ([], None),
+        (["--max-thinking-tokens", "0"], "none"),
+        (["--max-thinking-tokens", "2047"], "none"),
+        (["--max-thinking-tokens", "8192"], "medium"),
+        (["--max-thinking-tokens", "32000"], "max"),
+        (["--thinking", "disabled"], "none"),
+        (["--thinking", "adaptive", "--max-thinking-tokens", "20000"], "high"),
+        (["--effort", "low", "--max-thinking-tokens", "20000"], "low"),
+    ],
+)
+def test_how_much_a_model_thinks(arguments: list[str], effort: str | None) -> None:
+    assert from_flags(parse(arguments), {}).get("effort") == effort

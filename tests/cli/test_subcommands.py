@@ -329,9 +329,9 @@ def test_the_system_prompt_can_be_seen(run: Run) -> None:
 
 
 def test_flags_without_effect_say_so(run: Run) -> None:
-    _, _, err = run("--dump-system-prompt", "--agents", "{}", "--permission-prompt-tool", "x")
+    _, _, err = run("--dump-system-prompt", "--agents", "[1]", "--permission-prompt-tool", "x")
     assert err == (
-        "agent: --agents has no effect in this version.\n"
+        "agent: There are no subagents in this version: --agents is left out.\n"
         "agent: --permission-prompt-tool knows only stdio in this version.\n"
     )
 

@@ -71,7 +71,7 @@ TABLE = (
         (),
         frozenset({"jsonschema"}),
     ),
-    Row("agent/cli.py", "flags are parsed here", (), frozenset({"typer"})),
+    Row("agent/cli.py", "sub-commands are run here", (), frozenset({"typer"})),
     Row(
         "agent/subcommands",
         "front doors: each sub-command reaches the part it is about",

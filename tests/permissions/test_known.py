@@ -82,3 +82,8 @@ def test_the_rules_of_a_session_mark_it(tmp_path: Path) -> None:
     assert "forbids nothing" in "\n".join(map(plain, policy.table()))
     assert policy.add("deny", "Raed").endswith("No tool is called Raed. Did you mean Read?")
     assert policy.add("deny", "Read") == "Added for this session: deny Read"
+
+
+def test_delegate_needs_somebody_to_delegate_to(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="no agents to delegate to"):
+        book(tmp_path).set("delegate")
