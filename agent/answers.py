@@ -65,7 +65,7 @@ class Answers:
     def __init__(self, ports: AnswerPorts, talk: Conversation) -> None:
         self._ports = ports
         self._talk = talk
-        self._model = ports.model
+        self.model = ports.model
         self._raised = False
         self._compacted = False
         self._stalls = 0
@@ -79,7 +79,7 @@ class Answers:
     async def next(self) -> Assembly:
         """The next complete answer, kept as an AssistantMessage. Raises ProviderError."""
         attempt = 0
-        await self._ports.make_room(self._model)
+        await self._ports.make_room(self.model)
         while True:
             attempt += 1
             began = self._ports.clock.monotonic()
@@ -105,12 +105,12 @@ class Answers:
 
     async def _attempt(self) -> Assembly:
         ports = self._ports
-        request = self._request = self._model.frame.request(self._talk, raised=self._raised)
+        request = self._request = self.model.frame.request(self._talk, raised=self._raised)
         assembly, shown = Assembly(self._talk.call_ids), False
         await ports.barrier()
         try:
             async with (
-                aclosing(self._model.provider.stream(request)) as pieces,
+                aclosing(self.model.provider.stream(request)) as pieces,
                 Watchdog(ports.silence, self._quiet) as watchdog,
             ):
                 async for piece in pieces:
@@ -143,7 +143,7 @@ class Answers:
         """Whether something was changed that makes another attempt worth it at once."""
         if error.kind is FailureKind.TOO_LONG and not self._compacted:
             self._compacted = True
-            return await self._ports.compact(self._model)
+            return await self._ports.compact(self.model)
         if error.kind is FailureKind.REFUSED and "image" in str(error).lower():
             if not self._talk.has_images():
                 return False
@@ -154,9 +154,9 @@ class Answers:
         self._overloads += 1
         if self._overloads < OVERLOADS or (other := self._ports.fallbacks()) is None:
             return False
-        notice = f"{self._model.name} is overloaded; going on with {other.name}."
+        notice = f"{self.model.name} is overloaded; going on with {other.name}."
         self._ports.emit(Noticed(text=notice, tone="warning"))
-        self._model, self._overloads, self._raised = other, 0, False
+        self.model, self._overloads, self._raised = other, 0, False
         return True
 
     async def _wait(self, error: ProviderError, attempt: int) -> None:
@@ -187,7 +187,7 @@ class Answers:
     def _may_raise(self, assembly: Assembly) -> bool:
         """The first cut at the output limit is answered by asking again with the highest one."""
         cut = assembly.reason is StopReason.LENGTH
-        return cut and not self._raised and self._model.frame.can_raise()
+        return cut and not self._raised and self.model.frame.can_raise()
 
     def _drop(self, assembly: Assembly, *, shown: bool) -> None:
         """What streamed is void, but it was paid for: the next answer that is kept says so."""
@@ -196,7 +196,7 @@ class Answers:
             self._ports.emit(MessageDropped())
 
     def _count(self, assembly: Assembly) -> float:
-        cost = self._model.price(assembly.usage)
+        cost = self.model.price(assembly.usage)
         self.usage = self.usage.plus(assembly.usage)
         self.cost += cost
         return cost

@@ -16,11 +16,12 @@ from gatewright.agent.conversation import Conversation
 from gatewright.agent.errors import FailureKind, ProviderError
 from gatewright.agent.events import Noticed, TurnEnded, TurnStarted, UserMessage
 from gatewright.agent.guard import LoopGuard, Verdict
-from gatewright.agent.messages import CallPart
+from gatewright.agent.messages import CallPart, TextPart
 from gatewright.agent.providers.protocol import StopReason
 from gatewright.agent.stop import Stop
 from gatewright.agent.stream import Assembly
 from gatewright.agent.toolrun import BatchPorts, Finished, run_batch
+from gatewright.agent.written_call import written_call
 from gatewright.tools.interact import Ask, Option
 from gatewright.tools.protocol import Asker, TextContent
 
@@ -33,6 +34,20 @@ SAME_CALL_NOTE = (
 RESUME_NOTE = (
     "Your answer reached the output limit. Go on exactly where it stopped, without an "
     "introduction; if a tool call was cut, make it again in smaller parts."
+)
+WRITTEN_NOTE = (
+    "Your whole answer was a call of {tool} written as text, so nothing was run. Call tools "
+    "through the tool-call format of this API, never in the text of an answer: make the call again "
+    "that way. If the text itself was the answer, give it again with a sentence that says so."
+)
+WRITTEN_NOTICE = "The model wrote a call of {tool} as text; it was told how to call."
+WRITTEN_END = (
+    "The model writes its calls of {tool} as text, also after it was told, so nothing was run. "
+    "{lack} Or try another model."
+)
+LACK = (
+    "Its server lacks a chat template with tools (llama.cpp: --jinja) or a parser for their calls "
+    "(vLLM: --enable-auto-tool-choice, --tool-call-parser)."
 )
 DEFECT = "An internal error ended the turn; see ~/.gatewright/logs/errors.log."
 
@@ -60,6 +75,7 @@ class Continue(enum.StrEnum):
     NEXT_TURN = "next_turn"
     QUEUED_INPUT = "queued_input"
     OUTPUT_LIMIT_RESUME = "output_limit_resume"
+    TOLD_TO_CALL = "told_to_call"
 
 
 class Round(msgspec.Struct, frozen=True):
@@ -68,6 +84,7 @@ class Round(msgspec.Struct, frozen=True):
     reason: Continue = Continue.NEXT_TURN
     malformed: int = 0  # answers in a row with unreadable arguments
     resumes: int = 0
+    written: bool = False  # the answer before this one was a call as text
 
 
 class End(msgspec.Struct, frozen=True):
@@ -156,11 +173,28 @@ class _Turn:
                 return End(Stop.MODEL_ERROR, "The answer kept reaching the model's output limit.")
             self._tell_model(RESUME_NOTE)
             return Round(Continue.OUTPUT_LIMIT_RESUME, resumes=before.resumes + 1)
+        written = self._written_call(message)
+        if written and not before.written:
+            self.emit(Noticed(text=WRITTEN_NOTICE.format(tool=written), tone="dim"))
+            self._tell_model(WRITTEN_NOTE.format(tool=written))
         if await self._ports.inputs():  # typed while the model was answering: go on with it
-            return Round(Continue.QUEUED_INPUT)
+            return Round(Continue.QUEUED_INPUT, written=bool(written))
+        if written and not before.written:
+            return self._over_a_limit(0) or Round(Continue.TOLD_TO_CALL, written=True)
+        if written:
+            lack = self._answers.model.lack or LACK
+            return End(Stop.MALFORMED_TOOL_USE, WRITTEN_END.format(tool=written, lack=lack))
         if message.reason is StopReason.REFUSAL:
             return End(Stop.MODEL_ERROR, message.detail or "The model declined to answer.")
         return End(Stop.COMPLETED)
+
+    def _written_call(self, message: Assembly) -> str:
+        """The tool whose call is all that this answer says; none where a schema shapes answers."""
+        frame = self._answers.model.frame
+        if frame.schema is not None:
+            return ""
+        text = "".join(part.text for part in message.parts if isinstance(part, TextPart))
+        return written_call(text, frame.tools)
 
     async def _run_calls(self, before: Round, calls: Sequence[CallPart]) -> Round | End:
         self.in_tools = True

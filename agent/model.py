@@ -17,3 +17,4 @@ class OpenModel(msgspec.Struct, frozen=True, kw_only=True):
     frame: RequestFrame
     window: int
     price: Callable[[Usage], float]  # dollars of one request
+    lack: str = ""  # what its server is likely to lack where calls come as text

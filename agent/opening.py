@@ -60,6 +60,7 @@ class ModelOpener:
             frame=frame,
             window=facts.window,
             price=facts.cost,
+            lack=opened.lack,
         )
 
     def _no_model(self) -> str:

@@ -42,6 +42,7 @@ class Preset(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     catalog: str = ""
     transport: str = "http"
     local: bool = False
+    lack: str = ""
     quirks: dict[str, Any] = {}
 
     @property
@@ -65,6 +66,7 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     transport: str
     local: bool
     settings: ProviderSettings
+    lack: str = ""
 
 
 @functools.cache
@@ -98,6 +100,7 @@ def endpoint(
         transport=own.transport or preset.transport,
         local=preset.local,
         settings=own,
+        lack=preset.lack,
     )
 
 

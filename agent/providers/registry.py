@@ -37,6 +37,7 @@ class Opened(msgspec.Struct, frozen=True):
     model: str
     facts: ModelFacts
     name: str = ""
+    lack: str = ""  # of the server, where its models write calls as text
 
 
 class Chosen(msgspec.Struct, frozen=True):
@@ -63,7 +64,8 @@ def open_provider(
         attribute
     ]
     provider = make(server, facts, env)
-    return Opened(provider, chosen.model, facts(chosen.model), f"{chosen.provider}/{chosen.model}")
+    name = f"{chosen.provider}/{chosen.model}"
+    return Opened(provider, chosen.model, facts(chosen.model), name, server.lack)
 
 
 def choose(
