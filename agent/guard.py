@@ -34,12 +34,11 @@ class LoopGuard:
         self, call: ToolCall, content: tuple[Content, ...], *, ok: bool, key: str | None = None
     ) -> Verdict:
         """`key` is the call's `Facts.loop_key`: None is its input; "" counts only when it fails."""
-        result = hashlib.blake2b(_encoder.encode(content), digest_size=16).digest()
+        result = _digest(_encoder.encode(content))
         if ok and key == "":
             self._errors.clear()
             return Verdict.GO_ON
-        same = _encoder.encode((call.name, key or call.input)) + result
-        self._last.append(hashlib.blake2b(same, digest_size=16).digest())
+        self._last.append(_mark(call, key, result))
         if ok:
             self._errors.clear()
         else:
@@ -63,3 +62,26 @@ class LoopGuard:
 
     def _same_errors(self) -> bool:
         return len(self._errors) == SAME_ERRORS and len(set(self._errors)) == 1
+
+
+class Repeats:
+    """Fed with every result of a turn, in order: whether the call before it was the same."""
+
+    def __init__(self) -> None:
+        self._last = b""
+
+    def again(
+        self, call: ToolCall, content: tuple[Content, ...], *, key: str | None = None
+    ) -> bool:
+        """Also the same result. A call whose point is to be repeated never is."""
+        mark = _mark(call, key, _digest(_encoder.encode(content)))
+        same, self._last = mark == self._last and key != "", mark
+        return same
+
+
+def _mark(call: ToolCall, key: str | None, result: bytes) -> bytes:
+    return _digest(_encoder.encode((call.name, key or call.input)) + result)
+
+
+def _digest(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=16).digest()

@@ -15,7 +15,7 @@ from gatewright.agent.answers import AnswerPorts, Answers
 from gatewright.agent.conversation import Conversation
 from gatewright.agent.errors import FailureKind, ProviderError
 from gatewright.agent.events import Noticed, TurnEnded, TurnStarted, UserMessage
-from gatewright.agent.guard import LoopGuard, Verdict
+from gatewright.agent.guard import LoopGuard, Repeats, Verdict
 from gatewright.agent.messages import CallPart, TextPart
 from gatewright.agent.providers.protocol import StopReason
 from gatewright.agent.stop import Stop
@@ -134,7 +134,7 @@ class _Turn:
     def __init__(self, ports: Ports, talk: Conversation) -> None:
         self._ports = ports
         self._answers = Answers(ports.answers, talk)
-        self._guard = LoopGuard()
+        self._guard, self._repeats = LoopGuard(), Repeats()
         self._clock = ports.answers.clock
         self._started = self._clock.monotonic()
         self.emit = ports.answers.emit
@@ -198,7 +198,7 @@ class _Turn:
 
     async def _run_calls(self, before: Round, calls: Sequence[CallPart]) -> Round | End:
         self.in_tools = True
-        finished = await run_batch(calls, self._ports.tools)
+        finished = await run_batch(calls, self._ports.tools, self._repeats)
         self.in_tools = False
         if any(item.result.ends_turn for item in finished):
             return End(Stop.USER_REFUSED)

@@ -14,13 +14,22 @@ import msgspec
 
 from gatewright.agent.clock import Clock
 from gatewright.agent.events import AnyEvent, ToolFinished, ToolStarted
+from gatewright.agent.guard import Repeats
 from gatewright.agent.messages import CallPart
 from gatewright.agent.pairing import INTERRUPTED
 from gatewright.agent.result_budget import ResultBudget
 from gatewright.agent.well_formed import formed
-from gatewright.tools.protocol import Executor, Facts, ToolCall, ToolContext, ToolResult
+from gatewright.tools.protocol import (
+    Executor,
+    Facts,
+    TextContent,
+    ToolCall,
+    ToolContext,
+    ToolResult,
+)
 
 SIDE_BY_SIDE = 8
+SAME = TextContent("\nThis call was made just before, with exactly this result.")
 DECLINED = "Not run: the person declined another call of this turn."
 
 
@@ -33,6 +42,8 @@ class BatchPorts(msgspec.Struct, frozen=True):
 
 
 class Finished(msgspec.Struct, frozen=True):
+    """`result` is the tool's own, without what the model is told about repeating itself."""
+
     call: ToolCall
     result: ToolResult
     loop_key: str | None = None
@@ -47,9 +58,11 @@ class _Prepared(msgspec.Struct, frozen=True):
         return not self.part.malformed and not self.facts.error and self.facts.access.concurrent()
 
 
-async def run_batch(parts: Sequence[CallPart], ports: BatchPorts) -> tuple[Finished, ...]:
+async def run_batch(
+    parts: Sequence[CallPart], ports: BatchPorts, repeats: Repeats | None = None
+) -> tuple[Finished, ...]:
     """The results in order. When one `ends_turn`, the calls behind it were not run."""
-    batch = _Batch(ports)
+    batch = _Batch(ports, repeats or Repeats())
     try:
         await batch.run(parts)
     finally:
@@ -59,8 +72,9 @@ async def run_batch(parts: Sequence[CallPart], ports: BatchPorts) -> tuple[Finis
 
 
 class _Batch:
-    def __init__(self, ports: BatchPorts) -> None:
+    def __init__(self, ports: BatchPorts, repeats: Repeats) -> None:
         self._ports = ports
+        self._repeats = repeats
         self._budget = ResultBudget()
         self._keys: dict[str, str | None] = {}
         self._left: dict[str, ToolResult] = {}  # by calls that were interrupted
@@ -157,12 +171,16 @@ class _Batch:
     def _report(self, call: ToolCall, result: ToolResult, ms: int) -> None:
         result = self._budget.fit(result)
         result = msgspec.structs.replace(result, content=formed(result.content))
-        self.done[call.id] = Finished(call, result, self._keys.get(call.id))
+        key = self._keys.get(call.id)
+        self.done[call.id] = Finished(call, result, key)
+        content = result.content
+        if self._repeats.again(call, content, key=key):
+            content = (*content, SAME)
         self._ports.emit(
             ToolFinished(
                 call_id=call.id,
                 ok=result.ok,
-                content=result.content,
+                content=content,
                 view=result.view,
                 data=result.data,
                 summary=result.summary,

@@ -93,7 +93,7 @@ def _values(body: str) -> list[Any]:
             value, at = decoder.raw_decode(body, at)
         except (ValueError, RecursionError):
             return []
-        found += rows(value) if isinstance(value, list) else [value]
+        found += rows(value) or [value]
         if len(found) > CALLS:
             return []
         while at < len(body) and (body[at].isspace() or body[at] in ";,"):
@@ -130,9 +130,9 @@ def _fits(given: Any, spec: ToolSpec, *, any_name: bool) -> bool:
     if isinstance(given, str):
         values = _values(given.strip())
         given = values[0] if len(values) == 1 else None
+    known, keys = _parameters(spec), table(given).keys()
     if not isinstance(given, dict):
         return False
-    known, keys = _parameters(spec), table(given).keys()
     if not keys:
         return not spec.schema.get("required")
     return any_name or bool(keys & known)

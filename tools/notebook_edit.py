@@ -66,6 +66,8 @@ class _Plan(msgspec.Struct, frozen=True):
 def _plan(input: NotebookEditInput, ctx: ToolContext) -> _Plan:
     """What the call would do; ToolFailure where it cannot be done."""
     path = ctx.where.resolve(input.notebook_path)
+    if path.suffix.lower() != ".ipynb":  # said first: reading it would not help
+        raise ToolFailure(f"{path.name} is no notebook (.ipynb). Change it with Edit.")
     old = changeable(path, ctx)
     file = fs.decode(old)
     book = Notebook(file.text)
@@ -78,6 +80,11 @@ def _plan(input: NotebookEditInput, ctx: ToolContext) -> _Plan:
 def _edit(input: NotebookEditInput, ctx: ToolContext) -> ToolResult:
     path = ctx.where.resolve(input.notebook_path)
     made = _plan(input, ctx)
+    if made.new == made.old:
+        return ToolResult.text(
+            f"Unchanged: cell {input.cell_id} of {path} already holds exactly this.",
+            summary="unchanged",
+        )
     change(path, made.old, made.new, ctx)
     return ToolResult(
         ok=True,

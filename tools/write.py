@@ -67,6 +67,12 @@ def _planned(path: Path, content: str, ctx: ToolContext) -> tuple[bytes | None, 
 
 def _write(path: Path, content: str, ctx: ToolContext) -> ToolResult:
     old, data, before = _planned(path, content, ctx)
+    if data == old:
+        return ToolResult.text(
+            f"Unchanged: {path} already holds exactly this.",
+            summary="unchanged",
+            data={"type": "update", "filePath": str(path), "structuredPatch": []},
+        )
     change(path, old, data, ctx)
     shown = diff(ctx.where.shown(path), before, content)
     kind = "create" if old is None else "update"

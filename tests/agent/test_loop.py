@@ -27,7 +27,7 @@ from gatewright.agent.loop import Limits
 from gatewright.agent.messages import ResultTurn, TextPart, UserTurn
 from gatewright.agent.pairing import INTERRUPTED
 from gatewright.agent.stop import Stop
-from gatewright.agent.toolrun import DECLINED
+from gatewright.agent.toolrun import DECLINED, SAME
 from gatewright.tools.protocol import TextContent, ToolCall, ToolResult
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.house import house
@@ -329,3 +329,13 @@ async def test_a_defect_ends_the_turn_and_not_the_session(
         assert "a defect" in caplog.text
         assert [type(event) for event in seen.events].count(TurnStarted) == 2
         assert seen.of(ToolFinished)[0].ok is False
+
+
+async def test_a_repeated_call_gets_its_result_and_one_sentence() -> None:
+    script = 'call: ReadA {"x": 1}\n---\n' * 2 + 'call: ReadA {"x": 2}\n---\nsay: Done.'
+    async with house(script) as built, Recorder(built.session) as seen:
+        built.session.submit("go")
+        await seen.until(TurnEnded)
+        first, second, other = (event.content for event in seen.of(ToolFinished))
+        assert second == (*first, SAME)
+        assert SAME not in other

@@ -126,3 +126,13 @@ async def test_a_cancel_waits_for_the_write(box: Toolbox, monkeypatch: pytest.Mo
     with pytest.raises(asyncio.CancelledError):
         await call
     assert (box.root / "a").read_text(encoding="utf-8") == "x"
+
+
+async def test_the_same_content_again_is_said_and_not_written(box: Toolbox) -> None:
+    await box.said("Write", file_path="a", content="x\n")
+    before = (box.root / "a").stat()
+    result = await box.call("Write", file_path="a", content="x\n")
+    assert (result.ok, result.summary) == (True, "unchanged")
+    after = (box.root / "a").stat()
+    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+    await box.said("Edit", file_path="a", old_string="x", new_string="y")
