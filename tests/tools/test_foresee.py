@@ -113,7 +113,7 @@ HOPELESS: list[tuple[str, dict[str, object], str]] = [
     ("Write", {"file_path": "unread", "content": "x"}, "was not read yet"),
     ("Write", {"file_path": "a.txt/b", "content": "x"}, "a.txt/b"),
     ("Write", {"file_path": "locked.txt", "content": "x"}, "read-only"),
-    ("NotebookEdit", {"notebook_path": "a.txt", "cell_id": "c1"}, "no valid notebook"),
+    ("NotebookEdit", {"notebook_path": "a.txt", "cell_id": "c1"}, "a.txt is no notebook"),
     ("NotebookEdit", {"notebook_path": "n.ipynb", "cell_id": "c9"}, "no cell c9"),
     ("NotebookEdit", {"notebook_path": "none.ipynb", "cell_id": "c1"}, "does not exist"),
 ]
