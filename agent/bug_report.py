@@ -19,6 +19,7 @@ import msgspec
 from gatewright.agent.redact import Redactor
 from gatewright.agent.surroundings import Surroundings
 from gatewright.agent.version import VERSION
+from gatewright.tools.system import private
 from gatewright.tools.system.git import version
 
 TERMINAL = ("TERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "COLORTERM", "LANG", "LC_ALL")
@@ -42,11 +43,10 @@ def write_report(around: Surroundings, told: Told) -> Path:
     """Returns the file, which only the person can read. Raises OSError."""
     stamp = time.strftime("%Y%m%d-%H%M%S")
     folder = around.places.home / "reports"
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    private.folder(folder)
     text = "\n".join([*_head(told), *_machine(around), *_settings(around), *_errors(around)])
     path = folder / f"bug-{stamp}-{os.getpid()}.md"
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+    with open(path, "w", encoding="utf-8", opener=private.opener) as file:
         redacted = Redactor(around.env, around.secrets).text(text)
         file.write(redacted.replace(str(around.where.home), "~") + "\n")
     return path

@@ -7,6 +7,8 @@ import logging
 import os
 from pathlib import Path
 
+from gatewright.tools.system import private
+
 MAX_BYTES = 1024 * 1024
 FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
@@ -24,11 +26,10 @@ class DefectFile(logging.Handler):
 
         text = Redactor(os.environ).text(self.format(record))
         with contextlib.suppress(OSError):  # home is read-only or full
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            private.folder(self._path.parent)
             if self._path.exists() and self._path.stat().st_size > MAX_BYTES:
                 self._path.replace(self._path.with_suffix(".old.log"))
-            descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-            with os.fdopen(descriptor, "a", encoding="utf-8") as file:
+            with open(self._path, "a", encoding="utf-8", opener=private.opener) as file:
                 file.write(text + "\n")
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from gatewright.agent.events import AnyEvent
 from gatewright.agent.surroundings import Surroundings
+from gatewright.tools.system import private
 
 DAY = 86_400.0
 
@@ -51,6 +52,5 @@ def let_old_sessions_go(home: Path, *, days: int, now: Callable[[], float] = tim
     stamp, moment = home / "state" / "cleaned", now()
     with suppress(OSError):  # a home that cannot be written is told elsewhere
         if days and (not stamp.exists() or moment - stamp.stat().st_mtime >= DAY):
-            stamp.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            stamp.touch()
+            private.write(stamp, b"")
             let_go(home, days=days, now=moment)

@@ -6,14 +6,26 @@ import logging
 import logging.handlers
 import os
 from collections.abc import Mapping
+from io import TextIOWrapper
 from pathlib import Path
+from typing import cast
 
 from gatewright.agent.redact import RedactingFilter, Redactor
+from gatewright.tools.system import private
 
 FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 MAX_BYTES = 8 * 1024 * 1024
 KEEP = 10
 MEANT = {"api": "providers", "!api": "!providers"}  # as others call it
+
+
+class _PrivateFile(logging.handlers.RotatingFileHandler):
+    """What is debugged may be anything that was said."""
+
+    def _open(self) -> TextIOWrapper:
+        name, mode, coding = self.baseFilename, self.mode, self.encoding
+        file = open(name, mode, encoding=coding, opener=private.opener)  # noqa: SIM115
+        return cast("TextIOWrapper", file)
 
 
 class Areas(logging.Filter):
@@ -36,13 +48,11 @@ class Areas(logging.Filter):
 def start(folder: Path, areas: str, *, env: Mapping[str, str]) -> Path:
     """Log to a file in `folder`, without the secrets in `env`; returns the file."""
     root = logging.getLogger()
-    folder.mkdir(parents=True, exist_ok=True)
+    private.folder(folder)
     for old in sorted(folder.glob("*.log"))[:-KEEP]:
         old.unlink(missing_ok=True)
     path = folder / f"{os.getpid():07d}.log"
-    handler = logging.handlers.RotatingFileHandler(
-        path, maxBytes=MAX_BYTES, backupCount=1, encoding="utf-8"
-    )
+    handler = _PrivateFile(path, maxBytes=MAX_BYTES, backupCount=1, encoding="utf-8")
     handler.addFilter(RedactingFilter(Redactor(env)))
     handler.addFilter(Areas(areas))
     handler.setFormatter(logging.Formatter(FORMAT))

@@ -15,6 +15,7 @@ import msgspec
 from gatewright.tools.counted import counted
 from gatewright.tools.inert import inert
 from gatewright.tools.protocol import Content, TextContent, ToolResult
+from gatewright.tools.system import private
 
 _CONTINUATION = bytes(range(0x80, 0xC0))
 _numbers = itertools.count(1)
@@ -116,8 +117,7 @@ def _keep(text: str, spill: Path, name: str) -> str:
     path = spill_path(spill, name.lower())
     lines = text.count("\n") + 1
     try:
-        spill.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8", errors="replace")
+        private.write(path, text.encode("utf-8", "replace"))
     except OSError as error:
         return f"[{counted(lines, 'line')}, cut; the whole could not be kept: {error.strerror}]"
     return f"[{counted(lines, 'line')}, cut; the whole is in {path}: Read or Grep it]"

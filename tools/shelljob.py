@@ -30,6 +30,7 @@ from gatewright.tools.protocol import (
     ToolFailure,
 )
 from gatewright.tools.sweep import SHELL_MARK
+from gatewright.tools.system import private
 
 HEAD = 10_000
 TAIL = 18_000
@@ -207,8 +208,10 @@ class ShellJob:
         if self._file is not None or self._written < 0:
             return
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = self._path.open("wb", buffering=0)
+            private.folder(self._path.parent)
+            self._file = open(  # noqa: SIM115  it is written to until the end
+                self._path, "wb", buffering=0, opener=private.opener
+            )
         except OSError:
             self._written = -1  # nowhere to write: head and tail must do
             return

@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from gatewright.tools.protocol import SpawnRequest, ToolContext, ToolFailure
+from gatewright.tools.system import private
 
 _SECONDS = 5.0
 _SIZE = 256 * 1024
@@ -54,5 +55,4 @@ async def snapshot(program: str, env: Mapping[str, str], ctx: ToolContext) -> Pa
 
 
 def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    private.write(path, text.encode())

@@ -16,6 +16,7 @@ import msgspec
 
 from gatewright.tools.blocks import Todo, TodoItem
 from gatewright.tools.protocol import ToolContext, ToolFailure
+from gatewright.tools.system import private
 
 Status: TypeAlias = Literal["pending", "in_progress", "completed"]
 _LOCK_SECONDS = 2.0
@@ -115,8 +116,8 @@ def opened(ctx: ToolContext) -> Generator[TaskList, None, None]:
     folder = ctx.state or ctx.spill
     path = folder / "tasks.json"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with (folder / "tasks.lock").open("a", encoding="utf-8") as lock:
+        private.folder(folder)
+        with open(folder / "tasks.lock", "ab", opener=private.opener) as lock:
             _lock(lock.fileno())
             state = _read(path)
             before = msgspec.json.encode(state)
@@ -124,7 +125,7 @@ def opened(ctx: ToolContext) -> Generator[TaskList, None, None]:
             after = msgspec.json.encode(state)
             if after != before:
                 temporary = path.with_suffix(".new")
-                temporary.write_bytes(after)
+                private.write(temporary, after)
                 temporary.replace(path)
     except OSError as error:
         raise ToolFailure(f"The task list cannot be used: {error.strerror}.") from None

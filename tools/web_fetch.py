@@ -19,6 +19,7 @@ from gatewright.tools.interact import Ask, Option
 from gatewright.tools.output import spill_path
 from gatewright.tools.page import is_text, to_text
 from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
+from gatewright.tools.system import private
 
 LONG = 20_000  # characters above which a small model reads the page, if there is one
 _MODEL_CHARS = 300_000
@@ -151,8 +152,7 @@ def _elsewhere(page: Page, target: Target) -> ToolResult:
 def _binary(page: Page, ctx: ToolContext) -> ToolResult:
     path = spill_path(ctx.spill, "page").with_suffix("")
     try:
-        ctx.spill.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(page.body)
+        private.write(path, page.body)
     except OSError as error:
         raise ToolFailure(f"The body cannot be kept: {error.strerror}.") from None
     kind = page.media_type or "unknown type"

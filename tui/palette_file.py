@@ -14,6 +14,7 @@ from typing import Any
 
 from rich.color import Color, ColorParseError
 
+from gatewright.tools.system.regular import read_regular
 from gatewright.tui.theme import DEFAULT, PALETTES, Palette
 
 MAX_BYTES = 64 * 1024
@@ -63,9 +64,8 @@ def read_palettes(folder: Path) -> tuple[dict[str, Palette], list[str]]:
     problems: list[str] = []
     for path in sorted(folder.glob("*.json")):
         try:
-            if path.stat().st_size > MAX_BYTES:
-                raise ValueError("it is too large")
-            found[path.stem] = read_palette(path.stem, path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
+            text = read_regular(path, MAX_BYTES).decode("utf-8")
+            found[path.stem] = read_palette(path.stem, text)
+        except (OSError, ValueError, RecursionError) as error:
             problems.append(f"Theme {path.name}: {error}.")
     return found, problems

@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from gatewright.agent.events import FileState
+from gatewright.tools.system import private
 from gatewright.tools.system.regular import read_regular
 
 TURNS = 100
@@ -58,10 +59,8 @@ class Blobs:
         name = hashlib.blake2b(data, digest_size=20).hexdigest()
         place = self._folder / name[:2] / name
         if not place.exists():
-            place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             fresh = place.with_suffix(f".{os.getpid()}")
-            fresh.touch(mode=0o600)
-            fresh.write_bytes(data)
+            private.write(fresh, data)
             fresh.replace(place)
         return name
 
@@ -81,9 +80,8 @@ class Blobs:
             lines = [line for line in lines if line]
             lines.append(" ".join(hashes) or "-")
             old, kept = lines[:-TURNS], lines[-TURNS:]
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             fresh = self._index.with_suffix(".new")
-            fresh.write_text("\n".join(kept) + "\n", encoding="utf-8")
+            private.write(fresh, ("\n".join(kept) + "\n").encode())
             fresh.replace(self._index)
             needed = {name for line in kept for name in line.split()}
             for name in {name for line in old for name in line.split()} - needed - {"-"}:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import msgspec
 
+from gatewright.tools.system import private
 from gatewright.tools.system.git import Caller, Git
 from gatewright.tools.system.gitfiles import own_ignores, text_of
 
@@ -84,7 +85,7 @@ class Shadow:
         tree = self._git("write-tree").decode().strip()
         modes = msgspec.json.encode(self._unusual(), order="sorted")
         key = hashlib.blake2b(modes, digest_size=8).hexdigest()
-        (self._modes / key).write_bytes(modes)
+        private.write(self._modes / key, modes)
         if small:
             self._seed()
         return Snapshot(
@@ -95,7 +96,7 @@ class Shadow:
     def _seed(self) -> None:
         """The next session need not read every file again."""
         fresh = self._shared / f"seed.{os.getpid()}"
-        fresh.write_bytes(self._index.read_bytes())
+        private.write(fresh, self._index.read_bytes())
         fresh.replace(self._shared / "seed")
 
     def changes(self, old: str, new: str) -> list[Change]:
@@ -159,21 +160,20 @@ class Shadow:
     def _prepare(self) -> None:
         git = self._shared / "git"
         if not (git / "info" / "attributes").exists():
-            self._modes.mkdir(mode=0o700, parents=True, exist_ok=True)
+            private.folder(self._modes)
             self._git("init", "-q")
-            (git / "info").mkdir(exist_ok=True)
-            (git / "info" / "attributes").write_text(_ATTRIBUTES, encoding="utf-8")
+            private.write(git / "info" / "attributes", _ATTRIBUTES.encode())
         if not self._index.exists():
-            self._index.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            private.folder(self._index.parent)
             if (seed := self._shared / "seed").exists():
-                self._index.write_bytes(seed.read_bytes())
+                private.write(self._index, seed.read_bytes())
             objects = self._root / ".git" / "objects"
             if objects.is_dir():  # what is committed is not stored twice
                 alternates = git / "objects" / "info" / "alternates"
-                alternates.write_text(f"{objects}\n", encoding="utf-8")
+                private.write(alternates, f"{objects}\n".encode())
             theirs = text_of(self._root / ".git" / "info" / "exclude")
             ignored = f"{own_ignores(self._caller.env)}\n{theirs}\n"
-            (git / "info" / "exclude").write_text(ignored, encoding="utf-8")
+            private.write(git / "info" / "exclude", ignored.encode())
 
     def _is_large(self, name: bytes) -> bool:
         try:

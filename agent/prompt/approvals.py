@@ -10,8 +10,11 @@ from pathlib import Path
 import msgspec
 
 from gatewright.agent.errors import GatewrightError
+from gatewright.tools.system import private
+from gatewright.tools.system.regular import read_regular
 
 KEPT = 500
+MAX_BYTES = 4 * 1024 * 1024
 
 
 class Approvals:
@@ -30,15 +33,14 @@ class Approvals:
     def add(self, paths: Sequence[Path]) -> None:
         """Raises GatewrightError when it cannot be kept."""
         try:
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with self._path.with_suffix(".lock").open("a", encoding="utf-8") as lock:
+            private.folder(self._path.parent)
+            with open(self._path.with_suffix(".lock"), "ab", opener=private.opener) as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX)
                 everything = self._read()
                 mine = dict.fromkeys([*everything.get(self._root, ()), *map(str, paths)])
                 everything[self._root] = list(mine)[-KEPT:]
                 fresh = self._path.with_suffix(".new")
-                fresh.write_bytes(msgspec.json.encode(everything))
-                fresh.chmod(0o600)
+                private.write(fresh, msgspec.json.encode(everything))
                 fresh.replace(self._path)
         except OSError as error:
             raise GatewrightError(f"This cannot be kept: {error.strerror}.") from error
@@ -46,7 +48,9 @@ class Approvals:
 
     def _read(self) -> dict[str, list[str]]:
         try:
-            return msgspec.json.decode(self._path.read_bytes(), type=dict[str, list[str]])
+            return msgspec.json.decode(
+                read_regular(self._path, MAX_BYTES), type=dict[str, list[str]]
+            )
         except FileNotFoundError:
             return {}
         except msgspec.DecodeError:

@@ -12,6 +12,7 @@ from gatewright.agent.errors import FailureKind, ProviderError
 
 KEPT_SECONDS = 300.0
 LIMIT_SECONDS = 30.0
+LIMIT_BYTES = 64 * 1024
 
 
 class KeyHelper:
@@ -48,15 +49,16 @@ class KeyHelper:
         )
         try:
             async with asyncio.timeout(LIMIT_SECONDS):
-                out, err = await process.communicate()
+                out, err = await _printed(process)
+                await process.wait()
         except TimeoutError:
             raise self._failure(f"gave no key within {LIMIT_SECONDS:.0f} s") from None
         finally:
             if process.returncode is None:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                await process.wait()
+                await _end(process)
         key = out.decode("utf-8", "replace").strip()
+        if len(out) > LIMIT_BYTES:
+            raise self._failure("printed more than a key can be")
         if process.returncode or not key or "\n" in key:
             said = err.decode("utf-8", "replace").strip()[:200]
             raise self._failure(f"gave no key{': ' if said else ''}{said}")
@@ -67,3 +69,26 @@ class KeyHelper:
             FailureKind.AUTH,
             f"The apiKeyHelper of {self._name} {what}. Run it by hand to see why.",
         )
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """Its pipes are emptied too: a full one that nobody reads would be waited for."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(1.0):
+            await _printed(process)
+            await process.wait()
+
+
+async def _printed(process: asyncio.subprocess.Process) -> tuple[bytes, bytes]:
+    out, err = await asyncio.gather(_some(process.stdout), _some(process.stderr))
+    return out, err
+
+
+async def _some(stream: asyncio.StreamReader | None) -> bytes:
+    """Read to its end; no more is kept than shows that it is too much."""
+    data = bytearray()
+    while stream is not None and (part := await stream.read(LIMIT_BYTES)):
+        data += part[: max(0, LIMIT_BYTES + 1 - len(data))]
+    return bytes(data)

@@ -14,8 +14,10 @@ from typing import Any, Literal, Protocol, TypeAlias, cast
 import msgspec
 
 from gatewright.agent.errors import GatewrightError
+from gatewright.tools.system.regular import read_regular
 
 SERVICE = "gatewright"
+MAX_BYTES = 1024 * 1024
 Place: TypeAlias = Literal["keyring", "file"]
 
 
@@ -89,7 +91,9 @@ class KeyStore:
 
     def _load(self) -> dict[str, StoredKey]:
         try:
-            return msgspec.json.decode(self._path.read_bytes(), type=dict[str, StoredKey])
+            return msgspec.json.decode(
+                read_regular(self._path, MAX_BYTES), type=dict[str, StoredKey]
+            )
         except FileNotFoundError:
             return {}
         except (OSError, msgspec.DecodeError) as error:

@@ -18,7 +18,9 @@ from gatewright.agent.settings.edit import edit
 from gatewright.agent.settings.paths import Places, claude_home
 from gatewright.agent.settings.rulefile import BEHAVIORS, Behavior, text_of
 from gatewright.agent.settings.schema import Settings, Source
+from gatewright.agent.settings.settled import MAX_BYTES
 from gatewright.agent.settings.sources import dotted
+from gatewright.tools.system.regular import read_regular
 
 LATER = "not supported here yet"
 OWN_MODELS = ("haiku", "sonnet", "opus")
@@ -114,7 +116,7 @@ def _copy(path: Path, target: Path, source: Source, check: Check) -> Copy | None
 def _read(path: Path) -> dict[str, Any] | None:
     """None where there is no file. Raises Broken, with the file in its words."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_regular(path, MAX_BYTES).decode("utf-8-sig")
         return parse_object(text) if text.strip() else {}
     except (FileNotFoundError, NotADirectoryError):
         return None
@@ -124,7 +126,7 @@ def _read(path: Path) -> dict[str, Any] | None:
     except UnicodeDecodeError as error:
         raise Broken(f"{path} is not valid UTF-8") from error
     except OSError as error:
-        raise Broken(f"{path} cannot be read: {error.strerror}") from error
+        raise Broken(f"{path} cannot be read: {error.strerror or error}") from error
 
 
 def _translated(theirs: dict[str, Any], left: list[Left]) -> Iterator[tuple[str, Any]]:

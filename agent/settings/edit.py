@@ -17,6 +17,9 @@ from typing import Any, cast
 
 from gatewright.agent.errors import SettingsError
 from gatewright.agent.settings.broken import Broken, parse_object
+from gatewright.agent.settings.settled import MAX_BYTES
+from gatewright.tools.system import private
+from gatewright.tools.system.regular import read_regular
 
 LOCK_SECONDS = 5.0
 
@@ -24,7 +27,7 @@ LOCK_SECONDS = 5.0
 def edit(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
     """Apply `change` to the JSON object in `path`, keeping every other key and its order."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        private.folder(path.parent)
         with locked(path):
             text = _read(path)
             values = _parse(path, text)
@@ -113,7 +116,7 @@ def replace(path: Path, text: str) -> None:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8-sig")
+        return read_regular(path, MAX_BYTES).decode("utf-8-sig")
     except FileNotFoundError:
         return ""
     except UnicodeDecodeError as error:

@@ -16,6 +16,8 @@ import msgspec
 
 from gatewright.agent.errors import SettingsError
 from gatewright.agent.settings.paths import Places, user_home
+from gatewright.agent.settings.settled import MAX_BYTES
+from gatewright.tools.system.regular import read_regular
 
 MAX_LINK_BYTES = 8192
 
@@ -34,8 +36,8 @@ class TrustStore:
     def roots(self) -> dict[str, Any]:
         """Trusted roots, with when they were added."""
         try:
-            values: Any = msgspec.json.decode(self.path.read_bytes())
-        except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+            values: Any = msgspec.json.decode(read_regular(self.path, MAX_BYTES))
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return {}
         if not isinstance(values, dict):
             return {}

@@ -25,6 +25,7 @@ from gatewright.agent.messages import AssistantPart, CallPart, TextPart, Usage
 from gatewright.agent.transcript.place import project_folder, transcript_file
 from gatewright.agent.version import VERSION
 from gatewright.tools.protocol import Content, ImageContent, TextContent
+from gatewright.tools.system import private
 
 TARGETS = ("file_path", "command", "pattern", "path", "url", "notebook_path", "description")
 
@@ -65,12 +66,11 @@ def import_claude(source: Path, home: Path) -> Path:
     header = wire.Header(
         version=wire.VERSION, id=session, cwd=cwd, created=_time(talk[0]), app=VERSION
     )
-    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    private.folder(target.parent)
     fresh = target.with_suffix(".new")
-    with fresh.open("wb") as out:
+    with open(fresh, "wb", opener=private.opener) as out:
         out.write(wire.encode_header(header))
         out.writelines(wire.encode(envelope, session) for envelope in _envelopes(records))
-    fresh.chmod(0o600)
     fresh.replace(target)
     return target
 

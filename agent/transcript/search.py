@@ -18,6 +18,7 @@ from gatewright.agent.errors import SessionError
 from gatewright.agent.events import AnyEvent, AssistantMessage, TitleChanged, UserMessage
 from gatewright.agent.messages import TextPart
 from gatewright.tools.protocol import TextContent
+from gatewright.tools.system import private
 
 if TYPE_CHECKING:
     import sqlite3
@@ -71,7 +72,7 @@ def search(home: Path, words: str, *, limit: int = FOUND) -> list[Hit]:
 def _opened(index: Path) -> sqlite3.Connection:
     import sqlite3  # noqa: PLC0415  lazy: 5 ms
 
-    index.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    private.folder(index.parent)
     database = sqlite3.connect(index, timeout=5.0)
     index.chmod(0o600)
     database.execute("pragma journal_mode = wal")

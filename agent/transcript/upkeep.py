@@ -14,6 +14,7 @@ from gatewright.agent import wire
 from gatewright.agent.errors import SessionError
 from gatewright.agent.transcript.backwards import lines_backwards
 from gatewright.agent.transcript.writer import TranscriptLock
+from gatewright.tools.system import private
 
 DAY = 86_400.0
 BESIDE = (".torn", ".jsonl.bak", ".turn")
@@ -39,7 +40,7 @@ def repair(path: Path) -> Repaired:
         if headed and not dropped and not rejoined:
             return Repaired(len(lines), 0, 0, None)
         fresh, backup = path.with_suffix(".jsonl.new"), path.with_suffix(".jsonl.bak")
-        with fresh.open("wb") as out:
+        with open(fresh, "wb", opener=private.opener) as out:
             out.write(wire.encode_header(header))
             out.writelines(line + b"\n" for line in lines)
             out.flush()

@@ -22,6 +22,7 @@ from gatewright.agent.errors import SessionError
 from gatewright.agent.events import Envelope, TitleChanged, TurnEnded, UserMessage
 from gatewright.agent.hub import Subscription
 from gatewright.agent.ids import new_id
+from gatewright.tools.system import private
 
 UNSAVED_LIMIT = 64 * 1024 * 1024
 CHUNK = 1024 * 1024
@@ -140,7 +141,7 @@ class TranscriptWriter:
             self._warn(f"This session is being saved again ({self._path}).")
 
     def _open(self) -> int:
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        private.folder(self._path.parent)
         file = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
         if not self._lock.took(self._path):
             os.close(file)
@@ -194,7 +195,7 @@ class TranscriptWriter:
         if not tail:
             return
         aside = self._path.with_suffix(".torn")
-        with aside.open("ab") as out:
+        with open(aside, "ab", opener=private.opener) as out:
             out.write(tail + b"\n")
         os.ftruncate(file, size - len(tail))
 

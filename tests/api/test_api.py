@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from pathlib import Path
@@ -26,6 +27,9 @@ from gatewright.tools.interact import Answer, Ask
 from tests.fakes.model_server import ModelServer
 
 RUN = 'call: Bash {"command": "echo hi > ran"}\n---\nsay: Done.\n'
+
+
+NO_TITLES = '{"smallModel": "demo"}'  # what names a session needs no server
 
 
 class Place:
@@ -91,7 +95,7 @@ async def test_a_consent_that_is_no_answer_is_told_and_permits_nothing(
         return answer
 
     place: Place = await serve(RUN)
-    async with place.client(consent) as client:
+    async with place.client(consent, settings=NO_TITLES) as client:
         with pytest.raises(kind, match=r"Answer|There is no option 'onec'; there are once"):
             await client.answer("go")
     assert not (place.project / "ran").exists()
@@ -186,3 +190,22 @@ async def test_the_session_is_there_for_the_rest(serve: Callable[..., Any]) -> N
         assert client.session.set_mode("plan") == "plan"
         events = [event async for event in client.ask("go")]
     assert any(isinstance(event, AssistantMessage) for event in events)
+
+
+async def test_nobody_else_looks_into_what_a_session_leaves(serve: Callable[..., Any]) -> None:
+    """Whatever the umask; the project's own files keep to it."""
+    script = RUN.replace("echo hi > ran", "seq 200000; echo hi > ran")
+    before = os.umask(0)
+    try:
+        place: Place = await serve(script)
+        async with place.client(yes, settings=NO_TITLES) as client:
+            await client.answer("go")
+        own = Path(place.env["HOME"]) / ".gatewright"
+        found = [own, *own.rglob("*")]
+        kept = [path for path in found if path.is_file()]
+        assert any("spill" in path.parts for path in kept)
+        assert any(path.suffix == ".jsonl" for path in kept)
+        assert [path for path in found if path.lstat().st_mode & 0o077] == []
+        assert (place.project / "ran").stat().st_mode & 0o777 == 0o666
+    finally:
+        os.umask(before)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import resource
 import stat
 from contextlib import aclosing
 from pathlib import Path
@@ -119,6 +120,22 @@ async def test_a_hanging_helper_is_ended(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.timeout(30)
+@pytest.mark.parametrize("where", ["", " >&2"])
+async def test_a_helper_that_never_stops_printing_is_ended(
+    monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    monkeypatch.setattr("gatewright.agent.providers.keyhelper.LIMIT_SECONDS", 0.3)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(ProviderError, match="apiKeyHelper of x gave no key within"):
+        await helper(f"yes{where}", [0.0]).key()
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 20 * 1024
+
+
+async def test_a_helper_that_prints_too_much_is_told() -> None:
+    with pytest.raises(ProviderError, match="printed more than a key can be"):
+        await helper("head -c 1000000 /dev/zero | tr '\\0' x", [0.0]).key()
+
+
 def test_a_helper_and_a_package_do_not_go_together() -> None:
     settings = {"anthropic": ProviderSettings(transport="sdk", api_key_helper="echo k")}
     with pytest.raises(ProviderError, match="transport http only"):

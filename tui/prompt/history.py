@@ -14,6 +14,9 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+from gatewright.tools.system import private
+from gatewright.tools.system.regular import open_regular
+
 MAX = 1000
 MAX_KEPT = 20_000  # characters of one entry that is worth a file
 MAX_READ = 2_000_000  # bytes from the end of the file
@@ -92,8 +95,8 @@ class History:
             return
         line = json.dumps({"text": text, "at": round(self._now(), 3), "project": self.project})
         with contextlib.suppress(OSError):
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            with self._path.open("a", encoding="utf-8") as file:
+            private.folder(self._path.parent)
+            with open(self._path, "a", encoding="utf-8", opener=private.opener) as file:
                 file.write(line + "\n")
 
     def older(self, current: str) -> str | None:
@@ -141,7 +144,7 @@ def _replace(path: Path, entries: Iterable[Sent]) -> None:
 def _read(path: Path, most: int) -> list[Sent]:
     """The entries at the end of a file; lines that cannot be read are left out."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             used = os.fstat(file.fileno()).st_mtime
             file.seek(0, os.SEEK_END)
             file.seek(max(0, file.tell() - most))
