@@ -13,6 +13,7 @@ from gatewright.agent.events import AnyEvent, FileSaved, FileState
 from gatewright.agent.prompt.approvals import Approvals
 from gatewright.agent.prompt.memory import LOCAL_NAMES, NAMES, Memory
 from gatewright.agent.surroundings import Surroundings
+from gatewright.tools.system import private
 
 LINE_LIMIT = 2_000
 
@@ -65,7 +66,7 @@ class MemoryBook:
     def _add(self, text: str, kind: str) -> tuple[Path, str]:
         path = self.target(kind)
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            private.folder(path.parent)
             _append(path, text)
         except OSError as error:
             raise GatewrightError(f"{path} cannot be written: {error.strerror}.") from error

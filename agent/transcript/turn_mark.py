@@ -10,6 +10,7 @@ import os
 from pathlib import Path
 
 from gatewright.agent.events import Envelope, TurnEnded, TurnStarted
+from gatewright.tools.system import private
 
 SUFFIX = ".turn"
 CUT = (
@@ -32,7 +33,7 @@ class TurnMark:
         with contextlib.suppress(OSError):  # then a cut answer goes untold, and nothing else
             match envelope.event:
                 case TurnStarted():
-                    self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                    private.folder(self._path.parent)
                     os.close(os.open(self._path, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600))
                 case TurnEnded():
                     self._path.unlink(missing_ok=True)

@@ -161,7 +161,7 @@ class TranscriptWriter:
         """Somebody deleted the file under us; the open one still holds all that it had."""
         size = os.fstat(deleted).st_size
         tail = torn_tail(deleted, size)
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        private.folder(self._path.parent)
         with suppress(FileExistsError):  # already another: what was in it is not ours to copy
             _copy(deleted, size - len(tail), self._path)
         self._unsaved[:0] = tail

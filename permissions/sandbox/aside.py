@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from gatewright.permissions.sandbox import beneath
+from gatewright.tools.system import private
 
 ASIDE = "set-aside"  # below our own state
 _LIST = "items.jsonl"
@@ -131,7 +132,7 @@ class Aside:
     def open(self) -> Batch:
         """A new batch. Raises OSError where nothing can be written at all."""
         try:
-            Path(self.place).mkdir(mode=0o700, parents=True, exist_ok=True)
+            private.folder(Path(self.place))
             return self._next(self.place)
         except OSError:
             return self._next(tempfile.mkdtemp(prefix="gatewright-aside-"))

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from gatewright.tools.system import private
+
 RECEIPTS = "sandbox"  # below our own state
 _MOST = 64 * 1024 * 1024
 
@@ -51,7 +53,7 @@ class Receipt:
     def _open(self) -> bool:
         if self.place is None:
             return False
-        self.place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        private.folder(self.place)
         for number in range(1000):
             path = f"{self.place}/{os.getpid()}-{number}"
             try:

@@ -79,7 +79,7 @@ def test_a_settings_file_is_not_changed(tmp_path: Path, put: Put) -> None:
 def test_anothers_settings_are_left_out(tmp_path: Path, put: Put) -> None:
     put(tmp_path / "p" / ".claude" / "settings.json")
     places = Places(home=tmp_path / "h", root=tmp_path / "p")
-    (copy,) = survey(places, {"HOME": str(tmp_path / "home")}, lambda *_: "")
+    (copy,) = survey(places, {"HOME": str(tmp_path / "home")}, lambda rule, behavior, source: "")
     assert copy.values == {}
     assert "cannot be read" in copy.left[0].what
 

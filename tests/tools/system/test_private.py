@@ -12,6 +12,7 @@ import pytest
 
 from gatewright.agent import log
 from gatewright.tools.system import private
+from tests.guards.sources import own_sources
 
 
 @pytest.fixture(autouse=True)
@@ -65,3 +66,13 @@ def test_the_log_is_private_and_so_is_the_one_that_follows_it(
             root.removeHandler(handler)
             handler.close()
         root.setLevel(level)
+
+
+# A file of the project is put back with its folders.
+OTHERS = {"agent/history/restore.py"}
+
+
+def test_folders_are_made_here_and_nowhere_else() -> None:
+    """`mkdir(mode=0o700, parents=True)` makes the parents with the umask's mode."""
+    making = {source.path for source in own_sources() if "parents=True" in source.text}
+    assert making == OTHERS, "use tools.system.private.folder for folders of our own home"
