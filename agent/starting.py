@@ -43,10 +43,13 @@ def manner(options: LaunchOptions) -> Manner:
 
 
 def require_known_tools(options: LaunchOptions, unknown: Callable[[str], str]) -> None:
-    """Raises UsageError for a rule of --disallowedTools that would forbid nothing."""
+    """Raises UsageError for what --disallowedTools would not forbid, and --tools not offer."""
     for rule in options.disallowed_tools:
         if told := unknown(rule):
             raise UsageError(f"--disallowedTools {rule} would forbid nothing. {told}")
+    for name in options.tools or ():
+        if told := unknown(name):
+            raise UsageError(f"--tools {name} would offer nothing. {told}")
 
 
 def settled(options: LaunchOptions, chosen_mode: Callable[[str], str]) -> LaunchOptions:

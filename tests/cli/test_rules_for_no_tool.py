@@ -20,13 +20,21 @@ def test_a_denial_of_no_tool_starts_nothing(program: Program, rule: str) -> None
     assert "would forbid nothing. No tool is called Bsh. Did you mean Bash?" in done.stderr
 
 
+def test_an_offer_of_no_tool_starts_nothing(program: Program) -> None:
+    done = program.run(*ASKED, "--tools", "Read,Raed")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--tools Raed would offer nothing. No tool is called Raed. Did you mean" in done.stderr
+    assert program.run(*ASKED, "--tools", "Read,Task,grep").stderr == ""
+    assert program.run(*ASKED, "--tools", "default").stderr == ""
+
+
 @pytest.mark.parametrize("rule", ["Agent", "Task", "mcp__github", "bash", "Skill(x)"])
 def test_a_denial_of_what_others_have_starts(program: Program, rule: str) -> None:
     done = program.run(*ASKED, "--disallowedTools", rule)
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("format", ["text", "json"])
+@pytest.mark.parametrize("format", ["text", "json", "stream-json"])
 def test_other_rules_are_said_and_the_session_goes_on(program: Program, format: str) -> None:
     own = program.home / ".gatewright" / "settings.json"
     settings = {"smallModel": "demo", "permissions": {"deny": ["Bsh"], "ask": ["Raed", "Agent"]}}

@@ -27,11 +27,11 @@ alone.
 
 Flags may be written in kebab-case or camelCase. `--allowedTools`, `--disallowedTools`, `--tools`
 and `--add-dir` take several values (`--allowedTools Bash Edit "fix it"`): a further word is a value
-when it names a tool or a rule, or is a directory; the first that is neither is the prompt, and so is
-what stands behind `--`. `--debug` takes areas (`agent`, `api`, `asyncio`, `mcp`, `permissions`,
-`providers`, `tools`, `tui`, with `!` for all but it), any other name behind `=`. A prompt that is a
-list (`- fix it`) is a prompt; any other that begins with a dash goes behind `--`. `-p /name` runs a
-command, and one that does not exist is an error, unless there is such a path.
+when it names a tool or a rule, or is a directory; the first that is neither is the prompt, and so
+is what stands behind `--`. `--debug` takes areas (`agent`, `api`, `asyncio`, `mcp`, `permissions`,
+`providers`, `tools`, `tui`, with `!` for all but it), any other name behind `=`. A prompt that is
+a list (`- fix it`) is a prompt; any other that begins with a dash goes behind `--`. `-p /name` runs
+a command, and one that does not exist is an error, unless there is such a path.
 
 Complete them with `source <(agent completion bash)`: modes, models, sessions, sub-commands with
 their own flags.
