@@ -15,7 +15,7 @@ import msgspec
 from gatewright.agent.cache_watch import CacheWatch
 from gatewright.agent.clock import Clock
 from gatewright.agent.conversation import Conversation
-from gatewright.agent.errors import FailureKind, ProviderError
+from gatewright.agent.errors import FailureKind, ModelLoading, ProviderError
 from gatewright.agent.events import (
     AnyEvent,
     AssistantMessage,
@@ -69,6 +69,7 @@ class Answers:
         self._raised = False
         self._compacted = False
         self._stalls = 0
+        self._loads = 0  # of the attempts at this answer: the server was loading its model
         self._overloads = 0
         self._owed = 0.0  # dollars of attempts that were dropped, in no message yet
         self.usage = Usage()
@@ -78,7 +79,7 @@ class Answers:
 
     async def next(self) -> Assembly:
         """The next complete answer, kept as an AssistantMessage. Raises ProviderError."""
-        attempt = 0
+        attempt = self._loads = 0
         await self._ports.make_room(self.model)
         while True:
             attempt += 1
@@ -149,7 +150,7 @@ class Answers:
                 return False
             self._ports.emit(ImagesDropped(reason=str(error)))
             return True
-        if error.kind is not FailureKind.OVERLOADED:
+        if error.kind is not FailureKind.OVERLOADED or isinstance(error, ModelLoading):
             return False
         self._overloads += 1
         if self._overloads < OVERLOADS or (other := self._ports.fallbacks()) is None:
@@ -162,22 +163,31 @@ class Answers:
     async def _wait(self, error: ProviderError, attempt: int) -> None:
         """Wait before another attempt, or raise the error when there is none."""
         ports = self._ports
-        if isinstance(error, Stalled):
-            self._stalls += 1
-            if self._stalls > STALLS:
-                raise error
-        unheard = error.kind is FailureKind.TRANSPORT and not (ports.patient or self.requests)
-        if unheard and attempt >= FIRST_TRIES:
-            raise error
-        seconds = ports.retry_in(error, attempt)
+        if isinstance(error, ModelLoading):
+            self._loads += 1
+            tries, most = self._loads, 0  # by the clock
+        else:
+            tries = attempt - self._loads
+            most = self._most(error, tries)
+        seconds = ports.retry_in(error, tries) if not most or tries < most else None
         if seconds is None:
+            error.tries = tries
             raise error
+        again = max(0, most - 1)
         ports.emit(
-            RetryScheduled(
-                attempt=attempt, attempts=ports.attempts, seconds=seconds, reason=str(error)
-            )
+            RetryScheduled(attempt=tries, attempts=again, seconds=seconds, reason=str(error))
         )
         await ports.clock.sleep(seconds)
+
+    def _most(self, error: ProviderError, tries: int) -> int:
+        """How often it is asked at most while it fails like this: what is told is what is done."""
+        ports, most = self._ports, self._ports.attempts
+        if isinstance(error, Stalled):
+            self._stalls += 1
+            most = min(most, tries + STALLS - self._stalls + 1)
+        if error.kind is FailureKind.TRANSPORT and not (ports.patient or self.requests):
+            most = min(most, FIRST_TRIES)
+        return most
 
     def _watch_cache(self, assembly: Assembly) -> None:
         ports = self._ports

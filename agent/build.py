@@ -76,7 +76,7 @@ from gatewright.permissions.sandbox.restrictions import restrictions
 from gatewright.permissions.world import git_dirty, git_keeps
 from gatewright.tools.fs import ReadLedger
 from gatewright.tools.proc import spawn
-from gatewright.tools.protocol import Asker, Hit, ToolContext, ToolFailure
+from gatewright.tools.protocol import Asker, Hit, ToolContext, ToolFailure, ToolSpec
 from gatewright.tools.registry import ALONE, INTERACTIVE, BuiltinTools
 from gatewright.tools.sweep import sweep_abandoned
 
@@ -113,8 +113,8 @@ async def open_session(
     reader = PageReader(lambda: small_model(around, start, opener))
     if not interactive:
         briefing.begin()
-    opener = ModelOpener(live, tools, start.id, briefing)
-    names = [spec.name for spec in tools.specs()]
+    opener = ModelOpener(live, lambda: _offered(tools, policy), start.id, briefing)
+    names = [spec.name for spec in _offered(tools, policy)]
     announce(base, policy.current(), names, (*policy.problems, *sandbox.problems, *left))
     spending = Spending()
     spending.restore(envelope.event for envelope in start.stored)
@@ -145,6 +145,11 @@ async def open_session(
             spending=spending,
         )
     )
+
+
+def _offered(tools: BuiltinTools, policy: Policy) -> list[ToolSpec]:
+    """What the model is told of: not what would be refused whatever it asks."""
+    return [spec for spec in tools.specs() if not policy.wholly_denied(spec.name)]
 
 
 def _beside(

@@ -4,6 +4,8 @@
     +-- SettingsError        a settings file or flag is wrong
     +-- SessionError         a transcript cannot be found, read or locked
     +-- ProviderError        a model request failed, in one of seven kinds
+        +-- ModelLoading     the server will answer once it has the model in memory
+        +-- UnknownModel     the server knows no model of that name
 
 Tools raise `tools.protocol.ToolFailure`; everything else that escapes is a defect.
 """
@@ -50,3 +52,12 @@ class ProviderError(GatewrightError):
         self.kind = kind
         self.status = status
         self.retry_after = retry_after
+        self.tries = 1  # how often it was asked before this was given up
+
+
+class ModelLoading(ProviderError):
+    """Waited for by the clock, not by a number of tries."""
+
+
+class UnknownModel(ProviderError):
+    pass

@@ -13,7 +13,7 @@ import msgspec
 
 from gatewright.agent.answers import AnswerPorts, Answers
 from gatewright.agent.conversation import Conversation
-from gatewright.agent.errors import FailureKind, ProviderError
+from gatewright.agent.errors import FailureKind, ModelLoading, ProviderError
 from gatewright.agent.events import Noticed, TurnEnded, TurnStarted, UserMessage
 from gatewright.agent.guard import LoopGuard, Repeats, Verdict
 from gatewright.agent.messages import CallPart, TextPart
@@ -123,11 +123,14 @@ def _stop_for(error: ProviderError) -> Stop:
 
 def _told(error: ProviderError) -> str:
     """What ended the turn; how long the server wanted us to wait is not lost with it."""
+    if isinstance(error, ModelLoading):
+        return f"{error} It took too long; try again once it is loaded."
+    tried = f" Given up after {error.tries} tries." if error.tries > 1 else ""
     wanted = error.retry_after or 0.0
     if wanted < 1:
-        return str(error)
+        return f"{error}{tried}"
     wait = f"{wanted:.0f} s" if wanted < 120 else f"{wanted / 60:.0f} min"
-    return f"{error} It asks to wait {wait}."
+    return f"{error}{tried} It asks to wait {wait}; try again then."
 
 
 class _Turn:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from gatewright.agent.briefing import Briefing
@@ -17,7 +17,7 @@ from gatewright.agent.readable import Readable
 from gatewright.agent.request import RequestFrame
 from gatewright.agent.structured import Shape
 from gatewright.agent.surroundings import Surroundings
-from gatewright.tools.protocol import JsonObject, ToolSource
+from gatewright.tools.protocol import JsonObject, ToolSpec
 
 NO_MODEL = (
     "No model is set up. Set ANTHROPIC_API_KEY or OPENAI_API_KEY, keep a key with `agent login` "
@@ -29,11 +29,16 @@ USUAL_OUTPUT = 32_000  # more is asked for only by an answer that needs it
 
 class ModelOpener:
     def __init__(
-        self, live: LiveSettings, tools: ToolSource, session: str, briefing: Briefing
+        self,
+        live: LiveSettings,
+        offered: Callable[[], Sequence[ToolSpec]],
+        session: str,
+        briefing: Briefing,
     ) -> None:
         self._live = live
         self.briefing = briefing
-        self._tools = tools
+        self._offered = offered
+        self._tools: tuple[ToolSpec, ...] | None = None
         self._session = session
 
     def __call__(self, name: str, effort: str) -> OpenModel:
@@ -47,7 +52,7 @@ class ModelOpener:
         frame = RequestFrame(
             model=opened.model,
             system=self.briefing.blocks(),
-            tools=tuple(sorted(self._tools.specs(), key=lambda spec: spec.name)),
+            tools=self._frozen(),
             max_output=usual,
             raised_output=most,
             effort=facts.effort(effort or around.settings.effort),
@@ -62,6 +67,12 @@ class ModelOpener:
             price=facts.cost,
             lack=opened.lack,
         )
+
+    def _frozen(self) -> tuple[ToolSpec, ...]:
+        """The tools as they were offered first: requests of a session begin with the same bytes."""
+        if self._tools is None:
+            self._tools = tuple(sorted(self._offered(), key=lambda spec: spec.name))
+        return self._tools
 
     def _no_model(self) -> str:
         """What to do about it; a model server on this machine is offered, never chosen."""

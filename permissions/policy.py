@@ -19,6 +19,7 @@ from gatewright.permissions.patterns import Patterns
 from gatewright.permissions.recent import Recent
 from gatewright.permissions.rules import (
     SOURCES,
+    Bare,
     Behavior,
     RuleSet,
     RuleTexts,
@@ -177,6 +178,13 @@ class Policy:
     def problems(self) -> tuple[str, ...]:
         """What is wrong with the rules, one sentence each."""
         return remarks(self._texts(), self.rules().problems)
+
+    def wholly_denied(self, tool: str) -> bool:
+        """A deny rule forbids the tool whatever it is asked to do."""
+        from gatewright.permissions.subject import covers_tool  # noqa: PLC0415  lazy: with a call
+
+        bare = (rule for rule in self.rules().deny if isinstance(rule.form, Bare))
+        return any(covers_tool(rule, tool) for rule in bare)
 
     def rules(self) -> RuleSet:
         if self._rules is None:

@@ -9,26 +9,35 @@ from typing import TYPE_CHECKING
 from gatewright.agent.errors import FailureKind, ProviderError
 from gatewright.agent.providers.api import Api
 from gatewright.agent.providers.catalog import ModelFacts
+from gatewright.agent.providers.errors import Tried
 from gatewright.agent.providers.presets import Endpoint
 from gatewright.agent.providers.protocol import Provider
 from gatewright.agent.providers.streamed import StreamedProvider
 from gatewright.agent.providers.transport.http import DirectTransport
+from gatewright.agent.providers.transport.port import Timeouts
 from gatewright.agent.providers.wire import HeaderSource, HttpWire
 
 if TYPE_CHECKING:
     from gatewright.agent.providers.keyhelper import KeyHelper
 
 USER_AGENT = "gatewright/0.1.0"
+LISTING = Timeouts(connect=3.0, write=3.0, idle=5.0)
 
 
 def open_direct(
     server: Endpoint, facts: Callable[[str], ModelFacts], env: Mapping[str, str]
 ) -> Provider:
     api = api_of(server, facts, server.type)
-    url = base_url(server, server.type) + api.path
+    tried = Tried(base_url(server, server.type), api.path)
     source = header_source(server, env)
-    wire = HttpWire(server.name, url=url, transport=DirectTransport(env), headers=source)
-    return StreamedProvider(server.name, api=api, wire=wire)
+    wire = HttpWire(server.name, tried=tried, transport=DirectTransport(env), headers=source)
+
+    async def offered() -> tuple[str, ...]:
+        from gatewright.agent.providers.listing import look  # noqa: PLC0415  lazy: a wrong name only
+
+        return await look(server, env, LISTING) or ()
+
+    return StreamedProvider(server.name, api=api, wire=wire, offered=offered)
 
 
 class FixedHeaders:

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from gatewright.agent.errors import FailureKind, ProviderError
+from gatewright.agent.errors import FailureKind, ModelLoading, ProviderError, UnknownModel
 from gatewright.agent.providers.foreign import Unreadable, decoded, rows, table, text
 
 _LONGEST = 400
@@ -57,7 +57,23 @@ _STATUS = {
     503: FailureKind.OVERLOADED,
     529: FailureKind.OVERLOADED,
 }
+_PASSING = frozenset({408, 409, 425, 429})  # of 4xx: the same request may succeed later
+_RETRIED = frozenset({FailureKind.RATE, FailureKind.OVERLOADED, FailureKind.TRANSPORT})
+_LOADING = re.compile(r"\bloading\b|warming up", re.IGNORECASE)
+_PLACE = "country|region|territory|location"
+_UNSERVED = "not supported|not available|unsupported|restricted"
+_REGION = re.compile(
+    rf"({_PLACE})\b.{{0,40}}({_UNSERVED})|({_UNSERVED}).{{0,60}}({_PLACE})", re.IGNORECASE
+)
+_NO_MODEL = re.compile(
+    r"\bmodel\b.*(not found|not exist|unknown|not available|no such)"
+    r"|^model: |(unknown|invalid|no such) model",
+    re.IGNORECASE,
+)
 _NEXT = {FailureKind.AUTH: " Check it, or run `agent login`."}
+_FORBIDDEN = "{who} does not let this key do that{status}{said}"
+_REGION_CODE = "unsupported_country_region_territory"
+_NO_PAGE = frozenset({"", "not found", "404 page not found", "404 not found", "no route matched"})
 _SENTENCE = {
     FailureKind.AUTH: "{who} did not accept the key{status}{said}",
     FailureKind.QUOTA: "{who} reports no credit or quota left{status}{said}",
@@ -69,16 +85,68 @@ _SENTENCE = {
 }
 
 
+class Tried(msgspec.Struct, frozen=True):
+    """Where a request went, as far as a person can set it right."""
+
+    base: str
+    path: str
+
+    def nothing(self, who: str) -> str:
+        end = "" if self.base.endswith("/v1") or self.path.startswith("/v1") else ", often with /v1"
+        return f"{who} has no {self.path} below {self.base} (404). Check the base URL{end}."
+
+
 def failure_of(
-    status: int, headers: Mapping[str, str], body: bytes, *, who: str = "The model server"
+    status: int,
+    headers: Mapping[str, str],
+    body: bytes,
+    *,
+    who: str = "The model server",
+    tried: Tried | None = None,
 ) -> ProviderError:
     """The failure an HTTP answer other than 200 stands for. `headers` have lower-case names."""
     message, codes = _read(body)
+    if special := _special(status, message, codes, who, tried):
+        return special
     if 300 <= status < 400:
         place = headers.get("location", "elsewhere")
         message = f"it redirects to {place}; set that as the base URL"
     kind = _kind(status, codes, message)
     return failure(kind, message, who=who, status=status, retry_after=retry_after(headers))
+
+
+def _special(
+    status: int, message: str, codes: tuple[str, ...], who: str, tried: Tried | None
+) -> ProviderError | None:
+    """What needs another sentence than its kind has."""
+    said, message = _said(message), message[:_LONGEST]
+    if status == 503 and _LOADING.search(message):
+        return ModelLoading(FailureKind.OVERLOADED, f"{who} is loading the model{said}", status=503)
+    if status in (400, 404) and ("model_not_found" in codes or _NO_MODEL.search(message)):
+        text = f"{who} refused the request ({status}){said}"
+        return UnknownModel(FailureKind.REFUSED, text, status=status)
+    if (
+        status == 404
+        and tried is not None
+        and " ".join(message.split()).strip(" .").lower() in _NO_PAGE
+    ):
+        return ProviderError(FailureKind.REFUSED, tried.nothing(who), status=404)
+    if status in (403, 451) and (_REGION.search(message) or _REGION_CODE in codes):
+        text = (
+            f"{who} does not serve your region ({status}){said} "
+            "The key is not the problem: use another provider, or a network it serves."
+        )
+        return ProviderError(FailureKind.REFUSED, text, status=status)
+    return None
+
+
+def _said(message: str) -> str:
+    """A server's words as the end of a sentence."""
+    said = _SECRET.sub("[key]", " ".join(message.split()))
+    if len(said) > _LONGEST:
+        said = f"{said[:_LONGEST]}…"
+    text = f": {said}" if said else "."
+    return text if text.endswith((".", "!", "?", "…")) else f"{text}."
 
 
 def failure_in_stream(error: object, *, who: str = "The model server") -> ProviderError:
@@ -96,16 +164,9 @@ def failure(
     status: int = 0,
     retry_after: float | None = None,
 ) -> ProviderError:
-    said = _SECRET.sub("[key]", " ".join(message.split()))
-    if len(said) > _LONGEST:
-        said = f"{said[:_LONGEST]}…"
-    sentence = _SENTENCE[kind].format(
-        who=who,
-        status=f" ({status})" if status else "",
-        said=f": {said}" if said else ".",
-    )
-    if not sentence.endswith((".", "!", "?", "…")):
-        sentence += "."
+    where = f" ({status})" if status else ""
+    template = _FORBIDDEN if status == 403 and kind is FailureKind.AUTH else _SENTENCE[kind]
+    sentence = template.format(who=who, status=where, said=_said(message))
     sentence += _NEXT.get(kind, "")
     return ProviderError(kind, sentence, status=status, retry_after=retry_after)
 
@@ -144,6 +205,8 @@ def _until(moment: str, now: str | None) -> float | None:
 def _kind(status: int, codes: tuple[str, ...], message: str) -> FailureKind:
     named = next((_CODES[code] for code in codes if code in _CODES), None)
     kind = _STATUS.get(status) or named
+    if 400 <= status < 500 and status not in _PASSING and kind in _RETRIED:
+        kind = named = None  # whatever it calls itself, the same request will fail again
     if kind is None:
         kind = FailureKind.REFUSED if 300 <= status < 500 else FailureKind.TRANSPORT
     if kind in (FailureKind.RATE, FailureKind.AUTH) and named is FailureKind.QUOTA:

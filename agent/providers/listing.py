@@ -86,10 +86,12 @@ def _answers(base_url: str) -> bool:
         return False
 
 
-async def look(server: Endpoint, env: Mapping[str, str]) -> tuple[str, ...] | None:
-    """The names the server gives if it answers at once."""
+async def look(
+    server: Endpoint, env: Mapping[str, str], timeouts: Timeouts = _LOOKING
+) -> tuple[str, ...] | None:
+    """The names the server gives if it answers soon."""
     try:
-        return await list_models(server, env, _LOOKING)
+        return await list_models(server, env, timeouts)
     except GatewrightError:
         return None
 

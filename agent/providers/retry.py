@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from gatewright.agent.errors import FailureKind, ProviderError
+from gatewright.agent.errors import FailureKind, ModelLoading, ProviderError
 
 _WORTH_IT = frozenset({FailureKind.RATE, FailureKind.OVERLOADED, FailureKind.TRANSPORT})
 
@@ -18,6 +18,8 @@ class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True):
     total: float = 300.0
     first: float = 1.0
     longest: float = 32.0
+    loading: float = 600.0  # for a server that loads its model
+    look: float = 10.0  # how often it is asked then, at the rarest
 
 
 class Backoff:
@@ -31,9 +33,12 @@ class Backoff:
         self._policy = policy
         self._random = random
         self._waited = 0.0
+        self._loaded = 0.0
 
     def __call__(self, error: ProviderError, attempt: int) -> float | None:
         policy = self._policy
+        if isinstance(error, ModelLoading):
+            return self._until_loaded(attempt)
         if attempt <= 1:
             self._waited = 0.0
         if error.kind not in _WORTH_IT or attempt >= policy.attempts:
@@ -45,4 +50,15 @@ class Backoff:
         if self._waited + wait > policy.total:
             return None
         self._waited += wait
+        return wait
+
+    def _until_loaded(self, attempt: int) -> float | None:
+        """Nothing is wrong, it only takes its time: no jitter, and no number of tries."""
+        policy = self._policy
+        if attempt <= 1:
+            self._loaded = 0.0
+        wait = min(policy.look, policy.first * 2.0 ** min(attempt - 1, 10))
+        if self._loaded + wait > policy.loading:
+            return None
+        self._loaded += wait
         return wait

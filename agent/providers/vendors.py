@@ -15,7 +15,12 @@ from gatewright.agent.providers.direct import USER_AGENT, api_of, base_url, miss
 from gatewright.agent.providers.presets import Endpoint
 from gatewright.agent.providers.protocol import Provider
 from gatewright.agent.providers.streamed import StreamedProvider
-from gatewright.agent.providers.transport.sdk import SdkWire, anthropic_wire, openai_wire
+from gatewright.agent.providers.transport.sdk import (
+    SdkWire,
+    anthropic_wire,
+    not_set_up,
+    openai_wire,
+)
 
 if TYPE_CHECKING:
     import openai
@@ -41,7 +46,7 @@ def open_vendor(
     try:
         wire = _wire(server, spoken, api.path, env)
     except (ValueError, ImportError) as error:  # each client checks its own arguments
-        raise ProviderError(FailureKind.AUTH, f"{server.name} is not set up: {error}") from error
+        raise not_set_up(server.name, error) from error
     return StreamedProvider(server.name, api=api, wire=wire)
 
 
@@ -70,14 +75,21 @@ def _anthropic_client(server: Endpoint, env: Mapping[str, str]) -> AnthropicClie
                 default_headers=headers,
             )
         case "vertex":
+            from anthropic import not_given  # noqa: PLC0415  lazy: of the same package
             from anthropic.lib.vertex import (  # noqa: PLC0415  lazy: of the same package
                 AsyncAnthropicVertex,
             )
 
+            project = options.get("project") or env.get("ANTHROPIC_VERTEX_PROJECT_ID")
+            token = env.get(server.api_key_env) or None
+            if token and not project:  # else the credentials may name one
+                raise ValueError(
+                    "set providers.vertex.options.project or ANTHROPIC_VERTEX_PROJECT_ID"
+                )
             return AsyncAnthropicVertex(
                 region=options.get("region") or env.get("CLOUD_ML_REGION") or "global",
-                project_id=options.get("project") or env.get("ANTHROPIC_VERTEX_PROJECT_ID") or "",
-                access_token=env.get(server.api_key_env) or None,
+                project_id=project or not_given,
+                access_token=token,
                 base_url=address,
                 max_retries=0,
                 timeout=_TIMEOUT,

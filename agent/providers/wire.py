@@ -9,7 +9,7 @@ from typing import Protocol
 import msgspec
 
 from gatewright.agent.errors import FailureKind
-from gatewright.agent.providers.errors import failure, failure_of
+from gatewright.agent.providers.errors import Tried, failure, failure_of
 from gatewright.agent.providers.limits import CONTENT, STREAM, Meter
 from gatewright.agent.providers.sse import EventTooLong, Sse, SseReader
 from gatewright.agent.providers.transport.port import Answer, Transport
@@ -29,6 +29,11 @@ class Reply(Protocol):
 
 class Wire(Protocol):
     """Raises `ProviderError` only, also for every status but success."""
+
+    @property
+    def tried(self) -> Tried | None:
+        """Where requests go, if a person set that."""
+        ...
 
     def exchange(self, body: JsonObject) -> AbstractAsyncContextManager[Reply]: ...
     async def close(self) -> None: ...
@@ -78,12 +83,12 @@ class HttpWire:
         self,
         name: str,
         *,
-        url: str,
+        tried: Tried,
         transport: Transport,
         headers: HeaderSource,
     ) -> None:
         self._name = name
-        self._url = url
+        self.tried = tried
         self._transport = transport
         self._headers = headers
 
@@ -96,12 +101,16 @@ class HttpWire:
             "accept-encoding": "identity",
             **await self._headers.current(),
         }
-        async with self._transport.send(self._url, headers, encoded) as answer:
+        async with self._transport.send(
+            self.tried.base + self.tried.path, headers, encoded
+        ) as answer:
             if answer.status != 200:
                 said = await read_all(answer, _ERROR_LIMIT)
                 if answer.status == 401:
                     self._headers.refused()
-                raise failure_of(answer.status, answer.headers, said, who=self._name)
+                raise failure_of(
+                    answer.status, answer.headers, said, who=self._name, tried=self.tried
+                )
             yield HttpReply(answer, self._name)
 
     async def close(self) -> None:

@@ -106,7 +106,7 @@ async def test_without_another_model_the_overload_is_told() -> None:
     async with house(script(*[OVERLOADED] * 5)) as built, Recorder(built.session) as seen:
         built.session.submit("go")
         ended = await seen.until(TurnEnded)
-        assert (ended.stop, ended.message) == (Stop.MODEL_ERROR, "Busy.")
+        assert (ended.stop, ended.message) == (Stop.MODEL_ERROR, "Busy. Given up after 3 tries.")
         assert len(built.provider.requests) == 3
 
 
@@ -119,14 +119,20 @@ async def test_a_server_never_heard_of_is_given_up_sooner(
     before: tuple[str, ...], tries: int
 ) -> None:
     text = script(*before, *["error: transport message=Refused."] * 12)
-    async with house(text, retry_in=ten_tries) as built, Recorder(built.session) as seen:
+    async with (
+        house(text, retry_in=ten_tries, attempts=10) as built,
+        Recorder(built.session) as seen,
+    ):
         for number in range(len(before)):
             built.session.submit("go")
             await seen.until(TurnEnded, count=number + 1)
         built.session.submit("go")
         ended = await seen.until(TurnEnded, count=len(before) + 1)
-        assert (ended.stop, ended.message) == (Stop.MODEL_ERROR, "Refused.")
+        said = f"Refused. Given up after {tries} tries."
+        assert (ended.stop, ended.message) == (Stop.MODEL_ERROR, said)
         assert len(built.provider.requests) == len(before) + tries
+        told = [(event.attempt, event.attempts) for event in seen.of(RetryScheduled)]
+        assert told == [(n, tries - 1) for n in range(1, tries)]  # the last one is "n of n"
 
 
 async def test_a_refusal_is_told() -> None:
@@ -144,7 +150,7 @@ async def test_an_empty_answer_is_asked_for_twice_more() -> None:
         ended = await seen.until(TurnEnded)
         assert (ended.stop, ended.message) == (
             Stop.MODEL_ERROR,
-            "The model sent an empty answer.",
+            "The model sent an empty answer. Given up after 3 tries.",
         )
         assert seen.of(AssistantMessage) == []
         assert len(seen.of(RetryScheduled)) == 2

@@ -114,6 +114,7 @@ def build(
     fallback_names: tuple[str, ...] = (),
     open_model: Callable[[str, str], OpenModel] | None = None,
     retry_in: Retry = retry_in,
+    attempts: int = 3,
     remains: Callable[[int], Awaitable[Sequence[str]]] = nothing,
     models: ModelBook | None = None,
 ) -> House:
@@ -146,7 +147,7 @@ def build(
         open_model=open_model or (lambda name, effort: open_scripted(provider, name, effort)),
         model_name="script",
         retry_in=retry_in,
-        attempts=3,
+        attempts=attempts,
         barrier=no_barrier,
         limits=limits,
         interactive=interactive,
@@ -167,6 +168,7 @@ async def house(
     fallback_names: tuple[str, ...] = (),
     open_model: Callable[[str, str], OpenModel] | None = None,
     retry_in: Retry = retry_in,
+    attempts: int = 3,
     remains: Callable[[int], Awaitable[Sequence[str]]] = nothing,
     models: ModelBook | None = None,
 ) -> AsyncGenerator[House]:
@@ -180,6 +182,7 @@ async def house(
         fallback_names=fallback_names,
         open_model=open_model,
         retry_in=retry_in,
+        attempts=attempts,
         remains=remains,
         models=models,
     )

@@ -96,5 +96,5 @@ async def test_bedrock_without_its_packages_names_them() -> None:
     with pytest.raises(ProviderError, match=r"gatewright\[clouds\]") as caught:
         async for _ in provider.stream(REQUEST):
             pass
-    assert caught.value.kind is FailureKind.AUTH
+    assert caught.value.kind is FailureKind.REFUSED
     await provider.close()

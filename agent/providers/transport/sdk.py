@@ -87,6 +87,11 @@ class SdkWire:
         self._close = close
         self._with_status, self._unanswered, self._base = errors
 
+    @property
+    def tried(self) -> None:
+        """The package makes the address."""
+        return None
+
     @asynccontextmanager
     async def exchange(self, body: JsonObject) -> AsyncGenerator[SdkReply]:
         import httpx2  # noqa: PLC0415  lazy: 54 ms, and the package has it already
@@ -100,7 +105,7 @@ class SdkWire:
         except (self._unanswered, httpx2.TransportError, httpx2.StreamError) as error:
             raise self._transport_failure(error) from error
         except self._base as error:
-            raise failure(FailureKind.AUTH, str(error), who=self._name) from error
+            raise not_set_up(self._name, error) from error
         finally:
             if stream is not None:
                 await stream.response.aclose()
@@ -112,18 +117,28 @@ class SdkWire:
         """The packages look for credentials only now, and complain in their own ways."""
         try:
             return await self._post(body)
-        except ImportError as error:
-            raise ProviderError(
-                FailureKind.AUTH,
-                f"{self._name} needs the package {error.name}: install gatewright[clouds].",
-            ) from error
-        except (RuntimeError, ValueError) as error:
-            raise failure(FailureKind.AUTH, str(error), who=self._name) from error
+        except (ImportError, RuntimeError, ValueError) as error:
+            raise not_set_up(self._name, error) from error
 
     def _transport_failure(self, error: Exception) -> ProviderError:
         cause = error.__cause__ or error
         said = str(cause) or type(cause).__name__
         return failure(FailureKind.TRANSPORT, f"the connection failed: {said}", who=self._name)
+
+
+def not_set_up(who: str, error: Exception) -> ProviderError:
+    """What a package says before it sends anything; one that is missing is no matter of a key."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, ImportError):
+        cause = cause.__cause__
+    if cause is not None:
+        name = cause.name or "of its cloud"
+        return ProviderError(
+            FailureKind.REFUSED,
+            f"{who} needs the package {name}, which is not installed: "
+            "pip install 'gatewright[clouds]'.",
+        )
+    return ProviderError(FailureKind.AUTH, f"{who} is not set up: {error}")
 
 
 async def _body(response: httpx2.Response, meter: Meter) -> bytes:
