@@ -31,7 +31,9 @@ def of_project(program: Program, name: str, **settings: object) -> None:
 
 def enter(terminal: Terminal, text: str) -> None:
     terminal.send(text)
-    terminal.wait_for(f"❯ {text}")  # all of it: an Enter within a burst of letters sends nothing
+    terminal.wait_for(
+        f"\u276f {text}"
+    )  # all of it: an Enter within a burst of letters sends nothing
     terminal.press("enter")
 
 
