@@ -130,3 +130,13 @@ async def test_an_always_is_one_rule_and_goes_with_the_file_that_keeps_it(tmp_pa
         kept.write_text("{}", encoding="utf-8")
         opened.session.submit("and again")
         await opened.asked(2)
+
+
+async def test_a_rule_for_no_tool_that_comes_while_it_runs_is_said_once(tmp_path: Path) -> None:
+    async with desk(tmp_path, script(3), interactive=False) as opened:
+        await decisions(opened, 0)
+        opened.settings({"permissions": {"deny": ["Bsh"]}})
+        await decisions(opened, 1)
+        await decisions(opened, 2)
+        noticed = [each.text for each in opened.seen.of(Noticed)]
+    assert len([text for text in noticed if "Did you mean Bash?" in text]) == 1
