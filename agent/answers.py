@@ -37,8 +37,14 @@ FIRST_TRIES = 4  # of a server never heard of: the address is more likely wrong 
 OVERLOADS = 3  # in a row, before the next model is tried
 
 
+async def _the_same(model: OpenModel) -> OpenModel:
+    """One model answers all of the turn."""
+    return model
+
+
 class AnswerPorts(msgspec.Struct, frozen=True, kw_only=True):
     model: OpenModel
+    following: Callable[[OpenModel], Awaitable[OpenModel]] = _the_same  # who gives the next answer
     fallbacks: Callable[[], OpenModel | None]  # the next model in order, None at the end
     make_room: Callable[[OpenModel], Awaitable[None]]  # before each request; raises ProviderError
     compact: Callable[[OpenModel], Awaitable[bool]]  # it was too long; False: there is no room
@@ -80,6 +86,9 @@ class Answers:
     async def next(self) -> Assembly:
         """The next complete answer, kept as an AssistantMessage. Raises ProviderError."""
         attempt = self._loads = 0
+        following = await self._ports.following(self.model)
+        if following is not self.model:
+            self.model, self._overloads, self._raised = following, 0, False
         await self._ports.make_room(self.model)
         while True:
             attempt += 1

@@ -22,7 +22,7 @@ from gatewright.agent.history.history import History
 from gatewright.agent.hub import Hub
 from gatewright.agent.ids import new_id
 from gatewright.agent.messages import Usage
-from gatewright.agent.opening import wanted_model
+from gatewright.agent.opening import understood, wanted_model
 from gatewright.agent.pairing import INTERRUPTED
 from gatewright.agent.printable import escaped
 from gatewright.agent.prompt.environment import git_branch
@@ -156,6 +156,9 @@ def _cold(base: Base) -> str:
     """What going on with a large session costs that no prompt cache remembers."""
     if not (tokens := base.talk.tokens):
         return ""
-    provider, _, model = base.model_name.partition("/")
-    price = load_catalog().facts(provider, model).cost(Usage(input=tokens))
+    chosen = understood(base.around, base.model_name)
+    price = 0.0
+    if chosen is not None:
+        facts = load_catalog().facts(chosen.provider, chosen.model)
+        price = facts.cost(Usage(input=tokens))
     return cold_notice(base.start, tokens, price, CLOCK.time())

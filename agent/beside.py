@@ -16,8 +16,7 @@ from gatewright.agent.hub import Hub
 from gatewright.agent.memory_book import MemoryBook
 from gatewright.agent.model import OpenModel
 from gatewright.agent.model_book import ModelBook
-from gatewright.agent.opening import ModelOpener, wanted_model
-from gatewright.agent.providers.registry import tier_of
+from gatewright.agent.opening import ModelOpener, understood, wanted_model
 from gatewright.agent.redact import Redactor
 from gatewright.agent.resume import Start
 from gatewright.agent.settings_book import SettingsBook
@@ -83,9 +82,11 @@ def open_history(around: Surroundings, start: Start, hub: Hub) -> History:
 
 def small_model(around: Surroundings, start: Start, open_model: ModelOpener) -> OpenModel:
     """Settings name it, else it is the small one of whoever answers. Raises GatewrightError."""
-    provider = wanted_model(around, start.model).partition("/")[0]
-    tier = tier_of(provider, "small", around.env)
-    name = around.settings.small_model or (f"{provider}/{tier}" if tier else "")
+    wanted = wanted_model(around, start.model)
+    chosen = understood(around, wanted)
+    small = understood(around, f"{chosen.provider}/small") if chosen is not None else None
+    has_tier = small is not None and small.model != "small"
+    name = around.settings.small_model or (small.name if small is not None and has_tier else "")
     return open_model(name, "")
 
 

@@ -12,9 +12,11 @@ from gatewright.agent.request import RequestFrame
 
 
 class OpenModel(msgspec.Struct, frozen=True, kw_only=True):
-    name: str  # as people write it: provider/model
+    name: str  # as people write it: provider/model, or an alias that depends on the mode
     provider: Provider
     frame: RequestFrame
     window: int
     price: Callable[[Usage], float]  # dollars of one request
     lack: str = ""  # what its server is likely to lack where calls come as text
+    by_mode: bool = False  # planning or not decides which one it is
+    note: str = ""  # what the person should know of it, once

@@ -14,7 +14,7 @@ from gatewright.agent.errors import GatewrightError, SettingsError
 from gatewright.agent.providers.catalog import ModelFacts, load_catalog
 from gatewright.agent.providers.keys import KeyStore, key_store
 from gatewright.agent.providers.presets import Endpoint, endpoint, load_presets
-from gatewright.agent.providers.registry import choose, facts_of
+from gatewright.agent.providers.registry import choose, facts_of, key_source
 from gatewright.agent.surroundings import Surroundings
 
 FIRST = ("anthropic", "openai")
@@ -57,11 +57,11 @@ class ModelBook:
 
     async def usable(self) -> list[Usable]:
         """Providers with a key first, then servers on this machine, then what needs neither."""
-        servers = list(self._servers())
+        servers, around = list(self._servers()), self._around()
         stored = set(self._store().names())
         keyed = [(server, self._why(server, stored)) for server in servers if not server.local]
         described = [
-            Usable(f"{server.name}/{model}", facts_of(server)(model), why)
+            Usable(f"{server.name}/{model}", facts_of(server, around.env)(model), why)
             for server, why in _once(keyed)
             for model in _described(server)
         ]
@@ -82,12 +82,13 @@ class ModelBook:
             chosen = choose(model, settings=around.providers, env=around.env)
         except GatewrightError:
             return model
-        return f"{chosen.provider}/{chosen.model}"
+        return chosen.name
 
     def facts(self, model: str) -> ModelFacts:
+        around = self._around()
         provider, _, name = self.resolved(model).partition("/")
         try:
-            return facts_of(self._endpoint(provider))(name)
+            return facts_of(self._endpoint(provider), around.env)(name)
         except SettingsError:
             return ModelFacts(known=False)
 
@@ -148,13 +149,7 @@ class ModelBook:
         return endpoint(name, around.providers, around.env)
 
     def _why(self, server: Endpoint, stored: Iterable[str]) -> str:
-        env = self._around().env
-        for variable in (server.api_key_env, server.token_env):
-            if env.get(variable):
-                return variable
-        if server.api_key_helper:
-            return "apiKeyHelper"
-        return "stored key" if server.name in stored else ""
+        return key_source(server, self._around().env, stored)
 
     async def _listed(self, servers: list[Endpoint]) -> list[Usable]:
         """What the servers themselves list; who does not answer soon is left out."""
@@ -169,7 +164,7 @@ class ModelBook:
             task.cancel()
         await asyncio.gather(*late, return_exceptions=True)
         return [
-            Usable(f"{server.name}/{model}", facts_of(server)(model), _place(server))
+            Usable(f"{server.name}/{model}", facts_of(server, around.env)(model), _place(server))
             for server, task in zip(servers, asking, strict=True)
             if task not in late
             for model in task.result() or ()

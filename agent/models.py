@@ -20,6 +20,7 @@ class Models:
         self._fallback_names = fallback_names
         self._left: list[OpenModel] = []
         self._stale = False
+        self._noted: set[str] = set()
         self.name = name
         self.effort = ""
         self.current: OpenModel | None = None
@@ -51,6 +52,26 @@ class Models:
     def renew(self) -> None:
         """What the model is told at the beginning is read anew before the next turn."""
         self._stale = True
+
+    def mode_changed(self) -> None:
+        """Whoever depends on the mode is opened anew, in the middle of a turn if need be."""
+        if self.current is not None and self.current.by_mode:
+            self._stale = True
+
+    async def following(self, answering: OpenModel) -> OpenModel:
+        """Who gives the next answer of a turn; another one only where the mode decides that."""
+        if not self._stale or not answering.by_mode:
+            return answering
+        try:
+            return await self.needed()
+        except GatewrightError:
+            return answering  # the next turn says why
+
+    def note(self, opened: OpenModel) -> str:
+        """What is to be known of a model, the first time."""
+        new = opened.note not in self._noted
+        self._noted.add(opened.note)
+        return opened.note if new else ""
 
     def fallbacks(self) -> Callable[[], OpenModel | None]:
         """The stand-ins of one turn, in order; one that cannot be opened is passed over."""

@@ -10,9 +10,9 @@ from gatewright.agent.errors import GatewrightError
 from gatewright.agent.live import LiveSettings
 from gatewright.agent.model import OpenModel
 from gatewright.agent.options import LaunchOptions
-from gatewright.agent.providers.catalog import ModelFacts
+from gatewright.agent.providers.catalog import ModelFacts, load_catalog
 from gatewright.agent.providers.protocol import Provider
-from gatewright.agent.providers.registry import Opened, default_model, open_provider
+from gatewright.agent.providers.registry import Chosen, Opened, choose, default_model, open_provider
 from gatewright.agent.readable import Readable
 from gatewright.agent.request import RequestFrame
 from gatewright.agent.structured import Shape
@@ -34,12 +34,15 @@ class ModelOpener:
         offered: Callable[[], Sequence[ToolSpec]],
         session: str,
         briefing: Briefing,
+        *,
+        planning: Callable[[], bool] = lambda: False,
     ) -> None:
         self._live = live
         self.briefing = briefing
         self._offered = offered
         self._tools: tuple[ToolSpec, ...] | None = None
         self._session = session
+        self._planning = planning
 
     def __call__(self, name: str, effort: str) -> OpenModel:
         """Raises GatewrightError: no key, no such provider."""
@@ -47,7 +50,8 @@ class ModelOpener:
         name = name or wanted_model(around, "")  # there may be a key by now
         if not name:
             raise GatewrightError(self._no_model())
-        opened = open_provider(name, settings=around.providers, env=around.env)
+        meant = load_catalog().meant(name, planning=self._planning())
+        opened = open_provider(meant, settings=around.providers, env=around.env)
         facts, (usual, most) = opened.facts, output_limits(opened.facts, around.env)
         frame = RequestFrame(
             model=opened.model,
@@ -60,12 +64,14 @@ class ModelOpener:
             schema=_enforced(around.options),
         )
         return OpenModel(
-            name=opened.name or name,
+            name=name if meant != name else opened.name or name,
             provider=self._provider(opened),
             frame=frame,
             window=facts.window,
             price=facts.cost,
             lack=opened.lack,
+            by_mode=meant != name,
+            note=opened.note,
         )
 
     def _frozen(self) -> tuple[ToolSpec, ...]:
@@ -112,6 +118,14 @@ def wanted_model(around: Surroundings, stored: str) -> str:
     """
     named = around.options.model or stored or around.settings.model
     return named or default_model(around.providers, around.env) or ""
+
+
+def understood(around: Surroundings, model: str) -> Chosen | None:
+    """The provider and model that a name stands for; None where it stands for none here."""
+    try:
+        return choose(model, settings=around.providers, env=around.env) if model else None
+    except GatewrightError:
+        return None
 
 
 def system_blocks(around: Surroundings, readable: Readable) -> tuple[str, ...]:

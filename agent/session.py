@@ -31,9 +31,11 @@ from gatewright.agent.events import (
     AssistantMessage,
     Cleared,
     Compacted,
+    Envelope,
     ModeChanged,
     ModelChanged,
     Moved,
+    Noticed,
     Rewound,
     ToolProgressed,
     UsageChanged,
@@ -69,6 +71,7 @@ class Session:
         self._models = Models(parts.open_model, parts.model_name, parts.fallback_names)
         if parts.beside.models is not None:
             parts.beside.models.changed = self._models.renew
+        parts.hub.tap(self._follow_mode)
         self._broker = Broker(lambda event, agent: self._publish(event, agent))
         self._jobs = SessionJobs(self._tell, self._publish)
         self._cache = CacheWatch()
@@ -262,7 +265,13 @@ class Session:
         opened = await self._models.needed()
         if not before and self._models.name:
             self._publish(ModelChanged(model=self._models.name))
+        if note := self._models.note(opened):
+            self._publish(Noticed(text=note, tone="warning"))
         return opened
+
+    def _follow_mode(self, envelope: Envelope) -> None:
+        if isinstance(envelope.event, ModeChanged) and envelope.agent == MAIN:
+            self._models.mode_changed()
 
     async def _change_model(self, name: str, effort: str) -> Outcome:
         before = self._models.name
@@ -273,7 +282,9 @@ class Session:
         if opened.name != before:
             self._publish(ModelChanged(model=opened.name))
         said = f" ({opened.frame.effort} effort)" if opened.frame.effort else ""
-        return Say.text(f"Model: {opened.name}{said}")
+        which = f", now {opened.frame.model}" if opened.by_mode else ""
+        note = self._models.note(opened)
+        return Say.text("\n".join(filter(None, [f"Model: {opened.name}{which}{said}", note])))
 
     def _publish(self, event: AnyEvent, agent: str = MAIN) -> None:
         self._parts.hub.publish(event, agent=agent)
@@ -303,6 +314,7 @@ class Session:
         answers = AnswerPorts(
             model=model,
             fallbacks=self._models.fallbacks(),
+            following=self._models.following,
             make_room=self._compactor.make_room,
             compact=self._compactor.rescue,
             retry_in=parts.retry_in,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import msgspec
@@ -19,6 +19,9 @@ _FILE = Path(__file__).with_name("catalog.json")
 _MILLION = 1_000_000
 _DATED = re.compile(r"[-@]\d{4}-?\d{2}-?\d{2}(-v\d+(:\d+)?)?$|-v\d+(:\d+)?$|:[a-z]+$")
 _DOTTED = re.compile(r"(?<=\d)\.(?=\d)")
+_FAMILY = re.compile(r"[a-z]{2,}", re.IGNORECASE)
+WIDE = "[1m]"
+WIDE_WINDOW = 1_000_000
 LADDER = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 
 
@@ -30,6 +33,20 @@ class LongPrice(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     output: float = 0.0
     cache_read: float = 0.0
     cache_write: float = 0.0
+
+
+class Wide(msgspec.Struct, frozen=True):
+    """A larger window than the usual one, which a request must ask for by this beta's name."""
+
+    window: int
+    beta: str
+
+
+class ByMode(msgspec.Struct, frozen=True):
+    """An alias whose model depends on whether the session plans."""
+
+    plan: str
+    otherwise: str
 
 
 class ModelFacts(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
@@ -45,6 +62,7 @@ class ModelFacts(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     cache_read: float | None = None
     cache_write: float | None = None
     long: LongPrice | None = None
+    wide: Wide | None = None
     thinking: str = ""
     efforts: tuple[str, ...] = ()
     images: bool = True
@@ -80,27 +98,64 @@ class ModelFacts(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
         return below[-1] if below else self.efforts[0]
 
 
-class Catalog(msgspec.Struct, frozen=True):
+_UNKNOWN = ModelFacts(known=False)
+
+
+class Catalog(msgspec.Struct, frozen=True, rename="camel"):
     models: dict[str, ModelFacts]
     tiers: dict[str, dict[str, str]]
     aliases: dict[str, str]
+    by_mode: dict[str, ByMode] = {}
 
     def facts(
-        self, provider: str, model: str, extra: Mapping[str, ModelSettings] | None = None
+        self,
+        provider: str,
+        model: str,
+        extra: Mapping[str, ModelSettings] | None = None,
+        unknown: Callable[[], ModelFacts] = lambda: _UNKNOWN,
     ) -> ModelFacts:
-        """What is known of a model under a provider's catalogue name, with the user's additions."""
+        """What is known of a model under a provider's catalogue name, with the user's additions.
+
+        `unknown` is asked for what to take where nothing is described.
+        """
         found = next(
             (self.models[key] for key in _keys(provider, model) if key in self.models), None
         ) or self._elsewhere(model)
-        return _extended(found or ModelFacts(known=False), (extra or {}).get(model))
+        return _extended(found or unknown(), (extra or {}).get(model))
+
+    def meant(self, alias: str, *, planning: bool = False) -> str:
+        """The name to look up for one that depends on the mode; any other as it is."""
+        provider, slash, word = alias.rpartition("/")
+        name, mark = split_wide(word)
+        pair = self.by_mode.get(name)
+        if pair is None:
+            return alias
+        return f"{provider}{slash}{pair.plan if planning else pair.otherwise}{mark}"
+
+    def describes(self, provider: str) -> bool:
+        return any(key.startswith(f"{provider}/") for key in self.models)
 
     def tier(self, provider: str, alias: str) -> str | None:
         """The provider's model for `small`, `opus` and so on; None if the word is no alias."""
         return self.tiers.get(provider, {}).get(self.aliases.get(alias, ""))
 
-    def providers_of(self, model: str) -> tuple[str, ...]:
-        """The providers that describe exactly this model."""
-        return tuple(key.partition("/")[0] for key in self.models if key.partition("/")[2] == model)
+    def owners(self, model: str) -> tuple[tuple[str, str], ...]:
+        """The providers that describe this model, and what it is called there.
+
+        A date or a tag behind the name is sent as it is; digits parted otherwise are not.
+        """
+        bare, dashed = _DATED.sub("", model), _DOTTED.sub("-", model)
+        for looked_up, called in ((model, model), (bare, model), (dashed, dashed)):
+            keys = [key for key in self.models if key.partition("/")[2] == looked_up]
+            if keys:
+                return tuple((key.partition("/")[0], called) for key in keys)
+        return ()
+
+    def relatives(self, model: str) -> tuple[str, ...]:
+        """The providers that describe models of the same family: whose name begins alike."""
+        family = _family(model)
+        found = (key.partition("/")[0] for key in self.models if _family(key) == family)
+        return tuple(dict.fromkeys(found)) if family else ()
 
     def _elsewhere(self, model: str) -> ModelFacts | None:
         """The same model served by somebody else: a router, a cloud, a gateway."""
@@ -125,6 +180,17 @@ def _names(model: str) -> list[str]:
     bare = _DATED.sub("", model)
     short = bare.rpartition("anthropic.")[2]
     return [model, bare, short, _DATED.sub("", short), _DOTTED.sub("-", short)]
+
+
+def split_wide(model: str) -> tuple[str, str]:
+    """The name, and the mark behind it that asks for the largest window."""
+    bare = model.removesuffix(WIDE)
+    return bare, model[len(bare) :]
+
+
+def _family(model: str) -> str:
+    begins = _FAMILY.match(model.rpartition("/")[2])
+    return begins.group().lower() if begins else ""
 
 
 def _keys(provider: str, model: str) -> list[str]:

@@ -59,7 +59,7 @@ class HelperHeaders:
         self._helper = helper
 
     async def current(self) -> Mapping[str, str]:
-        return _headers(self._server, await self._helper.key(), "")
+        return headers_with(self._server, await self._helper.key())
 
     def refused(self) -> None:
         self._helper.forget()
@@ -77,7 +77,7 @@ def header_source(server: Endpoint, env: Mapping[str, str]) -> HeaderSource:
         key = stored_key(server.name, env)
     if not (token or key) and server.quirks.key_required:
         raise missing_key(server)
-    return FixedHeaders(_headers(server, key, token))
+    return FixedHeaders(headers_with(server, key, token))
 
 
 def stored_key(name: str, env: Mapping[str, str]) -> str:
@@ -111,7 +111,8 @@ def base_url(server: Endpoint, spoken: str) -> str:
     return base.removesuffix("/v1") if spoken == "anthropic" else base
 
 
-def _headers(server: Endpoint, key: str, token: str) -> dict[str, str]:
+def headers_with(server: Endpoint, key: str, token: str = "") -> dict[str, str]:
+    """The headers of a request with this key, or this token."""
     own = {name.lower(): value for name, value in server.headers.items()}
     bearer = {"authorization": f"Bearer {token}"} if token else {}
     headers = {"user-agent": USER_AGENT}

@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from gatewright.agent.errors import FailureKind, GatewrightError
-from gatewright.agent.providers.direct import base_url, header_source
+from gatewright.agent.errors import FailureKind, GatewrightError, ProviderError
+from gatewright.agent.providers.direct import base_url, header_source, headers_with
 from gatewright.agent.providers.errors import failure, failure_of
-from gatewright.agent.providers.foreign import Unreadable, decoded, rows, table, text
+from gatewright.agent.providers.foreign import Unreadable, count, decoded, rows, table, text
+from gatewright.agent.providers.listed import MOST, Listed, listed
 from gatewright.agent.providers.presets import Endpoint, endpoint, load_presets
 from gatewright.agent.providers.settings import ProviderSettings
 from gatewright.agent.providers.transport.address import parse_url
 from gatewright.agent.providers.transport.http import DirectTransport
 from gatewright.agent.providers.transport.port import Timeouts
 from gatewright.agent.providers.wire import read_all
+from gatewright.tools.protocol import JsonObject
 
+_LIST = {"anthropic": "/v1/models?limit=1000"}  # where it is not /models
+_WINDOWS = ("context_length", "context_window", "max_context_length", "max_model_len",
+            "max_input_tokens")  # fmt: skip
+_OUTPUTS = ("max_completion_tokens", "max_output_tokens", "max_tokens")
+_CHECKING = 15.0
+_WRONG_KEY = (400, 401)  # 403 may be about the list alone: a key can be for messages only
 _LIMIT = 8 * 1024 * 1024
 _ASKING = Timeouts(connect=10.0, idle=20.0)
 _LOOKING = Timeouts(connect=0.3, write=0.3, idle=0.7)
@@ -36,27 +44,79 @@ async def list_models(
     server: Endpoint, env: Mapping[str, str], timeouts: Timeouts = _ASKING
 ) -> tuple[str, ...]:
     """The names the server gives, sorted. Raises `ProviderError`."""
-    transport = DirectTransport(env, timeouts)
-    path = "/v1/models?limit=1000" if server.type == "anthropic" else "/models"
-    url = base_url(server, server.type) + path
+    return tuple(model.name for model in await describe_models(server, env, timeouts))
+
+
+async def describe_models(
+    server: Endpoint, env: Mapping[str, str], timeouts: Timeouts = _ASKING
+) -> tuple[Listed, ...]:
+    """What the server says of its models, sorted by name. Raises `ProviderError`."""
+    headers = await header_source(server, env).current()
+    body = await _get(server, _LIST.get(server.type, "/models"), headers, env, timeouts)
     try:
-        headers = await header_source(server, env).current()
-        async with transport.send(url, headers, None) as answer:
-            body = await read_all(answer, _LIMIT)
-            if answer.status != 200:
-                raise failure_of(answer.status, answer.headers, body, who=server.name)
-    finally:
-        await transport.close()
-    try:
-        listed = table(decoded(body))
+        answer = decoded(body)
     except Unreadable as error:
         raise failure(
             FailureKind.REFUSED,
             "its list of models is not JSON; check the base URL",
             who=server.name,
         ) from error
-    names = (text(table(item).get("id")) for item in rows(listed.get("data")))
-    return tuple(sorted({name for name in names if name}))
+    described = (_listed(table(item)) for item in rows(table(answer).get("data")))
+    named = {model.name: model for model in described if model is not None}
+    return tuple(named[name] for name in sorted(named)[:MOST])
+
+
+async def try_key(server: Endpoint, key: str, env: Mapping[str, str]) -> str:
+    """Ask the server something cheap with this key; why that could not be done, else nothing.
+
+    Raises GatewrightError where the server says that the key is wrong.
+    """
+    if server.transport != "http":
+        return "only a first message tries it"
+    try:
+        await _answered(server, key, env)
+    except ProviderError as error:
+        if error.status in _WRONG_KEY:
+            text = f"{server.name} does not know this key ({error.status}). Nothing was stored."
+            raise GatewrightError(text) from error
+        return str(error).partition(" Check it")[0].rstrip(".")
+    return ""
+
+
+async def _answered(server: Endpoint, key: str, env: Mapping[str, str]) -> None:
+    path = server.key_check or _LIST.get(server.type, "/models")
+    try:
+        async with asyncio.timeout(_CHECKING):
+            await _get(server, path, headers_with(server, key), env, _ASKING)
+    except TimeoutError as error:
+        text = f"nothing came within {_CHECKING:.0f} s"
+        raise failure(FailureKind.TRANSPORT, text, who=server.name) from error
+
+
+async def _get(
+    server: Endpoint,
+    path: str,
+    headers: Mapping[str, str],
+    env: Mapping[str, str],
+    timeouts: Timeouts,
+) -> bytes:
+    transport = DirectTransport(env, timeouts)
+    url = base_url(server, server.type) + path
+    try:
+        async with transport.send(url, headers, None) as answer:
+            body = await read_all(answer, _LIMIT)
+            if answer.status != 200:
+                raise failure_of(answer.status, answer.headers, body, who=server.name)
+            return body
+    finally:
+        await transport.close()
+
+
+def _listed(item: JsonObject) -> Listed | None:
+    def largest(fields: Sequence[str]) -> int:
+        return next((n for n in (count(item.get(field)) for field in fields) if n), 0)
+
+    return listed(text(item.get("id")), largest(_WINDOWS), largest(_OUTPUTS))
 
 
 async def local_servers(

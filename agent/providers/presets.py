@@ -20,7 +20,8 @@ _FILE = Path(__file__).with_name("presets.json")
 
 class Preset(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """`elsewhere` is the type spoken at any other base URL than this one's own; `catalog` the name
-    under which its models are described, `keyPage` where a person gets a key.
+    under which its models are described, `keyPage` where a person gets a key, `keyCheck` the path
+    that needs a key where the list of models needs none.
 
     Variables are those that its own and other programs know: `hostEnv` holds a host and a port,
     `chosenEnv` says that this server is the one to use, `modelEnv` its usual model, and `tierEnv`
@@ -39,6 +40,7 @@ class Preset(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     model_env: str = ""
     tier_env: dict[str, tuple[str, ...]] = {}
     key_page: str = ""
+    key_check: str = ""
     catalog: str = ""
     transport: str = "http"
     local: bool = False
@@ -67,6 +69,8 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     local: bool
     settings: ProviderSettings
     lack: str = ""
+    key_check: str = ""
+    elsewhere: bool = False  # at another address than the preset's own
 
 
 @functools.cache
@@ -81,9 +85,8 @@ def endpoint(
     own = settings.get(name, ProviderSettings())
     preset = load_presets().get(name) or Preset(type=own.type or "openai")
     base_url = own.base_url or _named_address(preset, env) or preset.base_url
-    spoken = preset.type
-    if preset.elsewhere and base_url.rstrip("/") != preset.base_url.rstrip("/"):
-        spoken = preset.elsewhere
+    elsewhere = base_url.rstrip("/") != preset.base_url.rstrip("/")
+    spoken = preset.elsewhere if preset.elsewhere and elsewhere else preset.type
     kind = own.type or spoken
     if not base_url and preset.transport == "http" and own.transport != "sdk":
         raise SettingsError(f"Provider {name!r} has no address: set providers.{name}.baseUrl.")
@@ -95,12 +98,14 @@ def endpoint(
         token_env=preset.token_env,
         api_key_helper=own.api_key_helper,
         headers=own.headers,
-        quirks=_quirks(name, preset, own),
+        quirks=_quirks(name, preset, own, elsewhere=elsewhere),
         catalog=preset.catalog or name,
         transport=own.transport or preset.transport,
         local=preset.local,
         settings=own,
         lack=preset.lack,
+        key_check="" if elsewhere else preset.key_check,
+        elsewhere=elsewhere,
     )
 
 
@@ -144,9 +149,10 @@ def _address_of(host: str, usual: str) -> str:
     return f"{joined}/{path.strip('/')}".rstrip("/") + known.path
 
 
-def _quirks(name: str, preset: Preset, own: ProviderSettings) -> Quirks:
+def _quirks(name: str, preset: Preset, own: ProviderSettings, *, elsewhere: bool) -> Quirks:
     base = preset.quirks
-    if not preset.api_key_env and not own.api_key_env and not own.api_key_helper:
+    keyless = not preset.api_key_env and not own.api_key_env and not own.api_key_helper
+    if keyless or (elsewhere and preset.elsewhere):  # who imitates an API may want no key
         base = {**base, "keyRequired": False}
     try:
         return msgspec.convert({**base, **own.quirks}, Quirks)

@@ -119,12 +119,16 @@ def _try(name: str) -> None:
         server = endpoint(name, settings, os.environ)
         _show(Finding("Address", Health.GOOD, server.base_url or server.type))
 
-    async def run() -> None:
+    async def run() -> bool:
         found = probe(model, settings=settings, env=os.environ, clock=SystemClock().monotonic)
+        broken = False
         async for one in found:
             _show(_finding(one))
+            broken = broken or one.ok is False
+        return broken
 
-    asyncio.run(run())
+    if asyncio.run(run()):
+        raise typer.Exit(1)
 
 
 def _finding(found: Probed) -> Finding:

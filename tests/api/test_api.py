@@ -209,3 +209,32 @@ async def test_nobody_else_looks_into_what_a_session_leaves(serve: Callable[...,
         assert (place.project / "ran").stat().st_mode & 0o777 == 0o666
     finally:
         os.umask(before)
+
+
+async def test_opusplan_plans_with_one_model_and_works_with_another(
+    serve: Callable[..., Any],
+) -> None:
+    place = await serve("say: One.\n---\nsay: Two.\n---\nsay: Three.\n")
+    async with place.client(model="opusplan") as client:
+        for mode in ("plan", "default", "acceptEdits"):
+            client.session.set_mode(mode)
+            await client.answer("Go on.")
+        assert client.session.model == "opusplan"
+    asked = [body["model"].split("-")[1] for body in place.server.bodies]
+    assert asked == ["opus", "sonnet", "sonnet"]
+
+
+async def test_an_approved_plan_is_carried_out_by_the_other_model(
+    serve: Callable[..., Any],
+) -> None:
+    script = 'call: ExitPlanMode {"plan": "Say hello."}\n---\nsay: Hello.\n'
+    place = await serve(script)
+
+    async def approve(ask: Ask) -> Answer:
+        return Answer.of(next(o.id for o in ask.options if o.id != "once" and "plan" not in o.id))
+
+    async with place.client(approve, model="opusplan", mode="plan") as client:
+        await client.answer("Plan and do it.")
+        assert client.session.mode != "plan"
+    asked = [body["model"].split("-")[1] for body in place.server.bodies if body.get("tools")]
+    assert asked == ["opus", "sonnet"]

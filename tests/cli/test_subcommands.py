@@ -13,6 +13,7 @@ import pytest
 from gatewright.agent.main import launch
 from gatewright.agent.subcommands.names import SUBCOMMANDS, mistyped
 from tests.fakes.model_server import ServerThread
+from tests.fakes.models import LOCAL, NOBODY
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -313,6 +314,73 @@ class TestModels:
         found = json.loads(run("models", "anthropic", "--json")[1])
         assert all("window" in facts for facts in found.values())
 
+    def test_what_a_key_is_there_for_is_marked_and_the_key_never_shown(
+        self, run: Run, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("GEMINI_API_KEY", "secret-gemini")
+        assert run("login", "xai", "--no-check", input="secret-xai\n")[0] == 0
+        _, out, _ = run("models")
+        rows = [line.split() for line in out.splitlines()]
+        marked = {row[0].partition("/")[0]: " ".join(row[-2:]) for row in rows[1:]}
+        assert marked["gemini"].endswith("GEMINI_API_KEY")
+        assert marked["xai"] == "stored key"
+        assert "KEY" not in marked["anthropic"]
+        assert "google" not in marked, "names are those that --model takes"
+        assert "secret" not in out + run("models", "--json")[1]
+
+    @pytest.mark.parametrize("api", ["anthropic", "openai", "openai-responses"])
+    def test_a_providers_own_list_is_read_and_kept(
+        self, run: Run, tmp_path: Path, api: str
+    ) -> None:
+        with ServerThread("") as server:
+            server.models = ["alpha-1", "beta\x1b[31m", "x" * 900]
+            server.facts = {"alpha-1": {"context_length": 65_536, "max_completion_tokens": 4_096}}
+            base = server.url if api == "anthropic" else server.openai_url
+            configure(tmp_path, {"fake": {"type": api, "baseUrl": base}})
+            code, out, err = run("models", "fake", "--refresh")
+        assert (code, err) == (0, "fake: 1 models\n")
+        assert out.splitlines()[1].split()[:3] == ["fake/alpha-1", "65k", "4k"]
+        assert len(out.splitlines()) == 2
+        assert run("models", "fake")[1] == out, "kept"
+        configure(tmp_path, {"fake": {"type": api, "baseUrl": "http://127.0.0.1:9"}})
+        assert run("models", "fake")[0] == 1, "a list counts for the address it came from"
+
+    def test_a_list_has_a_cap(self, run: Run, tmp_path: Path) -> None:
+        with ServerThread("") as server:
+            server.models = [f"model-{n:05}" for n in range(5_000)]
+            configure(tmp_path, {"fake": {"type": "openai", "baseUrl": server.openai_url}})
+            assert run("models", "fake", "--refresh")[2] == "fake: 2000 models\n"
+
+    def test_a_list_that_is_not_to_be_had(
+        self, run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        configure(tmp_path, {"fake": {"type": "openai", "baseUrl": "http://127.0.0.1:9/v1"}})
+        code, _, err = run("models", "fake", "--refresh")
+        assert code == 1
+        assert err.startswith("fake: ")
+        for name in LOCAL:
+            monkeypatch.setenv(name, NOBODY)
+        code, _, err = run("models", "--refresh")
+        assert code == 1
+        assert "No models" not in err
+        assert "gives no list" in run("models", "bedrock", "--refresh")[2]
+
+    def test_a_broken_list_is_as_good_as_none(self, run: Run, tmp_path: Path) -> None:
+        state = tmp_path / "home" / ".gatewright" / "state"
+        state.mkdir(parents=True)
+        (state / "models.json").write_text("{,", encoding="utf-8")
+        assert run("models", "anthropic")[0] == 0
+        with ServerThread("") as server:
+            configure(tmp_path, {"fake": {"type": "openai", "baseUrl": server.openai_url}})
+            assert run("models", "fake", "--refresh")[0] == 0
+
+
+def configure(tmp_path: Path, providers: dict[str, dict[str, str]]) -> None:
+    own = tmp_path / "home" / ".gatewright"
+    own.mkdir(exist_ok=True)
+    text = json.dumps({"providers": providers})
+    (own / "settings.json").write_text(text, encoding="utf-8")
+
 
 class TestSessions:
     def test_none_yet(self, run: Run) -> None:
@@ -354,14 +422,39 @@ def test_wrong_usage_is_exit_code_2(run: Run, arguments: tuple[str, ...], text: 
 
 class TestKeys:
     def test_a_piped_key_is_kept_found_and_forgotten(self, run: Run, tmp_path: Path) -> None:
-        code, out, err = run("login", "openai", input="sk-test-1\n")
+        code, out, err = run("login", "openai", "--no-check", input="sk-test-1\n")
         assert (code, err) == (0, "")
         assert "only you can read" in out
+        assert "not tried" in out
         path = tmp_path / "home" / ".gatewright" / "state" / "keys.json"
         assert path.stat().st_mode & 0o777 == 0o600
         assert "openai (logged in)" in run("doctor")[1]
         assert "is forgotten" in run("logout", "openai")[1]
         assert "was stored" in run("logout", "openai")[1]
+
+    @pytest.mark.parametrize("provider", ["anthropic", "openai"])
+    def test_a_key_is_tried_before_it_is_kept(
+        self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, provider: str
+    ) -> None:
+        keys = tmp_path / "home" / ".gatewright" / "state" / "keys.json"
+        with ServerThread("") as server:
+            server.key = "sk-right"
+            monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+            monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
+            code, out, err = run("login", provider, input="sk-wrong\n")
+            assert (code, out) == (1, "")
+            assert f"{provider} does not know this key (401). Nothing was stored." in err
+            assert not keys.exists()
+            code, out, err = run("login", provider, input="sk-right\n")
+            assert (code, err) == (0, "")
+            assert "It works." in out
+            assert [request.method for request in server.requests] == ["GET", "GET"]
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9")
+        monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+        code, out, _ = run("login", provider, input="sk-other\n")
+        assert code == 0, "who is offline keeps a key all the same"
+        assert "Whether it works is not known" in out
+        assert "sk-" not in out + err
 
     @pytest.mark.parametrize("key", ["", "\n", "two words\n", "a\x1bb\n"])
     def test_what_is_no_key_is_refused(self, run: Run, tmp_path: Path, key: str) -> None:
@@ -394,6 +487,12 @@ class TestProbe:
         )
         assert code == 1
         assert "did not accept the key" in err
+
+    def test_what_does_not_work_fails_it(self, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+        script = "say: ready now\n---\nsay: I cannot call.\n---\nsay: Red.\n"
+        code, out, _ = self.try_(run, monkeypatch, script)
+        assert "XX  Tool call" in out
+        assert code == 1
 
     def test_an_overload_is_temporary(self, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
         assert self.try_(run, monkeypatch, "error: overloaded status=529\n")[0] == 75

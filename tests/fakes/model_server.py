@@ -80,6 +80,8 @@ class ModelServer:
         self.requests: list[Recorded] = []
         self.connections = 0
         self.models = ["fake"]
+        self.facts: dict[str, dict[str, int]] = {}  # what the list says of a model besides
+        self.key = ""  # the only one that a list is given for; any, where there is none
         self.port = 0
         self._answers = read_script(script) if isinstance(script, str) else tuple(script)
         self._repeat = repeat
@@ -150,7 +152,7 @@ class ModelServer:
     async def _respond(self, request: Recorded, writer: asyncio.StreamWriter) -> bool:
         """Whether the connection lives on."""
         if request.method == "GET":
-            return await self._list(writer)
+            return await self._list(request, writer)
         api = _api_of(request.path.partition("?")[0])
         answer = self._next()
         if answer is None or not api:
@@ -179,8 +181,15 @@ class ModelServer:
             return self._answers[number]
         return self._answers[-1] if self._repeat and self._answers else None
 
-    async def _list(self, writer: asyncio.StreamWriter) -> bool:
-        listed = [{"id": name, "object": "model", "type": "model"} for name in self.models]
+    async def _list(self, request: Recorded, writer: asyncio.StreamWriter) -> bool:
+        given = request.headers.get("authorization", "") or request.headers.get("x-api-key", "")
+        if self.key and given.removeprefix("Bearer ") != self.key:
+            await _plain(writer, 401, {}, b'{"error":{"message":"invalid key"}}')
+            return True
+        listed = [
+            {"id": name, "object": "model", "type": "model", **self.facts.get(name, {})}
+            for name in self.models
+        ]
         await _plain(writer, 200, {}, json.dumps({"object": "list", "data": listed}).encode())
         return True
 

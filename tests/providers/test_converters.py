@@ -99,7 +99,7 @@ def body(name: str) -> Mapping[str, Any]:
         session="s-1",
         schema={"type": "object", "properties": {}, "additionalProperties": False},
     )
-    return api_of(server, facts_of(server), server.type).body(request)
+    return api_of(server, facts_of(server, {}), server.type).body(request)
 
 
 def text(name: str) -> str:

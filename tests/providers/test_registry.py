@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import aclosing
 
 import pytest
 
 from gatewright.agent.errors import FailureKind, GatewrightError, ProviderError, SettingsError
+from gatewright.agent.messages import UserTurn
 from gatewright.agent.providers.presets import endpoint, load_presets
+from gatewright.agent.providers.protocol import Request
 from gatewright.agent.providers.registry import (
     FACTORIES,
     Chosen,
@@ -15,9 +18,12 @@ from gatewright.agent.providers.registry import (
     open_provider,
 )
 from gatewright.agent.providers.settings import ModelSettings, ProviderSettings
+from gatewright.tools.protocol import TextContent
+from tests.fakes.model_server import ModelServer
 
 ANTHROPIC = {"ANTHROPIC_API_KEY": "k"}
 OPENAI = {"OPENAI_API_KEY": "k"}
+ELSEWHERE = {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}
 OWN = {
     "mine": ProviderSettings(
         type="openai",
@@ -50,6 +56,38 @@ NONE: dict[str, ProviderSettings] = {}
         ("mine/big", OWN, {}, Chosen("mine", "big")),
         ("big", OWN, {}, Chosen("mine", "big")),
         ("demo", NONE, {}, Chosen("demo", "demo")),
+        ("default", NONE, ANTHROPIC, Chosen("anthropic", "claude-sonnet-5-5")),
+        ("default", NONE, OPENAI, Chosen("openai", "gpt-6.1-terra")),
+        ("opusplan", NONE, ANTHROPIC, Chosen("anthropic", "claude-sonnet-5-5")),
+        ("sonnet[1m]", NONE, ANTHROPIC, Chosen("anthropic", "claude-sonnet-5-5", wide=True)),
+        (
+            "anthropic/claude-sonnet-4-5[1m]",
+            NONE,
+            {},
+            Chosen("anthropic", "claude-sonnet-4-5", wide=True),
+        ),
+        (
+            "claude-sonnet-4-5-20250929",
+            NONE,
+            ANTHROPIC,
+            Chosen("anthropic", "claude-sonnet-4-5-20250929"),
+        ),
+        ("claude-opus-5.5", NONE, ANTHROPIC, Chosen("anthropic", "claude-opus-5-5")),
+        ("claude-opus-9", NONE, {**ANTHROPIC, **OPENAI}, Chosen("anthropic", "claude-opus-9")),
+        ("claude-opus-9", NONE, {}, Chosen("anthropic", "claude-opus-9")),
+        ("gpt-9", NONE, {**ANTHROPIC, **OPENAI}, Chosen("openai", "gpt-9")),
+        ("wombat-3", NONE, {"MISTRAL_API_KEY": "k"}, Chosen("mistral", "wombat-3")),
+        ("google/gemini-9", NONE, {}, Chosen("gemini", "gemini-9")),
+        ("qwen3-8b", NONE, ELSEWHERE, Chosen("openai", "qwen3-8b")),
+        ("meta/llama-4", NONE, ELSEWHERE, Chosen("openai", "meta/llama-4")),
+        ("llama", NONE, {**ANTHROPIC, **ELSEWHERE}, Chosen("openai", "llama")),
+        ("claude-opus-5-5", NONE, ELSEWHERE, Chosen("openai", "claude-opus-5-5")),
+        (
+            "claude-opus-9",
+            NONE,
+            {**ANTHROPIC, **ELSEWHERE},
+            Chosen("anthropic", "claude-opus-9"),
+        ),
         ("demo", NONE, ANTHROPIC, Chosen("demo", "demo")),
     ],
 )
@@ -63,7 +101,7 @@ def test_model_strings(
     ("model", "words"),
     [
         ("antropic/claude-opus-5-5", "Did you mean anthropic/claude-opus-5-5"),
-        ("claude-opus-5.5", "Did you mean claude-opus-5-5"),
+        ("sonet", "Did you mean sonnet"),
         ("wombat", "provider/model"),
     ],
 )
@@ -237,3 +275,83 @@ def test_the_environment_of_other_programs_names_addresses(
 )
 def test_a_key_may_be_in_a_second_variable(env: Mapping[str, str], variable: str) -> None:
     assert endpoint("gemini", NONE, env).api_key_env == variable
+
+
+@pytest.mark.parametrize("model", ["opus", "default", "opusplan"])
+def test_what_needs_a_key_says_so(model: str) -> None:
+    with pytest.raises(GatewrightError, match="ANTHROPIC_API_KEY"):
+        choose(model, settings=NONE, env={})
+
+
+async def test_an_undescribed_model_is_passed_on_with_one_note() -> None:
+    opened = open_provider("claude-opus-5-9", settings=NONE, env=ANTHROPIC)
+    assert (opened.name, opened.facts.known) == ("anthropic/claude-opus-5-9", False)
+    assert opened.note.startswith("claude-opus-5-9 is not in the catalogue and is sent")
+    assert "128k" in opened.note
+    assert "Did you mean claude-opus-5" in opened.note
+    await opened.provider.close()
+
+
+@pytest.mark.parametrize(
+    ("model", "settings", "env"),
+    [
+        ("anthropic/claude-opus-5-5", NONE, ANTHROPIC),
+        ("claude-sonnet-4-5-20250929", NONE, ANTHROPIC),
+        ("ollama/whatever", NONE, {}),
+        ("mine/other", OWN, {"MINE_KEY": "k"}),
+        ("qwen3-8b", NONE, ELSEWHERE),
+        ("sonnet[1m]", NONE, ANTHROPIC),
+    ],
+)
+async def test_nothing_is_noted_where_nothing_is_odd(
+    model: str, settings: Mapping[str, ProviderSettings], env: Mapping[str, str]
+) -> None:
+    opened = open_provider(model, settings=settings, env=env)
+    assert opened.note == ""
+    await opened.provider.close()
+
+
+@pytest.mark.parametrize(
+    ("model", "window", "name", "note"),
+    [
+        ("sonnet[1m]", 1_000_000, "anthropic/claude-sonnet-5-5", ""),
+        ("claude-sonnet-4-5[1m]", 1_000_000, "anthropic/claude-sonnet-4-5[1m]", ""),
+        ("claude-sonnet-4-5", 200_000, "anthropic/claude-sonnet-4-5", ""),
+        ("claude-haiku-4-5[1m]", 200_000, "anthropic/claude-haiku-4-5", "no larger window"),
+        ("claude-nova-9[1m]", 1_000_000, "anthropic/claude-nova-9[1m]", "not in the catalogue"),
+    ],
+)
+async def test_a_window_of_a_million(model: str, window: int, name: str, note: str) -> None:
+    opened = open_provider(model, settings=NONE, env=ANTHROPIC)
+    assert (opened.facts.window, opened.name) == (window, name)
+    assert note in opened.note
+    assert bool(note) == bool(opened.note)
+    await opened.provider.close()
+    again = open_provider(opened.name, settings=NONE, env=ANTHROPIC)
+    assert (again.facts.window, again.name) == (window, name), "the name says it all"
+    await again.provider.close()
+
+
+async def test_a_larger_window_is_asked_for_by_its_beta() -> None:
+    request = Request(
+        model="claude-sonnet-4-5",
+        system=(),
+        tools=(),
+        turns=(UserTurn((TextContent("hi"),)),),
+        max_output=100,
+    )
+    sent: list[str] = []
+    async with ModelServer("say: hi", repeat=True) as server:
+        for model in ("claude-sonnet-4-5[1m]", "claude-sonnet-4-5", "sonnet[1m]"):
+            own = {
+                "anthropic": ProviderSettings(
+                    base_url=server.url, headers={"Anthropic-Beta": "mine-1"}
+                )
+            }
+            opened = open_provider(model, settings=own, env=ANTHROPIC)
+            async with aclosing(opened.provider.stream(request)) as pieces:
+                async for _ in pieces:
+                    pass
+            await opened.provider.close()
+            sent.append(server.requests[-1].headers["anthropic-beta"])
+    assert sent == ["mine-1,context-1m-2025-08-07", "mine-1", "mine-1"]
