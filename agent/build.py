@@ -113,10 +113,9 @@ async def open_session(
     reader = PageReader(lambda: small_model(around, start, opener))
     if not interactive:
         briefing.begin()
-    opener = ModelOpener(
-        live, lambda: _offered(tools, policy), start.id, briefing, planning=planning.active
-    )
-    names = [spec.name for spec in _offered(tools, policy)]
+    offered = partial(_offered, tools, policy)
+    opener = ModelOpener(live, offered, start.id, briefing, planning=planning.active)
+    names = [spec.name for spec in offered()]
     announce(base, policy.current(), names, (*policy.problems, *sandbox.problems, *left))
     spending = Spending()
     spending.restore(envelope.event for envelope in start.stored)
