@@ -30,6 +30,7 @@ from gatewright.agent.providers.catalog import load_catalog
 from gatewright.agent.providers.keys import key_store
 from gatewright.agent.redact import Redactor, share
 from gatewright.agent.resume import Start, cold_notice, find_start
+from gatewright.agent.settings.offers import offers
 from gatewright.agent.standing import Standing
 from gatewright.agent.surroundings import Surroundings
 from gatewright.agent.titles import TitleKeeper
@@ -139,7 +140,8 @@ def announce(base: Base, mode: str, tools: Sequence[str], problems: Iterable[str
         base.warn(f"Typed when the session ended, and not sent:\n{texts}")
     settings = [item.text() for item in around.loaded.problems if item.level != "untrusted"]
     told = (start.notice, _cold(base), around.search.notice(), trusting.notice(around))
-    for text in (*told, *settings, *problems):
+    offered = offers(around.loaded, around.places, interactive=around.interactive)
+    for text in (*told, *settings, *problems, *offered):
         if text:
             base.warn(escaped(text))
 

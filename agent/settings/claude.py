@@ -23,6 +23,7 @@ from gatewright.agent.settings.sources import dotted
 from gatewright.tools.system.regular import read_regular
 
 LATER = "not supported here yet"
+NOTHING = "nothing here corresponds"
 OWN_MODELS = ("haiku", "sonnet", "opus")
 COPIED = ("permissions", "env", "model", "cleanupPeriodDays", "statusLine", "disableAllHooks")
 NAMED: Mapping[str, str] = {
@@ -130,6 +131,7 @@ def _read(path: Path) -> dict[str, Any] | None:
 
 
 def _translated(theirs: dict[str, Any], left: list[Left]) -> Iterator[tuple[str, Any]]:
+    unfit: dict[str, list[str]] = {}
     for key, value in theirs.items():
         if key == "model":
             yield from _model(value, left)
@@ -138,7 +140,8 @@ def _translated(theirs: dict[str, Any], left: list[Left]) -> Iterator[tuple[str,
         elif key in COPIED:
             yield key, value
         elif key != "$schema":
-            left.append(Left(key, NAMED.get(key, "nothing here corresponds to it")))
+            unfit.setdefault(NAMED.get(key, NOTHING), []).append(key)
+    left += [Left(", ".join(keys), why) for why, keys in unfit.items()]
 
 
 def _model(value: object, left: list[Left]) -> Iterator[tuple[str, str]]:

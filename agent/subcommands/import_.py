@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated
 
 import typer
 
 from gatewright.agent.errors import SettingsError
 from gatewright.agent.settings import claude as theirs
+from gatewright.agent.settings.offers import remember
+from gatewright.agent.settings.paths import Places
 from gatewright.agent.settings.rulefile import Behavior
 from gatewright.agent.settings.schema import Source
 from gatewright.agent.subcommands.place import here, refuse_inside_session
@@ -33,33 +36,46 @@ def claude(yes: Sure = False) -> None:
     """Copy permissions, env and model of Claude Code into our files; yours stay as they are."""
     refuse_inside_session()
     places = here().places
-    copies = list(theirs.survey(places, os.environ, _check))
-    for copy in copies:
-        _show(copy)
-    for left in theirs.beside(places, os.environ):
-        tell(f"Left out: {left.what}: {left.why}.")
-    new = [copy for copy in copies if copy.values]
-    if not new:
+    copies = surveyed(places, os.environ)
+    for line in shown(copies, places, os.environ):
+        tell(line)
+    if not any(copy.values for copy in copies):
         tell("There is nothing to copy.")
         return
     if not yes:
         if not sys.stdin.isatty():
             raise SettingsError("Nothing was copied. Add --yes to copy this.")
         typer.confirm("Copy this?", abort=True)
-    for copy in new:
-        theirs.apply(copy)
-        tell(f"Copied into {copy.target}")
+    for line in copied(copies):
+        tell(line)
     tell("agent sessions import FILE copies a session.")
 
 
-def _show(copy: theirs.Copy) -> None:
-    tell(f"{copy.origin} -> {copy.target}")
-    for key, value in theirs.rows(copy.values):
-        tell(f"  + {key}  {value}")
-    if not copy.values:
-        tell("  nothing new")
-    for left in copy.left:
-        tell(f"  - {left.what}: {left.why.rstrip('.')}.")
+def surveyed(places: Places, env: Mapping[str, str]) -> list[theirs.Copy]:
+    """What can be copied, of each file there is; who looks need not be told of them any more."""
+    copies = list(theirs.survey(places, env, _check))
+    remember(places, [copy.origin for copy in copies])
+    return copies
+
+
+def shown(copies: Iterable[theirs.Copy], places: Places, env: Mapping[str, str]) -> Iterator[str]:
+    """What would be copied, and what not and why, in lines."""
+    for copy in copies:
+        yield f"{copy.origin} -> {copy.target}"
+        yield from (f"  + {key}  {value}" for key, value in theirs.rows(copy.values))
+        if not copy.values:
+            yield "  nothing new"
+        yield from (f"  - {left.what}: {left.why.rstrip('.')}." for left in copy.left)
+    for left in theirs.beside(places, env):
+        yield f"Left out: {left.what}: {left.why}."
+
+
+def copied(copies: Iterable[theirs.Copy]) -> Iterator[str]:
+    """Copies it, and says so. Raises SettingsError."""
+    for copy in copies:
+        if copy.values:
+            theirs.apply(copy)
+            yield f"Copied into {copy.target}"
 
 
 def _check(rule: str, behavior: Behavior, source: Source) -> str:

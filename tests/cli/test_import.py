@@ -105,6 +105,7 @@ def test_what_is_left_out_is_named_with_the_reason(desk: Desk) -> None:
             "hooks": {"PreToolUse": []},
             "mcpServers": {},
             "newThing": 1,
+            "another": 2,
             "model": "opusplan",
             "env": {"MY_API_KEY": SECRET, "CLAUDE_CODE_X": "1", "URL": f"https://h/?k={SECRET}"},
             "permissions": {"allow": ["Bash(", 7], "defaultMode": "nonsense"},
@@ -119,9 +120,8 @@ def test_what_is_left_out_is_named_with_the_reason(desk: Desk) -> None:
     code, out, _ = desk.run("--yes")
     assert code == 0
     for what in (
-        "- hooks: not supported here yet.",
-        "- mcpServers: not supported here yet.",
-        "- newThing: nothing here corresponds to it.",
+        "- hooks, mcpServers: not supported here yet.",
+        "- newThing, another: nothing here corresponds.",
         "- model opusplan: no model here has that name",
         "- env.MY_API_KEY: looks like a secret",
         "- env.CLAUDE_CODE_X: steers Claude Code",

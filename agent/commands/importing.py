@@ -1,0 +1,54 @@
+"""The command that copies the settings of another program: shown first, then done."""
+
+from __future__ import annotations
+
+import asyncio
+
+from gatewright.agent.commands.outcome import Outcome, Say
+from gatewright.agent.commands.registry import Command, CommandContext
+from gatewright.agent.errors import GatewrightError
+from gatewright.agent.settings_book import SettingsBook
+
+NO_BOOK = "This session knows no settings."
+USAGE = "Usage: /import shows what can be copied of Claude Code's settings; /import claude does it."
+
+
+def commands() -> tuple[Command, ...]:
+    return (
+        Command(
+            name="import",
+            summary="Copy Claude Code's settings; shown first",
+            args="[claude]",
+            run=import_,
+        ),
+    )
+
+
+async def import_(args: str, context: CommandContext) -> Outcome:
+    book = context.settings
+    if book is None:
+        return Say.text(NO_BOOK, "warning")
+    if args not in ("", "claude"):
+        return Say.text(USAGE, "warning")
+    try:
+        lines = await asyncio.to_thread(_lines, book, doing=bool(args))
+    except GatewrightError as error:
+        return Say.text(str(error), "warning")
+    return Say.text("\n".join(lines))
+
+
+def _lines(book: SettingsBook, *, doing: bool) -> list[str]:
+    from gatewright.agent.subcommands.import_ import (  # noqa: PLC0415  lazy: 60 ms, typer
+        copied,
+        shown,
+        surveyed,
+    )
+
+    around = book.around
+    copies = surveyed(around.places, around.env)
+    lines = list(shown(copies, around.places, around.env))
+    if not any(copy.values for copy in copies):
+        return [*lines, "There is nothing to copy."]
+    if not doing:
+        return [*lines, "/import claude copies this."]
+    return [*lines, *copied(copies)]
