@@ -77,7 +77,10 @@ def _settled(inquiry: Inquiry) -> Decision:
 
 def failed(error: BaseException, context: Context) -> Decision:
     """An internal failure: a person may look at it, without one it is a denial."""
-    text = f"The gate could not judge this call ({type(error).__name__}: {error})."
+    said = f"{type(error).__name__}: {error}"
+    if isinstance(error, OSError) and error.strerror:
+        said = ": ".join(filter(None, (str(error.filename or ""), error.strerror)))
+    text = f"The gate could not judge this call ({said})."
     if context.interactive and context.mode != "dontAsk":
         return Ask(Reason(Stage.SAFETY, text), explicit=True)
     return Deny(Reason(Stage.NON_INTERACTIVE, text))

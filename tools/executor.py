@@ -52,6 +52,14 @@ def _failed(failure: InputError | ToolFailure) -> ToolResult:
     return ToolResult.failed(str(failure))
 
 
+def _defect(name: str, error: Exception, otherwise: str) -> str:
+    """What the system did not let a tool do, such as a closed directory; `otherwise` a defect."""
+    if not isinstance(error, OSError) or not error.strerror:
+        return otherwise
+    where = f"{error.filename}: " if error.filename else ""
+    return f"{name} failed: {where}{error.strerror}."
+
+
 class RawExecutor:
     """Finds a call's tool in the sources, in their order, and runs it."""
 
@@ -75,9 +83,10 @@ class RawExecutor:
             return Facts(access=INVALID, verb=call.name, target="", error=str(error))
         except ToolFailure as failure:
             return Facts(access=INVALID, verb=call.name, target="", error=str(failure))
-        except Exception:  # noqa: BLE001  the tool seam: a defect must not end the session
+        except Exception as error:  # noqa: BLE001  the tool seam: a defect must not end the session
             _log.exception("facts of %s failed", call.name)
             text = f"{call.name} failed before it ran: an internal error. Try another way."
+            text = _defect(call.name, error, text)
             return Facts(access=INVALID, verb=call.name, target="", error=text)
 
     async def foreseen(self, call: ToolCall, ctx: ToolContext) -> Foreseen:
@@ -93,10 +102,10 @@ class RawExecutor:
         except TimeoutError:
             text = f"{call.name}: the file could not be read within {FORESEEING:.0f} s."
             return Foreseen(failed=ToolResult.failed(f"{text} Nothing was changed."))
-        except Exception:  # noqa: BLE001  the tool seam: a defect must not end the session
+        except Exception as error:  # noqa: BLE001  the tool seam: a defect must not end the session
             _log.exception("foreseeing %s failed", call.name)
             text = f"{call.name} failed before it ran: an internal error."
-            return Foreseen(failed=ToolResult.failed(text))
+            return Foreseen(failed=ToolResult.failed(_defect(call.name, error, text)))
 
     async def execute(self, call: ToolCall, ctx: ToolContext) -> ToolResult:
         try:
@@ -120,7 +129,8 @@ class RawExecutor:
         except Exception as error:  # noqa: BLE001  the tool seam: a defect must not end the session
             _log.exception("%s failed", call.name)
             kind = type(error).__name__
-            return ToolResult.failed(f"{call.name} failed: an internal error ({kind}: {error}).")
+            text = f"{call.name} failed: an internal error ({kind}: {error})."
+            return ToolResult.failed(_defect(call.name, error, text))
 
     async def _prepare(self, call: ToolCall) -> tuple[Tool[Any], BaseModel]:
         tool = await self._find(call.name)
