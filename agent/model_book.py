@@ -6,7 +6,8 @@ A key goes in here and never comes out.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
@@ -17,9 +18,21 @@ from gatewright.agent.providers.presets import Endpoint, endpoint, load_presets
 from gatewright.agent.providers.registry import choose, facts_of, key_source
 from gatewright.agent.surroundings import Surroundings
 
+if TYPE_CHECKING:
+    from gatewright.agent.providers.listing import LocalServer
+
 FIRST = ("anthropic", "openai")
 KEY_LIMIT = 8192
 ASKING_SECONDS = 1.5  # for what only the servers themselves know
+
+
+Check: TypeAlias = Callable[[Endpoint, str, Mapping[str, str]], Awaitable[str]]
+
+
+async def _ask_server(server: Endpoint, key: str, env: Mapping[str, str]) -> str:
+    from gatewright.agent.providers.listing import try_key  # noqa: PLC0415  lazy: 15 ms
+
+    return await try_key(server, key, env)
 
 
 def _nobody() -> None:
@@ -50,9 +63,11 @@ class ModelBook:
         self,
         around: Callable[[], Surroundings],
         store: Callable[[Mapping[str, str]], KeyStore] = key_store,
+        check: Check = _ask_server,
     ) -> None:
         self._around = around
         self._keys = store
+        self._check = check
         self.changed: Callable[[], None] = _nobody  # a key came or went
 
     async def usable(self) -> list[Usable]:
@@ -96,7 +111,55 @@ class ModelBook:
         """The level in force; empty where the model decides."""
         return self.facts(model).effort(chosen or self._around().settings.effort)
 
+    def lacks(self, model: str) -> bool:
+        """Whether nothing can answer: no model, or none of those that its key opens."""
+        around = self._around()
+        if not model:
+            return True
+        try:
+            server = self._endpoint(
+                choose(model, settings=around.providers, env=around.env).provider
+            )
+            wanted = server.transport == "http" and server.quirks.key_required
+            return wanted and not self._why(server, self._store().names())
+        except SettingsError:
+            return False  # a name or an address that is wrong is told where it is used
+        except GatewrightError:
+            return True
+
+    def usual(self, provider: str) -> str:
+        """The provider's model where none is named; empty where it has none."""
+        resolved = self.resolved(provider)
+        return resolved if resolved != provider else ""
+
+    def answering(self, model: str) -> str:
+        """The model and where it comes from, in a line; empty where nothing can answer."""
+        around = self._around()
+        if self.lacks(model):
+            return ""
+        if around.options.model:
+            source = "--model"
+        elif layers := around.loaded.provenance.get("model"):
+            source = f"{', '.join(layers)} settings"
+        else:
+            provider = self.resolved(model).partition("/")[0]
+            places = self.key_places()
+            found = next((one.found for one in places if one.provider == provider), "")
+            source = f"default, {found}" if found else "default"
+        return f"{self.resolved(model)}  ({source})"
+
+    async def nearby(self) -> tuple[LocalServer, ...]:
+        """Model servers at the usual ports of this machine, and nowhere else."""
+        from gatewright.agent.providers.listing import local_servers  # noqa: PLC0415  lazy: 15 ms
+
+        around = self._around()
+        return await local_servers(around.providers, around.env, here=True)
+
     # keys
+
+    async def check(self, provider: str, key: str) -> str:
+        """Why the key could not be tried, else nothing. Raises GatewrightError: it is wrong."""
+        return await self._check(self._endpoint(provider), one_key(key), self._around().env)
 
     def key_places(self) -> list[KeyPlace]:
         """The providers that take a key, those that have one first, then the well-known."""
@@ -118,10 +181,7 @@ class ModelBook:
 
     def keep(self, provider: str, key: str) -> str:
         """Store a key; says where it went. May ask the keyring. Raises GatewrightError."""
-        key = key.strip()
-        blank = any(char.isspace() or not char.isprintable() for char in key)
-        if not key or blank or len(key) > KEY_LIMIT:
-            raise GatewrightError("That is no key: give one line without spaces.")
+        key = one_key(key)
         place = self._store().put(provider, key)
         self.changed()
         return "the system's keyring" if place == "keyring" else "a file only you can read"
@@ -169,6 +229,15 @@ class ModelBook:
             if task not in late
             for model in task.result() or ()
         ]
+
+
+def one_key(text: str) -> str:
+    """The key in what somebody typed. Raises GatewrightError."""
+    key = text.strip()
+    blank = any(char.isspace() or not char.isprintable() for char in key)
+    if not key or blank or len(key) > KEY_LIMIT:
+        raise GatewrightError("That is no key: give one line without spaces.")
+    return key
 
 
 def _place(server: Endpoint) -> str:

@@ -44,6 +44,7 @@ class Runner:
         self._untold = False  # a turn is under way whose beginning nobody was told
         self._took = False
         self._working = asyncio.Lock()  # held by a turn, or by work on the past
+        self.opened = asyncio.Event()  # what is asked before the first turn is answered
         self._idle = asyncio.Event()
         self._idle.set()
         self._task = asyncio.create_task(self._run(), name="session runner")
@@ -123,6 +124,7 @@ class Runner:
     async def _run(self) -> None:
         if await _settled(asyncio.ensure_future(self._ports.opening())):
             self._ports.publish(Noticed(text=DEFECT, tone="error"))
+        self.opened.set()
         while True:
             await self._something()
             async with self._working:

@@ -120,6 +120,22 @@ class Session:
         return self._models.name
 
     @property
+    def setup_due(self) -> bool:
+        """Nothing that could answer is set up."""
+        book = self._parts.beside.models
+        return book is not None and book.lacks(self.model)
+
+    @property
+    def answering(self) -> str:
+        """The model and where it comes from."""
+        book = self._parts.beside.models
+        return book.answering(self.model) if book is not None else ""
+
+    async def opened(self) -> None:
+        """Wait until what is asked at the beginning is answered."""
+        await self._runner.opened.wait()
+
+    @property
     def busy(self) -> bool:
         """A turn is running or about to."""
         return self._runner.busy

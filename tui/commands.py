@@ -265,6 +265,15 @@ def _login(blocks: Sequence[Block], screen: Screen) -> Picking | None:
     return Picking("Store a key for", choices, lambda c: screen.run_line(f"/login {c.insert}"))
 
 
+def _setup(blocks: Sequence[Block], screen: Screen) -> Picking | None:
+    table = _table(blocks, 3)
+    if table is None:
+        return None
+    choices = [Choice(line, name, about) for name, about, line in table.rows]
+    title = "Nothing can answer yet. What shall?"
+    return Picking(title, choices, lambda c: screen.run_line(c.insert))
+
+
 def _logout(blocks: Sequence[Block], screen: Screen) -> Picking | None:
     table = _table(blocks, 1)
     if table is None:
@@ -283,6 +292,7 @@ PANELS: dict[str, Callable[[Sequence[Block], Screen], Picking | None]] = {
     "model": _model,
     "effort": _effort,
     "login": _login,
+    "setup": _setup,
     "logout": _logout,
     "rewind": _rewind,
 }

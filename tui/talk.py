@@ -20,6 +20,7 @@ from gatewright.agent.commands.outcome import (
     Secret,
     Submit,
     Switch,
+    Taken,
 )
 from gatewright.agent.commands.registry import Commands
 from gatewright.tools.blocks import Block, Command, Output, Text, Tone
@@ -30,6 +31,9 @@ from gatewright.tui.transcript.items import Item, Note, Said, Shown, ToolRun
 
 if TYPE_CHECKING:
     from gatewright.agent.session import Session  # 25 ms: the screen is there before the core
+
+
+NO_MODEL = "no model yet: /setup chooses one, /model demo needs no key"
 
 
 class Host(Protocol):
@@ -70,6 +74,8 @@ class Talk:
     def begin(self, session: Session) -> None:
         """There is a session: send what waited for it."""
         self.session = session
+        if session.setup_due and not self._early:
+            self._host.spawn(self._set_up(session))
         for _ in range(self._turns):
             session.cycle_mode()
         self._turns = 0
@@ -178,7 +184,25 @@ class Talk:
         await self._show(shown or line, outcome)
 
     async def _give(self, asked: Secret, text: str) -> None:
-        self.say(asked.title, (await asked.take(text)).blocks)
+        said = await asked.take(text)
+        self.say(asked.title, said.blocks)
+        if isinstance(said, Taken) and said.again:
+            self._host.open_panel(asked)
+        elif isinstance(said, Taken) and said.then:
+            self.run_line(said.then)
+
+    async def _set_up(self, session: Session) -> None:
+        """Nothing could answer: offer what there is, once nothing else is asked."""
+        await session.opened()
+        if self.session is session and session.setup_due:
+            self.run_line("/setup")
+
+    @property
+    def answering(self) -> str:
+        """The model and where it comes from; what to do where there is none."""
+        if self.session is None:
+            return ""
+        return NO_MODEL if self.session.setup_due else self.session.answering
 
     async def _show(self, line: str, outcome: Outcome) -> None:
         match outcome:

@@ -13,6 +13,7 @@ from gatewright.agent.commands import (
     plan,
     session,
     settings,
+    setup,
     statusline,
     tasks,
 )
@@ -37,6 +38,7 @@ def built_in() -> tuple[Command, ...]:
         ),
         *config.commands(),
         *models.commands(),
+        *setup.commands(),
         *settings.commands(),
         *importing.commands(),
         *statusline.commands(),

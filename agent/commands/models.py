@@ -12,6 +12,7 @@ from gatewright.agent.commands.outcome import (
     Secret,
     SetEffort,
     SetModel,
+    Taken,
 )
 from gatewright.agent.commands.registry import Command, CommandContext
 from gatewright.agent.errors import GatewrightError
@@ -119,21 +120,25 @@ async def login(args: str, context: CommandContext) -> Outcome:
     if place is None:
         names = ", ".join(place.provider for place in places)
         return Say.text(f"There is no provider {args} that takes a key: {names}.", "warning")
-    return _asked(place, book)
+    return _asked(place, book, lacking=book.lacks(context.model))
 
 
-def _asked(place: KeyPlace, book: ModelBook) -> Secret:
+def _asked(place: KeyPlace, book: ModelBook, *, lacking: bool) -> Secret:
     name = place.provider
 
     async def take(key: str) -> Say:
         try:
+            untried = await book.check(name, key)
             where = await asyncio.to_thread(book.keep, name, key)
         except GatewrightError as error:
-            return Say.text(str(error), "warning")
-        return Say.text(
-            f"The key for {name} is kept in {where} and counts from the next message on. "
+            return Taken((Text(f"{error} Try again, or leave with Esc.", "warning"),), again=True)
+        doubt = f" Whether it works is not known: {untried}." if untried else ""
+        said = (
+            f"The key for {name} is kept in {where} and counts from the next message on.{doubt} "
             f"/model chooses one of its models; /logout {name} forgets the key."
         )
+        usual = book.usual(name) if lacking else ""
+        return Taken((Text(said),), then=f"/model {usual}" if usual else "")
 
     lines = [f"Make a key at {place.page}"] if place.page else []
     if place.found:

@@ -42,6 +42,13 @@ class Say(msgspec.Struct, frozen=True):
         return cls((Text(text, tone),))
 
 
+class Taken(Say, frozen=True, kw_only=True):
+    """What became of a secret: `again` asks once more, `then` is a command to run next."""
+
+    again: bool = False
+    then: str = ""
+
+
 class Submit(msgspec.Struct, frozen=True):
     """Send text to the model as if it had been typed."""
 

@@ -15,7 +15,7 @@ from gatewright.agent.providers.foreign import Unreadable, count, decoded, rows,
 from gatewright.agent.providers.listed import MOST, Listed, listed
 from gatewright.agent.providers.presets import Endpoint, endpoint, load_presets
 from gatewright.agent.providers.settings import ProviderSettings
-from gatewright.agent.providers.transport.address import parse_url
+from gatewright.agent.providers.transport.address import on_loopback, parse_url
 from gatewright.agent.providers.transport.http import DirectTransport
 from gatewright.agent.providers.transport.port import Timeouts
 from gatewright.agent.providers.wire import read_all
@@ -120,10 +120,15 @@ def _listed(item: JsonObject) -> Listed | None:
 
 
 async def local_servers(
-    settings: Mapping[str, ProviderSettings], env: Mapping[str, str]
+    settings: Mapping[str, ProviderSettings], env: Mapping[str, str], *, here: bool = False
 ) -> tuple[LocalServer, ...]:
-    """The usual local servers that answer now, within a second. They are offered, never chosen."""
+    """The usual local servers that answer now, within a second. They are offered, never chosen.
+
+    `here`: only those whose address is this machine's own.
+    """
     names = [name for name, preset in load_presets().items() if preset.local]
+    if here:
+        names = [name for name in names if _is_here(endpoint(name, settings, env).base_url)]
     found = await asyncio.gather(*(_look(name, settings, env) for name in names))
     return tuple(server for server in found if server is not None)
 
@@ -135,6 +140,13 @@ def listening(settings: Mapping[str, ProviderSettings], env: Mapping[str, str]) 
         for name, preset in load_presets().items()
         if preset.local and _answers(endpoint(name, settings, env).base_url)
     )
+
+
+def _is_here(base_url: str) -> bool:
+    try:
+        return on_loopback(parse_url(base_url).host)
+    except GatewrightError:
+        return False
 
 
 def _answers(base_url: str) -> bool:

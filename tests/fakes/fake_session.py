@@ -116,6 +116,8 @@ class FakeSession:
         self.published = 1
         self.status: Book | None = None
         self.moved = ""
+        self.setup_due = False
+        self.answering = ""
         self.spent = UsageChanged(usage=Usage(), cost=0.0, context=0, window=0)
         self.models: ModelBook | None = None
         self.memory: MemoryBook | None = None
@@ -238,6 +240,9 @@ class FakeSession:
 
     def subscribe(self, *, since: int = 0) -> Subscription:
         return self.hub.subscribe(since=since)
+
+    async def opened(self) -> None:
+        return
 
     async def idle(self) -> None:
         return

@@ -8,6 +8,7 @@ from pathlib import Path
 from gatewright.agent.model_book import ModelBook
 from gatewright.agent.options import LaunchOptions
 from gatewright.agent.providers.keys import KeyStore
+from gatewright.agent.providers.presets import Endpoint
 from gatewright.agent.surroundings import survey
 
 NOBODY = "http://127.0.0.1:9/v1"  # no server of the machine that runs the test is asked
@@ -26,7 +27,7 @@ class NoRing:
         raise RuntimeError("there is no keyring")
 
 
-def model_book(folder: Path, **env: str) -> ModelBook:
+def model_book(folder: Path, *, checked: bool = False, **env: str) -> ModelBook:
     project = folder / "project"
     project.mkdir(exist_ok=True)
     whole = {"HOME": str(folder / "home"), **dict.fromkeys(LOCAL, NOBODY), **env}
@@ -35,4 +36,9 @@ def model_book(folder: Path, **env: str) -> ModelBook:
     def store(env: Mapping[str, str]) -> KeyStore:
         return KeyStore(Path(env["HOME"]) / "keys.json", keyring=NoRing())
 
-    return ModelBook(lambda: around, store)
+    return ModelBook(lambda: around, store) if checked else ModelBook(lambda: around, store, _fine)
+
+
+async def _fine(server: Endpoint, key: str, env: Mapping[str, str]) -> str:
+    del server, key, env
+    return ""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from gatewright.tui.app import AgentApp
 from tests.fakes.fake_session import FakeSession
+from tests.fakes.model_server import ServerThread
 from tests.fakes.models import model_book
 from tests.tui.scenes import question
 from tests.tui.stage import Stage, stage
@@ -17,7 +18,7 @@ KEY = "sk-hidden-42"
 def session(folder: Path, **env: str) -> FakeSession:
     made = FakeSession(model=SONNET)
     made.know("effort", "login", "logout")
-    made.models = model_book(folder, **env)
+    made.models = model_book(folder, checked=False, **env)
     return made
 
 
@@ -124,3 +125,37 @@ async def test_forgetting_a_key(tmp_path: Path) -> None:
         await s.see("Forget the key for", "groq")
         await s.press("enter")
         await s.see("The key for groq is forgotten.")
+
+
+async def test_a_start_where_nothing_can_answer_offers_what_there_is(tmp_path: Path) -> None:
+    made = session(tmp_path)
+    made.setup_due = True
+    made.know("setup")
+    async with stage(made, size=(80, 24)) as s:
+        await s.see("Nothing can answer yet", "a key for anthropic", "the demo")
+        await s.press("escape")
+        await s.gone("Nothing can answer yet")
+        assert s.app.focused is s.app.repl.box, "the prompt is usable"
+        await run(s, "/setup")
+        await s.see("the demo")
+        await s.type("demo")
+        await s.press("enter")
+        await s.see("Model: demo")
+
+
+async def test_a_wrong_key_is_said_and_asked_for_again(tmp_path: Path) -> None:
+    with ServerThread("") as server:
+        server.key = KEY
+        made = session(tmp_path)
+        made.models = model_book(tmp_path, checked=True, ANTHROPIC_BASE_URL=server.url)
+        async with stage(made) as s:
+            await run(s, "/login anthropic")
+            await s.see("Key for anthropic")
+            await s.type("wrong")
+            await s.press("enter")
+            await s.see("does not know this key", "it is not shown")
+            assert not made.models.stored()
+            await s.type(KEY)
+            await s.press("enter")
+            await s.see("is kept in a file", "Model: anthropic/")
+            assert made.models.stored() == ("anthropic",)

@@ -77,7 +77,7 @@ class Repl(Patient, inherit_bindings=False):
         self._escaped = 0.0
         self.view = View()
         self.transcript = Transcript(look, id="transcript")
-        self.transcript.greeting = lambda width: greeting(host.folder(), width)
+        self.transcript.greeting = lambda width: greeting(host.folder(), width, talk.answering)
         self.spinner = Spinner(look, clock=now, id="spinner")
         self.agents = Agents(look, id="agents")
         self.queue = Queue(look, id="queue")

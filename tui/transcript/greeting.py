@@ -14,7 +14,7 @@ HINTS = ("/ commands", "@ files", "! shell", "? keys")
 GAP = "   "
 
 
-def greeting(folder: Path, width: int) -> list[Line]:
+def greeting(folder: Path, width: int, answering: str = "") -> list[Line]:
     """Indented as an answer is; hints that do not fit are left out from the end."""
     place = cells.fit_middle(one_line(shortened(folder)), width - 2)
     hints = list(HINTS)
@@ -23,6 +23,10 @@ def greeting(folder: Path, width: int) -> list[Line]:
     return [
         line(Span("  "), Span("Gatewright", "text:b"), Span(f"  {VERSION}", "faint")),
         line(Span("  "), Span(place, "dim")),
+        *(
+            [line(Span("  "), Span(cells.fit(one_line(answering), width - 2), "dim"))]
+            * bool(answering)
+        ),
         BLANK,
         line(Span("  "), Span(GAP.join(hints), "faint")),
     ]

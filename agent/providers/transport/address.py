@@ -63,7 +63,7 @@ def parse_url(url: str, known: Mapping[str, int] = _PORTS) -> Address:
 
 def proxy_for(address: Address, env: Mapping[str, str]) -> Address | None:
     """The proxy for this address; a server on this machine is always reached directly."""
-    if _loopback(address.host) or _exempt(address, _read(env, "no_proxy")):
+    if on_loopback(address.host) or _exempt(address, _read(env, "no_proxy")):
         return None
     url = _read(env, f"{address.scheme}_proxy") or _read(env, "all_proxy")
     if not url:
@@ -86,7 +86,7 @@ def _international(host: str | None) -> bool:
     return host is not None and not host.isascii()
 
 
-def _loopback(host: str) -> bool:
+def on_loopback(host: str) -> bool:
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:
