@@ -163,7 +163,8 @@ def test_without_a_key_the_screen_says_what_to_do(program: Program) -> None:
     with program.terminal() as terminal:
         terminal.wait_for("Ask anything", "Nothing can answer yet")
         terminal.press("escape")
-        terminal.wait_for("no model yet: /setup chooses one")
+        terminal.wait_until(lambda shown: "Nothing can answer yet" not in shown)
+        assert "no model yet: /setup chooses one" in terminal.text()
         say(terminal, "Hi.")
         terminal.wait_for("ANTHROPIC_API_KEY")
         say(terminal, "/exit")
