@@ -19,6 +19,8 @@ from typing import Any, cast
 from textual import _ansi_sequences, screen
 from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
+from textual.events import Key, Paste
+from textual.message import Message
 
 from gatewright.tui.baud import Baud
 from gatewright.tui.input import Input
@@ -28,6 +30,7 @@ log = logging.getLogger(__name__)
 
 MAX_LINE = 2000
 MAX_READ = 4096  # bytes of input at once
+MAX_EARLY = 4096  # keys kept until somebody has the focus
 INPUT_WAIT = 0.1  # seconds after which a lone Escape is one
 TICK = 1 / 240  # seconds; the framework's sixtieth is what a key would wait for while text streams
 
@@ -95,6 +98,8 @@ class ScreenDriver(LinuxDriver):
         self._file = cast("TextIOWrapper", self._wire) if self._wire else self._own
         self._captured: Captured | None = None
         self._lent = False
+        self._early: list[Message] | None = []  # None: somebody has the keys
+        self._turn = threading.Lock()  # keys come in a thread of their own
 
     def write(self, data: str) -> None:
         """What is painted while another program has the terminal is painted again afterwards."""
@@ -113,6 +118,21 @@ class ScreenDriver(LinuxDriver):
                     messages = source.feed(self._read())
                 for message in messages:
                     self.process_message(message)
+
+    def process_message(self, message: Message) -> None:
+        """Keys typed while the screen is being built wait, else the framework drops them."""
+        with self._turn:
+            if self._early is None or not isinstance(message, (Key, Paste)):
+                super().process_message(message)
+            elif len(self._early) < MAX_EARLY:
+                self._early.append(message)
+
+    def listen(self) -> None:
+        """Somebody has the focus: what was typed before comes first."""
+        with self._turn:
+            early, self._early = self._early, None
+            for message in early or ():
+                super().process_message(message)
 
     def _read(self) -> bytes:
         """What came; a line that is gone says so all the time, a signal says it once."""

@@ -174,3 +174,12 @@ def test_paths_keep_both_ends() -> None:
     assert cells.fit_middle("src/gatewright/tui/transcript/view.py", 20).endswith("ript/view.py")
     assert cells.fit("\u6f22\u5b57\u6f22", 4) == "\u6f22\u2026"
     assert cells.fit_middle("x" * 300_000, 20).count("\u2026") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [("one\n", ["1  one"]), ("one", ["1  one"]), ("one\n\n", ["1  one", "2"]), ("", ["1"])],
+)
+def test_the_end_of_the_last_line_begins_no_further_one(text: str, rows: list[str]) -> None:
+    shown = draw(b.Code(text, "text"), 40)
+    assert ["".join(span.text for span in line.spans).rstrip() for line in shown] == rows

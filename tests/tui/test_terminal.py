@@ -292,6 +292,14 @@ def _until(fact: Callable[[], bool], within: float = 10.0) -> None:
         time.sleep(0.01)
 
 
+def test_what_is_typed_before_the_screen_is_there_is_the_draft() -> None:
+    with child("empty") as terminal:
+        terminal.send("quick fingers")
+        terminal.wait_for(READY, "\u276f quick fingers")
+        terminal.send(" go on")
+        terminal.wait_for("\u276f quick fingers go on")
+
+
 @pytest.mark.parametrize(
     "sequence", ["\x1b[27;2;13~", "\x1b[13;2u", "\x1b[27;3;13~", "\x1bOM", "\x1b\r", "\n"]
 )

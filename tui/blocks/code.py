@@ -27,7 +27,7 @@ def fence(text: str, language: str, width: int, state: str = "") -> list[Line]:
 def draw(block: Code, width: int) -> list[Line]:
     """A listing with line numbers."""
     language = language_of(block.language or block.path)
-    lines = block.text.split("\n")
+    lines = block.text.removesuffix("\n").split("\n")  # the last end begins no further line
     digits = len(str(block.first_line + len(lines) - 1))
     rows: list[Line] = []
     state = ""

@@ -1,11 +1,13 @@
 """A screen that paints only once the terminal has taken what was painted before.
 
 What changed meanwhile is painted together: a slow line sees less, and nothing later than it must.
+Keys come from the moment somebody has the focus, those typed before among them.
 """
 
 from __future__ import annotations
 
 from textual.screen import Screen
+from textual.widget import Widget
 
 from gatewright.tui.terminal import ScreenDriver
 
@@ -14,9 +16,20 @@ class Patient(Screen[None]):
     _held = False  # what changed waits to be painted
 
     @property
-    def _behind(self) -> bool:
+    def _terminal(self) -> ScreenDriver | None:
         driver = self.app._driver  # pyright: ignore[reportPrivateUsage, reportUnknownMemberType]
-        return isinstance(driver, ScreenDriver) and driver.behind
+        return driver if isinstance(driver, ScreenDriver) else None
+
+    @property
+    def _behind(self) -> bool:
+        return self._terminal is not None and self._terminal.behind
+
+    def set_focus(
+        self, widget: Widget | None, scroll_visible: bool = True, from_app_focus: bool = False
+    ) -> None:
+        super().set_focus(widget, scroll_visible, from_app_focus)
+        if self._terminal is not None and self.focused is not None:
+            self._terminal.listen()
 
     def _on_timer_update(self) -> None:
         if self._behind:
