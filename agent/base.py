@@ -30,7 +30,7 @@ from gatewright.agent.providers.catalog import load_catalog
 from gatewright.agent.providers.keys import key_store
 from gatewright.agent.redact import Redactor, share
 from gatewright.agent.resume import Start, cold_notice, find_start
-from gatewright.agent.settings.offers import offers
+from gatewright.agent.settings.paths import SERVERS
 from gatewright.agent.standing import Standing
 from gatewright.agent.surroundings import Surroundings
 from gatewright.agent.titles import TitleKeeper
@@ -140,10 +140,19 @@ def announce(base: Base, mode: str, tools: Sequence[str], problems: Iterable[str
         base.warn(f"Typed when the session ended, and not sent:\n{texts}")
     settings = [item.text() for item in around.loaded.problems if item.level != "untrusted"]
     told = (start.notice, _cold(base), around.search.notice(), trusting.notice(around))
-    offered = offers(around.loaded, around.places, interactive=around.interactive)
-    for text in (*told, *settings, *problems, *offered):
+    for text in (*told, *settings, *problems, *_offered(around)):
         if text:
             base.warn(escaped(text))
+
+
+def _offered(around: Surroundings) -> tuple[str, ...]:
+    """What another program left here that may be copied; most projects have nothing of it."""
+    servers = around.places.root / SERVERS
+    if not (around.loaded.offered or servers.exists()):
+        return ()
+    from gatewright.agent.settings.offers import offers  # noqa: PLC0415  lazy: 1 ms, rarely wanted
+
+    return offers(around.loaded, around.places, interactive=around.interactive)
 
 
 def unsent(stored: Sequence[Envelope]) -> tuple[str, ...]:

@@ -16,10 +16,11 @@ GLOBS = 20
 LONGEST = 300
 PARTS = 32
 ALTERNATIVES = 64
-_FRONT = re.compile(r"---[ \t]*\r?\n(.*?)^---[ \t]*\r?(?:\n|\Z)", re.DOTALL | re.MULTILINE)
-_ITEM = re.compile(r"\s*-\s+(.*)")
-_CHOICE = re.compile(r"\{([^{}]*)\}")
-_QUOTED = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)')\s*(?:#.*)?""")
+# Compiled at their first use: most projects have no such files.
+_FRONT = r"(?sm)---[ \t]*\r?\n(.*?)^---[ \t]*\r?(?:\n|\Z)"
+_ITEM = r"\s*-\s+(.*)"
+_CHOICE = r"\{([^{}]*)\}"
+_QUOTED = r"""\s*(?:"([^"]*)"|'([^']*)')\s*(?:#.*)?"""
 
 
 class PathRule(msgspec.Struct, frozen=True):
@@ -38,7 +39,7 @@ class PathRule(msgspec.Struct, frozen=True):
 
 def front_matter(text: str) -> tuple[tuple[str, ...], str]:
     """The globs below `paths`, and the text without its front matter."""
-    found = _FRONT.match(text)
+    found = re.match(_FRONT, text)
     if found is None:
         return (), text
     lines = found[1].splitlines()
@@ -54,12 +55,12 @@ def _listed(value: str, following: list[str]) -> list[str]:
     if value and not value.startswith("#"):
         if value.startswith("["):
             value = value[1:].partition("#")[0].strip().removesuffix("]")
-        elif quoted := _QUOTED.fullmatch(value):
+        elif quoted := re.fullmatch(_QUOTED, value):
             value = quoted[1] or quoted[2] or ""
         return [_bare(part) for part in _parts(value)]
     found: list[str] = []
     for line in following:
-        item = _ITEM.fullmatch(line)
+        item = re.fullmatch(_ITEM, line)
         if item is None and line.strip() and not line.lstrip().startswith("#"):
             break
         if item is not None:
@@ -79,7 +80,7 @@ def _parts(text: str) -> list[str]:
 
 
 def _bare(text: str) -> str:
-    quoted = _QUOTED.fullmatch(text)
+    quoted = re.fullmatch(_QUOTED, text)
     return (quoted[1] or quoted[2] or "") if quoted else text.partition(" #")[0].strip()
 
 
@@ -100,7 +101,7 @@ def _alternatives(glob: str) -> list[str]:
     done, open_ = list[str](), [glob]
     while open_:
         each = open_.pop()
-        if (choice := _CHOICE.search(each)) is None:
+        if (choice := re.search(_CHOICE, each)) is None:
             done.append(each)
             continue
         before, after = each[: choice.start()], each[choice.end() :]

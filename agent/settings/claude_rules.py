@@ -20,8 +20,9 @@ FORBIDDING = ("deny", "ask")
 TIGHTENING = (*FORBIDDING, "disableBypassPermissionsMode")
 NAMES = {Source.PROJECT: "settings.json", Source.LOCAL: "settings.local.json"}
 LABEL = "claude"
-_RULE = re.compile(r"\s*([A-Za-z_]\w*)\((.*)\)\s*", re.DOTALL)
-_GLOB = re.compile(r"([*?\[\]{}\\])")
+# Compiled at their first use: most people have no such files.
+_RULE = r"(?s)\s*([A-Za-z_]\w*)\((.*)\)\s*"
+_GLOB = r"([*?\[\]{}\\])"
 _PATHS = frozenset({"read", "edit", "write", "multiedit", "notebookedit", "glob", "grep"})
 _WRITES = frozenset({"write", "multiedit"})  # here Edit stands for every tool that changes files
 
@@ -79,7 +80,7 @@ def translated(raw: Mapping[str, Any], file: TheirFile) -> dict[str, Any]:
 
 
 def _meant(entry: object, file: TheirFile) -> Iterator[object]:
-    match = _RULE.fullmatch(entry) if isinstance(entry, str) else None
+    match = re.fullmatch(_RULE, entry) if isinstance(entry, str) else None
     if match is None:
         yield entry
         return
@@ -117,4 +118,4 @@ def _anchored(text: str, file: TheirFile) -> Iterator[str]:
 
 def _below(folder: Path) -> str:
     """A directory as rules write it, with nothing in it that means more than itself."""
-    return "/" + _GLOB.sub(r"\\\1", str(folder))
+    return "/" + re.sub(_GLOB, r"\\\1", str(folder))

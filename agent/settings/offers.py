@@ -12,11 +12,10 @@ from typing import Any, cast
 import msgspec
 
 from gatewright.agent.errors import SettingsError
-from gatewright.agent.settings.paths import Places
+from gatewright.agent.settings.paths import SERVERS, Places
 from gatewright.agent.settings.sources import Loaded
 
 KEPT = 1_000
-SERVERS = ".mcp.json"
 KEY = "files"
 
 

@@ -17,6 +17,7 @@ CLAUDE_MANAGED = {
     "darwin": Path("/Library/Application Support/ClaudeCode"),
 }.get(sys.platform, Path("/etc/claude-code"))
 CLAUDE = ".claude"
+SERVERS = ".mcp.json"
 
 
 class Places(msgspec.Struct, frozen=True, kw_only=True):
