@@ -322,8 +322,8 @@ class AgentApp(App[int], inherit_bindings=False):
         cwd = self.repl.view.cwd
         return Path(cwd) if cwd else Path.cwd()
 
-    def files(self, query: str) -> Sequence[Choice]:
-        return self._files.choices(query) if self._files is not None else ()
+    def files(self, query: str) -> tuple[Sequence[Choice], str]:
+        return self._files.offer(query) if self._files is not None else ((), "")
 
     def refresh_files(self) -> None:
         if self._files is None and self.repl.view.cwd:
@@ -332,7 +332,7 @@ class AgentApp(App[int], inherit_bindings=False):
             self.spawn(self._list_files(self._files))
 
     async def _list_files(self, files: Files) -> None:
-        await files.refresh()
+        await files.refresh(self.repl.desk.complete)
         self.repl.desk.complete()
 
     def copy(self, text: str) -> None:

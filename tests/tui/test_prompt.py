@@ -10,6 +10,7 @@ import pytest
 
 from gatewright.agent.attachments import Mention, mentions
 from gatewright.tools.protocol import ImageContent, TextContent
+from gatewright.tui.prompt import files as listing
 from gatewright.tui.prompt.complete import NOTHING, Word, word_at
 from gatewright.tui.prompt.files import Files, mention, rank
 from gatewright.tui.prompt.history import History
@@ -389,3 +390,62 @@ def test_the_menu_of_files_is_quick_in_a_large_tree() -> None:
         assert min(took) < 0.05, query
     assert rank("module_4999.py", paths, paths)[0].endswith("module_4999.py")
     assert rank("pck9mod41", paths, paths)
+
+
+async def test_a_first_listing_is_offered_while_it_grows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listing, "PIECE", 2000)
+    monkeypatch.setattr(listing, "TOLD", 0.0)
+    for folder in range(10):
+        (tmp_path / f"d{folder}").mkdir()
+        for number in range(100):
+            (tmp_path / f"d{folder}" / f"file_{number}.py").touch()
+    files, seen = Files(tmp_path), list[tuple[int, str]]()
+
+    def grown() -> None:
+        seen.append((len(files.choices("d1/file_1")), files.note))
+
+    await files.refresh(grown)
+    assert len(seen) > 3 and {note for _, note in seen} == {"indexing files"}
+    assert files.note == "" and len(files.choices("d1/file_1")) > 10
+    labels = [choice.label for choice in files.choices("")]
+    assert labels[:10] == [f"d{n}/" for n in range(10)] and labels[10:] == sorted(labels[10:])
+    await files.refresh(lambda: pytest.fail("a later listing is offered when it is whole"))
+
+
+def no_ripgrep(root: Path) -> str:
+    return ""
+
+
+async def test_a_listing_without_ripgrep_is_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("src/a.py", "src/deep/b.py", "node_modules/x/c.js", "top.txt"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    monkeypatch.setattr(listing, "find_rg", no_ripgrep)
+    files = Files(tmp_path)
+    await files.refresh()
+    labels = [choice.label for choice in files.choices("")]
+    assert labels == ["src/", "src/deep/", "src/a.py", "src/deep/b.py", "top.txt"]
+
+
+async def test_a_word_that_grows_finds_what_it_finds_at_once(tmp_path: Path) -> None:
+    for name in ("state.py", "estate.md", "s_t_a_t_e", "other"):
+        (tmp_path / name).touch()
+    typed, whole = Files(tmp_path), Files(tmp_path)
+    await typed.refresh()
+    await whole.refresh()
+    for word in ("s", "st", "sta", "state", "st", "", "o", "state.p"):
+        assert typed.choices(word) == Files.choices(whole, word)
+        whole.choices("")
+
+
+async def test_a_menu_says_that_more_may_come() -> None:
+    async with stage() as s:
+        s.app.repl.menu.offer((), "indexing files")
+        await s.see("indexing files")
+        assert not s.app.repl.menu.open  # Enter still sends
+        s.app.repl.menu.close()
+        await s.gone("indexing files")

@@ -18,7 +18,10 @@ class FileSource(Protocol):
     """Where the `@` menu takes its paths from."""
 
     def folder(self) -> Path: ...
-    def files(self, query: str) -> Sequence[Choice]: ...
+    def files(self, query: str) -> tuple[Sequence[Choice], str]:
+        """What fits, and what to say below it."""
+        ...
+
     def refresh_files(self) -> None:
         """Read the list again if it is old; returns at once."""
         ...
@@ -90,7 +93,7 @@ class Desk:
                 self._menu.offer(command_choices(self._talk.commands(), self._word.text))
             case "file":
                 self._files.refresh_files()
-                self._menu.offer(self._files.files(self._word.text))
+                self._menu.offer(*self._files.files(self._word.text))
             case _:
                 self._menu.close()
         self._box.menu_open = self._menu.open

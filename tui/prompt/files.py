@@ -1,13 +1,18 @@
-"""The files of the project for the `@` menu, listed once in the background and cached."""
+"""The files of the project for the `@` menu, listed in the background and cached.
+
+The first listing is offered as it grows; a later one takes the place of the old when it is whole.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import re
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from contextlib import aclosing
 from pathlib import Path
 
 from gatewright.tools.system.programs import find
@@ -19,11 +24,48 @@ MAX_FILES = 100_000
 FRESH = 20.0  # seconds a listing is used
 LIMIT = 20.0  # seconds the listing may take
 SHOWN = 50
-SCORED = 3000
+SCORED = 1000
+PIECE = 64 * 1024  # bytes of a listing taken at a time: 2 ms of work between two keys
+WALKED = 2000  # files of a piece where ripgrep is missing
+TOLD = 0.1  # seconds between two looks at a list that grows
 RARE = "qzxjkvywbghfpmudclnosirate"  # letters of names of files, the rarest first
 SKIPPED = frozenset({".git", "node_modules", ".venv", "__pycache__", ".mypy_cache", "target"})
 
 _PLAIN = re.compile(r"[^\s\"'<>|]*[^\s\"'<>|.,;:!?)\]}]")  # needs no quotes to be found again
+
+
+class _Listing:
+    """Paths in the order they came, with their folders; `low` are the same in lower case."""
+
+    def __init__(self) -> None:
+        self.paths: list[str] = []
+        self.low: list[str] = []
+        self._folders: set[str] = set()
+
+    @property
+    def full(self) -> bool:
+        return len(self.paths) - len(self._folders) >= MAX_FILES
+
+    def add(self, files: Sequence[str]) -> None:
+        room = MAX_FILES - len(self.paths) + len(self._folders)
+        taken = sorted(files[:room])
+        folders = {path[: path.rindex("/") + 1] for path in taken if "/" in path}
+        new = sorted(folders - self._folders)
+        self._folders.update(new)
+        self.paths += new
+        self.paths += taken
+        self.low += map(str.lower, new)
+        self.low += map(str.lower, taken)
+
+    def in_order(self) -> _Listing:
+        """The same, folders first, each kind sorted. For a thread."""
+        ordered = _Listing()
+        ordered._folders = self._folders
+        files = [path for path in self.paths if not path.endswith("/")]
+        files.sort()  # of sorted pieces: soon done
+        ordered.paths = [*sorted(self._folders), *files]
+        ordered.low = [path.lower() for path in ordered.paths]
+        return ordered
 
 
 class Files:
@@ -31,28 +73,68 @@ class Files:
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._paths: list[str] = []
-        self._low: list[str] = []
+        self._shown = _Listing()
         self._listed = 0.0
+        self._pool: tuple[str, int, Sequence[str], Sequence[str]] = ("", 0, [], [])
+        self.indexing = False
 
     @property
     def stale(self) -> bool:
         return time.monotonic() - self._listed > FRESH or not self._listed
 
-    async def refresh(self) -> None:
-        """Read the tree again; with ripgrep where there is one, so that ignore files count."""
+    @property
+    def note(self) -> str:
+        """What to say below the choices while there may be more of them."""
+        return "indexing files" if self.indexing else ""
+
+    async def refresh(self, grown: Callable[[], None] = lambda: None) -> None:
+        """Read the tree again; with ripgrep where there is one, so that ignore files count.
+
+        `grown` is called when there is more to offer of a first listing.
+        """
         self._listed = time.monotonic()
+        first = not self._shown.paths
+        listing = _Listing()
+        if first:
+            self._shown, self.indexing = listing, True
+        try:
+            await self._list(listing, grown if first else lambda: None)
+            self._shown = await asyncio.to_thread(listing.in_order)
+            self._pool = ("", 0, [], [])
+        finally:
+            self.indexing = False
+
+    async def _list(self, listing: _Listing, grown: Callable[[], None]) -> None:
         program = find_rg(self._root)
-        paths = await _with_rg(program, self._root) if program else None
-        if paths is None:
-            paths = await asyncio.to_thread(_walk, self._root)
-        folders = {path[: path.rindex("/") + 1] for path in paths if "/" in path}
-        self._paths = sorted(folders) + paths
-        self._low = [path.lower() for path in self._paths]
+        pieces = _with_rg(program, self._root) if program else _walk(self._root)
+        told = 0.0
+        async with aclosing(pieces):
+            async for files in pieces:
+                listing.add(files)
+                if time.monotonic() - told > TOLD:
+                    grown()
+                    told = time.monotonic()
+                if listing.full:
+                    return
+
+    def offer(self, query: str) -> tuple[list[Choice], str]:
+        """For the menu: what fits, and what to say below it."""
+        return self.choices(query), self.note
 
     def choices(self, query: str) -> list[Choice]:
         """The best matches; exact parts first, then letters in order."""
-        return [Choice(mention(path), path) for path in rank(query, self._paths, self._low)]
+        wanted = query.lower()
+        return [Choice(mention(path), path) for path in _best(wanted, *self._narrowed(wanted))]
+
+    def _narrowed(self, wanted: str) -> tuple[Sequence[str], Sequence[str]]:
+        """Paths with all the letters; of a word that grew only those that had the ones before."""
+        known, count, paths, low = self._pool
+        total = len(self._shown.paths)
+        if not known or count != total or not wanted.startswith(known):
+            known, paths, low = "", self._shown.paths, self._shown.low
+        paths, low = _having(set(wanted) - set(known), paths, low)
+        self._pool = (wanted, total, paths, low)
+        return paths, low
 
 
 def mention(path: str) -> str:
@@ -64,12 +146,28 @@ def mention(path: str) -> str:
 
 def rank(query: str, paths: Sequence[str], low: Sequence[str]) -> list[str]:
     """Paths that fit, best first. Cheap tests first: a large tree must not be felt."""
-    wanted = query.lower()
+    return _best(query.lower(), *_having(query.lower(), paths, low))
+
+
+def _having(
+    letters: Iterable[str], paths: Sequence[str], low: Sequence[str]
+) -> tuple[Sequence[str], Sequence[str]]:
+    """Paths with all these letters, wherever; the rarest leave few to look at."""
+    for letter in sorted(set(letters), key=RARE.find):  # what is no letter is rarer still
+        kept = [n for n, path in enumerate(low) if letter in path]
+        if len(kept) < len(paths):
+            paths, low = [paths[n] for n in kept], [low[n] for n in kept]
+    return paths, low
+
+
+def _best(wanted: str, paths: Sequence[str], low: Sequence[str]) -> list[str]:
+    """Of paths that have all letters: those with the word itself, then in its order."""
     if not wanted:
         return list(paths[:SHOWN])
     found = [n for n, path in enumerate(low) if wanted in path]
     if len(found) < SHOWN:
-        found += _with_letters(wanted, low, set(found))
+        known = set(found)
+        found += [n for n in range(len(low)) if n not in known]
     scored: list[tuple[int, int]] = []
     for number in found[:SCORED]:
         path = low[number]
@@ -82,22 +180,14 @@ def rank(query: str, paths: Sequence[str], low: Sequence[str]) -> list[str]:
     return [paths[number] for _points, number in scored[:SHOWN]]
 
 
-def _with_letters(wanted: str, low: Sequence[str], known: set[int]) -> list[int]:
-    """Paths that have all letters, wherever; the two rarest leave few to look at."""
-    letters = sorted(set(wanted), key=RARE.find)  # what is no letter is rarer still
-    first, second = letters[0], letters[1 % len(letters)]
-    few = [n for n, path in enumerate(low) if first in path and second in path]
-    others = letters[2:]
-    return [n for n in few if n not in known and all(map(low[n].__contains__, others))]
-
-
 def find_rg(root: Path) -> str:
     """Our own ripgrep, or one that does not lie inside the project; empty for none."""
     beside = Path(sys.executable).with_name("rg")
     return str(beside) if beside.exists() else find("rg", os.environ, here(os.environ, root))
 
 
-async def _with_rg(program: str, root: Path) -> list[str] | None:
+async def _with_rg(program: str, root: Path) -> AsyncGenerator[list[str]]:
+    """The files ripgrep finds, as it finds them; none where it cannot run or takes too long."""
     try:
         process = await asyncio.create_subprocess_exec(
             program,
@@ -108,24 +198,49 @@ async def _with_rg(program: str, root: Path) -> list[str] | None:
             stderr=asyncio.subprocess.DEVNULL,
         )
     except OSError:  # the folder is gone, or the program cannot run here
-        return None
+        async for files in _walk(root):
+            yield files
+        return
+    assert process.stdout is not None
+    rest, end = b"", time.monotonic() + LIMIT
     try:
-        async with asyncio.timeout(LIMIT):
-            output, _ = await process.communicate()
-    except TimeoutError:
-        process.kill()
+        while piece := await _read(process.stdout, end - time.monotonic()):
+            whole, cut, rest = (rest + piece).rpartition(b"\n")
+            if cut:
+                yield whole.decode("utf-8", "replace").split("\n")
+    finally:
+        if not process.stdout.at_eof():  # else it has ended by itself
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
         await process.wait()
-        return None
-    return sorted(output.decode("utf-8", "replace").splitlines())[:MAX_FILES]
 
 
-def _walk(root: Path) -> list[str]:
-    paths: list[str] = []
-    for folder, names, files in os.walk(root):
-        names[:] = sorted(name for name in names if name not in SKIPPED)
-        base = os.path.relpath(folder, root)
-        prefix = "" if base == "." else f"{base}/"
-        paths += [f"{prefix}{name}" for name in sorted(files)]
-        if len(paths) > MAX_FILES:
-            break
-    return paths[:MAX_FILES]
+async def _read(stream: asyncio.StreamReader, seconds: float) -> bytes:
+    try:
+        async with asyncio.timeout(max(0.0, seconds)):
+            return await stream.read(PIECE)
+    except TimeoutError:
+        return b""
+
+
+async def _walk(root: Path) -> AsyncGenerator[list[str]]:
+    """Every file, a folder at a time, each read in a thread."""
+    end, todo = time.monotonic() + LIMIT, [""]
+    while todo and time.monotonic() < end:
+        found: list[str] = []
+        await asyncio.to_thread(_some_folders, root, todo, found)
+        yield found
+
+
+def _some_folders(root: Path, todo: list[str], found: list[str]) -> None:
+    """Take folders from `todo` until a piece of files is found."""
+    while todo and len(found) < WALKED:
+        prefix = todo.pop()
+        below: list[str] = []
+        with contextlib.suppress(OSError), os.scandir(root / prefix) as entries:
+            for entry in entries:
+                if not entry.is_dir(follow_symlinks=False):
+                    found.append(prefix + entry.name)
+                elif entry.name not in SKIPPED:
+                    below.append(f"{prefix}{entry.name}/")
+        todo += sorted(below, reverse=True)

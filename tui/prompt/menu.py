@@ -31,17 +31,22 @@ class Menu(Rows):
         super().__init__(look, id=id)
         self.choices: Sequence[Choice] = ()
         self.at = 0
+        self.note = ""
 
     @property
     def open(self) -> bool:
         return bool(self.choices)
 
-    def offer(self, choices: Sequence[Choice]) -> None:
-        """Show these; an empty list closes the menu."""
+    def offer(self, choices: Sequence[Choice], note: str = "") -> None:
+        """Show these, and below them what is still to come; nothing of both closes the menu."""
         if list(choices) != list(self.choices):
+            chosen = self.chosen() if note and self.note else None  # the list grows under the hand
             self.choices = choices
-            self.at = 0
-            self.refresh_rows()
+            self.at = choices.index(chosen) if chosen in choices and chosen is not None else 0
+        elif note == self.note:
+            return
+        self.note = note
+        self.refresh_rows()
 
     def close(self) -> None:
         self.offer(())
@@ -55,8 +60,9 @@ class Menu(Rows):
         return self.choices[self.at] if self.choices else None
 
     def rows(self, width: int) -> list[Line]:
+        below = [Line((Span(f"  {self.note}", "faint"),))] if self.note else []
         if not self.choices:
-            return []
+            return below
         room = min(SHOWN, max(2, self.screen.size.height - BESIDE))
         first = max(0, min(self.at - room // 2, len(self.choices) - room))
         shown = self.choices[first : first + room]
@@ -69,7 +75,7 @@ class Menu(Rows):
         hidden = len(self.choices) - len(shown)
         if hidden:
             rows.append(Line((Span(f"  {hidden} more", "faint"),)))
-        return rows
+        return rows + below
 
 
 def choice_row(choice: Choice, label_width: int, width: int, *, selected: bool) -> Line:
