@@ -24,6 +24,8 @@ HEAVY = frozenset(
         "openai",
         "mcp",
         "mcp_types",
+        "starlette",  # these two come with the MCP SDK, for servers; we are none
+        "uvicorn",
         "httpx",
         "httpx2",
         "markdown_it",
