@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import fcntl
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -213,7 +214,15 @@ async def spawn(request: SpawnRequest) -> GroupChild:
         raise ToolFailure(_refusal(request, error)) from None
     finally:
         os.close(writer)
+    _limit(process.pid, request.memory)
     return GroupChild(process, reader, marker, request.ended)
+
+
+def _limit(pid: int, memory: int) -> None:
+    """Only Linux can bound a process that runs; files that are mapped do not count."""
+    if memory and sys.platform == "linux":
+        with contextlib.suppress(OSError):  # it has ended
+            resource.prlimit(pid, resource.RLIMIT_DATA, (memory, memory))
 
 
 def _start_of(request: SpawnRequest) -> Path | str:

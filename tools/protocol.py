@@ -166,6 +166,7 @@ class SpawnRequest(msgspec.Struct, frozen=True, kw_only=True):
     at: int = -1
     stdin: int = -1
     fds: tuple[int, ...] = ()  # descriptors the child inherits under the same numbers
+    memory: int = 0  # bytes of its own that it may take, where the system has such a limit
     ended: Callable[[], None] | None = None  # called once: nothing of it is left, or none started
     start: Callable[[Callable[[], Any]], Any] | None = None  # begins it, in a thread of its own
 

@@ -28,6 +28,8 @@ MISSING = (
     "There is no ripgrep to search with. The package brings it along for Linux and macOS; here the"
     " person installs ripgrep 14 or newer. Until then search with Bash (grep, find)."
 )
+MEMORY = 1024**3  # an ignore file may be a link to /dev/zero, and is read by lines
+CRASHED = "the search broke off: ripgrep took too much memory, or crashed; look at .gitignore files"
 _AT_ONCE = 128  # open files: a process may have few
 _PAUSE = 0.001  # ripgrep writes file by file: waking up for each would take its processor away
 _CROWD = 8 * 1024  # with chunks of this size, or an output of the other, pausing would hold it up
@@ -158,7 +160,9 @@ class _Engine:
 
     async def below(self, ground: Ground, bounds: Bounds) -> Printed:
         argv = (self._program, *self.query.argv(*(() if self.query.mode == "names" else (".",))))
-        request = SpawnRequest(argv=argv, cwd=ground.real, env=self._env, at=ground.fd)
+        request = SpawnRequest(
+            argv=argv, cwd=ground.real, env=self._env, at=ground.fd, memory=MEMORY
+        )
         return await self._printed(request, bounds)
 
     async def within(self, files: Mapping[bytes, BinaryIO], bounds: Bounds) -> Found:
@@ -171,6 +175,7 @@ class _Engine:
             cwd=Path("/"),
             env=self._env,
             fds=tuple(file.fileno() for file in files.values()),
+            memory=MEMORY,
         )
         printed = await self._printed(request, bounds)
         parts = by_file(printed.output, self.query.mode)
@@ -212,10 +217,15 @@ async def _run(request: SpawnRequest, ctx: ToolContext, bounds: Bounds) -> Print
         raise
     if full or late:
         await child.kill(0.2)
-        end = max(data.rfind(b"\n"), data.rfind(b"\0"))
         cut = f"the search was stopped after {bounds.seconds:.0f} s" if late else ""
-        return Printed(bytes(data[: end + 1]), cut=cut, full=full)
+        return Printed(_records(data), cut=cut, full=full)
     code = await child.wait()
+    if code > 2:
+        return Printed(_records(data), cut=CRASHED)
     if code == 2 and b"\0" not in data:
         return Printed(b"", failed=data.decode(errors="replace").strip())
     return Printed(bytes(data))
+
+
+def _records(data: bytearray) -> bytes:
+    return bytes(data[: max(data.rfind(b"\n"), data.rfind(b"\0")) + 1])

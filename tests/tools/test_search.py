@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -175,6 +176,19 @@ async def test_plenty_of_hits_stop_early_and_stay_ordered(box: Toolbox) -> None:
     said = await box.said("Grep", pattern="hit", output_mode="content", head_limit=5)
     assert [row.partition(":")[0] for row in said.splitlines()[:5]] == ["d0/f.txt"] * 5
     assert "there are more" in said
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there a process that runs is bounded")
+@pytest.mark.parametrize("name", [".gitignore", ".ignore", "src/.rgignore"])
+async def test_an_endless_ignore_file_takes_no_more_memory_than_a_search_may(
+    box: Toolbox, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(rg, "MEMORY", 256 * 1024**2)
+    (box.root / ".git").mkdir(exist_ok=True)
+    plant(box.root, {"a.txt": "needle", "src/b.txt": "needle"})
+    (box.root / name).symlink_to("/dev/zero")
+    for tool, about in (("Grep", "needle"), ("Glob", "**/*.txt")):
+        assert "the search broke off" in await box.said(tool, pattern=about)
 
 
 async def test_a_search_out_of_time_gives_whole_lines(box: Toolbox) -> None:
