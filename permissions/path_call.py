@@ -169,10 +169,10 @@ class PathCall:
         outside = [path for path in self._located if not self._open_to(path)]
         if not self._edit:
             if outside and mode.read_out != "allow":
-                return Verdict(False, f"{outside[0].lexical} is outside the project.")
+                return Verdict(False, _outside(outside[0]))
             return Verdict(True)
         if outside:
-            return Verdict(False, f"{outside[0].lexical} is outside the project.")
+            return Verdict(False, _outside(outside[0]))
         if any(self._tier(path) for path in self._located):
             return Verdict(False, "The file is protected: it can run code or change settings.")
         if mode.edit_in == "root":
@@ -187,6 +187,13 @@ class PathCall:
 
     def lacking(self) -> tuple[str, ...]:
         return ()
+
+
+def _outside(located: Located) -> str:
+    """A link is said with where it leads: that is the file in question."""
+    if located.real in ("", located.lexical):
+        return f"{located.lexical} is outside the project."
+    return f"{located.lexical} leads to {located.real}, outside the project."
 
 
 def is_plan_file(located: Located, context: Context) -> bool:

@@ -191,3 +191,14 @@ def test_links_are_followed_as_the_disk_does(disk: Disk) -> None:
     table = TableResolver(links={f"{disk.root}/a": "../home/b", f"{disk.home}/b": str(disk.added)})
     assert table.followed(f"{disk.root}/a/../x") == found
     assert on_disk(f"{disk.root}/loop/x").real == f"{disk.root}/loop"
+
+
+@pytest.mark.parametrize("tool", ["Write", "Read"])
+def test_a_question_says_where_a_link_leads(tmp_path: Path, tool: str) -> None:
+    disk = Disk(tmp_path)
+    (disk.root / "link").symlink_to(disk.base / "home")
+    decided = disk.decided(disk.policy(), tool, "link/x.txt")
+    assert isinstance(decided, Ask)
+    assert decided.reason.text == (
+        f"{disk.root}/link/x.txt leads to {disk.home}/x.txt, outside the project."
+    )

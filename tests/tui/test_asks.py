@@ -401,6 +401,21 @@ async def test_a_draft_of_many_lines_leaves_the_question_whole() -> None:
         await s.see("Write notes.txt", "▸    Yes, once", "Tell the agent", "word 8", "default")
 
 
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("a\tb.py", "a<U+0009>b.py"),
+        ("a\nb.py", "a<U+000A>b.py"),
+        ("a" + " " * 200 + ".py", "a<U+0020 \u00d7 200>.py"),
+        ("a.py ", "a.py<U+0020>"),
+    ],
+)
+async def test_blanks_in_the_name_of_a_file_are_seen(name: str, shown: str) -> None:
+    async with stage() as s:
+        await ask(s, msgspec.structs.replace(write(1), title=f"Write {name}"))
+        await s.see(f"Write {shown}")
+
+
 async def test_a_new_file_has_the_whole_width() -> None:
     async with stage(size=(130, 40)) as s:
         await ask(s, write(30))

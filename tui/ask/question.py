@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import accumulate, chain
 from typing import NamedTuple
 
-from gatewright.agent.printable import as_run
+from gatewright.agent.printable import as_run, spelled
 from gatewright.tools.blocks import Command, Diff
 from gatewright.tools.interact import Ask, Option, words
 from gatewright.tools.system.hosts import looked_up
@@ -151,7 +151,7 @@ def _title(pending: Pending, width: int, count: int, rows: int) -> tuple[list[Li
     name = cells.fit(one_line(pending.agent, strict=True), width // 2)
     who = "" if pending.agent == MAIN else f"{name} asks · "
     more = f"  1 of {count}" if count > 1 else ""
-    text = visible(ask.title.strip(), strict=True)
+    text = _named(ask)
     if any(isinstance(block, Command) for block in ask.body) and ask.kind == "permission":
         text = "Run this command?"  # which one stands below, whole
     counts = _counts(ask)
@@ -165,6 +165,15 @@ def _title(pending: Pending, width: int, count: int, rows: int) -> tuple[list[Li
     if whole or len(parts) == 1:
         return [head], whole
     return [head, *indent(parts[1:], " " * cells.width(who))], []
+
+
+def _named(ask: Ask) -> str:
+    """The title; one that names a file has every blank, tab and line end of its name."""
+    title = ask.title.strip()
+    if ask.kind != "permission":
+        return visible(title, strict=True)
+    end = ask.title[len(ask.title.rstrip()) :]
+    return one_line(title, strict=True) + "".join(map(spelled, end))
 
 
 def _counts(ask: Ask) -> tuple[Span, ...]:
