@@ -101,15 +101,17 @@ class Secrets:
         return name not in self.kept and self._is_secret(name, value)
 
     def given(self, env: Mapping[str, str]) -> dict[str, str]:
-        """`env` as commands may have it.
+        """`env` as commands may have it; a secret is one under any other name, too.
 
         A proxy keeps its address and loses who one is there: it answers that a name is wanted,
         where without it a command would wait for a host it cannot reach.
         """
+        known = frozenset(self.masked(env))
         return {
             name: value
             for name, given in env.items()
-            if not self.withheld(name, value := self._plain(name, given))
+            if not self.withheld(name, value := self._plain(name, given, known))
+            and (value not in known or name in self.kept)
         }
 
     def shown(self, env: Mapping[str, str]) -> bool:
@@ -131,9 +133,9 @@ class Secrets:
             return True
         return _VENDOR.match(name) is not None or secret_value(value)
 
-    def _plain(self, name: str, value: str) -> str:
+    def _plain(self, name: str, value: str, known: frozenset[str]) -> str:
         """What is left of a value that others count on to be there."""
-        if _FINE_PREFIX.match(name) and secret_value(value):
+        if _FINE_PREFIX.match(name) and (value in known or secret_value(value)):
             return ""  # git counts these, and stops where one is missing
         if name.upper() not in _PROXIES or "@" not in value or name in self.kept | self.named:
             return value

@@ -47,6 +47,18 @@ def test_a_variable_that_settings_name_is_a_secret_whatever_it_is_called() -> No
     assert secrets.masked({"WEATHER": "sunny and warm"}) == ("sunny and warm",)
 
 
+def test_a_secret_under_another_name_is_one() -> None:
+    env = {
+        "SERVICE_TOKEN": WORD,
+        "COPY": WORD,
+        "GIT_CONFIG_VALUE_0": WORD,
+        "STORED": "key-of-login",
+    }
+    knowing = PLAIN.knowing(("key-of-login",))
+    assert knowing.given(env) == {"GIT_CONFIG_VALUE_0": ""}
+    assert knowing.keeping(("COPY",)).given(env)["COPY"] == WORD
+
+
 @pytest.mark.parametrize("name", ["HTTP_PROXY", "https_proxy", "ALL_PROXY"])
 def test_a_proxy_keeps_its_address_and_loses_who_one_is_there(name: str) -> None:
     env = {name: f"http://me:{WORD}@proxy.example.org:3128/"}
