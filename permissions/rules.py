@@ -376,8 +376,9 @@ def too_broad(rule: Rule) -> bool:
 
 
 def _names_nothing(pattern: str) -> bool:
-    """Whether a path pattern is all wildcards; what a choice or a class holds does not count."""
-    return re.search(r"\w", re.sub(r"\{.*\}|\[.*\]|\(.*\)", "", pattern)) is None
+    """Whether a path pattern names no part of the project: all wildcards, or by way of outside."""
+    outward = pattern.startswith(("//", "~")) or ".." in pattern.split("/")
+    return outward or re.search(r"\w", re.sub(r"\{.*\}|\[.*\]|\(.*\)", "", pattern)) is None
 
 
 def stripped_in_auto(rule: Rule) -> bool:

@@ -55,6 +55,8 @@ def run(book: Policy, root: Path, command: str) -> None:
         ({"deny": "Bash( )"}, True, "default", "invalid", "it counts as a rule for all of Bash."),
         ({"allow": "Read(a) (b)"}, True, "default", "", "Allows reading and searching"),
         ({"allow": "Bash"}, False, "default", "ignored", "too broad for a project"),
+        ({"allow": "Edit(src/../**)"}, False, "default", "ignored", "too broad for a project"),
+        ({"allow": "Edit(//home/**)"}, False, "default", "ignored", "too broad for a project"),
         ({"allow": "Bash"}, True, "auto", "ignored", "Auto mode leaves it out"),
         ({"allow": "Bash(ls)", "deny": "Bash"}, True, "default", "shadowed", "deny Bash (project)"),
     ],
