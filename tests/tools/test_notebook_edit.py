@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from tests.fakes.toolbox import Toolbox
 
-CELL = {"id": "c1", "cell_type": "markdown", "metadata": {}, "source": "# Hello"}
-BOOK = {"cells": [CELL], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+CELL: dict[str, Any] = {"id": "c1", "cell_type": "markdown", "metadata": {}, "source": "# Hello"}
+BOOK: dict[str, Any] = {"cells": [CELL], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
 
 
 async def test_another_kind_of_file_is_sent_to_edit(box: Toolbox) -> None:
