@@ -22,6 +22,7 @@ from gatewright.permissions.shell.hazard import Hazard
 from gatewright.permissions.shell.line import Line, Part, Start, read_line
 from gatewright.permissions.shell.matching import fires, restricted_texts, texts_of
 from gatewright.permissions.shell.operand import Operand
+from gatewright.permissions.shell.protected import tier, would_change
 from gatewright.permissions.shell.reach import Reach
 from gatewright.permissions.shell.readonly import is_safe
 from gatewright.permissions.shell.reasons import why_it_asks
@@ -194,7 +195,7 @@ class ShellCall:
             if hazard.level > 1:
                 return f"{hazard.text} ({hazard.source})"
         for operand, written in self._operands:
-            if written and self._tier(operand) == "A":
+            if written and tier(operand, self._reach) == "A":
                 return "It would change the agent's own configuration."
         if any(hazard.git_loss for hazard in self._hazards) and self._dirty():
             return "It would throw away changes that are not committed."
@@ -203,16 +204,6 @@ class ShellCall:
     def _dirty(self) -> bool:
         places = {base for part in self._opened if part.program == "git" for base in part.bases}
         return any(self._context.resolver.dirty(base or self._context.place.cwd) for base in places)
-
-    def _tier(self, operand: Operand) -> str:
-        found: set[str] = set()
-        for located in self._reach.locations(operand.arg, operand.bases):
-            if operand.arg.patterns:
-                found.add(self._paths.glob_tier(located.lexical))
-            found.add(self._paths.tier(located))
-            if operand.whole:
-                found.add(self._paths.tier_below(located))
-        return "A" if "A" in found else "B" if "B" in found else ""
 
     def trusted(self, *, hook: bool) -> Permit | None:
         return self._permit(self._context.rules.trusted, hook=hook, beats_asks=True)
@@ -295,7 +286,7 @@ class ShellCall:
             holds = self._paths.is_inside if written else self._paths.reads_inside
             if not all(map(holds, self._reach.locations(operand.arg, operand.bases))):
                 return False
-            if written and self._tier(operand):
+            if written and tier(operand, self._reach):
                 return False
         return all(
             base is not None and self._paths.is_inside(self._paths.locate(base))
@@ -310,9 +301,9 @@ class ShellCall:
         if found:
             told = f"{found[0].text} ({found[0].source})" if found[0].source else found[0].text
             return f"{told} {lost(self._mode, found, self._reach)}".rstrip()
-        for operand, written in self._operands:
-            if written and self._tier(operand):
-                return f"It would change {operand.arg.text}, which is protected."
+        confined = self._context.sandbox and not self._unsandboxed
+        if changed := would_change(self._operands, self._reach, confined=confined):
+            return changed
         if not self._context.scrubbed_env and any(map(shows_environment, self._opened)):
             return "It would show secrets that your settings let commands have."
         return ""

@@ -394,3 +394,23 @@ def test_the_default_settings_restrict(tmp_path: Path) -> None:
     assert settings.filesystem == SandboxFiles()
     assert not settings.network.allowed_domains
     assert not settings.auto_allow_bash_if_sandboxed
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        ("echo a > .npmrc", "It would change .npmrc, which is protected; {}."),
+        (
+            "mkdir .vscode; echo a > .npmrc; echo b > .envrc",
+            "It would change .vscode, .npmrc, .envrc, which are protected; {}.",
+        ),
+        ("echo a > .git/description", "It would change .git/description, which is protected."),
+    ],
+)
+async def test_a_question_names_all_that_is_protected_and_what_becomes_of_it(
+    house: House, command: str, reason: str
+) -> None:
+    house.answer = Answer(("no",))
+    await house.bash(command)
+    (ask,) = house.asked
+    assert ask.reason == reason.format("the sandbox puts aside what is new")
