@@ -220,8 +220,8 @@ class Settlement:
         texts: list[str] = []
         for why, paths in self.moved.items():
             texts.append(
-                f"put aside: {_shown(paths, base)}; {why}. To have it, make it with Write or Edit,"
-                f" or ask to run outside the sandbox; {self._where(back)}"
+                f"put aside: {_shown(paths, base)}; {why}. The model may use Write or Edit, or"
+                f" ask to run outside the sandbox; if it is yours or welcome, {self._where(back)}"
             )
         texts.extend(self.failed)
         if self.found:

@@ -226,6 +226,7 @@ def test_where_nothing_can_be_written_it_still_goes_away(project: Path) -> None:
     box.close()
     assert list(project.iterdir()) == []
     assert "put aside: .idea" in told[0]
+    assert "if it is yours or welcome, " in told[0]  # an editor may have made it meanwhile
     lies = Path(told[0].rpartition(" ")[2])
     assert (lies / "0").is_dir()
     shutil.rmtree(lies.parent)
