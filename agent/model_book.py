@@ -15,7 +15,15 @@ from gatewright.agent.errors import GatewrightError, SettingsError
 from gatewright.agent.providers.catalog import ModelFacts, load_catalog
 from gatewright.agent.providers.keys import KeyStore, key_store
 from gatewright.agent.providers.presets import Endpoint, endpoint, load_presets
-from gatewright.agent.providers.registry import choose, facts_of, key_source
+from gatewright.agent.providers.registry import (
+    choose,
+    default_model,
+    facts_of,
+    key_source,
+    model_variable,
+)
+from gatewright.agent.settings.schema import Source
+from gatewright.agent.settings.sources import MODEL_ENV
 from gatewright.agent.surroundings import Surroundings
 
 if TYPE_CHECKING:
@@ -139,14 +147,25 @@ class ModelBook:
             return ""
         if around.options.model:
             source = "--model"
-        elif layers := around.loaded.provenance.get("model"):
+        elif (layers := around.loaded.provenance.get("model")) == (Source.CLI,):
+            source = MODEL_ENV  # the layer of the flags, and no flag
+        elif layers:
             source = f"{', '.join(layers)} settings"
+        elif variable := self._named_by(model):
+            source = variable
         else:
             provider = self.resolved(model).partition("/")[0]
             places = self.key_places()
             found = next((one.found for one in places if one.provider == provider), "")
             source = f"default, {found}" if found else "default"
         return f"{self.resolved(model)}  ({source})"
+
+    def _named_by(self, model: str) -> str:
+        """The variable of another program that named this model; empty where none did."""
+        around = self._around()
+        variable = model_variable(around.providers, around.env)
+        usual = default_model(around.providers, around.env) if variable else None
+        return variable if usual and self.resolved(usual) == self.resolved(model) else ""
 
     async def nearby(self) -> tuple[LocalServer, ...]:
         """Model servers at the usual ports of this machine, and nowhere else."""

@@ -20,9 +20,11 @@ from gatewright.agent.surroundings import Surroundings
 from gatewright.tools.protocol import JsonObject, ToolSpec
 
 NO_MODEL = (
-    "No model is set up. Set ANTHROPIC_API_KEY or OPENAI_API_KEY, keep a key with `agent login` "
-    "or /login, or name a model with --model or /model. --model demo needs neither key nor network."
+    "No model is set up. Set ANTHROPIC_API_KEY or OPENAI_API_KEY, keep a key with {login}, "
+    "or name a model with {model}. --model demo needs neither key nor network."
 )
+INSIDE = NO_MODEL.format(login="`agent login` or /login", model="--model or /model")
+ALONE = NO_MODEL.format(login="`agent login`", model="--model")  # nobody is there to type commands
 OUTPUT_ENV = "CLAUDE_CODE_MAX_OUTPUT_TOKENS"
 USUAL_OUTPUT = 32_000  # more is asked for only by an answer that needs it
 
@@ -86,9 +88,11 @@ class ModelOpener:
 
         around = self._live.around
         local = [f"--model {name}/..." for name in listening(around.providers, around.env)]
+        typing = around.interactive and not around.options.print_mode
+        told = INSIDE if typing else ALONE
         if not local:
-            return NO_MODEL
-        return f"{NO_MODEL} A server on this machine answers too: {' or '.join(local)}"
+            return told
+        return f"{told} A server on this machine answers too: {' or '.join(local)}"
 
     def _provider(self, opened: Opened) -> Provider:
         recording = self._live.around.options.replay

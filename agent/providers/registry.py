@@ -133,19 +133,28 @@ def choose(
 def default_model(settings: Mapping[str, ProviderSettings], env: Mapping[str, str]) -> str | None:
     """The model to use where none was named: what the environment says of the first provider with
     a key, else its medium tier."""
-    presets = load_presets()
-    active = active_provider(settings, env)
+    active = _usual_provider(settings, env)
     if active is None:
-        active = next((name for name, one in presets.items() if env.get(one.model_env)), None)
-        if active is None:
-            return None
-    if active in presets and (named := env.get(presets[active].model_env, "").strip()):
-        known = f"{active}/"
+        return None
+    if variable := model_variable(settings, env):
+        known, named = f"{active}/", env[variable].strip()
         return named if named.startswith(known) and active not in settings else known + named
     if tier := tier_of(active, "medium", env):
         return f"{active}/{tier}"
     described = settings[active].models if active in settings else {}
     return next((f"{active}/{model}" for model in described), None)
+
+
+def model_variable(settings: Mapping[str, ProviderSettings], env: Mapping[str, str]) -> str:
+    """The variable that names the model where nobody else does; empty where none does."""
+    preset = load_presets().get(_usual_provider(settings, env) or "")
+    return preset.model_env if preset and env.get(preset.model_env, "").strip() else ""
+
+
+def _usual_provider(settings: Mapping[str, ProviderSettings], env: Mapping[str, str]) -> str | None:
+    """The one in use, else one that a variable names a model of."""
+    named = (name for name, one in load_presets().items() if env.get(one.model_env))
+    return active_provider(settings, env) or next(named, None)
 
 
 def active_provider(settings: Mapping[str, ProviderSettings], env: Mapping[str, str]) -> str | None:

@@ -24,6 +24,7 @@ from gatewright.agent.settings.schema import COMMITTED, Settings, Source
 from gatewright.agent.settings.settled import MAX_BYTES, read_settled
 from gatewright.tools.system.regular import NotRegular, TooLarge
 
+MODEL_ENV = "GATEWRIGHT_MODEL"  # as --model, where that is not given
 NO_OPTIONS = LaunchOptions()
 
 
@@ -320,7 +321,7 @@ def from_flags(options: LaunchOptions, env: Mapping[str, str]) -> dict[str, Any]
         "defaultMode": options.mode,
     }
     values: dict[str, Any] = {
-        "model": options.model or env.get("GATEWRIGHT_MODEL", ""),
+        "model": options.model or env.get(MODEL_ENV, ""),
         "fallbackModels": [m.strip() for m in options.fallback_model.split(",") if m.strip()],
         "effort": options.effort or _effort_of_thinking(options),
         "maxTurns": options.max_turns,

@@ -115,3 +115,12 @@ def test_ignored_settings_are_told_beside_a_slash_command(program: Program, form
     assert "modle" in done.stderr
     if format != "text":
         assert any("modle" in text for text in result(done.stdout)["warnings"])
+
+
+def test_without_a_key_print_mode_says_only_what_can_be_done_there(program: Program) -> None:
+    done = program.run("-p", "hi")
+    assert done.returncode != 0
+    assert "ANTHROPIC_API_KEY" in done.stderr
+    assert "`agent login`" in done.stderr
+    assert "/login" not in done.stderr
+    assert "/model" not in done.stderr

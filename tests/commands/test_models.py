@@ -136,3 +136,30 @@ async def test_a_key_counts_from_the_next_message_on(tmp_path: Path) -> None:
             await built.session.idle()
     assert len(provider.requests) == 4
     assert opened == ["script"] * 3, "the model is opened again for a key and for nothing else"
+
+
+@pytest.mark.parametrize(
+    ("env", "model", "source"),
+    [
+        ({"ANTHROPIC_API_KEY": "k"}, "anthropic/sonnet", "default, ANTHROPIC_API_KEY"),
+        (
+            {"ANTHROPIC_API_KEY": "k", "ANTHROPIC_MODEL": "claude-x"},
+            "anthropic/claude-x",
+            "ANTHROPIC_MODEL",
+        ),
+        (
+            {"ANTHROPIC_API_KEY": "k", "ANTHROPIC_MODEL": "claude-x"},
+            "anthropic/claude-y",  # gone over to since
+            "default, ANTHROPIC_API_KEY",
+        ),
+        (
+            {"ANTHROPIC_API_KEY": "k", "GATEWRIGHT_MODEL": "anthropic/claude-x"},
+            "anthropic/claude-x",
+            "GATEWRIGHT_MODEL",
+        ),
+    ],
+)
+def test_what_answers_is_shown_with_what_chose_it(
+    tmp_path: Path, env: dict[str, str], model: str, source: str
+) -> None:
+    assert model_book(tmp_path, checked=False, **env).answering(model).endswith(f"  ({source})")
