@@ -77,7 +77,7 @@ from gatewright.permissions.world import git_dirty, git_keeps
 from gatewright.tools.fs import ReadLedger
 from gatewright.tools.proc import spawn
 from gatewright.tools.protocol import Asker, Hit, ToolContext, ToolFailure, ToolSpec
-from gatewright.tools.registry import ALONE, INTERACTIVE, BuiltinTools
+from gatewright.tools.registry import BuiltinTools
 from gatewright.tools.sweep import sweep_abandoned
 
 RETRY = RetryPolicy()
@@ -100,8 +100,7 @@ async def open_session(
     around, start, hub = base.around, base.start, base.hub
     kept = start.path.with_suffix("")
     policy = Policy(policy_config(around, start_mode(base), own_of(base)))
-    usual = INTERACTIVE if interactive else ALONE
-    tools = BuiltinTools(usual if options.tools is None else options.tools)
+    tools = BuiltinTools.of(options.tools, alone=not interactive)
     writer = _writer(base)
     barrier = writer.barrier if writer is not None else _nothing_to_keep
     live = _live(base, env, policy)
@@ -130,7 +129,7 @@ async def open_session(
             rules=policy,
             commands=Commands((*built_in(), sandbox_command(sandbox.panel, sandbox.restore))),
             executor=gated([tools], policy, _gate_ports(base, live, barrier, sandbox)),
-            context=_context_factory(live, kept, planning, ledger, reader),
+            context=_context_factory(live, kept, planning, ledger, reader, tools),
             open_model=opener,
             model_name=base.model_name,
             retry_in=Backoff(RETRY, random=random.random),
@@ -148,9 +147,9 @@ async def open_session(
     )
 
 
-def _offered(tools: BuiltinTools, policy: Policy) -> list[ToolSpec]:
+def _offered(tools: BuiltinTools, policy: Policy, *, short: bool = False) -> list[ToolSpec]:
     """What the model is told of: not what would be refused whatever it asks."""
-    return [spec for spec in tools.specs() if not policy.wholly_denied(spec.name)]
+    return [spec for spec in tools.specs(short=short) if not policy.wholly_denied(spec.name)]
 
 
 def _beside(
@@ -344,6 +343,7 @@ def _context_factory(
     planning: SessionPlanning,
     ledger: ReadLedger,
     reader: PageReader,
+    tools: BuiltinTools,
 ) -> Callable[[CallPorts], ToolContext]:
     searcher = WebSearcher(lambda: live.around)
 
@@ -359,7 +359,7 @@ def _context_factory(
             env=live.around.env,
             spill=kept / "spill",
             state=kept,
-            jobs=ports.jobs,
+            jobs=ports.jobs if tools.background else None,
             planning=planning,
             searcher=searcher,
             complete=reader,

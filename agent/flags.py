@@ -239,7 +239,7 @@ FLAGS: tuple[Flag, ...] = (
             "--tools",
             "tools",
             "NAMES",
-            'Offer only these tools; "" offers none.',
+            'Offer only these tools, or those of core or read; "" offers none.',
             kind="list",
             more="tools",
         ),

@@ -92,7 +92,7 @@ def start(options: LaunchOptions) -> int:
 
     how = manner(options)
     options = settled(options, chosen_mode)
-    require_known_tools(options, unknown_tool)
+    require_known_tools(options, unknown_tool, unknown_offer)
     warn_of_idle_flags(options)
     keep_log(options)
     match how:
@@ -253,6 +253,13 @@ def unknown_tool(rule: str) -> str:
     from gatewright.permissions.rules import tool_of  # noqa: PLC0415
 
     return unknown(tool_of(rule))
+
+
+def unknown_offer(name: str) -> str:
+    """The same of what --tools names, which may be a preset."""
+    from gatewright.tools.registry import PRESETS  # noqa: PLC0415  lazy: 5 ms, only with --tools
+
+    return "" if name in PRESETS else unknown_tool(name)
 
 
 def is_tool(name: str) -> bool:

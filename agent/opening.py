@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from gatewright.agent.briefing import Briefing
 from gatewright.agent.errors import GatewrightError
@@ -27,13 +28,20 @@ INSIDE = NO_MODEL.format(login="`agent login` or /login", model="--model or /mod
 ALONE = NO_MODEL.format(login="`agent login`", model="--model")  # nobody is there to type commands
 OUTPUT_ENV = "CLAUDE_CODE_MAX_OUTPUT_TOKENS"
 USUAL_OUTPUT = 32_000  # more is asked for only by an answer that needs it
+SMALL_WINDOW = 32_000  # a model with less gets the short descriptions of tools
+
+
+class Offering(Protocol):
+    """The tools that a session offers, described in full or in short."""
+
+    def __call__(self, *, short: bool) -> Sequence[ToolSpec]: ...
 
 
 class ModelOpener:
     def __init__(
         self,
         live: LiveSettings,
-        offered: Callable[[], Sequence[ToolSpec]],
+        offered: Offering,
         session: str,
         briefing: Briefing,
         *,
@@ -42,7 +50,8 @@ class ModelOpener:
         self._live = live
         self.briefing = briefing
         self._offered = offered
-        self._tools: tuple[ToolSpec, ...] | None = None
+        self._tools: dict[bool, tuple[ToolSpec, ...]] = {}
+        self._short: dict[str, bool] = {}  # by model
         self._session = session
         self._planning = planning
 
@@ -58,7 +67,7 @@ class ModelOpener:
         frame = RequestFrame(
             model=opened.model,
             system=self.briefing.blocks(),
-            tools=self._frozen(),
+            tools=self._frozen(opened.name, facts.window),
             max_output=usual,
             raised_output=most,
             effort=facts.effort(effort or around.settings.effort),
@@ -76,11 +85,16 @@ class ModelOpener:
             note=opened.note,
         )
 
-    def _frozen(self) -> tuple[ToolSpec, ...]:
-        """The tools as they were offered first: requests of a session begin with the same bytes."""
-        if self._tools is None:
-            self._tools = tuple(sorted(self._offered(), key=lambda spec: spec.name))
-        return self._tools
+    def _frozen(self, model: str, window: int) -> tuple[ToolSpec, ...]:
+        """The tools as they were offered first: a model's requests begin with the same bytes.
+
+        So the form stays as well when settings change what is known of the window.
+        """
+        short = self._short.setdefault(model, window < SMALL_WINDOW)
+        if short not in self._tools:
+            specs = sorted(self._offered(short=short), key=lambda spec: spec.name)
+            self._tools[short] = tuple(specs)
+        return self._tools[short]
 
     def _no_model(self) -> str:
         """What to do about it; a model server on this machine is offered, never chosen."""

@@ -42,13 +42,15 @@ def manner(options: LaunchOptions) -> Manner:
     return Manner.LINES if os.environ.get("TERM", "") == "dumb" else Manner.SCREEN
 
 
-def require_known_tools(options: LaunchOptions, unknown: Callable[[str], str]) -> None:
+def require_known_tools(
+    options: LaunchOptions, unknown: Callable[[str], str], unknown_offer: Callable[[str], str]
+) -> None:
     """Raises UsageError for what --disallowedTools would not forbid, and --tools not offer."""
     for rule in options.disallowed_tools:
         if told := unknown(rule):
             raise UsageError(f"--disallowedTools {rule} would forbid nothing. {told}")
     for name in options.tools or ():
-        if told := unknown(name):
+        if told := unknown_offer(name):
             raise UsageError(f"--tools {name} would offer nothing. {told}")
 
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
@@ -61,6 +61,22 @@ ALONE = tuple(
     name for name in INTERACTIVE if name not in ("AskUserQuestion", "EnterPlanMode", "ExitPlanMode")
 )
 
+
+class Preset(msgspec.Struct, frozen=True):
+    """A word for several tools; without background work every command ends with its call."""
+
+    tools: tuple[str, ...]
+    background: bool = True
+
+
+# As they are written here: `Read` is the tool, `read` the preset.
+PRESETS: Mapping[str, Preset] = {
+    "core": Preset(("Read", "Write", "Edit", "Bash", "Glob", "Grep"), background=False),
+    "read": Preset(("Read", "Glob", "Grep")),
+}
+BACKGROUND_TOOLS = frozenset(("TaskOutput", "TaskStop"))
+BACKGROUND_FIELD = "run_in_background"
+
 ALIASES: Mapping[str, str] = {
     "bashoutput": "TaskOutput",
     "agentoutput": "TaskOutput",
@@ -80,6 +96,13 @@ def canonical(name: str) -> str:
     return next((known for known in TOOLS if known.casefold() == folded), ALIASES.get(folded, name))
 
 
+def expanded(names: Iterable[str]) -> tuple[str, ...]:
+    """The names with each preset replaced by its tools."""
+    return tuple(
+        tool for name in names for tool in (PRESETS[name].tools if name in PRESETS else (name,))
+    )
+
+
 def load(name: str) -> Tool[Any]:
     """Import and make the tool; `name` is a key of TOOLS."""
     module, _, attribute = TOOLS[name].partition(":")
@@ -87,20 +110,37 @@ def load(name: str) -> Tool[Any]:
 
 
 class BuiltinTools:
-    """The enabled built-in tools of one session, as a ToolSource."""
+    """The enabled built-in tools of one session, as a ToolSource; presets may be among the names.
+
+    Who names a tool for background work beside a preset without it has it again.
+    """
 
     def __init__(self, enabled: Collection[str] = BASIC) -> None:
-        wanted = {canonical(name) for name in enabled}
+        wanted = {canonical(name) for name in expanded(enabled)}
         self._names = tuple(name for name in TOOLS if name in wanted)
-        self._specs: tuple[ToolSpec, ...] = ()
+        presets = (PRESETS[name] for name in enabled if name in PRESETS)
+        self.background = all(each.background for each in presets) or bool(
+            wanted & BACKGROUND_TOOLS
+        )
+        self._specs: dict[bool, tuple[ToolSpec, ...]] = {}
         self._loaded: dict[str, Tool[Any]] = {}
 
-    def specs(self) -> Sequence[ToolSpec]:
-        if not self._specs:
+    @classmethod
+    def of(cls, named: Collection[str] | None, *, alone: bool) -> BuiltinTools:
+        """Those that a person named, or the usual ones."""
+        if named is not None:
+            return cls(named)
+        return cls(ALONE if alone else INTERACTIVE)
+
+    def specs(self, *, short: bool = False) -> Sequence[ToolSpec]:
+        """What models are told; the short form is for those with little room."""
+        if short not in self._specs:
             raw = (_HERE / "schemas.json").read_bytes()
             table = msgspec.json.decode(raw, type=dict[str, _Entry])
-            self._specs = tuple(_spec(name, table[name]) for name in self._names)
-        return self._specs
+            made = (_spec(name, table[name], short=short) for name in self._names)
+            specs = tuple(made) if self.background else tuple(_in_foreground(each) for each in made)
+            self._specs[short] = specs
+        return self._specs[short]
 
     def find(self, name: str) -> Tool[Any] | None:
         if name not in self._names:
@@ -110,6 +150,21 @@ class BuiltinTools:
         return self._loaded[name]
 
 
-def _spec(name: str, entry: _Entry) -> ToolSpec:
-    text = (_HERE / "prompts" / entry.prompt).read_text(encoding="utf-8")
+def _spec(name: str, entry: _Entry, *, short: bool) -> ToolSpec:
+    """Not every description has a short form: some are short."""
+    path = _HERE / "prompts" / entry.prompt
+    brief = path.parent / "short" / entry.prompt
+    text = (brief if short and brief.exists() else path).read_text(encoding="utf-8")
     return ToolSpec(name=name, description=text.strip(), schema=entry.schema)
+
+
+def _in_foreground(spec: ToolSpec) -> ToolSpec:
+    """Without the field that starts background work, and the lines that speak of it."""
+    lines = spec.description.splitlines()
+    fields = dict(spec.schema.get("properties", {}))
+    fields.pop(BACKGROUND_FIELD, None)
+    return ToolSpec(
+        name=spec.name,
+        description="\n".join(line for line in lines if BACKGROUND_FIELD not in line),
+        schema={**spec.schema, "properties": fields},
+    )

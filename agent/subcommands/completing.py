@@ -137,6 +137,13 @@ def _tools() -> Iterable[Offer]:
     return ((name, "") for name in TOOLS)
 
 
+def _tools_and_presets() -> Iterable[Offer]:
+    from gatewright.tools.registry import PRESETS  # noqa: PLC0415  lazy: 5 ms
+
+    yield from ((name, ", ".join(preset.tools)) for name, preset in PRESETS.items())
+    yield from _tools()
+
+
 VALUES: Mapping[str, Callable[[], Iterable[Offer]]] = {
     "mode": _modes,
     "model": _models,
@@ -144,7 +151,7 @@ VALUES: Mapping[str, Callable[[], Iterable[Offer]]] = {
     "resume": _sessions,
     "allowed_tools": _tools,
     "disallowed_tools": _tools,
-    "tools": _tools,
+    "tools": _tools_and_presets,
 }
 
 

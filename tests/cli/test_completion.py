@@ -47,6 +47,8 @@ def test_every_flag_and_command_is_offered() -> None:
         (["--model", "dem"], {"demo"}),
         (["-m", "anthropic/claude-opus-5-5"], {"anthropic/claude-opus-5-5"}),
         (["--disallowedTools", "Ba"], {"Bash"}),
+        (["--tools", "co"], {"core"}),
+        (["--allowedTools", "co"], set[str]()),
         (["sessions", "ex"], {"export"}),
         (["sessions", "export", "--fo"], {"--format"}),
         (["sessions", "export", "x", "--format", ""], {"md", "json", "html"}),

@@ -26,6 +26,7 @@ def test_an_offer_of_no_tool_starts_nothing(program: Program) -> None:
     assert "--tools Raed would offer nothing. No tool is called Raed. Did you mean" in done.stderr
     assert program.run(*ASKED, "--tools", "Read,Task,grep").stderr == ""
     assert program.run(*ASKED, "--tools", "default").stderr == ""
+    assert program.run(*ASKED, "--tools", "core,read,WebFetch").stderr == ""
 
 
 @pytest.mark.parametrize("rule", ["Agent", "Task", "mcp__github", "bash", "Skill(x)"])

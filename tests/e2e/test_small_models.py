@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
+from gatewright.tools.registry import BuiltinTools
 from tests.e2e.program import Program
-from tests.fakes.model_server import ServerThread
+from tests.fakes.model_server import ModelServer, ServerThread
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(30)]
 
@@ -26,3 +28,39 @@ def test_calls_as_text_are_no_success_in_print_mode(program: Program) -> None:
     assert "--jinja" in result["errors"][0] and result["num_turns"] == 2
     _, second = server.bodies
     assert "written as text" in json.dumps(second["messages"][-1])
+
+
+def known(program: Program, window: int) -> None:
+    facts = {"tiny.gguf": {"window": window, "maxOutput": 1024}}
+    settings = {"smallModel": "demo", "providers": {"llamacpp": {"models": facts}}}
+    path = program.home / ".gatewright" / "settings.json"
+    path.write_text(json.dumps(settings), encoding="utf-8")
+
+
+def offered(server: ModelServer) -> dict[str, dict[str, Any]]:
+    return {tool["function"]["name"]: tool["function"] for tool in server.bodies[-1]["tools"]}
+
+
+@pytest.mark.parametrize(("window", "short"), [(31_999, True), (32_000, False)])
+def test_a_small_window_gets_short_descriptions(program: Program, window: int, short: bool) -> None:
+    known(program, window)
+    with ServerThread("say: Hello.") as server:
+        env = {"LLAMACPP_BASE_URL": server.openai_url}
+        done = program.run("-p", "hi", "--model", MODEL, "--tools", "Read,Bash", env=env)
+    assert (done.returncode, done.stderr) == (0, "")
+    specs = BuiltinTools(("Read", "Bash")).specs(short=short)
+    assert {name: tool["description"] for name, tool in offered(server).items()} == {
+        spec.name: spec.description for spec in specs
+    }
+
+
+def test_core_runs_nothing_in_the_background(program: Program) -> None:
+    call = 'call: Bash {"command": "echo ran > here", "run_in_background": true}'
+    with ServerThread(f"{call}\n---\nsay: Done.") as server:
+        env = {"LLAMACPP_BASE_URL": server.openai_url}
+        done = program.run("-p", "go", "-y", "--model", MODEL, "--tools", "core", env=env)
+    assert (done.returncode, done.stdout) == (0, "Done.\n")
+    assert sorted(offered(server)) == ["Bash", "Edit", "Glob", "Grep", "Read", "Write"]
+    assert "background" not in json.dumps(server.bodies[0])
+    assert "Nothing can run in the background here." in json.dumps(server.bodies[1]["messages"])
+    assert not (program.project / "here").exists()

@@ -17,11 +17,19 @@ from gatewright.tools import registry
 from gatewright.tools.access import Access, Where
 from gatewright.tools.executor import RawExecutor
 from gatewright.tools.protocol import ToolCall, ToolSpec
-from gatewright.tools.registry import BASIC, TOOLS, BuiltinTools, canonical
+from gatewright.tools.registry import (
+    BASIC,
+    INTERACTIVE,
+    PRESETS,
+    TOOLS,
+    BuiltinTools,
+    canonical,
+)
 from gatewright.tools.schema import SCHEMAS, generate
 
 TOKENS = 9_000
 PROMPTS = Path(registry.__file__).with_name("prompts")
+SHORT = PROMPTS / "short"
 
 
 def test_the_schema_file_is_what_the_models_give() -> None:
@@ -48,7 +56,8 @@ def test_the_basic_tools_are_lean() -> None:
 
 def test_every_prompt_is_used_and_every_tool_named_right() -> None:
     used = {registry.load(name).prompt for name in TOOLS}
-    assert used == {path.name for path in PROMPTS.iterdir()}
+    assert used == {path.name for path in PROMPTS.glob("*.md")}
+    assert used > {path.name for path in SHORT.iterdir()}
     assert all(registry.load(name).name == name for name in TOOLS)
 
 
@@ -72,10 +81,64 @@ def test_names_in_any_case_and_old_ones() -> None:
 
 
 def test_only_enabled_tools_are_found() -> None:
-    tools = BuiltinTools(("read", "Bash"))
+    tools = BuiltinTools(("READ", "bash"))
     assert [spec.name for spec in tools.specs()] == ["Read", "Bash"]
     assert tools.find("Write") is None and tools.find("Read") is tools.find("Read")
     assert [spec.name for spec in BuiltinTools().specs()] == [n for n in TOOLS if n in BASIC]
+
+
+def test_a_preset_stands_for_its_tools() -> None:
+    def offered(*names: str) -> list[str]:
+        return [spec.name for spec in BuiltinTools(names).specs()]
+
+    assert offered("core") == ["Read", "Write", "Edit", "Bash", "Glob", "Grep"]
+    assert offered("read") == ["Read", "Glob", "Grep"]
+    assert offered("Read") == ["Read"]
+    assert offered("read", "WebFetch", "Read") == ["Read", "Glob", "Grep", "WebFetch"]
+    for preset in PRESETS.values():
+        assert set(preset.tools) <= TOOLS.keys()
+
+
+@pytest.mark.parametrize("short", [False, True])
+def test_core_has_no_word_of_background_work(short: bool) -> None:
+    def told(*names: str) -> str:
+        return json.dumps(
+            [[s.description, s.schema] for s in BuiltinTools(names).specs(short=short)]
+        )
+
+    core = BuiltinTools(("core",))
+    assert not core.background and "background" not in told("core")
+    assert "Whatever" in told("core"), "what stays true is still said"
+    assert "run_in_background" in told("Bash")
+    again = BuiltinTools(("core", "TaskStop"))
+    assert again.background and "run_in_background" in told("core", "TaskStop")
+    assert BuiltinTools(("read", "Bash")).background
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in SHORT.glob("*.md")))
+def test_a_short_description_pays(name: str) -> None:
+    full = (PROMPTS / f"{name}.md").read_text(encoding="utf-8")
+    assert len((SHORT / f"{name}.md").read_text(encoding="utf-8")) < 0.7 * len(full)
+
+
+def test_short_descriptions_change_nothing_else() -> None:
+    tools = BuiltinTools(TOOLS)
+    full, short = tools.specs(), tools.specs(short=True)
+    assert [(s.name, s.schema) for s in full] == [(s.name, s.schema) for s in short]
+
+
+def size_of(*names: str, short: bool = False) -> float:
+    """Tokens, about."""
+    return sum(
+        len(spec.name) + len(spec.description) + len(json.dumps(spec.schema))
+        for spec in BuiltinTools(names).specs(short=short)
+    ) / 4  # fmt: skip
+
+
+def test_a_small_window_has_room_for_the_tools() -> None:
+    assert size_of("core", short=True) < 900 < size_of("core") < 1_200
+    assert size_of(*INTERACTIVE, short=True) < 1_900 < size_of(*INTERACTIVE)
+    assert size_of("read", short=True) < 520
 
 
 START = """

@@ -1,0 +1,50 @@
+"""Requests of a model begin with the same bytes, whatever is learned of its window meanwhile."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from gatewright.agent.briefing import Briefing
+from gatewright.agent.live import LiveSettings
+from gatewright.agent.opening import ModelOpener
+from gatewright.agent.options import LaunchOptions
+from gatewright.agent.surroundings import survey
+from gatewright.tools.registry import BuiltinTools
+from tests.agent.test_attachments import OPEN
+
+
+async def test_a_models_form_stays_when_its_window_changes(tmp_path: Path) -> None:
+    path = tmp_path / ".gatewright" / "settings.json"
+    path.parent.mkdir()
+
+    def settle(window: int) -> None:
+        models = {"small": {"window": window}, "large": {"window": 64_000}}
+        path.write_text(
+            json.dumps({"providers": {"llamacpp": {"models": models}}}), encoding="utf-8"
+        )
+
+    settle(8_000)
+    env = {"HOME": str(tmp_path), "PATH": os.environ["PATH"]}
+    options = LaunchOptions(cwd=str(tmp_path), model="llamacpp/small")
+    said: list[str] = []
+    live = LiveSettings(survey(options, env, interactive=False), env, tell=said.append)
+    tools = BuiltinTools(("core",))
+    opener = ModelOpener(live, tools.specs, "s", Briefing(lambda: live.around, OPEN))
+
+    async def offered(model: str) -> dict[str, str]:
+        opened = opener(model, "")
+        await opened.provider.close()
+        return {spec.name: spec.description for spec in opened.frame.tools}
+
+    short = {spec.name: spec.description for spec in tools.specs(short=True)}
+    full = {spec.name: spec.description for spec in tools.specs()}
+    assert await offered("llamacpp/small") == short != full
+    assert await offered("llamacpp/large") == full
+    settle(640_000)
+    live.refresh()
+    opened = opener("llamacpp/small", "")
+    await opened.provider.close()
+    assert (opened.window, said) == (640_000, [])
+    assert await offered("llamacpp/small") == short
