@@ -270,8 +270,7 @@ def _setup(blocks: Sequence[Block], screen: Screen) -> Picking | None:
     if table is None:
         return None
     choices = [Choice(line, name, about) for name, about, line in table.rows]
-    title = "Nothing can answer yet. What shall?"
-    return Picking(title, choices, lambda c: screen.run_line(c.insert))
+    return Picking("What shall answer?", choices, lambda c: screen.run_line(c.insert))
 
 
 def _logout(blocks: Sequence[Block], screen: Screen) -> Picking | None:

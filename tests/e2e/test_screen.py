@@ -130,9 +130,9 @@ def test_a_key_given_inside_is_used_from_the_next_message_on(program: Program) -
     with ServerThread("say: Here I am.") as server:
         env = {"ANTHROPIC_BASE_URL": server.url}
         with program.terminal(env=env) as terminal:
-            terminal.wait_for("Nothing can answer yet", "the demo")
+            terminal.wait_for("What shall answer?", "the demo")
             terminal.press("escape")
-            terminal.wait_until(lambda shown: "Nothing can answer yet" not in shown)
+            terminal.wait_until(lambda shown: "What shall answer?" not in shown)
             say(terminal, "Hello.")
             terminal.wait_for("No model is set up", "/login", "/model")
             say(terminal, "/login anthropic")
@@ -161,9 +161,9 @@ def test_a_first_message_on_the_command_line(program: Program) -> None:
 
 def test_without_a_key_the_screen_says_what_to_do(program: Program) -> None:
     with program.terminal() as terminal:
-        terminal.wait_for("Ask anything", "Nothing can answer yet")
+        terminal.wait_for("Ask anything", "What shall answer?")
         terminal.press("escape")
-        terminal.wait_until(lambda shown: "Nothing can answer yet" not in shown)
+        terminal.wait_until(lambda shown: "What shall answer?" not in shown)
         assert "no model yet: /setup chooses one" in terminal.text()
         say(terminal, "Hi.")
         terminal.wait_for("ANTHROPIC_API_KEY")

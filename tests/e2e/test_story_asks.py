@@ -24,9 +24,9 @@ READ_AND_EDIT = (
 def test_a_first_start_without_a_key_and_the_way_to_one(program: Program) -> None:
     """What is missing is said with the next step, and that step works without leaving."""
     with program.terminal("--model", MODEL) as terminal:
-        terminal.wait_for("Ask anything", "Nothing can answer yet", "the demo")
+        terminal.wait_for("Ask anything", "What shall answer?", "the demo")
         terminal.press("escape")
-        terminal.wait_until(lambda shown: "Nothing can answer yet" not in shown)
+        terminal.wait_until(lambda shown: "What shall answer?" not in shown)
         say(terminal, "Hi.")
         terminal.wait_for("ANTHROPIC_API_KEY")
         say(terminal, "/login anthropic")

@@ -132,9 +132,9 @@ async def test_a_start_where_nothing_can_answer_offers_what_there_is(tmp_path: P
     made.setup_due = True
     made.know("setup")
     async with stage(made, size=(80, 24)) as s:
-        await s.see("Nothing can answer yet", "a key for anthropic", "the demo")
+        await s.see("What shall answer?", "a key for anthropic", "the demo")
         await s.press("escape")
-        await s.gone("Nothing can answer yet")
+        await s.gone("What shall answer?")
         assert s.app.focused is s.app.repl.box, "the prompt is usable"
         await run(s, "/setup")
         await s.see("the demo")

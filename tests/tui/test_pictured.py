@@ -36,6 +36,11 @@ PROVIDERS = (
     ("anthropic", "ANTHROPIC_API_KEY", "https://console.anthropic.com"),
     ("openai", "none", "https://platform.openai.com"),
 )
+ANSWERING = (
+    ("anthropic/claude-sonnet-5-5", "key: ANTHROPIC_API_KEY", "/setup anthropic/claude-sonnet-5-5"),
+    ("a key for openai", "https://platform.openai.com", "/login openai"),
+    ("the demo", "a guided tour: no key, no network", "/model demo"),
+)
 MESSAGES = (
     ("2", "2 min ago", "fix the lease", "3 files"),
     ("1", "9 min ago", "the lease test is flaky, can you find out why?", ""),
@@ -65,6 +70,7 @@ LISTS: dict[str, Panel] = {
     "model": of("model", MODELS),
     "effort": of("effort", EFFORTS),
     "login": of("login", PROVIDERS),
+    "setup": of("setup", ANSWERING),
     "logout": of("logout", (("anthropic",), ("openai",))),
     "rewind": of("rewind", MESSAGES),
     "sessions": Sessions("resume", Say(()), table=STORED),

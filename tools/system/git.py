@@ -174,6 +174,8 @@ class Git:
     ) -> bytes:
         """What it prints. KeyError for a command that is not in the table."""
         argv = [*self._argv, command, *COMMANDS[command], *arguments]
+        if seconds <= 0:
+            raise TimeoutError(f"git {command} has no time left")
         argv = [*self._wrap(argv, self._writable())]
         try:
             with _given(input) as stdin, self._started(argv, stdin) as process:
