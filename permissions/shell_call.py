@@ -26,7 +26,12 @@ from gatewright.permissions.shell.protected import tier, would_change
 from gatewright.permissions.shell.reach import Reach
 from gatewright.permissions.shell.readonly import is_safe
 from gatewright.permissions.shell.reasons import why_it_asks
-from gatewright.permissions.shell.restricting import fired_by_paths, fired_by_sweeps, nearer
+from gatewright.permissions.shell.restricting import (
+    fired_by_paths,
+    fired_by_shown,
+    fired_by_sweeps,
+    nearer,
+)
 from gatewright.permissions.shell.rule_index import RuleIndex, index_of
 from gatewright.permissions.shell.suggest import suggestions
 from gatewright.permissions.shell.surroundings import Surroundings
@@ -155,10 +160,13 @@ class ShellCall:
         return (*by_shell, *by_path, *self._swept_by_any(self._opened))
 
     def _swept_by_any(self, parts: Sequence[Part]) -> Iterator[Rule]:
-        """Which files change is not known: what forbids some of them asks."""
+        """Which files change, or are printed, is not known: what forbids some of them asks."""
         rules = self._context.rules
         yield from self._swept(rules.deny_edits, parts)
         yield from self._swept(rules.ask_edits, parts)
+        shown = [one for part in parts for one in self._reach.touched(part).shown]
+        for group in (rules.deny_reads, rules.ask_reads) if shown else ():
+            yield from fired_by_shown(group, shown, self._context.patterns, self._paths)
 
     def _swept(self, rules: tuple[Rule, ...], parts: Sequence[Part]) -> Iterator[Rule]:
         if not rules:

@@ -1,4 +1,4 @@
-"""Searches that walk directories are told to leave out what a Read rule is about by name.
+"""Searches that walk directories, and git, are told to leave out what a Read rule names.
 
 Only rules that match at any depth are handled here; a search over a directory that another rule
 is about is stopped before it gets this far.
@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from gatewright.permissions.rules import PathForm, Rule
 from gatewright.permissions.shell.coverage import peel
+from gatewright.permissions.shell.git_files import excludable
 from gatewright.permissions.shell.line import Line, Part
 
 _GREPS = frozenset({"grep", "egrep", "fgrep"})
@@ -36,7 +38,7 @@ def names_left_out(rules: Iterable[Rule]) -> tuple[tuple[str, bool], ...]:
 
 
 def with_excludes(line: Line, rules: Sequence[Rule]) -> str:
-    """The line with exclusions added to its own grep -r and rg; unchanged if there are none."""
+    """The line with exclusions added to its grep -r, rg and git; unchanged if there are none."""
     names = names_left_out(rules)
     if not names or not line.understood:
         return line.text
@@ -61,6 +63,9 @@ def _search_at(part: Part) -> tuple[int, str] | None:
         if not argv:
             return None
         program = argv[0].text
+        if program == "git":
+            inner_part = replace(part, argv=argv)
+            return (len(part.argv) - 1, program) if excludable(inner_part) else None
         if program == "rg" or (program in _GREPS and _recursive(part)):
             return len(part.argv) - len(argv), program
         inner = peel(argv)
@@ -83,6 +88,10 @@ def _options(program: str, names: Sequence[tuple[str, bool]]) -> str:
     if program == "rg":
         patterns = [f"!**/{name}/**" if directory else f"!**/{name}" for name, directory in names]
         return "".join(f" --iglob={shlex.quote(pattern)}" for pattern in patterns)
+    if program == "git":  # behind the last word, where git expects path specs
+        specs = [f"**/{name}/**" if directory else f"**/{name}" for name, directory in names]
+        magic = ":(top,exclude,icase,glob)"
+        return "".join(f" {shlex.quote(magic + spec)}" for spec in specs)
     return "".join(
         f" --exclude{'-dir' if directory else ''}={shlex.quote(name)}" for name, directory in names
     )

@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from gatewright.permissions.paths import absolute
 from gatewright.permissions.shell.git_files_table import ROWS, WRITTEN_BY_ALL, FileRow
+from gatewright.permissions.shell.git_shown import of_unnamed, prints, takes_excludes
 from gatewright.permissions.shell.line import Bases, Part
 from gatewright.permissions.shell.operand import Operand, Touched, text_arg
 from gatewright.permissions.shell.words import Arg
@@ -60,7 +61,54 @@ def git_touched(part: Part) -> Touched:
     ]
     special = _SPECIAL.get(words[0].text)
     more = special(found, part) if special is not None else _by_row(row, found, part)
+    if row.files == "read":
+        more = _printed(words[0].text, row, found, part)
     return replace(more, writes=(*more.writes, *written))
+
+
+def _printed(name: str, row: FileRow, found: _Words, part: Part) -> Touched:
+    """What a command that shows contents reads: the files its words name, else the whole tree."""
+    found = _searched(found) if name == "grep" else found
+    ranged = [arg for option, arg in found.values if option == "-L" and name != "grep"]
+    named = [Operand(one, part.bases) for arg in ranged for one in _behind_colons(arg)]
+    named.extend(Operand(a, part.bases) for o, a in found.values if o == "-f" and name == "grep")
+    operands, behind = (
+        tuple(arg.text for arg in args) for args in (found.operands, found.behind or ())
+    )
+    where = text_arg(".", part.argv[0]) if name == "grep" else TREE
+    unnamed = of_unnamed(name, found.flags, operands, behind)
+    return Touched(
+        (*_by_row(row, found, part).reads, *named),
+        shown=(Operand(where, part.bases),) if unnamed else (),
+    )
+
+
+def _searched(found: _Words) -> _Words:
+    """Without the pattern of a search, which is its first word where no option gives one."""
+    if {"-e", "-f"} & found.flags:
+        return found
+    if found.operands:
+        return replace(found, operands=found.operands[1:])
+    return replace(found, behind=found.behind[1:] if found.behind else None)
+
+
+def _behind_colons(arg: Arg) -> Iterator[Arg]:
+    """`-L/re/,5:file`: the expression may hold colons as well, so whatever follows one."""
+    rest = arg.text
+    while ":" in rest:
+        rest = rest.partition(":")[2]
+        yield text_arg(rest, arg)
+
+
+def excludable(part: Part) -> bool:
+    """Whether path specs behind its last word narrow what it prints."""
+    words = git_words(part)
+    row = ROWS.get(words[0].text) if words else None
+    if row is None or any(arg.text == "--literal-pathspecs" for arg in part.argv):
+        return False
+    found = _sorted(words[1:], row)
+    found = _searched(found) if words[0].text == "grep" else found
+    return takes_excludes(words[0].text, found.flags, tuple(arg.text for arg in found.operands))
 
 
 def _bases(part: Part) -> Bases:
@@ -166,7 +214,8 @@ def _by_row(row: FileRow, found: _Words, part: Part) -> Touched:
 def _path(arg: Arg) -> Arg:
     """`commit:path` names a file as well; `:/x`, `:(top)x` are told as wide ones."""
     head, colon, rest = arg.text.partition(":")
-    del head
+    if not head and rest[:1] in ("0", "1", "2", "3") and rest[1:2] == ":":
+        rest = rest[2:]  # `:0:path`, a stage of the index
     return text_arg(rest, arg) if colon and rest and not rest.startswith("/") else arg
 
 
@@ -186,7 +235,8 @@ def _wide(paths: Sequence[Arg], part: Part) -> Iterator[Operand]:
 def _stash(found: _Words, part: Part) -> Touched:
     verb = found.operands[0].text if found.operands else "push"
     if verb in ("list", "show", "drop", "clear", "create", "store"):
-        return Touched()
+        shown = verb in ("list", "show") and prints("stash", found.flags)
+        return Touched(shown=(Operand(TREE, part.bases),) if shown else ())
     paths = found.behind or ()
     if verb == "push":
         paths = (*found.operands[1:], *paths)

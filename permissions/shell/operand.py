@@ -26,6 +26,7 @@ class Touched:
     writes: tuple[Operand, ...] = ()
     maybe: tuple[Operand, ...] = ()  # what an unknown program probably writes
     sweeps: tuple[Operand, ...] = ()  # it changes files in there, and no word says which
+    shown: tuple[Operand, ...] = ()  # it prints files in there, and no word says which
 
     def __bool__(self) -> bool:
         return bool(self.reads or self.writes)

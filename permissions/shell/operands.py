@@ -31,7 +31,7 @@ def touched(part: Part) -> Touched:
         more = _of_program(part)
         reads.extend(_real_files(more.reads))
         writes.extend(_real_files(more.writes))
-        return Touched(tuple(reads), tuple(writes), more.maybe, more.sweeps)
+        return Touched(tuple(reads), tuple(writes), more.maybe, more.sweeps, more.shown)
     return Touched(tuple(reads), tuple(writes))
 
 

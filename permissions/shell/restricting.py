@@ -32,13 +32,27 @@ def fired_by_paths(
 def fired_by_sweeps(
     rules: tuple[Rule, ...], sweeps: Sequence[Operand], patterns: Patterns, paths: Paths
 ) -> Iterator[Rule]:
-    """Edit rules about something in a directory where files change that no word names."""
+    """Rules about something in a directory where files are touched that no word names."""
     if not rules or not sweeps:
         return
     yield from (rule for rule in rules if isinstance(rule.form, Bare))
     directories = tuple(one for operand in sweeps for one in _swept(operand, paths))
     for rule, pattern in patterns.group(rules).entries:
         if any(one is None or _overlaps(pattern, one) for one in directories):
+            yield rule
+
+
+def fired_by_shown(
+    rules: tuple[Rule, ...], shown: Sequence[Operand], patterns: Patterns, paths: Paths
+) -> Iterator[Rule]:
+    """Read rules about something in a directory of which files are printed that no word names.
+
+    A rule that holds at any depth would be about every tree there is: its files are left out of
+    what is printed instead (`excludes`).
+    """
+    floating = {id(rule) for rule, one in patterns.group(rules).entries if one.anywhere}
+    for rule in fired_by_sweeps(rules, shown, patterns, paths):
+        if id(rule) not in floating:
             yield rule
 
 
