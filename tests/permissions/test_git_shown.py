@@ -88,11 +88,11 @@ def repository(tmp_path: Path) -> Path:
     for text in ("one", "two"):
         for name in (".env", "sub/.env", "a"):
             (tmp_path / name).parent.mkdir(exist_ok=True)
-            (tmp_path / name).write_text(f"{'open' if name == 'a' else 'TOKEN'}={text}\n")
+            (tmp_path / name).write_text(f"{'open' if name == 'a' else 'TOKEN'}={text}\n", "utf-8")
         git("add", "-f", ".")
         git("commit", "-qm", text)
     for name in (".env", "a"):
-        (tmp_path / name).write_text(f"{'open' if name == 'a' else 'TOKEN'}=three\n")
+        (tmp_path / name).write_text(f"{'open' if name == 'a' else 'TOKEN'}=three\n", "utf-8")
     return tmp_path
 
 
