@@ -93,7 +93,7 @@ def house(tmp_path: Path, close: list[House]) -> House:
 
 
 async def test_a_confined_command_runs_without_a_question(house: House) -> None:
-    result = await house.bash("make --version >/dev/null; echo $TMPDIR; echo x > a")
+    result = await house.bash("sh -c true; echo $TMPDIR; echo x > a")
     assert result.ok
     assert house.asked == []
     assert (house.project / "a").exists()
