@@ -98,6 +98,7 @@ def _image(task: dict[str, Any]) -> Show:
                     and max(width, height) <= task["edge"]
                     and size <= task["bytes"]
                 ):
+                    image.load()  # a good beginning is no picture yet: who gets it decodes all
                     return {"words": words, "same": True}, []
                 data, kind = _smaller(image, task)
                 return {"words": f"{words}, scaled down"}, [(kind, data)]

@@ -80,8 +80,7 @@ async def shown(
     kind: Kind, file: BinaryIO, name: str, spawn: Spawn, *, pages: str | None = None
 ) -> Shown:
     """What the opened document holds; ToolFailure, which calls it by its name, where it cannot."""
-    file.seek(0)
-    accepted = kind == "image" and image_type(file.read(16)) in ACCEPTED
+    accepted = kind == "image" and image_type(os.pread(file.fileno(), 16, 0)) in ACCEPTED
     os.lseek(file.fileno(), 0, os.SEEK_SET)
     task = _Task(kind, _libraries(), pages, accepted)
     code, data = await _answer(task, file.fileno(), name, spawn)
@@ -110,8 +109,7 @@ async def picture(source: BinaryIO | bytes, name: str, spawn: Spawn) -> tuple[Im
         file = held.enter_context(_kept(source)) if isinstance(source, bytes) else source
         found = await shown("image", file, name, spawn)
         if found.same:
-            file.seek(0)
-            data = file.read(BYTES + 1)
+            data = os.pread(file.fileno(), BYTES + 1, 0)  # the child moved the place we share
             kind = image_type(data[:16])
             if kind in ACCEPTED and len(data) <= BYTES:
                 return ImageContent(kind, base64.b64encode(data).decode()), found.words

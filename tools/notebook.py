@@ -1,4 +1,7 @@
-"""Jupyter notebooks: reading cells with their outputs, and changing cells with nbformat kept."""
+"""Jupyter notebooks: reading cells with their outputs, and changing cells with nbformat kept.
+
+What a picture holds is not looked at here: it is whatever somebody wrote.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,21 @@ import secrets
 from collections.abc import Sequence
 from typing import Any, Literal, cast
 
+import msgspec
+
 from gatewright.tools.inert import inert
-from gatewright.tools.protocol import Content, ImageContent, TextContent, ToolFailure
+from gatewright.tools.protocol import ToolFailure
 
 CellType = Literal["code", "markdown", "raw"]
 _OUTPUT_CHARS = 5000
-_IMAGES = 8
 _VALUES = 2_000_000
 _IMAGE_TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+
+
+class Drawn(msgspec.Struct, frozen=True):
+    """What an output says is a picture, in base64."""
+
+    data: str
 
 
 class Notebook:
@@ -27,20 +37,15 @@ class Notebook:
                 f"The notebook holds more than {_VALUES:,} values: too many to parse."
                 " Take out what you need with Bash (jq)."
             )
-        try:
-            self.raw = cast("dict[str, Any]", json.loads(text))
-            self.cells = cast("list[dict[str, Any]]", self.raw["cells"])
-            if not all(isinstance(cell["cell_type"], str) for cell in self.cells):
-                raise TypeError
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
-            raise ToolFailure(f"This is no valid notebook: {error}.") from None
+        self.raw = _parsed(text)
+        self.cells = cast("list[dict[str, Any]]", self.raw["cells"])
         self._text = text
 
     @property
     def language(self) -> str:
-        metadata = cast("dict[str, dict[str, object]]", self.raw.get("metadata") or {})
-        language = metadata.get("language_info", {}).get("name")
-        return str(language or metadata.get("kernelspec", {}).get("language") or "")
+        metadata = _table(self.raw.get("metadata"))
+        language = _table(metadata.get("language_info")).get("name")
+        return str(language or _table(metadata.get("kernelspec")).get("language") or "")
 
     def dump(self) -> str:
         """The notebook as text; nothing but the cells that were changed differs."""
@@ -79,28 +84,64 @@ class Notebook:
 
     def insert(self, index: int, source: str, kind: CellType) -> str:
         cell: dict[str, Any] = {"cell_type": kind, "metadata": {}, "source": _lines(source)}
-        version = (self.raw.get("nbformat", 4), self.raw.get("nbformat_minor", 0))
-        if version >= (4, 5):
+        if self._has_ids():
             cell["id"] = secrets.token_hex(4)
         if kind == "code":
             cell |= {"execution_count": None, "outputs": []}
         self.cells.insert(index, dict(sorted(cell.items())))
         return self.name(index)
 
-    def content(self) -> list[Content]:
-        """The cells for the model: sources, printed outputs, and the first pictures."""
-        parts: list[str] = []
-        images: list[Content] = []
+    def _has_ids(self) -> bool:
+        major, minor = self.raw.get("nbformat", 4), self.raw.get("nbformat_minor", 0)
+        return isinstance(major, int) and isinstance(minor, int) and (major, minor) >= (4, 5)
+
+    def parts(self) -> list[str | Drawn]:
+        """The cells for the model: sources, and what they printed and drew."""
+        parts: list[str | Drawn] = []
         for index, cell in enumerate(self.cells):
             kind = cell["cell_type"]
             language = f" {self.language}" if kind == "code" and self.language else ""
             parts.append(f"<cell id={self.name(index)} {kind}{language}>\n{source(cell)}\n</cell>")
             for output in cast("list[dict[str, Any]]", cell.get("outputs") or []):
                 text, pictures = _output(output)
-                images += pictures
                 parts += [f"<output>\n{text}\n</output>"] if text else []
-        note = f"\n[{len(images) - _IMAGES} more pictures left out]" if images[_IMAGES:] else ""
-        return [TextContent("\n".join(parts) + note), *images[:_IMAGES]]
+                parts += pictures
+        return parts
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    """The notebook in the text, of the shape that all here rely on."""
+    try:
+        raw: object = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise _invalid(f"it is not valid JSON, line {error.lineno}: {error.msg}") from None
+    except RecursionError:
+        raise _invalid("it is nested too deeply") from None
+    except ValueError:  # a number of more digits than can be read
+        raise _invalid("it holds a number that is too large") from None
+    if not isinstance(raw, dict):
+        raise _invalid("its JSON is no object")
+    cells = cast("dict[str, Any]", raw).get("cells")
+    if not isinstance(cells, list):
+        raise _invalid("it has no list of cells")
+    for number, cell in enumerate(cast("list[object]", cells), 1):
+        table = _table(cell)
+        if not isinstance(table.get("cell_type"), str):
+            raise _invalid(f"its cell {number} is no object with a cell_type")
+        outputs: object = table.get("outputs") or []
+        if not isinstance(outputs, list) or not all(
+            isinstance(output, dict) for output in cast("list[object]", outputs)
+        ):
+            raise _invalid(f"the outputs of its cell {number} are no list of objects")
+    return cast("dict[str, Any]", raw)
+
+
+def _invalid(why: str) -> ToolFailure:
+    return ToolFailure(f"This is no valid notebook: {why}.")
+
+
+def _table(value: object) -> dict[str, Any]:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
 def source(cell: dict[str, Any]) -> str:
@@ -121,19 +162,16 @@ def _lines(text: str) -> list[str]:
     return text.splitlines(keepends=True)
 
 
-def _output(output: dict[str, Any]) -> tuple[str, Sequence[Content]]:
+def _output(output: dict[str, Any]) -> tuple[str, Sequence[Drawn]]:
     if output.get("output_type") == "stream":
         return _cut(_joined(output.get("text", ""))), ()
     if output.get("output_type") == "error":
-        trace = cast("list[object]", output.get("traceback") or [])
-        said = "\n".join(str(line) for line in trace)
+        trace = output.get("traceback")
+        lines = cast("list[object]", trace) if isinstance(trace, list) else []
+        said = "\n".join(str(line) for line in lines)
         return _cut(said or f"{output.get('ename')}: {output.get('evalue')}"), ()
-    data = cast("dict[str, Any]", output.get("data") or {})
-    pictures = [
-        ImageContent(kind, _joined(data[kind]).replace("\n", ""))
-        for kind in _IMAGE_TYPES
-        if kind in data
-    ]
+    data = _table(output.get("data"))
+    pictures = [Drawn(_joined(data[kind])) for kind in _IMAGE_TYPES if kind in data]
     return _cut(_joined(data.get("text/plain", ""))), pictures
 
 

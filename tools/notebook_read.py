@@ -13,7 +13,8 @@ from gatewright.tools.blocks import Block, Text
 from gatewright.tools.counted import counted
 from gatewright.tools.near import missing
 from gatewright.tools.notebook import Notebook
-from gatewright.tools.protocol import Progress, ToolContext, ToolResult
+from gatewright.tools.notebook_pictures import content
+from gatewright.tools.protocol import Progress, Spawn, ToolContext, ToolResult
 
 
 class NotebookReadInput(BaseModel):
@@ -26,6 +27,9 @@ class NotebookRead:
     input = NotebookReadInput
     prompt = "notebook_read.md"
 
+    def __init__(self) -> None:
+        self._one = asyncio.Lock()  # its pictures may take much memory
+
     def access(self, input: NotebookReadInput, where: Where) -> Access:
         return Access(reads=(where.resolve(input.notebook_path),), effects=Effect.READ_ONLY)
 
@@ -35,14 +39,16 @@ class NotebookRead:
     async def run(
         self, input: NotebookReadInput, ctx: ToolContext
     ) -> AsyncIterator[Progress | ToolResult]:
-        yield await asyncio.to_thread(_read, input, ctx)
+        book = await asyncio.to_thread(_read, input, ctx)
+        async with self._one:
+            yield await notebook_result(book, ctx.spawn)
 
     def view(self, input: NotebookReadInput, result: ToolResult | None) -> Sequence[Block]:
         del input
         return (Text(result.summary, "dim"),) if result else ()
 
 
-def _read(input: NotebookReadInput, ctx: ToolContext) -> ToolResult:
+def _read(input: NotebookReadInput, ctx: ToolContext) -> Notebook:
     path = ctx.where.resolve(input.notebook_path)
     try:
         data = fs.reading(fs.settled(path, ctx))
@@ -52,13 +58,15 @@ def _read(input: NotebookReadInput, ctx: ToolContext) -> ToolResult:
     ctx.ledger.note(path, data)
     if input.cell_id:
         book.cells = [book.cells[book.find(input.cell_id)]]
-    return notebook_result(book)
+    return book
 
 
-def notebook_result(book: Notebook) -> ToolResult:
+async def notebook_result(book: Notebook, spawn: Spawn) -> ToolResult:
     """The cells as a result, for Read too."""
-    summary = counted(len(book.cells), "cell")
-    content = tuple(book.content())
     return ToolResult(
-        ok=True, content=content, summary=summary, data={"type": "notebook"}, cap=100_000
+        ok=True,
+        content=await content(book, spawn),
+        summary=counted(len(book.cells), "cell"),
+        data={"type": "notebook"},
+        cap=100_000,
     )

@@ -72,7 +72,11 @@ class Read:
                 async with self._few:
                     yield await _image(file, path, ctx)
             else:
-                yield await asyncio.to_thread(_read, (file, sample), path, input, ctx)
+                found = await asyncio.to_thread(_read, (file, sample), path, input, ctx)
+                if isinstance(found, Notebook):
+                    async with self._few:
+                        found = await notebook_result(found, ctx.spawn)
+                yield found
 
     def view(self, input: ReadInput, result: ToolResult | None) -> Sequence[Block]:
         del input
@@ -81,7 +85,7 @@ class Read:
 
 def _read(
     begun: tuple[BinaryIO, bytes], path: Path, input: ReadInput, ctx: ToolContext
-) -> ToolResult:
+) -> ToolResult | Notebook:
     file, sample = begun
     size = os.fstat(file.fileno()).st_size
     total: int | None = None
@@ -97,7 +101,7 @@ def _read(
         if ctx.ledger.shown(path, content, f"{input.offset}:{input.limit}"):
             return _unchanged(path)
         if path.suffix == ".ipynb" and input.offset is None:
-            return notebook_result(Notebook(fs.decode(content).text))
+            return Notebook(fs.decode(content).text)
         total = _lines(content) if encoding in ("utf-8", "latin-1") else None
     file.seek(len(bom))
     first = max(1, input.offset or 1)

@@ -230,6 +230,19 @@ class TestPictures:
         assert "too large to decode" in await box.refused("Read", file_path="bomb.png")
         assert time.monotonic() - began < 3
 
+    async def test_one_that_is_small_enough_is_sent_as_it_is(self, box: Toolbox) -> None:
+        from PIL import Image
+
+        Image.effect_noise((900, 900), 90).save(
+            box.root / "p.jpg", exif=b"Exif\0\0" + b"x" * 60_000
+        )
+        (image,) = images(await box.call("Read", file_path="p.jpg"))
+        assert base64.b64decode(image.data) == (box.root / "p.jpg").read_bytes()
+
+    async def test_one_that_is_cut_is_refused(self, box: Toolbox) -> None:
+        (box.root / "p.png").write_bytes(base64.b64decode(DOT)[:45])
+        assert "damaged image" in await box.refused("Read", file_path="p.png")
+
     async def test_a_damaged_one_is_refused(self, box: Toolbox) -> None:
         (box.root / "p.png").write_bytes(b"\x89PNG\r\n\x1a\n" + b"junk" * 50)
         assert "damaged image" in await box.refused("Read", file_path="p.png")
@@ -303,6 +316,10 @@ def pdf(pages: list[str]) -> bytes:
     return bytes(out)
 
 
+DOT = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ"
+    "AAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
 NOTEBOOK: dict[str, Any] = {
     "cells": [
         {"cell_type": "markdown", "id": "intro", "metadata": {}, "source": ["# Title\n", "text"]},
@@ -314,7 +331,7 @@ NOTEBOOK: dict[str, Any] = {
             "outputs": [
                 {"name": "stdout", "output_type": "stream", "text": ["\x1b[31m4\x1b[0m\n"]},
                 {
-                    "data": {"image/png": "iVBORw0KGgo=\n", "text/plain": ["<Figure>"]},
+                    "data": {"image/png": DOT + "\n", "text/plain": ["<Figure>"]},
                     "metadata": {},
                     "output_type": "display_data",
                 },
@@ -351,7 +368,7 @@ class TestNotebook:
         assert "<cell id=intro markdown>\n# Title\ntext\n</cell>" in said
         assert "<cell id=sum code python>\nprint(2 + 2)\n</cell>" in said
         assert "<output>\n4\n</output>" in said and "E: v" in said
-        assert [image.data for image in images(result)] == ["iVBORw0KGgo="]
+        assert [image.data for image in images(result)] == [DOT]
 
     async def test_one_cell(self, box: Toolbox) -> None:
         notebook(box)
