@@ -16,6 +16,7 @@ from gatewright.agent.errors import FailureKind, ModelLoading, ProviderError, Un
 from gatewright.agent.providers.foreign import Unreadable, decoded, rows, table, text
 
 _LONGEST = 400
+_FAULTS = 5
 _SECRET = re.compile(r"\b(sk|key|gsk|xai|csk)[-_][A-Za-z0-9_\-*.]{6,}")
 _TOO_LONG = re.compile(
     r"prompt is too long|context.?length|maximum context|context window|context size"
@@ -70,6 +71,7 @@ _NO_MODEL = re.compile(
     r"|^model: |(unknown|invalid|no such) model",
     re.IGNORECASE,
 )
+_NONE_LOADED = re.compile(r"\bno models?\b.*\bloaded\b", re.IGNORECASE)  # and its name is right
 _NEXT = {FailureKind.AUTH: " Check it, or run `agent login`."}
 _FORBIDDEN = "{who} does not let this key do that{status}{said}"
 _REGION_CODE = "unsupported_country_region_territory"
@@ -122,7 +124,8 @@ def _special(
     said, message = _said(message), message[:_LONGEST]
     if status == 503 and _LOADING.search(message):
         return ModelLoading(FailureKind.OVERLOADED, f"{who} is loading the model{said}", status=503)
-    if status in (400, 404) and ("model_not_found" in codes or _NO_MODEL.search(message)):
+    unknown = "model_not_found" in codes or _NO_MODEL.search(message)
+    if status in (400, 404) and unknown and not _NONE_LOADED.search(message):
         text = f"{who} refused the request ({status}){said}"
         return UnknownModel(FailureKind.REFUSED, text, status=status)
     if (
@@ -243,10 +246,18 @@ def _of(value: Any) -> tuple[str, tuple[str, ...]]:
         return message, ()
     inner = table(outer.get("error")) or outer
     message = text(inner.get("message")) or text(inner.get("detail")) or text(outer.get("message"))
+    message = message or "; ".join(filter(None, map(_fault, rows(inner.get("detail"))[:_FAULTS])))
     details = table(inner.get("details"))
     codes = [inner.get("code"), inner.get("type"), inner.get("status"), outer.get("type")]
     codes.append(details.get("error_code"))
     return message, tuple(str(code) for code in codes if isinstance(code, str | int))
+
+
+def _fault(value: Any) -> str:
+    """What a server that checks each field says of one: where it is, and what is wrong."""
+    fault = table(value)
+    place = ".".join(str(part) for part in rows(fault.get("loc")))
+    return ": ".join(filter(None, (place, text(fault.get("msg")))))
 
 
 def _plain(body: bytes) -> str:

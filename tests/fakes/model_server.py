@@ -16,6 +16,8 @@ Besides the lines of a script (see `gatewright.agent.providers.script`) an answe
     drop: / hang: / half:                reset, fall silent, or half-close here
     json:                                one JSON document instead of a stream
 
+Amazon's address of the Messages API gets Amazon's framing of the same events.
+
 Run it alone with `python -m tests.fakes.model_server SCRIPT [--repeat] [--record FILE]`; the first
 line it prints is its port.
 """
@@ -36,6 +38,7 @@ from types import TracebackType
 from typing import Any
 
 from gatewright.agent.providers.script import Answer, Line, read_script
+from tests.fakes import amazon
 from tests.fakes.scripts import RENDER, WHOLE, error_body, error_event, has
 
 LIMIT = 30.0
@@ -172,6 +175,10 @@ class ModelServer:
         if first is not None and first.verb == "status":
             await _status(writer, first, headers)
             return True
+        if request.path.endswith(amazon.ADDRESS):
+            body = b"".join(map(amazon.framed, RENDER[api](answer, self._given)))
+            await _plain(writer, 200, {"content-type": amazon.MEDIA_TYPE}, body)
+            return True
         return await self._stream(api, answer, writer, headers)
 
     def _next(self) -> Answer | None:
@@ -250,8 +257,8 @@ class ModelServer:
 
 
 def _api_of(path: str) -> str:
-    if path.endswith(":streamRawPredict"):
-        return "/messages"  # Google's address of the same API
+    if path.endswith((":streamRawPredict", amazon.ADDRESS)):
+        return "/messages"  # Google's and Amazon's addresses of the same API
     return next((end for end in RENDER if path.endswith(end)), "")
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import aclosing
-from importlib.util import find_spec
 
 import pytest
 
@@ -88,9 +88,9 @@ async def test_a_cloud_that_is_not_set_up_says_what_is_missing(
     assert caught.value.kind is FailureKind.AUTH
 
 
-async def test_bedrock_without_its_packages_names_them() -> None:
-    if find_spec("botocore") is not None:
-        pytest.skip("the packages are here")
+async def test_bedrock_without_its_packages_names_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    for package in ("boto3", "botocore"):
+        monkeypatch.setitem(sys.modules, package, None)  # as if it were not there
     settings = {"bedrock": ProviderSettings(options={"region": "us-east-1"})}
     provider = open_provider("bedrock/m", settings=settings, env={}).provider
     with pytest.raises(ProviderError, match=r"gatewright\[clouds\]") as caught:
