@@ -1,8 +1,7 @@
 """The settings in force during a session: read again when a file changes or trust is given.
 
-A file that breaks or is emptied keeps its last valid denies, asks, limits and guards and loses all
-else: an edit in progress must never permit more than before. A file that is gone for longer than a
-moment is gone.
+A file that breaks, is emptied or is gone keeps its last valid denies, asks, limits and guards and
+loses all else: neither an edit in progress nor whoever removes it may permit more than before.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ class LiveSettings:
             if problem.level != "untrusted" and problem.text() not in known:
                 self._tell(problem.text())
         for path in old.loaded.valid.keys() - loaded.valid.keys():
-            self._tell(f"{path} is gone: what it allowed and forbade counts no more.")
+            self._tell(f"{path} is gone: what it said counts no more.")
         for listener in self._listeners:
             listener(self.around)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any, cast
 
 import msgspec
 
 from gatewright.agent.settings.depth import nested_deeply
+from gatewright.agent.settings.repeated import repeated
 
 MESSAGE = "is not valid JSON"
 NO_OBJECT = "expected an object: { ... }"
@@ -26,12 +26,8 @@ class Broken(Exception):
 
 def parse_object(text: str) -> dict[str, Any]:
     """The object in the text, if nothing would be lost by writing it back. Raises Broken."""
-    return _parse(text, _object)
-
-
-def _parse(text: str, pairs: Callable[[list[tuple[str, Any]]], dict[str, Any]]) -> dict[str, Any]:
     try:
-        value: Any = json.loads(text, object_pairs_hook=pairs, parse_constant=_no_constant)
+        value: Any = json.loads(text, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
         raise Broken(_words(text, error), error.lineno) from error
     except RecursionError as error:
@@ -46,27 +42,20 @@ def _parse(text: str, pairs: Callable[[list[tuple[str, Any]]], dict[str, Any]]) 
         msgspec.json.decode(text)  # what the loader refuses must not be written either
     except (msgspec.DecodeError, UnicodeEncodeError) as error:
         raise Broken(f"{MESSAGE}: a number or a character cannot be read") from error
+    if again := repeated(text):
+        raise Broken(f"has the key {again[0]} twice in one object: keep one", again[1])
     return cast("dict[str, Any]", value)
 
 
 def explain(data: bytes) -> Broken:
     """What is wrong with bytes that the loader could not take."""
     try:
-        _parse(data.decode("utf-8"), dict)  # of two equal keys the loader takes the last
+        parse_object(data.decode("utf-8"))
     except Broken as broken:
         return broken
     except UnicodeDecodeError as error:
         return Broken("is not valid UTF-8", data.count(b"\n", 0, error.start) + 1)
     return Broken(MESSAGE)
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    values = dict(pairs)
-    if len(values) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise Broken(f"has the key {twice} twice in one object")
-    return values
 
 
 def _no_constant(name: str) -> Any:

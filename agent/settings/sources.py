@@ -20,12 +20,14 @@ from gatewright.agent.settings.coerce import Fault, coerce
 from gatewright.agent.settings.depth import nested_deeply
 from gatewright.agent.settings.merge import Ignored, Merged, Provenance, merge, restricting
 from gatewright.agent.settings.paths import Places
+from gatewright.agent.settings.repeated import repeats
 from gatewright.agent.settings.schema import COMMITTED, Settings, Source
 from gatewright.agent.settings.settled import MAX_BYTES, read_settled
 from gatewright.tools.system.regular import NotRegular, TooLarge
 
 MODEL_ENV = "GATEWRIGHT_MODEL"  # as --model, where that is not given
 NO_OPTIONS = LaunchOptions()
+GONE = "is gone: what it forbade still counts in this session; put it back, or write {} there"
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):
@@ -234,7 +236,9 @@ def _file_layer(reading: _Reading, source: Source, path: Path) -> list[_Layer]:
     except TooLarge:
         reading.complain(source, path, f"is larger than {MAX_BYTES // 1024**2} MiB")
     except (FileNotFoundError, NotADirectoryError):
-        return []
+        if not before or not restricting(before):
+            return []
+        reading.complain(source, path, GONE)
     except OSError as error:
         reading.complain(source, path, f"cannot be read: {error.strerror}")
     else:
@@ -256,7 +260,7 @@ def _parse(reading: _Reading, source: Source, path: Path, data: bytes) -> list[_
         raw: Any = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raw = None
-    if not isinstance(raw, dict) or nested_deeply(raw):
+    if not isinstance(raw, dict) or nested_deeply(raw) or repeats(data, raw):
         from gatewright.agent.settings.broken import explain  # noqa: PLC0415  lazy: 3 ms, json
 
         broken = explain(data)

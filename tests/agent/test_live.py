@@ -181,15 +181,55 @@ def test_a_mistake_in_the_rules_keeps_what_was_forbidden(tmp_path: Path, permiss
     assert rules.allow == (("Bash(make)",) if "allow" in str(permissions) else ())
 
 
-def test_a_removed_file_is_gone(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", [".gatewright", ".claude"])
+def test_a_removed_file_still_forbids_in_the_session(tmp_path: Path, name: str) -> None:
     desk = Desk(tmp_path)
-    desk.write(RULES)
+    path = desk.project / name / "settings.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(RULES | {"effort": "low"}), encoding="utf-8")
+    live = desk.live()
+    aside = path.rename(path.with_name("aside"))
+    for _ in range(2):  # and so it stays, told once
+        live.refresh()
+        live.trust()
+        loaded = live.around.loaded
+        rules = (loaded.claude if name == ".claude" else loaded.rules)[Source.PROJECT]
+        assert rules == RuleTexts((), ("Read(x)",), ("Bash(rm:*)",))
+        assert live.around.settings.effort == ""
+    (said,) = desk.said
+    assert f"{name}/settings.json: is gone: what it forbade still counts" in said
+    aside.write_text("{}", encoding="utf-8")
+    aside.rename(path)
+    live.refresh()
+    assert Source.PROJECT not in {**live.around.loaded.rules, **live.around.loaded.claude}
+
+
+def test_a_removed_file_that_forbade_nothing_is_gone(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    desk.write({"permissions": {"allow": ["Bash(make)"]}, "effort": "low"})
     live = desk.live()
     (desk.project / ".gatewright" / "settings.json").unlink()
     live.refresh()
     assert Source.PROJECT not in live.around.loaded.rules
+    assert live.around.settings.effort == ""
     (said,) = desk.said
-    assert "settings.json is gone" in said
+    assert said.endswith("settings.json is gone: what it said counts no more.")
+
+
+@pytest.mark.parametrize("name", [".gatewright", ".claude"])
+def test_a_key_given_twice_takes_nothing_away(tmp_path: Path, name: str) -> None:
+    desk = Desk(tmp_path)
+    path = desk.project / name / "settings.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(RULES), encoding="utf-8")
+    live = desk.live()
+    path.write_text(json.dumps(RULES)[:-1] + ', "permissions": {}}', encoding="utf-8")
+    live.refresh()
+    loaded = live.around.loaded
+    rules = (loaded.claude if name == ".claude" else loaded.rules)[Source.PROJECT]
+    assert rules == RuleTexts((), ("Read(x)",), ("Bash(rm:*)",))
+    (said,) = desk.said
+    assert "has the key permissions twice in one object" in said
 
 
 ACTING = {"env": {"MARK": "1"}, "permissions": {"allow": ["Bash(make)"]}}
