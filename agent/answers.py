@@ -27,7 +27,7 @@ from gatewright.agent.events import (
 )
 from gatewright.agent.messages import AssistantPart, Usage
 from gatewright.agent.model import OpenModel
-from gatewright.agent.providers.limits import TooMuch
+from gatewright.agent.providers.limits import TooMuch, weight
 from gatewright.agent.providers.protocol import StopReason
 from gatewright.agent.stream import Assembly
 from gatewright.agent.watchdog import Watchdog
@@ -56,6 +56,7 @@ class AnswerPorts(msgspec.Struct, frozen=True, kw_only=True):
     cache: CacheWatch
     patient: bool  # the server has answered before: it is worth waiting for
     silence: float  # seconds a stream may say nothing
+    patience: float  # seconds it may only show that the server is alive
 
 
 class Stalled(ProviderError):
@@ -63,6 +64,10 @@ class Stalled(ProviderError):
 
     def __init__(self, message: str) -> None:
         super().__init__(FailureKind.TRANSPORT, message)
+
+
+class Starved(Stalled):
+    """The server was alive all the time and gave nothing: to ask again would be no better."""
 
 
 class Answers:
@@ -118,19 +123,22 @@ class Answers:
         request = self._request = self.model.frame.request(self._talk, raised=self._raised)
         assembly, shown = Assembly(self._talk.call_ids), False
         await ports.barrier()
+        watchdog = Watchdog(ports.silence, ports.patience, self._quiet)
         try:
-            async with (
-                aclosing(self.model.provider.stream(request)) as pieces,
-                Watchdog(ports.silence, self._quiet) as watchdog,
-            ):
+            async with aclosing(self.model.provider.stream(request)) as pieces, watchdog:
                 async for piece in pieces:
-                    watchdog.fed()
+                    watchdog.fed(content=weight(piece) > 0)
                     if event := assembly.add(piece):
                         shown = True
                         ports.emit(event)
             _check_complete(assembly)
         except TimeoutError as error:
             self._drop(assembly, shown=shown)
+            if watchdog.starved:
+                raise Starved(
+                    f"The server sent nothing but signs of life for {ports.patience / 60:.0f} min. "
+                    "Where the model does think so long, raise patienceMinutes."
+                ) from error
             raise Stalled(f"The model sent nothing for {ports.silence:.0f} s.") from error
         except ProviderError as error:
             if isinstance(error, TooMuch) and (parts := assembly.beginning()):
@@ -191,6 +199,8 @@ class Answers:
     def _most(self, error: ProviderError, tries: int) -> int:
         """How often it is asked at most while it fails like this: what is told is what is done."""
         ports, most = self._ports, self._ports.attempts
+        if isinstance(error, Starved):
+            return tries
         if isinstance(error, Stalled):
             self._stalls += 1
             most = min(most, tries + STALLS - self._stalls + 1)

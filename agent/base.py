@@ -21,6 +21,7 @@ from gatewright.agent.events import (
 from gatewright.agent.history.history import History
 from gatewright.agent.hub import Hub
 from gatewright.agent.ids import new_id
+from gatewright.agent.loop import Limits
 from gatewright.agent.messages import Usage
 from gatewright.agent.opening import understood, wanted_model
 from gatewright.agent.pairing import INTERRUPTED
@@ -58,6 +59,15 @@ class Base(msgspec.Struct, frozen=True):
     def checkpointing(self) -> bool:
         """A session that leaves nothing behind keeps no files either."""
         return self.around.settings.checkpoints and not self.around.options.no_session
+
+    @property
+    def limits(self) -> Limits:
+        settings = self.around.settings
+        return Limits(
+            settings.max_turns or 0,
+            settings.max_budget_usd or 0.0,
+            patience=settings.patience_minutes * 60.0,
+        )
 
     @property
     def model_name(self) -> str:

@@ -41,7 +41,6 @@ from gatewright.agent.housekeeping import Housekeeping, cleaning
 from gatewright.agent.hub import Hub
 from gatewright.agent.live import LiveSettings, starting
 from gatewright.agent.looking import pictures, readable_by
-from gatewright.agent.loop import Limits
 from gatewright.agent.memory_book import MemoryBook
 from gatewright.agent.model_book import ModelBook
 from gatewright.agent.noticing import Noticing
@@ -135,7 +134,7 @@ async def open_session(
             retry_in=Backoff(RETRY, random=random.random),
             attempts=RETRY.attempts,
             barrier=barrier,
-            limits=Limits(around.settings.max_turns or 0, around.settings.max_budget_usd or 0.0),
+            limits=base.limits,
             interactive=interactive,
             fallback_names=around.settings.fallback_models,
             opening=partial(_ask_for_trust, base, env, live),

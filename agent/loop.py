@@ -49,15 +49,19 @@ LACK = (
     "Its server lacks a chat template with tools (llama.cpp: --jinja) or a parser for their calls "
     "(vLLM: --enable-auto-tool-choice, --tool-call-parser)."
 )
+HOUR, DAY = 3600, 86_400
+SENSIBLE = 30 * DAY  # seconds: nobody tries again then
 DEFECT = "An internal error ended the turn; see ~/.gatewright/logs/errors.log."
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """Zero means no limit; `silence` is how long a stream may say nothing."""
+    """Zero means no limit; `silence` is how long a stream may say nothing, `patience` how long
+    nothing but that the server is alive."""
 
     requests: int = 0
     cost: float = 0.0
     silence: float = 90.0
+    patience: float = 1800.0
 
 
 class Ports(msgspec.Struct, frozen=True, kw_only=True):
@@ -129,8 +133,19 @@ def _told(error: ProviderError) -> str:
     wanted = error.retry_after or 0.0
     if wanted < 1:
         return f"{error}{tried}"
-    wait = f"{wanted:.0f} s" if wanted < 120 else f"{wanted / 60:.0f} min"
-    return f"{error}{tried} It asks to wait {wait}; try again then."
+    if wanted > SENSIBLE:
+        return (
+            f"{error}{tried} It asks to wait more than 30 days; choose another model with /model."
+        )
+    return f"{error}{tried} It asks to wait {_spoken(wanted)}; try again then."
+
+
+def _spoken(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    if seconds < 2 * HOUR:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / HOUR:.0f} hours" if seconds < 2 * DAY else f"{seconds / DAY:.0f} days"
 
 
 class _Turn:

@@ -341,6 +341,7 @@ class Session:
             cache=self._cache,
             patient=self._spending.answers > 0,
             silence=parts.limits.silence,
+            patience=parts.limits.patience,
         )
         return Ports(
             answers=answers,

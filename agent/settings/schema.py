@@ -345,6 +345,14 @@ class Settings(Section, frozen=True):
     max_budget_usd: Annotated[
         Annotated[float, msgspec.Meta(gt=0)] | None, setting("Dollars a session may cost.", "lower")
     ] = None
+    patience_minutes: Annotated[
+        Annotated[int, msgspec.Meta(ge=1)],
+        setting(
+            "Minutes of an answer in which its server only shows that it is alive.",
+            "replace",
+            scopes=NOT_PROJECT,
+        ),
+    ] = 30
     permissions: Annotated[Permissions, group("What may run, asks, or never runs.")] = Permissions()
     providers: Annotated[
         dict[str, ProviderSettings],

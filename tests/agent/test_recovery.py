@@ -20,6 +20,7 @@ from gatewright.agent.events import (
 from gatewright.agent.guard import STOP_AT
 from gatewright.agent.loop import RESUMES, Limits
 from gatewright.agent.messages import TextPart, Usage
+from gatewright.agent.providers.retry import Backoff, RetryPolicy
 from gatewright.agent.stop import Stop
 from gatewright.tools.interact import Answer
 from tests.fakes.clock import FakeClock
@@ -133,6 +134,27 @@ async def test_a_server_never_heard_of_is_given_up_sooner(
         assert len(built.provider.requests) == len(before) + tries
         told = [(event.attempt, event.attempts) for event in seen.of(RetryScheduled)]
         assert told == [(n, tries - 1) for n in range(1, tries)]  # the last one is "n of n"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        ("400", "wait 7 min; try again then."),
+        ("3600", "wait 60 min; try again then."),
+        ("18000", "wait 5 hours; try again then."),
+        ("604800", "wait 7 days; try again then."),
+        ("1000000000", "wait more than 30 days; choose another model with /model."),
+        ("inf", "wait more than 30 days; choose another model with /model."),
+    ],
+)
+async def test_a_wait_is_told_in_words_that_fit(seconds: str, said: str) -> None:
+    text = f"error: rate retry_after={seconds} message=Slow."
+    backoff = Backoff(RetryPolicy(), random=lambda: 0.5)
+    async with house(text, retry_in=backoff) as built, Recorder(built.session) as seen:
+        built.session.submit("go")
+        ended = await seen.until(TurnEnded)
+        assert (ended.stop, ended.message) == (Stop.MODEL_ERROR, f"Slow. It asks to {said}")
+        assert len(built.provider.requests) == 1
 
 
 async def test_a_refusal_is_told() -> None:

@@ -19,7 +19,7 @@ def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_silence_is_told_then_ends() -> None:
     told: list[float] = []
     with pytest.raises(TimeoutError):
-        async with Watchdog(0.15, told.append):
+        async with Watchdog(0.15, 60, told.append):
             await asyncio.sleep(5)
     assert len(told) >= 2
     assert told == sorted(told)
@@ -28,16 +28,43 @@ async def test_silence_is_told_then_ends() -> None:
 
 async def test_what_is_fed_lives_on() -> None:
     told: list[float] = []
-    async with Watchdog(0.15, told.append) as dog:
+    async with Watchdog(0.15, 60, told.append) as dog:
         for _ in range(15):
             await asyncio.sleep(0.02)
-            dog.fed()
+            dog.fed(content=True)
     assert told == []
 
 
 async def test_nothing_is_left_behind() -> None:
     told: list[float] = []
-    async with Watchdog(10, told.append):
+    async with Watchdog(10, 60, told.append):
         pass
     await asyncio.sleep(0.08)
     assert told == []
+
+
+async def test_signs_of_life_alone_end_too() -> None:
+    dog = Watchdog(5, 0.15, lambda _: None)
+    with pytest.raises(TimeoutError):
+        async with dog:
+            for _ in range(500):
+                await asyncio.sleep(0.01)
+                dog.fed(content=False)
+    assert dog.starved
+
+
+async def test_a_little_content_now_and_then_lives_on() -> None:
+    dog = Watchdog(5, 0.15, lambda _: None)
+    async with dog:
+        for number in range(30):
+            await asyncio.sleep(0.01)
+            dog.fed(content=number % 5 == 0)
+    assert not dog.starved
+
+
+async def test_silence_is_not_taken_for_signs_of_life() -> None:
+    dog = Watchdog(0.05, 0.06, lambda _: None)
+    with pytest.raises(TimeoutError):
+        async with dog:
+            await asyncio.sleep(5)
+    assert not dog.starved

@@ -40,9 +40,11 @@ A value in a project may be anybody's: it counts only once you have trusted the 
 keys marked *anybody's*. Limits and guards, marked *stricter*, a project can only make stricter than
 your own settings and flags do, trusted or not; what would loosen them is ignored and told.
 
-A file that changes while a session runs counts from the next call on. One that is broken or empty
-at that moment keeps what it forbade and limited, and loses all else, until it can be read again: to
-empty a file, write `{}`. One that is removed counts no more after a tenth of a second.
+A key that stands twice in one object makes a file broken: nobody can say which of the two is meant.
+
+A file that changes while a session runs counts from the next call on. One that is broken, empty or
+gone at that moment keeps what it forbade and limited, and loses all else, until it can be read or
+the session ends: to take back all that a file said, write `{}`.
 
 ```json
 {
