@@ -73,18 +73,24 @@ def script(shell: Shell, mark: str) -> str:
     """The command wrapped so that its shell says at the end in which directory it is.
 
     The report goes to a copy of stdout the command itself does not have (descriptor 9), so
-    redirections do not catch it and nothing the command starts keeps the pipe open by it.
+    redirections do not catch it and nothing the command starts keeps the pipe open by it. All of
+    it is one line, as eval counts on from there: the lines that errors name are the command's own.
     """
     sources = (shell.snapshot, shell.env.get("GATEWRIGHT_ENV_FILE"))
-    lines = [SHELL_MARK]
-    lines.extend(
+    parts = [SHELL_MARK]
+    parts.extend(
         f". {shlex.quote(str(source))} >/dev/null 2>&1 || :" for source in sources if source
     )
     report = f'{{ printf "\\0{mark}"; pwd -P; printf "\\0"; }} 2>/dev/null >&9'
-    lines.append("shopt -s expand_aliases 2>/dev/null; exec 9>&1")
-    lines.append(f"trap {shlex.quote(report)} EXIT")
-    lines.append(f"{{ eval {shlex.quote(shell.command)}\n}} 9>&-")
-    return "\n".join(lines)
+    parts.append("shopt -s expand_aliases 2>/dev/null; exec 9>&1")
+    parts.append(f"trap {shlex.quote(report)} EXIT")
+    parts.append(f"{{ eval {_one_line(shell.command)}; }} 9>&-")
+    return "; ".join(parts)
+
+
+def _one_line(text: str) -> str:
+    """Quoted for bash without a line break."""
+    return "$'" + text.replace("\\", r"\\").replace("'", r"\'").replace("\n", r"\n") + "'"
 
 
 class ShellJob:

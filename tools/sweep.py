@@ -47,7 +47,7 @@ def next_marker() -> str:
     return f"{_run(os.getpid())}-{next(_numbers)}"
 
 
-# For the first line of a shell's script: the marker of its environment also as a limit, which its
+# For the beginning of a shell's script: the marker of its environment also as a limit, which its
 # children cannot lose. Hard first: below another of our programs it may not be raised, and then a
 # number alone would name a wrong command.
 SHELL_MARK = (

@@ -67,6 +67,31 @@ async def test_output_and_exit_code(box: Toolbox) -> None:
     assert (result.summary, result.data["exitCode"]) == ("exit 3", 3)
 
 
+@pytest.mark.parametrize(
+    ("command", "line"),
+    [
+        ("nosuch", 1),
+        ("true\nnosuch\ntrue", 2),
+        ("cat <<X >/dev/null\na \\ 'b'\nX\nnosuch", 4),
+        ("echo 'a\nb' >/dev/null\nnosuch", 3),
+        ("f() {\n nosuch\n}\n\nf", 2),
+        ("true\nif then\n", 2),
+        ('true\n\necho "open', 3),
+        ("\n\n\nset -u; echo $UNDEFINED", 4),
+    ],
+)
+async def test_errors_name_the_line_of_the_command_itself(
+    box: Toolbox, command: str, line: int
+) -> None:
+    said = text(await box.call("Bash", command=command))
+    assert re.findall(r"line (\d+)", said)[:1] == [str(line)]
+
+
+async def test_a_command_reaches_its_shell_as_it_is(box: Toolbox) -> None:
+    command = "printf '%s|' 'a\\n' \"it's\" $'x\\ty' 'ä\n€' \\\\"
+    assert await box.said("Bash", command=command) == "a\\n|it's|x\ty|ä\n€|\\|"
+
+
 async def test_silence_is_said(box: Toolbox) -> None:
     assert await box.said("Bash", command="true") == "[no output]"
 
