@@ -161,6 +161,20 @@ async def test_reading_above_is_not_disturbed() -> None:
         await s.see("news two")
 
 
+async def test_the_way_back_to_the_end_covers_nothing() -> None:
+    async with stage() as s:
+        for number in range(60):
+            s.session.publish(ev.Noticed(text=f"row {number} {'x' * 60} end-{number}"))
+        await s.settled()
+        await s.press("pageup")
+        await s.see("end to follow")
+        rows = s.text().split("\n")
+        (chip,) = (row for row in rows if "end to follow" in row)
+        assert chip.strip() == "end to follow"
+        shown = [row for row in rows if "row " in row]
+        assert all("end-" in row for row in shown)
+
+
 async def test_opening_a_call_shows_all_of_it() -> None:
     async with stage() as s:
         started, finished = (

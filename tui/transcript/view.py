@@ -120,7 +120,7 @@ class Transcript(Widget, can_focus=False):
             place = bottom(self.records, size.height)
         else:
             place = self.place = clamp(self.records, self.place)
-        self._parts = parts(self.records, place, size.height)
+        self._parts = parts(self.records, place, size.height - self._pill_rows(size.height))
         lines = [
             row
             for part in self._parts
@@ -145,8 +145,8 @@ class Transcript(Widget, can_focus=False):
             strips.append(known[1])
         blank = self._look.blank(width)
         strips += [blank] * (height - len(strips))
-        if self.place is not None and height > 1:
-            strips[-1] = self._with_pill(strips[-1], width)
+        if self._pill_rows(height):
+            strips[-1] = self._pill(width)
         self._made, self._strips, self._lines = made, strips, lines
         if len(before) != len(strips):
             self.refresh()
@@ -194,13 +194,17 @@ class Transcript(Widget, can_focus=False):
             y -= size
         return None
 
-    def _with_pill(self, strip: Strip, width: int) -> Strip:
-        """The last row while detached: how to get back, and what is missed."""
+    def _pill_rows(self, height: int) -> int:
+        """While detached the last row is the pill's alone: it covers nothing."""
+        return 1 if self.place is not None and height > 1 else 0
+
+    def _pill(self, width: int) -> Strip:
+        """How to get back to the end, and what is missed there."""
         text = f" {self.unseen} new below  end " if self.unseen else " end to follow "
         size = min(len(text), width)
         role = "current" if self.unseen else "selected.dim"
         pill = self._look.strip(Line((Span(text, role),)), size)
-        rest = strip.crop(0, width - size - SIDE)
+        rest = self._look.blank(max(0, width - size - SIDE))
         return Strip.join([rest, pill, self._look.blank(SIDE)])
 
     def render_line(self, y: int) -> Strip:
