@@ -55,7 +55,7 @@ def _of_main(view: View, event: ev.AnyEvent, at: float) -> Reduced:  # noqa: C90
         case ev.AssistantMessage():
             return _settled(view, event, at)
         case ev.ToolStarted() | ev.ToolProgressed() | ev.ToolFinished():
-            return _tool(view, event)
+            return _tool(view, event, at)
         case ev.Asked() | ev.Answered():
             return _asked(view, event, MAIN)
         case (
@@ -168,24 +168,32 @@ def _completed(old: Prose | Thought, new: Prose | Thought, at: float) -> Item:
     return replace(old, text=new.text, done=True)
 
 
-def _tool(view: View, event: ev.ToolStarted | ev.ToolProgressed | ev.ToolFinished) -> Reduced:
+def _tool(
+    view: View, event: ev.ToolStarted | ev.ToolProgressed | ev.ToolFinished, at: float
+) -> Reduced:
     tools = dict(view.tools)
     match event:
         case ev.ToolStarted():
             item = ToolRun(
-                view.next_id, event.call_id, event.name, event.verb, event.target, before=event.view
+                view.next_id,
+                event.call_id,
+                event.name,
+                event.verb,
+                event.target,
+                before=event.view,
+                started=at,
             )
             tools[event.call_id] = item
-            doing = f"{event.verb} {event.target}".strip()
-            after = replace(view, tools=tools, next_id=view.next_id + 1, doing=doing)
-            return after, (Appended(item),)
+            after = replace(view, tools=tools, next_id=view.next_id + 1)
+            return _running(after), (Appended(item),)
         case ev.ToolProgressed():
             known = tools.get(event.call_id)
             if known is None:
                 return view, ()
             grown = replace(known, tail=event.tail, seconds=event.seconds, movable=event.movable)
+            grown = replace(grown, started=at - event.seconds)  # without the wait for an answer
             tools[event.call_id] = grown
-            return replace(view, tools=tools), (Patched(grown),)
+            return _running(replace(view, tools=tools)), (Patched(grown),)
         case ev.ToolFinished():
             known = tools.pop(event.call_id, None)
             if known is None:
@@ -199,9 +207,15 @@ def _tool(view: View, event: ev.ToolStarted | ev.ToolProgressed | ev.ToolFinishe
                 text="" if event.view else _plain(event.content),
                 tail="",
             )
-            rest = next(reversed(tools.values()), None)
-            doing = f"{rest.verb} {rest.target}".strip() if rest else ""
-            return replace(view, tools=tools, doing=doing), (Patched(done),)
+            return _running(replace(view, tools=tools)), (Patched(done),)
+
+
+def _running(view: View) -> View:
+    """What runs is the call that began last, and since when it does."""
+    last = next(reversed(view.tools.values()), None)
+    if last is None:
+        return replace(view, doing="")
+    return replace(view, doing=f"{last.verb} {last.target}".strip(), doing_since=last.started)
 
 
 def _asked(view: View, event: ev.Asked | ev.Answered, agent: str) -> Reduced:
@@ -221,12 +235,15 @@ def _turn(
         case ev.TurnStarted():
             return replace(view, busy_since=at, doing=""), ()
         case ev.InputDelta(name=name):
-            since = view.busy_since or at
-            return replace(view, doing=f"Preparing {name}", until=0.0, busy_since=since), ()
+            doing = f"Preparing {name}"
+            since = view.doing_since if doing == view.doing else at
+            view = replace(view, busy_since=view.busy_since or at)
+            return replace(view, doing=doing, doing_since=since, until=0.0), ()
         case ev.RetryScheduled():
             tries = f"{event.attempt} of {event.attempts}" if event.attempts else ""
             until = at + event.seconds
-            return replace(view, doing=event.reason, tries=tries, until=until), ()
+            view = replace(view, doing=event.reason, doing_since=0.0)
+            return replace(view, tries=tries, until=until), ()
         case ev.MessageDropped():
             removed = tuple(Removed(item.id) for item in view.live)
             return replace(view, live=()), removed
@@ -342,9 +359,8 @@ def _status(view: View, event: Facts) -> View:  # noqa: PLR0911  one case each
         case ev.Moved(where=where):
             return replace(view, moved=where)
         case ev.StreamSilent():
-            return replace(
-                view, doing=f"Nothing from the model for {event.seconds:.0f} s", until=0.0
-            )
+            silent = f"Nothing from the model for {event.seconds:.0f} s"
+            return replace(view, doing=silent, doing_since=0.0, until=0.0)
 
 
 def _said(content: tuple[Content, ...]) -> str:

@@ -53,12 +53,13 @@ class Spinner(Rows):
 
 
 def rows_of(view: View, now: float, width: int, *, still: bool) -> list[Line]:
-    """What runs and for how long; of a wait for another try, how long it still takes."""
+    """What runs and for how long that does, not the turn; of a wait for another try, how long it still takes."""
     if view.asks:
         return []
     if not view.busy:
         return [BLANK]
-    passed = max(0.0, now - view.busy_since)
+    since = view.doing_since if view.doing else 0.0
+    passed = max(0.0, now - (since or view.busy_since))
     mark = "●" if still else FRAMES[int(passed * RATE) % len(FRAMES)]
     left = math.ceil(view.until - now) if view.until else 0
     tail = f"  {int(passed)} s" if passed >= 1 else ""
@@ -76,4 +77,4 @@ def rows_of(view: View, now: float, width: int, *, still: bool) -> list[Line]:
 
 
 def _facts(view: View) -> tuple[object, ...]:
-    return (view.busy_since, view.doing, bool(view.asks), view.until, view.tries)
+    return (view.busy_since, view.doing, view.doing_since, bool(view.asks), view.until, view.tries)

@@ -40,6 +40,7 @@ class View(msgspec.Struct, frozen=True):
     agents: tuple[tuple[str, str], ...] = ()  # child and what it does now
     busy_since: float = 0.0  # 0: nothing runs
     doing: str = ""
+    doing_since: float = 0.0  # 0: as long as the turn
     until: float = 0.0  # the next try of a request, `doing` then is why; 0: none waits
     tries: str = ""  # how many failed
     next_id: int = 1

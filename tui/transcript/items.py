@@ -52,6 +52,7 @@ class ToolRun(msgspec.Struct, frozen=True):
     view: tuple[Block, ...] = ()
     text: str = ""
     tail: str = ""
+    started: float = 0.0
     movable: bool = False  # it can be sent to the background
 
 
