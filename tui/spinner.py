@@ -53,7 +53,7 @@ class Spinner(Rows):
 
 
 def rows_of(view: View, now: float, width: int, *, still: bool) -> list[Line]:
-    """What runs and for how long that does, not the turn; of a wait for another try, how long it still takes."""
+    """What runs and since when that does, not the turn; how long a wait for another try takes."""
     if view.asks:
         return []
     if not view.busy:
