@@ -230,8 +230,9 @@ def safety(inquiry: Inquiry) -> Decision | None:
 def ask_rule(inquiry: Inquiry) -> Decision | None:
     rule = inquiry.subject.asked()
     if rule is not None:
-        forbids = rule.behavior == "deny"  # what the call changes is not known
-        text = "It may change what a rule forbids to" if forbids else "A rule says to ask"
+        forbids = rule.behavior == "deny"  # which files are meant is not known
+        verb = "read" if rule.tool == "Read" else "change"
+        text = f"It may {verb} what a rule forbids to" if forbids else "A rule says to ask"
         reason = _by_rule(Stage.ASK_RULE, text, rule)
         return Ask(reason, explicit=True)
     if inquiry.context.hook == "ask":

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from itertools import chain
 
 from gatewright.permissions import tools_table
 from gatewright.permissions.context import Call, Context
@@ -18,6 +17,7 @@ from gatewright.permissions.shell.coverage import Cover, Coverage
 from gatewright.permissions.shell.danger import Danger
 from gatewright.permissions.shell.environment import shows_environment
 from gatewright.permissions.shell.excludes import with_excludes
+from gatewright.permissions.shell.firing import Firing
 from gatewright.permissions.shell.hazard import Hazard
 from gatewright.permissions.shell.line import Line, Part, Start, read_line
 from gatewright.permissions.shell.matching import fires, restricted_texts, texts_of
@@ -26,13 +26,6 @@ from gatewright.permissions.shell.protected import tier, would_change
 from gatewright.permissions.shell.reach import Reach
 from gatewright.permissions.shell.readonly import is_safe
 from gatewright.permissions.shell.reasons import why_it_asks
-from gatewright.permissions.shell.restricting import (
-    fired_by_paths,
-    fired_by_shown,
-    fired_by_sweeps,
-    nearer,
-)
-from gatewright.permissions.shell.rule_index import RuleIndex, index_of
 from gatewright.permissions.shell.suggest import suggestions
 from gatewright.permissions.shell.surroundings import Surroundings
 from gatewright.permissions.shell.waiver import lost, waived
@@ -116,7 +109,7 @@ class ShellCall:
 
     def _coverage(self, rules: tuple[Rule, ...]) -> Coverage:
         return Coverage(
-            self._index(rules),
+            self._firing.index(rules),
             self._reach,
             (lambda _: False) if self.line.background else self._safe,
             self._world.input_readable,
@@ -140,61 +133,22 @@ class ShellCall:
                 return Stage.PATH, "A path in the command contains a NUL or a newline."
         return None
 
+    @cached_property
+    def _firing(self) -> Firing:
+        remote = self._call.access.remote
+        tool = self._call.tool if remote is None else remote_name(remote)
+        return Firing(self._context, self._reach, self.line, tool)
+
     def denied(self) -> Rule | None:
-        rules = self._context.rules
-        by_shell = self._fired(self._index(rules.deny), self._texts, self._opened)
-        by_path = self._path_fired((rules.deny_reads, rules.deny_edits), self._operands)
-        seen = nearer(self._operands, hidden=self._context.sandbox and not self._unsandboxed)
-        closed = self._path_fired((rules.closed_reads, rules.closed_edits), seen)
-        swept = (r for r in self._swept(rules.deny_edits, self._opened) if isinstance(r.form, Bare))
-        return next(chain(closed, by_shell, by_path, swept), None)
+        hidden = self._context.sandbox and not self._unsandboxed
+        return self._firing.denying(self._texts, self._opened, self._operands, hidden=hidden)
 
     def asked(self) -> Rule | None:
         return max(self._asking, key=self._context.patterns.rank, default=None)
 
     @cached_property
     def _asking(self) -> tuple[Rule, ...]:
-        rules = self._context.rules
-        by_shell = self._fired(self._index(rules.ask), self._texts, self._opened)
-        by_path = self._path_fired((rules.ask_reads, rules.ask_edits), self._operands)
-        return (*by_shell, *by_path, *self._swept_by_any(self._opened))
-
-    def _swept_by_any(self, parts: Sequence[Part]) -> Iterator[Rule]:
-        """Which files change, or are printed, is not known: what forbids some of them asks."""
-        rules = self._context.rules
-        yield from self._swept(rules.deny_edits, parts)
-        yield from self._swept(rules.ask_edits, parts)
-        shown = [one for part in parts for one in self._reach.touched(part).shown]
-        for group in (rules.deny_reads, rules.ask_reads) if shown else ():
-            yield from fired_by_shown(group, shown, self._context.patterns, self._paths)
-
-    def _swept(self, rules: tuple[Rule, ...], parts: Sequence[Part]) -> Iterator[Rule]:
-        if not rules:
-            return iter(())
-        sweeps = [one for part in parts for one in self._reach.touched(part).sweeps]
-        return fired_by_sweeps(rules, sweeps, self._context.patterns, self._paths)
-
-    def _index(self, rules: tuple[Rule, ...]) -> RuleIndex:
-        remote = self._call.access.remote
-        return index_of(rules, self._call.tool if remote is None else remote_name(remote))
-
-    def _fired(
-        self, index: RuleIndex, texts: Sequence[str], parts: Sequence[Part]
-    ) -> Iterator[Rule]:
-        """The shell rules about any of these commands."""
-        if not index:
-            return
-        programs = [part.argv[0] for part in parts if part.argv]
-        for rule in index.candidates(texts, programs):
-            if fires(rule, texts, programs):
-                yield rule
-
-    def _path_fired(
-        self,
-        groups: tuple[tuple[Rule, ...], tuple[Rule, ...]],
-        operands: Sequence[tuple[Operand, bool]],
-    ) -> Iterator[Rule]:
-        return fired_by_paths(groups, operands, self._context.patterns, self._paths)
+        return tuple(self._firing.asking(self._texts, self._opened, self._operands))
 
     def floor(self) -> str:
         if self._unsandboxed and self._context.sandbox:
@@ -263,15 +217,10 @@ class ShellCall:
             return False
         mine = opened((part,), self._start)
         texts = [text for one in mine for text in restricted_texts(one)]
-        rules = self._context.rules
-        for rule in self._fired(self._index(rules.ask), texts, mine):
+        for rule in self._firing.asking_by_text(texts, mine):
             if cover.rank is None or rule.rank > cover.rank:
                 return True
-        if cover.exact:
-            return False
-        operands = self._operands_of(mine)
-        by_path = self._path_fired((rules.ask_reads, rules.ask_edits), operands)
-        return any(chain(by_path, self._swept_by_any(mine)))
+        return not cover.exact and any(self._firing.asking_by_files(mine, self._operands_of(mine)))
 
     def _beaten_by_line(self, used: Sequence[Cover]) -> bool:
         """Asks about the line as a whole are compared with every rule that was used."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
+from itertools import pairwise
 
 from gatewright.permissions.shell.git_files import git_touched
 from gatewright.permissions.shell.line import Part
@@ -241,6 +242,30 @@ def find_actions(argv: Iterable[Arg]) -> tuple[str, ...]:
                     index += 1
         index += 1 + _FIND_TAKES.get(text, 0)
     return tuple(found)
+
+
+def find_roots(part: Part) -> tuple[str, ...]:
+    """Where find begins, fd everywhere below."""
+    if part.program not in ("find", "gfind"):
+        return (".",)
+    roots: list[str] = []
+    for arg in part.argv[1:]:
+        if arg.text in ("-L", "-H", "-P"):
+            continue
+        if arg.text.startswith("-") or arg.text in ("(", "!", ","):
+            break
+        roots.append(arg.text)
+    return tuple(roots) or (".",)
+
+
+def find_names(part: Part) -> tuple[str, ...]:
+    """Globs of the last component of what is found; "" is any name."""
+    texts = part.texts
+    names = [after for before, after in pairwise(texts) if before in ("-name", "-iname")]
+    if len(names) != 1 or {"-o", "-or", "!", "-not", ","} & set(texts):
+        return ("",)
+    name = names[0]  # unlike the shell's, its wildcards mean dotfiles as well
+    return (name, f".{name}") if name[:1] in ("*", "?", "[") else (name,)
 
 
 def _dd(part: Part) -> Touched:

@@ -9,6 +9,7 @@ from gatewright.permissions.patterns import PathPattern, compile_pattern
 from gatewright.permissions.rules import PathForm
 from gatewright.permissions.shell.danger_table import CREDENTIALS, NOT_CREDENTIALS
 from gatewright.permissions.shell.line import Bases, Part, Start
+from gatewright.permissions.shell.loose import Loose, loose_of
 from gatewright.permissions.shell.operand import Touched
 from gatewright.permissions.shell.operands import touched
 from gatewright.permissions.shell.words import Arg
@@ -22,6 +23,7 @@ class Reach:
         self.paths = paths
         self.start = start
         self._touched: dict[int, tuple[Part, Touched]] = {}
+        self._loose: dict[int, tuple[Part, Loose]] = {}
         self._opened: dict[int, tuple[Part, tuple[Part, ...]]] = {}
 
     def locations(self, arg: Arg, bases: Bases) -> tuple[Located, ...]:
@@ -50,6 +52,14 @@ class Reach:
         if known is None:
             known = part, touched(part)
             self._touched[id(part)] = known
+        return known[1]
+
+    def loose(self, part: Part) -> Loose:
+        """What words of an unknown program may be; remembered like its files."""
+        known = self._loose.get(id(part))
+        if known is None:
+            known = part, loose_of(part, self.opened_of)
+            self._loose[id(part)] = known
         return known[1]
 
     def is_credential(self, path: str) -> bool:
