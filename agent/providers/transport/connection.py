@@ -5,16 +5,15 @@ from __future__ import annotations
 import asyncio
 import base64
 import ssl
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 
 from gatewright.agent.errors import FailureKind, ProviderError
 from gatewright.agent.providers.transport.address import SOCKS, Address
+from gatewright.agent.providers.transport.dial import dial
 from gatewright.agent.providers.transport.response import BadResponse, ResponseReader
 
 _BLOCK = 256 * 1024
-_HAPPY_EYEBALLS = 0.25
 
 
 class Connection:
@@ -59,16 +58,6 @@ class Connection:
         self._writer.transport.abort()
 
 
-def happy_eyeballs(version: tuple[int, int, int]) -> float | None:
-    """Seconds before the next address is tried beside the first; None: one after the other.
-
-    The first releases of 3.12 and 3.13 fail an assertion when this meets eager tasks, as the
-    screen has them (cpython#124309).
-    """
-    broken = (3, 12, 0) <= version < (3, 12, 8) or (3, 13, 0) <= version < (3, 13, 1)
-    return None if broken else _HAPPY_EYEBALLS
-
-
 async def connect(
     address: Address, proxy: Address | None, tls: Callable[[], ssl.SSLContext]
 ) -> Connection:
@@ -76,11 +65,9 @@ async def connect(
     first = proxy or address
     secure = tls() if first.scheme == "https" else None
     reader, writer = await asyncio.open_connection(
-        first.host,
-        first.port,
+        sock=await dial(first.host, first.port),
         ssl=secure,
         server_hostname=first.host if secure else None,
-        happy_eyeballs_delay=happy_eyeballs(sys.version_info[:3]),
         limit=_BLOCK,
     )
     connection = Connection(reader, writer)
