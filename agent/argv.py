@@ -115,7 +115,7 @@ def _may_follow(word: str, flag: Flag, is_tool: Callable[[str], bool]) -> bool:
         return False
     match flag.more:
         case "tools":
-            return _are_rules(split(word), is_tool)
+            return _are_tools(word, flag, is_tool)
         case "directories":
             path = word.startswith(("/", "./", "../", "~/")) and not re.search(r"\s", word)
             return (path and "/" in word[1:]) or os.path.isdir(os.path.expanduser(word))  # noqa: PTH111, PTH112
@@ -125,6 +125,15 @@ def _may_follow(word: str, flag: Flag, is_tool: Callable[[str], bool]) -> bool:
             return all(part.removeprefix("!") in AREAS for part in word.split(","))
         case _:
             return True
+
+
+def _are_tools(word: str, flag: Flag, is_tool: Callable[[str], bool]) -> bool:
+    """A preset is one where it stands alone or behind a comma; "grep core" is said to the model."""
+    parts = split(word)
+    named = [part for part in parts if part not in flag.presets]
+    if len(named) < len(parts) and len(parts) > 1 and "," not in word:
+        return False
+    return len(named) < len(parts) if not named else _are_rules(named, is_tool)
 
 
 def _are_rules(parts: Sequence[str], is_tool: Callable[[str], bool]) -> bool:

@@ -25,6 +25,7 @@ class Flag(msgspec.Struct, frozen=True, kw_only=True):
     choices: tuple[str, ...] = ()
     hidden: bool = False
     more: More = ""  # what a word further behind it must be to be a value too, and no prompt
+    presets: tuple[str, ...] = ()  # words that stand for several of its values
 
     @property
     def spellings(self) -> tuple[str, ...]:
@@ -235,13 +236,16 @@ FLAGS: tuple[Flag, ...] = (
             kind="list",
             more="tools",
         ),
-        _value(
-            "--tools",
-            "tools",
-            "NAMES",
-            'Offer only these tools, or those of core or read; "" offers none.',
-            kind="list",
-            more="tools",
+        msgspec.structs.replace(
+            _value(
+                "--tools",
+                "tools",
+                "NAMES",
+                'Offer only these tools, or those of core or read; "" offers none.',
+                kind="list",
+                more="tools",
+            ),
+            presets=("core", "read"),
         ),
         _value(
             "--add-dir",

@@ -135,7 +135,8 @@ def show(options: LaunchOptions) -> int:
 
     own = looks(options)
     return app.run(
-        opener(options, interactive=True, ask=options.prompt),
+        opener(options, interactive=True),
+        prompt=options.prompt,
         ui=own.ui,
         themes=own.themes,
         history=own.history,
@@ -159,7 +160,7 @@ def resuming(options: LaunchOptions, folder: Path) -> Resuming:
         return await to_thread(offered, folder, time())
 
     def going_on(id: str) -> Callable[[], Awaitable[Session]]:
-        return opener(replace(options, resume=id or None), interactive=True, ask=options.prompt)
+        return opener(replace(options, resume=id or None), interactive=True)
 
     return Resuming(sessions, going_on, options.resume == "", others(options))
 
@@ -177,10 +178,8 @@ def others(options: LaunchOptions) -> Callable[[Switch], Awaitable[Session]]:
     return open_
 
 
-def opener(
-    options: LaunchOptions, *, interactive: bool, ask: str = ""
-) -> Callable[[], Awaitable[Session]]:
-    """How a front end gets its session, once its own loop runs; `ask` is sent to it at once."""
+def opener(options: LaunchOptions, *, interactive: bool) -> Callable[[], Awaitable[Session]]:
+    """How a front end gets its session, once its own loop runs."""
 
     async def open_() -> Session:
         import os  # noqa: PLC0415  lazy: keeps --version at bare interpreter speed
@@ -195,8 +194,6 @@ def opener(
         session = await open_session(options, os.environ, interactive=interactive)
         if options.name:
             session.past.rename(options.name)
-        if ask:
-            session.submit(ask)
         return session
 
     return open_

@@ -28,7 +28,7 @@ from gatewright.agent.events import Envelope, Rewound, TurnEnded
 from gatewright.tools.system.signals import ENDING, Hearing
 from gatewright.tui.clipboard import copy_locally
 from gatewright.tui.colourless import Colourless
-from gatewright.tui.farewell import farewell
+from gatewright.tui.farewell import farewell, unsaved
 from gatewright.tui.look import Look
 from gatewright.tui.notify import Attention, ways_in
 from gatewright.tui.palette_file import read_palettes
@@ -41,7 +41,6 @@ from gatewright.tui.prompt.vim.machine import Machine
 from gatewright.tui.pump import pump
 from gatewright.tui.reduce import add, reduce, settle
 from gatewright.tui.resuming import OpenSession, Resuming, chosen
-from gatewright.tui.sanitize import visible
 from gatewright.tui.screens.repl import Repl
 from gatewright.tui.state import MAIN, Appended, Change, Emptied, Patched, View
 from gatewright.tui.status_command import for_screen
@@ -367,6 +366,7 @@ class AgentApp(App[int], inherit_bindings=False):
 def run(
     open_session: OpenSession,
     *,
+    prompt: str = "",
     ui: Ui | None = None,
     themes: Path | None = None,
     history: Path | None = None,
@@ -376,9 +376,8 @@ def run(
     """Run the program in this terminal; returns the exit code.
 
     Raises the GatewrightError that kept the session from being opened, once the screen is gone.
-    `ui` are the settings of the screen, `themes` a folder with themes of the person's own,
-    `history` the file with what was sent before, `keep_theme` remembers a choice, and
-    `resuming` opens other sessions, at the start or later.
+    `prompt` is the first message, `themes` a folder with themes of the person's own, `history` the
+    file with what was sent before; `resuming` opens other sessions, at the start or later.
     """
     prepare()
     own, problems = read_palettes(themes) if themes is not None else ({}, [])
@@ -389,12 +388,13 @@ def run(
     app.keep_theme = keep_theme
     app.resuming = resuming
     app.switching.others = resuming.others if resuming is not None else None
+    if prompt:
+        app.talk.first(prompt)
     code = app.run()
     if app.failed is not None:
         raise app.failed
     if app.session is not None:
-        sys.stdout.write(farewell(app.repl.transcript.records.all(), app.session.id))
-        if app.session.unsaved:
-            sys.stdout.write(f"{visible(app.session.unsaved)}\n")
+        items, session = app.repl.transcript.records.all(), app.session
+        sys.stdout.write(farewell(items, session.id) + unsaved(session.unsaved))
         sys.stdout.flush()
     return code if code is not None else (app.return_code or 0)

@@ -28,6 +28,11 @@ def farewell(items: Sequence[Item], session_id: str) -> str:
     return "\n".join(lines)
 
 
+def unsaved(told: str) -> str:
+    """What the disk did not take of the session, as a last line."""
+    return f"{visible(told)}\n" if told else ""
+
+
 def last_exchange(items: Sequence[Item]) -> tuple[str, str]:
     """The last answer and what it answers: the message before it, not a command of the screen."""
     at = next((n for n in reversed(range(len(items))) if isinstance(items[n], Prose)), -1)

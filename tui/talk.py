@@ -64,7 +64,8 @@ class Talk:
 
     def __init__(self, host: Host) -> None:
         self._host = host
-        self._early: list[tuple[str, tuple[Content, ...]]] = []
+        self._early: list[Message] = []  # before there was a session
+        self._asked: list[Message] = []  # before anything could answer
         self._empty = Commands()
         self._shell = OwnShell()
         self._told: list[str] = []  # output of own commands, for the next message
@@ -74,16 +75,21 @@ class Talk:
     def begin(self, session: Session) -> None:
         """There is a session: send what waited for it."""
         self.session = session
-        if session.setup_due and not self._early:
+        if session.setup_due and (self._asked or not self._early):
             self._host.spawn(self._set_up(session))
         for _ in range(self._turns):
             session.cycle_mode()
         self._turns = 0
         early, self._early = self._early, []
-        if early:
-            self._host.show_queue(())
-        for text, attached in early:
-            self.send(text, attached)
+        if early or self._asked:
+            self._show_waiting()
+        self._submit_asked(session)
+        for message in early:
+            self.send(*message)
+
+    def first(self, text: str) -> None:
+        """A message from before there was a screen, whatever it begins with."""
+        self._asked.append(Message(text, ()))
 
     def hold(self) -> None:
         """Keep what is sent until there is a session again."""
@@ -104,8 +110,8 @@ class Talk:
     def send(self, text: str, attached: tuple[Content, ...] = ()) -> None:
         """A message, a `/command`, an own `!command` or a `#line` to remember."""
         if self.session is None:
-            self._early.append((text, attached))
-            self._host.show_queue([text for text, _ in self._early])
+            self._early.append(Message(text, attached))
+            self._show_waiting()
         elif text.startswith("/") and not text.startswith("//"):
             self.run_line(text.strip())
         elif text.startswith("!") and text[1:].strip():
@@ -114,9 +120,20 @@ class Talk:
             adding = f"/memory add project {line}"
             self._host.spawn(self._command(self.session, adding, shown=text.strip()))
         else:
+            self.ask(text, attached)
+
+    def ask(self, text: str, attached: tuple[Content, ...] = ()) -> None:
+        """A message to the model whatever it begins with; it waits until one can answer."""
+        session = self.session
+        if session is not None and not session.setup_due:
             told = tuple(TextContent(text) for text in self._told)
             self._told.clear()
-            self.session.submit(text, (*told, *attached))
+            session.submit(text, (*told, *attached))
+            return
+        self._asked.append(Message(text, attached))
+        self._show_waiting()
+        if session is not None:
+            self._host.spawn(self._set_up(session))
 
     def run_line(self, line: str) -> None:
         """Run a slash command and show what it says."""
@@ -152,10 +169,11 @@ class Talk:
 
     def recall(self) -> Sequence[Message]:
         """Take back what was not taken up yet."""
-        if self.session is None:
-            early, self._early = self._early, []
-            self._host.show_queue(())
-            return [Message(text, attached) for text, attached in early]
+        if self.session is None or self._asked:
+            waiting = [*self._asked, *self._early]
+            self._asked, self._early = [], []
+            self._show_waiting()
+            return waiting
         taken = [_message(content) for content in self.session.take_back()]
         for _, told in reversed(taken):
             self._told[:0] = told
@@ -182,6 +200,19 @@ class Talk:
     async def _command(self, session: Session, line: str, shown: str = "") -> None:
         outcome = await session.run_command(line, switches=self._host.switches, panels=True)
         await self._show(shown or line, outcome)
+        if self.session is session:
+            self._submit_asked(session)
+
+    def _submit_asked(self, session: Session) -> None:
+        """Send what waits for somebody who can answer, once there is."""
+        if self._asked and not session.setup_due:
+            asked, self._asked = self._asked, []
+            self._show_waiting()
+            for message in asked:
+                self.ask(*message)
+
+    def _show_waiting(self) -> None:
+        self._host.show_queue([message.text for message in (*self._asked, *self._early)])
 
     async def _give(self, asked: Secret, text: str) -> None:
         said = await asked.take(text)
@@ -190,6 +221,8 @@ class Talk:
             self._host.open_panel(asked)
         elif isinstance(said, Taken) and said.then:
             self.run_line(said.then)
+        elif self.session is not None:
+            self._submit_asked(self.session)
 
     async def _set_up(self, session: Session) -> None:
         """Nothing could answer: offer what there is, once nothing else is asked."""

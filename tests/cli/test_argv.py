@@ -11,6 +11,7 @@ from gatewright.agent.argv import Conflict, parse, split
 from gatewright.agent.flags import BY_NAME, FLAGS, Flag
 from gatewright.agent.options import LaunchOptions
 from gatewright.permissions.known import is_known
+from gatewright.tools.registry import PRESETS
 
 ID = "0f8fad5b-d9cb-469f-a165-70867728950e"
 PLAIN: list[tuple[list[str], LaunchOptions]] = [
@@ -87,6 +88,14 @@ SEVERAL: list[tuple[list[str], LaunchOptions]] = [
     (["--tools", "", "fix"], LaunchOptions(tools=(), prompt="fix")),
     (["--tools", "core", "WebFetch", "fix"],
      LaunchOptions(tools=("core", "WebFetch"), prompt="fix")),
+    (["--tools", "WebFetch", "core", "fix"],
+     LaunchOptions(tools=("WebFetch", "core"), prompt="fix")),
+    (["--tools", "WebFetch", "core,Bash", "fix"],
+     LaunchOptions(tools=("WebFetch", "core", "Bash"), prompt="fix")),
+    (["--tools", "WebFetch", "grep core"],
+     LaunchOptions(tools=("WebFetch",), prompt="grep core")),
+    (["--allowedTools", "WebFetch", "core"],
+     LaunchOptions(allowed_tools=("WebFetch",), prompt="core")),
     (["--tools", "WebFetch,core", "fix"],
      LaunchOptions(tools=("WebFetch", "core"), prompt="fix")),
     (["--add-dir", "x", "/usr", "../nope", "fix"],
@@ -102,6 +111,10 @@ def test_a_flag_takes_several_values_and_leaves_the_prompt(
     arguments: list[str], options: LaunchOptions
 ) -> None:
     assert parse(arguments, is_known) == options
+
+
+def test_the_presets_of_tools_are_values_of_the_flag() -> None:
+    assert BY_NAME["--tools"].presets == tuple(PRESETS)
 
 
 def word_for(flag: Flag) -> st.SearchStrategy[list[str]]:

@@ -133,13 +133,14 @@ def test_a_key_given_inside_is_used_from_the_next_message_on(program: Program) -
             terminal.wait_for("What shall answer?", "the demo")
             terminal.press("escape")
             terminal.wait_until(lambda shown: "What shall answer?" not in shown)
-            say(terminal, "Hello.")
-            terminal.wait_for("No model is set up", "/login", "/model")
+            say(terminal, "Are you there?")
+            terminal.wait_for("What shall answer?")
+            terminal.press("escape")
+            terminal.wait_until(lambda shown: "What shall answer?" not in shown)
             say(terminal, "/login anthropic")
             terminal.wait_for("Key for anthropic", "enter stores")
             terminal.send("sk-ant-given-inside\r")
             terminal.wait_for("counts from the next message on")
-            say(terminal, "Are you there?")
             terminal.wait_for("Here I am.", MODEL)
         assert server.requests[-1].headers["x-api-key"] == "sk-ant-given-inside"
 
@@ -166,9 +167,23 @@ def test_without_a_key_the_screen_says_what_to_do(program: Program) -> None:
         terminal.wait_until(lambda shown: "What shall answer?" not in shown)
         assert "no model yet: /setup chooses one" in terminal.text()
         say(terminal, "Hi.")
-        terminal.wait_for("ANTHROPIC_API_KEY")
+        terminal.wait_for("What shall answer?")
+        terminal.press("escape")
+        terminal.wait_until(lambda shown: "What shall answer?" not in shown)
         say(terminal, "/exit")
         assert terminal.wait_exit() == 0
+
+
+def test_a_first_message_waits_until_there_is_somebody_to_answer(program: Program) -> None:
+    with program.terminal("!what is here?") as terminal:
+        terminal.wait_for("What shall answer?", "what is here?")
+        terminal.send("demo")
+        terminal.press("enter")
+        terminal.wait_for("Model: demo", "This is the demo:")
+        say(terminal, "/exit")
+        assert terminal.wait_exit() == 0
+    said = [line["content"][0]["text"] for line in program.stored() if line["type"] == "user"]
+    assert said == ["!what is here?"], "it is a message, and no command of the screen"
 
 
 def test_a_session_that_cannot_be_opened_ends_the_program_with_the_reason(

@@ -143,6 +143,32 @@ async def test_a_start_where_nothing_can_answer_offers_what_there_is(tmp_path: P
         await s.see("Model: demo")
 
 
+async def test_a_message_that_nobody_can_answer_waits_and_can_be_taken_back(tmp_path: Path) -> None:
+    made = session(tmp_path)
+    made.setup_due = True
+    made.know("setup")
+    async with stage(made, size=(80, 24)) as s:
+        await s.see("What shall answer?")
+        await s.press("escape")
+        await s.gone("What shall answer?")
+        await s.type("Hello.")
+        await s.press("enter")
+        await s.see("What shall answer?", "Hello.")
+        assert made.sent == []
+        await s.press("escape")
+        await s.gone("What shall answer?")
+        await s.press("up")
+        assert s.app.repl.box.text == "Hello."
+        await s.press("enter")
+        await s.see("What shall answer?")
+        made.setup_due = False  # as what is chosen makes it
+        await s.type("demo")
+        await s.press("enter")
+        await s.see("Model: demo")
+        await s.settled()
+        assert made.sent == ["Hello."]
+
+
 async def test_a_wrong_key_is_said_and_asked_for_again(tmp_path: Path) -> None:
     with ServerThread("") as server:
         server.key = KEY
