@@ -136,7 +136,6 @@ def show(options: LaunchOptions) -> int:
     own = looks(options)
     return app.run(
         opener(options, interactive=True),
-        prompt=options.prompt,
         ui=own.ui,
         themes=own.themes,
         history=own.history,
@@ -162,7 +161,7 @@ def resuming(options: LaunchOptions, folder: Path) -> Resuming:
     def going_on(id: str) -> Callable[[], Awaitable[Session]]:
         return opener(replace(options, resume=id or None), interactive=True)
 
-    return Resuming(sessions, going_on, options.resume == "", others(options))
+    return Resuming(sessions, going_on, options.resume == "", others(options), options.prompt)
 
 
 def others(options: LaunchOptions) -> Callable[[Switch], Awaitable[Session]]:

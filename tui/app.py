@@ -366,7 +366,6 @@ class AgentApp(App[int], inherit_bindings=False):
 def run(
     open_session: OpenSession,
     *,
-    prompt: str = "",
     ui: Ui | None = None,
     themes: Path | None = None,
     history: Path | None = None,
@@ -376,8 +375,8 @@ def run(
     """Run the program in this terminal; returns the exit code.
 
     Raises the GatewrightError that kept the session from being opened, once the screen is gone.
-    `prompt` is the first message, `themes` a folder with themes of the person's own, `history` the
-    file with what was sent before; `resuming` opens other sessions, at the start or later.
+    `themes` is a folder with themes of the person's own, `history` the file with what was sent
+    before; `resuming` opens other sessions, at the start or later.
     """
     prepare()
     own, problems = read_palettes(themes) if themes is not None else ({}, [])
@@ -388,8 +387,8 @@ def run(
     app.keep_theme = keep_theme
     app.resuming = resuming
     app.switching.others = resuming.others if resuming is not None else None
-    if prompt:
-        app.talk.first(prompt)
+    if resuming is not None and resuming.prompt:
+        app.talk.first(resuming.prompt)
     code = app.run()
     if app.failed is not None:
         raise app.failed

@@ -23,13 +23,15 @@ Others: TypeAlias = "Callable[[Switch], Awaitable[Session]]"
 class Resuming(msgspec.Struct, frozen=True):
     """`sessions` lists id, title, age, size and branch; `going_on` with no id begins anew.
 
-    `picks`: the person picks the session first. `others` opens further ones.
+    `picks`: the person picks the session first. `others` opens further ones. `prompt` is what the
+    person said first, in whichever it becomes.
     """
 
     sessions: Callable[[], Awaitable[Table]]
     going_on: Callable[[str], OpenSession]
     picks: bool = True
     others: Others | None = None
+    prompt: str = ""
 
 
 class Screen(Protocol):
