@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from gatewright.permissions import tools_table
 from gatewright.permissions.aspects import aspects, strictest
@@ -23,6 +23,9 @@ from gatewright.permissions.rules import Rule, ShellForm, parse_rule
 from gatewright.permissions.subject import Permit, Subject
 from gatewright.permissions.tools_table import Family
 from gatewright.permissions.web_call import WebCall
+
+if TYPE_CHECKING:
+    from gatewright.permissions.shell_call import ShellCall
 
 FAILURES: Final = (
     ArithmeticError, AssertionError, AttributeError, ImportError, LookupError, MemoryError,
@@ -306,20 +309,27 @@ def finish(inquiry: Inquiry, decision: Decision) -> Decision:
         grants=grants,
         answerer="classifier" if answerer == "classifier" else "human",
         lacking=inquiry.subject.lacking(),
+        names=line.named() if answerer == "human" and (line := _shell(inquiry)) else (),
     )
 
 
 def _narrowed(inquiry: Inquiry, allow: Allow) -> Allow:
     """Searches that run without anybody having looked leave restricted files out."""
-    subject = inquiry.subject
-    if subject.family != "shell":
+    line = _shell(inquiry)
+    if line is None:
         return allow
+    if allow.reason.stage is Stage.TRUSTED_ALLOW and (stored := line.stored()):
+        allow = replace(allow, names=stored)
+    text = line.rewritten(exact=_is_exact(allow.reason))
+    return allow if text == line.target else replace(allow, command=text)
+
+
+def _shell(inquiry: Inquiry) -> ShellCall | None:
+    if inquiry.subject.family != "shell":
+        return None
     from gatewright.permissions.shell_call import ShellCall  # noqa: PLC0415  lazy: 30 ms
 
-    if not isinstance(subject, ShellCall):
-        return allow
-    text = subject.rewritten(exact=_is_exact(allow.reason))
-    return allow if text == subject.target else replace(allow, command=text)
+    return inquiry.subject if isinstance(inquiry.subject, ShellCall) else None
 
 
 def _is_exact(reason: Reason) -> bool:

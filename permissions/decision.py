@@ -32,6 +32,21 @@ class Stage(enum.StrEnum):
     DONT_ASK = "dont_ask"
 
 
+@dataclass(frozen=True, slots=True)
+class Named:
+    """One word of a command line for a file, as far as it is known where it leads.
+
+    `exact`: it spells out `path`, which no link decides; else `path` may be a glob, or one of
+    several. A `maybe` is what an unknown program probably writes.
+    """
+
+    text: str
+    path: str
+    use: Literal["read", "write", "maybe"]
+    exact: bool = False
+    whole: bool = False  # moved or removed with all that is below
+
+
 Answerer: TypeAlias = Literal["human", "classifier"]
 
 
@@ -63,6 +78,7 @@ class Allow:
     reason: Reason
     note: str = ""
     command: str = ""
+    names: tuple[Named, ...] = ()  # a person allowed exactly these before
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +98,7 @@ class Ask:
     explicit: bool = False
     answerer: Answerer = "human"
     lacking: tuple[str, ...] = ()
+    names: tuple[Named, ...] = ()  # what a person who says yes says it to
 
 
 Decision: TypeAlias = Allow | Deny | Ask

@@ -20,13 +20,14 @@ from gatewright.permissions.decision import (
     DecisionRecord,
     Deny,
     Grant,
+    Named,
     Reason,
     Stage,
 )
-from gatewright.permissions.grants import options_for, question, refusal, repeated
+from gatewright.permissions.grants import options_for, question, refusal, repeated, with_kept
 from gatewright.permissions.policy import Policy
 from gatewright.permissions.recent import Judged
-from gatewright.permissions.sandbox.port import Commands
+from gatewright.permissions.sandbox.port import CLOSED, Commands, Offer, Opening
 from gatewright.permissions.world import (
     Dirty,
     DiskResolver,
@@ -103,9 +104,10 @@ class GatePorts:
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """The call may run, with exactly this input."""
+    """The call may run, with exactly this input; a person may have opened files to it."""
 
     call: ToolCall
+    opening: Opening = CLOSED
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +191,9 @@ class Gate:
         """
         started = self._ports.clock()
         judged = await self._decide(request)
-        if not isinstance(judged.decision, Deny):
+        if isinstance(judged.decision, Ask):
+            return Passed(request.call, self._offer(request, judged.decision.names).opening)
+        if isinstance(judged.decision, Allow):
             return Passed(request.call)
         outcome = self._settled(request, judged.decision)
         self._note(request, judged, outcome, ("changed", started))
@@ -225,7 +229,7 @@ class Gate:
             if decision.command:
                 narrowed = {**request.call.input, "command": decision.command}
                 return Passed(request.call.with_input(narrowed))
-            return Passed(request.call)
+            return Passed(request.call, self._offer(request, decision.names).opening)
         count = self._denials.get(key, 0) + 1
         if len(self._denials) > 256:
             self._denials.clear()
@@ -237,6 +241,8 @@ class Gate:
         """Show the question and turn the answer into an outcome."""
         if ask.reason.stage is Stage.HUMAN:
             return Passed(request.call), ""  # the tool's whole point is its own question
+        offer = self._offer(request, ask.names)
+        ask = with_kept(ask, offer.kept)
         options = options_for(ask, self._ports.place)
         seen = await request.foreseen()
         if seen.failed is not None:
@@ -247,19 +253,22 @@ class Gate:
         choice = _choice(answer, offered=bool(ask.grants))
         match choice:
             case "once":
-                call = (
-                    request.call if answer.input is None else request.call.with_input(answer.input)
-                )
-                return Passed(call), "once"
+                if answer.input is not None:  # judged anew, and opened what that names
+                    return Passed(request.call.with_input(answer.input)), "once"
+                return Passed(request.call, offer.opening), "once"
             case "always":
                 await self._remember(ask.grants)
-                return Passed(request.call), "always"
+                return Passed(request.call, offer.opening), "always"
             case "told":
                 return Refused(answer.text.strip(), told=True), "told"
             case "no":
                 return Refused("The person said no to this call.", ends_turn=True), "no"
             case _:
                 return Refused("Nobody answered; the call did not run."), "cancelled"
+
+    def _offer(self, request: Request, names: tuple[Named, ...]) -> Offer:
+        sandbox = self._ports.sandbox
+        return Offer() if sandbox is None else sandbox.offer(request.facts.access, names)
 
     async def _remember(self, grants: tuple[Grant, ...]) -> None:
         rules = tuple(grant.rule for grant in grants if grant.rule)

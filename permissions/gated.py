@@ -63,7 +63,7 @@ class GatedExecutor:
         await self._ports.saving(facts.access, any(self._policy.resolver.trees.values()))
         await self._ports.barrier()
         try:
-            return await self._run(outcome.call, facts.access, ctx)
+            return await self._run(outcome, facts.access, ctx)
         finally:
             if facts.access.runs is not None or facts.access.writes:
                 self._policy.touched()
@@ -110,12 +110,12 @@ class GatedExecutor:
             error=sandbox.refusal(access),
         )
 
-    async def _run(self, call: ToolCall, access: Access, ctx: ToolContext) -> ToolResult:
+    async def _run(self, passed: Passed, access: Access, ctx: ToolContext) -> ToolResult:
         """Run it, in the sandbox if it is a command that belongs there."""
-        sandbox = self._ports.sandbox
+        sandbox, call = self._ports.sandbox, passed.call
         if sandbox is None:
             return await self._raw.execute(call, ctx)
-        confined = sandbox.enter(access, ctx.ask)
+        confined = sandbox.enter(access, ctx.ask, passed.opening)
         try:
             result = await self._raw.execute(call, ctx.confined(confined))
         finally:

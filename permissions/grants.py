@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gatewright.permissions.decision import Ask, Deny, Grant, Stage
 from gatewright.tools.access import Where
 from gatewright.tools.blocks import Block, Command, Text
@@ -25,6 +27,13 @@ def _always(grants: tuple[Grant, ...], place: str) -> str:
         return f"Yes, and switch this session to {modes[0]}"
     rules = ", ".join(grant.rule for grant in grants)
     return f"Yes, and always allow {rules} (kept in {place})"
+
+
+def with_kept(ask: Ask, kept: str) -> Ask:
+    """The question with what a yes would not open: a yes is to be true."""
+    if not kept:
+        return ask
+    return replace(ask, reason=replace(ask.reason, text=f"{ask.reason.text} {kept}".lstrip()))
 
 
 def question(

@@ -23,6 +23,7 @@ SOURCES: tuple[str, ...] = (
     "command", "builtin",
 )  # fmt: skip
 ALWAYS_TRUSTED = frozenset({"managed", "user", "flag", "cli", "legacy", "session", "builtin"})
+PERSONAL = frozenset({"user", "flag", "cli", "session", "local"})  # "local": an answer kept there
 OF_PROJECT = frozenset({"project", "local", "legacy-project", "legacy-local"})
 
 STAR: Rank = (0, 0, 0)

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from gatewright.permissions import tools_table
 from gatewright.permissions.context import Call, Context
-from gatewright.permissions.decision import Grant, Stage
+from gatewright.permissions.decision import Grant, Named, Stage
 from gatewright.permissions.modes import MODES, Mode, effective
 from gatewright.permissions.paths import Paths
 from gatewright.permissions.rules import Bare, Rank, Rule, ShellForm
@@ -21,6 +21,7 @@ from gatewright.permissions.shell.firing import Firing
 from gatewright.permissions.shell.hazard import Hazard
 from gatewright.permissions.shell.line import Line, Part, Start, read_line
 from gatewright.permissions.shell.matching import fires, restricted_texts, texts_of
+from gatewright.permissions.shell.named import named, person_stored
 from gatewright.permissions.shell.operand import Operand
 from gatewright.permissions.shell.protected import tier, would_change
 from gatewright.permissions.shell.reach import Reach
@@ -79,13 +80,15 @@ class ShellCall:
         return self._operands_of(self._opened)
 
     def _operands_of(self, parts: Sequence[Part]) -> tuple[tuple[Operand, bool], ...]:
-        found: list[tuple[Operand, bool]] = []
-        for part in parts:
-            of_part = self._reach.touched(part)
-            found.extend((one, False) for one in of_part.reads)
-            found.extend((one, True) for one in of_part.writes)
-            found.extend((one, True) for one in of_part.maybe)
-        return tuple(found)
+        return tuple((one, use != "read") for one, use in self._reach.operands(parts))
+
+    def named(self) -> tuple[Named, ...]:
+        return named(self._opened, self._reach)
+
+    def stored(self) -> tuple[Named, ...]:
+        """The same of what a person has allowed before, word by word."""
+        kept = person_stored(self.line, self._granting)
+        return named(opened(kept, self._start), self._reach)
 
     def _safe(self, part: Part) -> bool:
         return is_safe(part, self._world)
@@ -117,7 +120,6 @@ class ShellCall:
         )
 
     # --- the subject's answers ---
-
     @property
     def family(self) -> tools_table.Family:
         return "shell"
@@ -258,8 +260,7 @@ class ShellCall:
         if found:
             told = f"{found[0].text} ({found[0].source})" if found[0].source else found[0].text
             return f"{told} {lost(self._mode, found, self._reach)}".rstrip()
-        confined = self._context.sandbox and not self._unsandboxed
-        if changed := would_change(self._operands, self._reach, confined=confined):
+        if changed := would_change(self._operands, self._reach):
             return changed
         if not self._context.scrubbed_env and any(map(shows_environment, self._opened)):
             return "It would show secrets that your settings let commands have."

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from gatewright.permissions.context import Context
-from gatewright.permissions.sandbox.port import ConfinedCall
+from gatewright.permissions.decision import Named
+from gatewright.permissions.sandbox.port import CLOSED, ConfinedCall, Offer, Opening
 from gatewright.permissions.sandbox.restrictions import Restrictions
 from gatewright.permissions.sandbox.violations import likely, note
 from gatewright.tools.access import Access, ShellText
@@ -51,14 +52,22 @@ class Base:
 class Call:
     """One confined call; implements the port's ConfinedCall."""
 
-    def __init__(self, box: Sandbox, tell: Callable[[list[str]], None], *, may_leave: bool) -> None:
+    def __init__(
+        self,
+        box: Sandbox,
+        tell: Callable[[list[str]], None],
+        *,
+        may_leave: bool,
+        opening: Opening = CLOSED,
+    ) -> None:
         self._box = box
+        self._opening = opening
         self._tell = tell
         self._may_leave = may_leave
         self._told: list[str] = []
 
     def confine(self, request: SpawnRequest) -> SpawnRequest:
-        return self._box.confine(request, self._tell)
+        return self._box.confine(request, self._tell, self._opening)
 
     def hear(self, text: str) -> None:
         """The proxy refused something while this call ran."""
@@ -159,7 +168,14 @@ class CommandSandbox:
         allows = inside and whole and not owes and self.settings.auto_allow_bash_if_sandboxed
         return replace(context, sandbox=inside, sandbox_allows=allows)
 
-    def enter(self, access: Access, ask: Asker) -> ConfinedCall | None:
+    def offer(self, access: Access, names: tuple[Named, ...]) -> Offer:
+        if self._box is None or access.runs is None or not names:
+            return Offer()
+        if access.runs.unsandboxed or self._excluded(access):
+            return Offer()
+        return self._box.offer(names)
+
+    def enter(self, access: Access, ask: Asker, opening: Opening = CLOSED) -> ConfinedCall | None:
         if self._box is None:
             return None
         if access.writes:
@@ -171,7 +187,7 @@ class CommandSandbox:
             return None
         self._asker = ask
         leave = self.settings.allow_unsandboxed_commands
-        call = Call(self._box, self._tell, may_leave=leave)
+        call = Call(self._box, self._tell, may_leave=leave, opening=opening)
         self._running.append(call)
         del self._running[:-8]
         return call

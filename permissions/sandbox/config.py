@@ -26,6 +26,12 @@ ENV_FILES = ("**/.env", "**/.env.*")
 ENV_EXAMPLES = (".env.example", ".env.sample", ".env.template")
 
 
+def firm_reads(deny_read: tuple[str, ...]) -> tuple[str, ...]:
+    """Those that the person's rules and settings added: no yes to one command opens them."""
+    ours = (*PRIVATE, *ENV_FILES)
+    return deny_read[len(ours) :] if deny_read[: len(ours)] == ours else deny_read
+
+
 @dataclass(frozen=True, slots=True)
 class Config:
     """Paths are as people write them; `base` is where relative ones start."""

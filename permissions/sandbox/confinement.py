@@ -9,16 +9,16 @@ import asyncio
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from gatewright.permissions.links import led_out, on_disk
+from gatewright.permissions.decision import Named
 from gatewright.permissions.paths import inside
 from gatewright.permissions.sandbox import bwrap, cgroup, environment, landlock, mounts, seccomp
 from gatewright.permissions.sandbox.aside import ASIDE, Aside
-from gatewright.permissions.sandbox.config import ENV_EXAMPLES, Config
+from gatewright.permissions.sandbox.config import ENV_EXAMPLES, Config, firm_reads
 from gatewright.permissions.sandbox.globs import Glob, globs, resolved
 from gatewright.permissions.sandbox.guarded import HOME
 from gatewright.permissions.sandbox.janitor import Janitor
@@ -26,6 +26,9 @@ from gatewright.permissions.sandbox.keeper import PATIENCE, Keeper
 from gatewright.permissions.sandbox.machine import Machine
 from gatewright.permissions.sandbox.neighbours import Neighbours
 from gatewright.permissions.sandbox.nursery import Nursery, nursery
+from gatewright.permissions.sandbox.opening import Judge, still
+from gatewright.permissions.sandbox.places import absolute, programs
+from gatewright.permissions.sandbox.port import CLOSED, Offer, Opening
 from gatewright.permissions.sandbox.probe import Level
 from gatewright.permissions.sandbox.profile import SandboxProfile, Wishes, sandboxed
 from gatewright.permissions.sandbox.receipts import RECEIPTS, Receipt
@@ -57,6 +60,7 @@ class Active:
     roots: tuple[str, ...]
     told: Callable[[list[str]], None] | None
     already: list[str]  # found when it was about to start
+    makes: frozenset[str] = frozenset()  # because a person said so
 
 
 class Sandbox:
@@ -123,6 +127,7 @@ class Sandbox:
                 *(glob.literal for glob in kept if glob.pattern is None),
             ),
             keeps=tuple(glob for glob in kept if glob.pattern is not None),
+            firm=read(firm_reads(config.deny_read)),
             hidden=() if config.own_home is None else config.own_home.hidden(self.roots),
         )
 
@@ -155,9 +160,9 @@ class Sandbox:
             extra=tuple(
                 path
                 for text in config.allow_write
-                if os.path.isdir(path := _absolute(text, str(config.cwd), self._home, self.roots))
+                if os.path.isdir(path := absolute(text, str(config.cwd), self._home, self.roots))
             ),
-            seen=(self._home, *self.machine.seen, *_programs(search)),
+            seen=(self._home, *self.machine.seen, *programs(search)),
             windows=self._windows(),
             network=config.network,
             limits=config.limits,
@@ -179,18 +184,39 @@ class Sandbox:
         deadline = time.monotonic() + WIDE_SECONDS
         return self._surveyor.look(Bounds(self.roots, deadline, follow=True))
 
+    def offer(self, names: tuple[Named, ...]) -> Offer:
+        """What a person's yes to a command with these words would open, as things are now."""
+        sight = self._look()
+        profile = self.profile(self.config.cwd, sight)
+        if self._level != "bwrap":
+            profile = profile.without_covers()
+        return Judge(profile, self._surveyor.firmly(sight, profile.masked)).offer(names)
+
     def confine(
-        self, request: SpawnRequest, told: Callable[[list[str]], None] | None = None
+        self,
+        request: SpawnRequest,
+        told: Callable[[list[str]], None] | None = None,
+        opening: Opening = CLOSED,
     ) -> SpawnRequest:
-        """The request as bubblewrap's; `told` hears what had to be moved aside after the run."""
+        """The request as bubblewrap's; `told` hears what had to be moved aside after the run.
+
+        The files of `opening` are open to this run, if they still are those that were judged.
+        """
         already = self._keeper.check()  # of runs that go on: theirs is not to be taken for old
         sight = self._look()
         self._begin(sight)
+        reads, writes = still(opening.reads), still(opening.writes)
+        self._keeper.open(writes)
         profile = self.profile(request.cwd, sight, request.env.get("PATH", ""))
+        profile = profile.opened(reads, writes)
+        already.extend(
+            f"{path} is not the file any more that was allowed; it stays closed"
+            for path in sorted({*opening.reads, *opening.writes} - reads - writes)
+        )
         run = self._prepare(profile)
         self._neighbours.join(self.roots)
         words = " ".join(request.argv)[-500:]
-        active = Active(run, words, self.roots, told, already)
+        active = Active(run, words, self.roots, told, already, writes)
         self._active.append(active)
         self._watch_later()
         command, extra = self._entry(run, profile)
@@ -297,6 +323,7 @@ class Sandbox:
             return
         over = active.run.close()
         texts = [*active.already, *self._keeper.check()]
+        self._keeper.shut(active.makes)
         if not over:
             texts.append("Something that this command started would not end.")
             self._keeper.owed = True  # it may make more
@@ -366,25 +393,3 @@ class Sandbox:
 
 def _real(roots: Iterable[Path]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(os.path.realpath(root) for root in roots))
-
-
-def _programs(search: str) -> Iterator[str]:
-    """Where the programs of a search path lie, with the libraries beside them."""
-    for place in search.split(":"):
-        real = os.path.realpath(place) if place.startswith("/") else ""
-        if real.count("/") > 2 and os.path.isdir(real):
-            yield os.path.dirname(real) if os.path.basename(real) == "bin" else real
-
-
-def _absolute(text: str, base: str, home: str, roots: tuple[str, ...]) -> str:
-    """Where a setting points, links resolved; "" where a link in a root leads it out of there."""
-    if text == "~" or text.startswith("~/"):
-        text = home + text[1:]
-    if text.startswith("//"):
-        text = text[1:]
-    path = os.path.join(base, text)
-    if led_out(on_disk(path), roots):
-        return ""
-    parent, name = os.path.split(os.path.normpath(path))
-    whole = os.path.realpath(path)
-    return whole if os.path.lexists(whole) else os.path.join(os.path.realpath(parent), name)

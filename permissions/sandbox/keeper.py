@@ -39,6 +39,7 @@ class Keeper:
     back: str = "agent sandbox restore"  # what a person types to take something back
     base: Before | None = None
     owed: bool = False  # the last look was not finished
+    _opened: set[str] = field(default_factory=set[str])  # exactly these, for runs that go on
     _approved: set[str] = field(default_factory=set[str])
     _told: set[str] = field(default_factory=set[str])
     _batches: list[Batch] = field(default_factory=list[Batch])
@@ -58,6 +59,7 @@ class Keeper:
         if not self.owed:
             self.base = None
             self._approved.clear()
+            self._opened.clear()
             self._told.clear()
             self._batches.clear()
             self.receipt.clear()
@@ -66,6 +68,14 @@ class Keeper:
         """These are made outside the sandbox, by right."""
         if self.base is not None:
             self._approved.update(paths)
+
+    def open(self, paths: Iterable[str]) -> None:
+        """A person let a run make exactly these."""
+        self._opened.update(paths)
+
+    def shut(self, paths: Iterable[str]) -> None:
+        """That run is over: what it did not make, no other may."""
+        self._opened.difference_update(path for path in paths if not os.path.lexists(path))
 
     def accept(self) -> None:
         """Something ran outside the sandbox meanwhile: what is new now may be its work."""
@@ -98,7 +108,8 @@ class Keeper:
 
     def _settlement(self, aside: Aside | None) -> Settlement:
         back = (batch.given_back() for batch in self._batches)
-        return Settlement(frozenset(self._approved).union(*back), self._places(), aside)
+        approved = frozenset(self._approved).union(*back)
+        return Settlement(approved, self._places(), aside, frozenset(self._opened))
 
     def _places(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*self.surveyor.roots, *self._flat())))

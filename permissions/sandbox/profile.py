@@ -6,7 +6,7 @@ Pure: the facts about the disk come in as a `Survey`; nothing here looks at the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from gatewright.permissions.paths import inside
@@ -75,6 +75,22 @@ class SandboxProfile:
     network: Network
     limits: Limits
     windows: tuple[str, ...] = ()
+
+    def opened(self, reads: frozenset[str], writes: frozenset[str]) -> SandboxProfile:
+        """With these files to be read, or to be changed: what opens the one is not the other."""
+        shown = frozenset(mask.path for mask in self.masked if mask.path in reads)
+        stays = [path for path in self.protected if path not in writes]
+        stays.extend(p for p in shown - writes if any(inside(p, root) for root in self.writable))
+        return replace(
+            self,
+            protected=_outermost(stays),
+            masked=tuple(mask for mask in self.masked if mask.path not in shown),
+        )
+
+    def without_covers(self) -> SandboxProfile:
+        """As it holds where nothing can be mounted over a file in a writable directory."""
+        masked = (m for m in self.masked if not any(inside(m.path, r) for r in self.writable))
+        return replace(self, protected=(), masked=tuple(masked))
 
 
 def sandboxed(wishes: Wishes, survey: Survey) -> SandboxProfile:

@@ -74,6 +74,7 @@ class Settlement:
     approved: frozenset[str]  # made by somebody with the right to
     roots: tuple[str, ...]
     aside: Aside | None = None  # None: nothing moves, `found` is all
+    opened: frozenset[str] = frozenset()  # exactly these may be new, nothing below them
     found: list[str] = field(default_factory=list[str])  # new, and still where it is
     moved: dict[str, list[str]] = field(default_factory=dict[str, list[str]])  # by reason
     failed: list[str] = field(default_factory=list[str])
@@ -124,9 +125,10 @@ class Settlement:
         path = self._leading(path)
         if any(inside(path, each) for each in self.approved):
             return
-        if any(inside(each, path) for each in self.approved):
-            for each in files(path):
-                if each not in self.approved:
+        welcome = self.approved | self.opened
+        if any(inside(each, path) for each in welcome):
+            for each in () if os.path.islink(path) else files(path):
+                if each not in welcome:
                     self._move(each, root, why)
         else:
             self._move(path, root, why, exchanged=exchanged)

@@ -108,6 +108,7 @@ class Surveyor:
     deny_writes: tuple[str, ...] = ()
     keeps: tuple[Glob, ...] = ()  # patterns of what must not change
     hidden: tuple[str, ...] = ()  # real, masked whatever is allowed to be read
+    firm: tuple[Glob, ...] = ()  # of `denies` and what must not change: no yes opens them
     _seen: dict[str, _Listing] = field(default_factory=dict[str, _Listing])
     _shut: set[str] = field(default_factory=set[str])
     _late: bool = False  # the time was over within a directory
@@ -272,6 +273,15 @@ class Surveyor:
             masked=tuple(self._masked(sight)),
             git_writes=parts.writes,
         )
+
+    def firmly(self, sight: Sight, masked: Iterable[Masked]) -> frozenset[str]:
+        """Which places no yes opens: what is ours, a repository's, or denied by the person."""
+        kept = {*self.hidden, *self._git(sight).protected, *self.deny_writes}
+        kept.update(path for path in sight.guarded if self._kept(path))
+        seen = (*sight.denied, *(mask.path for mask in masked))
+        kept.update(path for path in seen if any(glob.matches(path) for glob in self.firm))
+        kept.update(glob.literal for glob in self.firm if glob.pattern is None)
+        return frozenset((*kept, *map(os.path.realpath, kept)))
 
     def _git(self, sight: Sight) -> GitParts:
         parts = GitParts()

@@ -22,23 +22,12 @@ def tier(operand: Operand, reach: Reach) -> str:
     return "A" if "A" in found else "B" if "B" in found else ""
 
 
-def would_change(operands: Iterable[tuple[Operand, bool]], reach: Reach, *, confined: bool) -> str:
-    """A sentence that names every protected operand that is written, or ''.
-
-    A yes takes no protection away from a confined command, and who is asked must know it.
-    """
+def would_change(operands: Iterable[tuple[Operand, bool]], reach: Reach) -> str:
+    """A sentence that names every protected operand that is written, or ''."""
     changed = [one for one, written in operands if written and tier(one, reach)]
     names = list(dict.fromkeys(operand.arg.text for operand in changed))
     if not names:
         return ""
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     which = "which is protected" if len(names) == 1 else "which are protected"
-    told = confined and not any(_of_git(one, reach) for one in changed)
-    kept = "; the sandbox puts aside what is new" if told else ""
-    return f"It would change {', '.join(names[:NAMED])}{more}, {which}{kept}."
-
-
-def _of_git(operand: Operand, reach: Reach) -> bool:
-    """Most of a repository is git's to write, confined or not."""
-    places = reach.locations(operand.arg, operand.bases)
-    return any(".git" in located.lexical.split("/") for located in places)
+    return f"It would change {', '.join(names[:NAMED])}{more}, {which}."

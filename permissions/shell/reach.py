@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from typing import Literal, TypeAlias
 
 from gatewright.permissions.paths import Located, Paths, Place
 from gatewright.permissions.patterns import PathPattern, compile_pattern
@@ -10,10 +12,12 @@ from gatewright.permissions.rules import PathForm
 from gatewright.permissions.shell.danger_table import CREDENTIALS, NOT_CREDENTIALS
 from gatewright.permissions.shell.line import Bases, Part, Start
 from gatewright.permissions.shell.loose import Loose, loose_of
-from gatewright.permissions.shell.operand import Touched
+from gatewright.permissions.shell.operand import Operand, Touched
 from gatewright.permissions.shell.operands import touched
 from gatewright.permissions.shell.words import Arg
 from gatewright.permissions.shell.wrappers import wrapped_by
+
+Use: TypeAlias = Literal["read", "write", "maybe"]
 
 
 class Reach:
@@ -61,6 +65,14 @@ class Reach:
             known = part, loose_of(part, self.opened_of)
             self._loose[id(part)] = known
         return known[1]
+
+    def operands(self, parts: Iterable[Part]) -> Iterator[tuple[Operand, Use]]:
+        """Every file operand of these parts, and what becomes of it."""
+        for part in parts:
+            of_part = self.touched(part)
+            yield from ((one, "read") for one in of_part.reads)
+            yield from ((one, "write") for one in of_part.writes)
+            yield from ((one, "maybe") for one in of_part.maybe)
 
     def is_credential(self, path: str) -> bool:
         wanted, excepted = _credentials(self.paths.place.home)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
@@ -16,65 +14,18 @@ from gatewright.agent.commands.registry import CommandContext, Commands
 from gatewright.agent.commands.sandbox import sandbox_command
 from gatewright.agent.jobs import SessionJobs
 from gatewright.agent.settings.schema import Sandbox, SandboxFiles
-from gatewright.permissions.gated import GatePorts, gated
-from gatewright.permissions.policy import Policy, PolicyConfig
 from gatewright.permissions.rules import RuleTexts
 from gatewright.permissions.sandbox import confinement, settle
 from gatewright.permissions.sandbox import probe as probing
-from gatewright.permissions.sandbox.commands import Base, CommandSandbox
 from gatewright.permissions.sandbox.machine import Machine, machine
-from gatewright.permissions.sandbox.restrictions import restrictions
-from gatewright.tools.access import Where
 from gatewright.tools.blocks import Code
-from gatewright.tools.interact import Answer, Ask
-from gatewright.tools.proc import spawn
-from gatewright.tools.protocol import ToolCall, ToolResult
-from gatewright.tools.registry import BASIC, BuiltinTools
-from gatewright.tools.system.home import OwnHome
-from tests.fakes.executor import context, text_of
+from gatewright.tools.protocol import ToolCall
+from tests.fakes.executor import text_of
+from tests.permissions.sandbox.gated_house import House
 
 pytestmark = pytest.mark.skipif(
     probing.probe(machine()).level != "bwrap", reason="no bubblewrap here"
 )
-
-
-class House:
-    def __init__(
-        self, place: Path, settings: Sandbox, project: Path | None = None, **config: Any
-    ) -> None:
-        for name in ("proj", "home", "out"):
-            (place / name).mkdir()
-        self.place, self.project = place, project or place / "proj"
-        self.asked: list[Ask] = []
-        self.warned: list[str] = []
-        self.told: list[str] = []  # why commands are not confined
-        self.answer = Answer(("once",))
-        where = Where(self.project, self.project, place / "home")
-        self.policy = Policy(
-            PolicyConfig(root=where.root, cwd=where.cwd, home=where.home, trusted=True, **config)
-        )
-        root = str(self.project)
-        self.sandbox = CommandSandbox(
-            Base(where.cwd, where.home, (where.root,), OwnHome(str(place / "own"))),
-            settings,
-            restrictions=lambda: restrictions(self.policy.rules(), root, root),
-            warn=self.warned.append,
-            unconfined=self.told.append,
-        )
-        ports = GatePorts(sandbox=self.sandbox)
-        self.executor = gated([BuiltinTools(BASIC)], self.policy, ports)
-        env = {"PATH": os.environ["PATH"], "HOME": str(where.home)}
-        self.ctx = msgspec.structs.replace(
-            context(self.project), ask=self._ask, where=where, spawn=spawn, env=env
-        )
-
-    async def _ask(self, ask: Ask) -> Answer:
-        self.asked.append(ask)
-        return self.answer
-
-    async def bash(self, command: str, **more: object) -> ToolResult:
-        call = ToolCall("c1", "Bash", {"command": command, **more})
-        return await self.executor.execute(call, self.ctx)
 
 
 @pytest.fixture
@@ -193,7 +144,8 @@ async def test_what_was_made_is_put_aside_told_and_taken_back(house: House) -> N
 
 async def test_what_was_taken_back_stays_while_a_command_goes_on(house: House) -> None:
     going = asyncio.create_task(house.bash("touch on; until [ -e go ]; do sleep 0.02; done"))
-    await house.bash("until [ -e on ]; do sleep 0.02; done; mkdir .idea; echo x > .idea/x")
+    made = house.unspelled("until [ -e on ]; do sleep 0.02; done; mkdir .idea; echo x > .idea/x")
+    await house.bash(made)
     assert not (house.project / ".idea").exists()
     house.sandbox.restore("1")
     assert "put aside" not in text_of(await house.bash("touch go"))
@@ -218,15 +170,14 @@ async def test_what_a_person_makes_meanwhile_is_told_and_one_step_away(house: Ho
 
 
 async def test_what_a_write_with_a_yes_makes_meanwhile_stays(house: House) -> None:
-    going = asyncio.create_task(
-        house.bash("touch on; until [ -e go ]; do sleep 0.02; done; echo x > .github/workflows/b")
-    )
+    made = "touch on; until [ -e go ]; do sleep 0.02; done; echo x > .github/workflows/b"
+    going = asyncio.create_task(house.bash(house.unspelled(made)))
     await house.bash("until [ -e on ]; do sleep 0.02; done")
     path = house.project / ".github" / "workflows" / "a.yml"
     call = ToolCall("c2", "Write", {"file_path": str(path), "content": "a\n"})
     assert (await house.executor.execute(call, house.ctx)).ok
     assert path.exists()
-    text = text_of(await house.bash("mkdir .husky; touch go"))
+    text = text_of(await house.bash(house.unspelled("mkdir .husky; touch go", "more.sh")))
     text += text_of(await going)  # the first look that finds it tells
     assert ".husky" in text
     assert ".github/workflows/b" in text
@@ -251,7 +202,7 @@ async def test_a_background_command_is_looked_after_between_calls(house: House) 
     """Its result was given long ago: the next one tells, whatever call it is of."""
     house.ctx = msgspec.structs.replace(house.ctx, jobs=(jobs := SessionJobs(_deaf, _deaf)))
     command = "touch on; until [ -e go ]; do sleep 0.02; done; mkdir .vscode; touch done; sleep 60"
-    await house.bash(command, run_in_background=True)
+    await house.bash(house.unspelled(command), run_in_background=True)
     (house.project / "a").write_text("a\n", encoding="utf-8")
     read = ToolCall("c2", "Read", {"file_path": str(house.project / "a")})
     assert "put aside" not in text_of(await house.executor.execute(read, house.ctx))
@@ -267,7 +218,7 @@ async def test_a_background_command_is_looked_after_when_nothing_else_happens(
 ) -> None:
     monkeypatch.setattr(confinement, "WATCH_SECONDS", 0.05)
     house.ctx = msgspec.structs.replace(house.ctx, jobs=(jobs := SessionJobs(_deaf, _deaf)))
-    await house.bash("mkdir .vscode; sleep 60", run_in_background=True)
+    await house.bash(house.unspelled("mkdir .vscode; sleep 60"), run_in_background=True)
     async with asyncio.timeout(8):
         while not house.warned:  # noqa: ASYNC110  the port is a plain callback
             await asyncio.sleep(0.02)
@@ -297,7 +248,8 @@ async def test_in_a_whole_home_what_lies_right_in_it_is_looked_at(
 ) -> None:
     house = House(tmp_path, Sandbox(auto_allow_bash_if_sandboxed=True), project=tmp_path / "home")
     close.append(house)
-    result = await house.bash("mkdir -p a/.vscode .github/workflows .config/systemd; touch .bashrc")
+    made = "mkdir -p a/.vscode .github/workflows .config/systemd; touch .bashrc"
+    result = await house.bash(house.unspelled(made))
     assert "put aside: .bashrc, .config/systemd, .github/workflows;" in text_of(result)
     assert (tmp_path / "home" / "a" / ".vscode").is_dir()
     assert not (tmp_path / "home" / ".bashrc").exists()
@@ -364,7 +316,7 @@ async def test_the_panel_says_what_holds(house: House) -> None:
     context_ = CommandContext(modes=house.policy, rules=house.policy, model="", commands=Commands())
     before = await command.run("", context_)
     assert isinstance(before, Say)
-    await house.bash("echo x > /etc/gatewright-test; mkdir -p n/.claude")
+    await house.bash(house.unspelled("echo x > /etc/gatewright-test; mkdir -p n/.claude"))
     after = await command.run("", context_)
     assert isinstance(after, Say)
     [shown, table, aside] = after.blocks
@@ -394,23 +346,3 @@ def test_the_default_settings_restrict(tmp_path: Path) -> None:
     assert settings.filesystem == SandboxFiles()
     assert not settings.network.allowed_domains
     assert not settings.auto_allow_bash_if_sandboxed
-
-
-@pytest.mark.parametrize(
-    ("command", "reason"),
-    [
-        ("echo a > .npmrc", "It would change .npmrc, which is protected; {}."),
-        (
-            "mkdir .vscode; echo a > .npmrc; echo b > .envrc",
-            "It would change .vscode, .npmrc, .envrc, which are protected; {}.",
-        ),
-        ("echo a > .git/description", "It would change .git/description, which is protected."),
-    ],
-)
-async def test_a_question_names_all_that_is_protected_and_what_becomes_of_it(
-    house: House, command: str, reason: str
-) -> None:
-    house.answer = Answer(("no",))
-    await house.bash(command)
-    (ask,) = house.asked
-    assert ask.reason == reason.format("the sandbox puts aside what is new")
