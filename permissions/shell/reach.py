@@ -70,9 +70,12 @@ class Reach:
         """Every file operand of these parts, and what becomes of it."""
         for part in parts:
             of_part = self.touched(part)
-            yield from ((one, "read") for one in of_part.reads)
-            yield from ((one, "write") for one in of_part.writes)
-            yield from ((one, "maybe") for one in of_part.maybe)
+            groups: tuple[tuple[tuple[Operand, ...], Use], ...] = (
+                (of_part.reads, "read"), (of_part.writes, "write"), (of_part.maybe, "maybe")
+            )  # fmt: skip
+            for operands, use in groups:
+                for one in operands:
+                    yield one, use
 
     def is_credential(self, path: str) -> bool:
         wanted, excepted = _credentials(self.paths.place.home)
