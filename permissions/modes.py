@@ -64,6 +64,11 @@ MODES: Mapping[str, Mode] = {
     )
 }
 
+CAUTION = (
+    "Edits, commands and web pages then run without a question, also what a file or page talks the"
+    " model into; only what is dangerous still asks."
+)
+
 # Subagent frontmatter may also say "ignore": follow the parent. It is no mode of its own.
 FOLLOW_PARENT = "ignore"
 

@@ -93,6 +93,7 @@ class Policy:
             modes.resolve(config.mode), disable_bypass=config.disable_bypass
         )
         self._previous = "default"
+        self._agreed = False  # to what the mode without questions means
         self._plan_file = config.plan_file
         self._session = RuleTexts()
         self._granted: frozenset[str] = frozenset()
@@ -130,6 +131,7 @@ class Policy:
         if wanted == "plan" and self._mode != "plan":
             self._previous = self._mode
         if wanted != self._mode:
+            self._agreed = self._agreed or modes.MODES[wanted].bypass
             self._mode = wanted
             self._rules = None
             for watcher in self._watchers:
@@ -149,6 +151,13 @@ class Policy:
         )
         index = order.index(mode) + 1 if mode in order else 0
         return order[index % len(order)]
+
+    def caution(self, name: str) -> str:
+        """What a person agrees to who enters that mode; once, and not where it was started with."""
+        mode = modes.MODES.get(modes.canonical(name) or "")
+        config = self._config
+        known = self._agreed or config.bypass_offered or config.disable_bypass
+        return modes.CAUTION if mode is not None and mode.bypass and not known else ""
 
     def rows(self) -> Sequence[tuple[str, str]]:
         config = self._config

@@ -21,7 +21,7 @@ from gatewright.agent.commands.plan import PlanFile
 from gatewright.agent.commands.registry import Command, CommandContext, Commands, Handler
 from gatewright.agent.commands.tasks import Tasks
 from gatewright.agent.errors import GatewrightError
-from gatewright.tools.blocks import Block, Table
+from gatewright.tools.blocks import Block, Table, Text
 from gatewright.tui.diff_panel import DiffScreen, open_diffs
 from gatewright.tui.keys import KEYS
 from gatewright.tui.panels.checks import ChecksView
@@ -273,6 +273,21 @@ def _setup(blocks: Sequence[Block], screen: Screen) -> Picking | None:
     return Picking("What shall answer?", choices, lambda c: screen.run_line(c.insert))
 
 
+def _agreement(blocks: Sequence[Block], screen: Screen) -> Picking | None:
+    """No is under the cursor: an Enter too many changes nothing."""
+    table = _table(blocks, 2)
+    if table is None:
+        return None
+    about = tuple(block.text for block in blocks if isinstance(block, Text))
+    choices = [Choice(line, label) for label, line in table.rows]
+
+    def pick(choice: Choice) -> None:
+        if choice.insert:
+            screen.run_line(choice.insert)
+
+    return Picking("Work without asking?", choices, pick, about=about)
+
+
 def _logout(blocks: Sequence[Block], screen: Screen) -> Picking | None:
     table = _table(blocks, 1)
     if table is None:
@@ -288,6 +303,7 @@ def _marked(table: Table) -> int:
 
 PANELS: dict[str, Callable[[Sequence[Block], Screen], Picking | None]] = {
     "mode": _mode,
+    "agreement": _agreement,
     "model": _model,
     "effort": _effort,
     "login": _login,

@@ -13,7 +13,7 @@ from textual import events
 from textual.message import Message
 
 from gatewright.tui import cells
-from gatewright.tui.line import BLANK, Line, Span, indent, line
+from gatewright.tui.line import BLANK, Line, Span, indent, line, wrap
 from gatewright.tui.look import Look
 from gatewright.tui.panels.sheet import foot
 from gatewright.tui.prompt.match import best
@@ -47,6 +47,7 @@ class Picking:
     at: int = 0
     tabs: Sequence[str] = ()
     keys: Sequence[Key] = field(default_factory=tuple[Key, ...])
+    about: Sequence[str] = ()  # below the title
 
 
 class Picker(Rows, can_focus=True):
@@ -187,8 +188,11 @@ class Picker(Rows, can_focus=True):
         keys = foot(("type to search", "enter chooses", *tabs, *hints, "esc closes"), inner)
         if height < LOW:  # the list goes before what can be guessed
             keys = keys[-1:]
+        about = [row for text in picking.about for row in wrap((Span(text, "dim"),), inner)]
         room = max(1, height - 6 - len(keys)) if height < LOW else max(3, height - 14)
-        rows = [self._head(picking, inner), *gap, *self._list(inner, min(SHOWN, room)), *gap, *keys]
+        room = max(min(2, len(self._found)), min(SHOWN, room - len(about)))
+        head = [self._head(picking, inner), *gap, *about, *(gap if about else ())]
+        rows = [*head, *self._list(inner, room), *gap, *keys]
         bar = Span("▎ ", "accent")
         return indent(rows, bar, bar)
 

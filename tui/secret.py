@@ -12,6 +12,8 @@ from textual.message import Message
 from gatewright.agent.commands.outcome import Secret
 from gatewright.tui.line import BLANK, Line, Span, indent, line, wrap
 from gatewright.tui.look import Look
+from gatewright.tui.panels.sheet import foot
+from gatewright.tui.picker import LOW
 from gatewright.tui.rows import Rows
 from gatewright.tui.sanitize import one_line
 
@@ -96,14 +98,16 @@ class SecretField(Rows, can_focus=True):
         if asked is None:
             return []
         inner = width - 2
-        rows = [line(Span(one_line(asked.title), "text:b")), BLANK]
+        gap = [] if self.screen.size.height < LOW else [BLANK]
+        rows = [line(Span(one_line(asked.title), "text:b")), *gap]
         for text in asked.about:
             rows += wrap((Span(one_line(text), "dim"),), inner)
         if asked.about:
-            rows.append(BLANK)
+            rows += gap
         dots = "\u2022" * min(len(self._typed), SHOWN, inner - 2)
         typed = Span(dots) if dots else Span("type or paste it; it is not shown", "faint")
         rows.append(line(Span("\u276f ", "accent"), typed))
-        rows += [BLANK, line(Span("enter stores  ctrl+u empties  esc closes", "faint"))]
+        more = ("ctrl+u empties",) if gap else ()
+        rows += [*gap, *foot(("enter stores", *more, "esc closes"), inner)]
         bar = Span("\u258e ", "accent")
         return indent(rows, bar, bar)

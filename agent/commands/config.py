@@ -18,6 +18,7 @@ USAGE = (
     "A scope is --local, --project or --user; without one it is this session."
 )
 DIR_ARGS = "[--local|--project|--user] [--anyway] [PATH]"
+YES = "yes"
 NO_BOOK = "This session keeps no rules beyond itself."
 
 
@@ -41,8 +42,12 @@ def commands() -> tuple[Command, ...]:
 
 
 async def mode(args: str, context: CommandContext) -> Outcome:
+    name, _, sure = args.partition(" ")
+    if name and sure.strip() == YES:
+        return Change(SetMode(name))
     if args:
-        return Change(SetMode(args))
+        caution = context.modes.caution(args)
+        return _agreement(args, caution, context) if caution else Change(SetMode(args))
     current = context.modes.current()
     rows = tuple(
         ("*" if name == current else "", name, runs) for name, runs in context.modes.rows()
@@ -53,6 +58,16 @@ async def mode(args: str, context: CommandContext) -> Outcome:
         keys.append(following)
     hint = Text(f"/mode NAME switches. Shift+Tab goes through {', '.join(keys)}.", "dim")
     return Panel("mode", fallback=Say((table, hint)))
+
+
+def _agreement(name: str, caution: str, context: CommandContext) -> Outcome:
+    """Asked before a mode that asks nothing: once, and the usual answer is no."""
+    current = context.modes.current()
+    rows = (
+        (f"No, stay in {current}", ""),
+        ("Yes, in this session", f"/mode {name} {YES}"),
+    )
+    return Panel("agreement", fallback=Say((Text(caution), Table(("", "Choose with"), rows))))
 
 
 async def permissions(args: str, context: CommandContext) -> Outcome:

@@ -48,6 +48,10 @@ class Modes(Protocol):
         """The next mode of the Shift+Tab cycle."""
         ...
 
+    def caution(self, name: str) -> str:
+        """What a person agrees to who enters that mode here; empty where nothing is to be said."""
+        ...
+
     def plan_file(self) -> Path | None:
         """Where the plan of this session is, or will be."""
         ...

@@ -93,6 +93,15 @@ async def test_changes_are_data(line: str, outcome: Outcome) -> None:
     assert await run(line) == outcome
 
 
+async def test_a_mode_that_asks_nothing_is_agreed_to_first() -> None:
+    outcome = await run("/mode reckless")
+    assert isinstance(outcome, Panel)
+    assert outcome.name == "agreement"
+    assert "It asks nothing." in said(outcome)
+    assert "No, stay in default" in said(outcome)
+    assert await run("/mode reckless yes") == Change(SetMode("reckless"))
+
+
 async def test_mode_marks_the_current_one() -> None:
     rows = said(await run("/mode")).splitlines()
     assert [row for row in rows if row.startswith("*")] == ["*  default"]

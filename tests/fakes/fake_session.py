@@ -63,6 +63,10 @@ class Modes:
         self.mode = name
         return name
 
+    def caution(self, name: str) -> str:
+        del name
+        return ""
+
     def plan_file(self) -> Path | None:
         return self.plan
 

@@ -49,6 +49,9 @@ class FakeModes:
         self.mode = name
         return name
 
+    def caution(self, name: str) -> str:
+        return "It asks nothing." if name == "reckless" else ""
+
     def plan_file(self) -> Path | None:
         return None
 

@@ -38,6 +38,27 @@ def test_bypass_is_not_one_key_away(tmp_path: Path) -> None:
     assert cycle(tmp_path) == PLAIN
 
 
+def policy_of(tmp_path: Path, **options: Any) -> Policy:
+    env = {"HOME": str(tmp_path), "PATH": "/usr/bin"}
+    around = survey(LaunchOptions(cwd=str(tmp_path), **options), env, interactive=True)
+    return Policy(policy_config(around, "default"))
+
+
+@pytest.mark.parametrize("name", ["bypassPermissions", "bypass", "full-access"])
+def test_what_bypass_means_is_agreed_to_once(tmp_path: Path, name: str) -> None:
+    policy = policy_of(tmp_path)
+    assert "without a question" in policy.caution(name)
+    assert policy.caution("plan") == policy.caution("nothing") == ""
+    policy.set(name)
+    policy.set("plan")
+    assert policy.caution(name) == ""
+
+
+def test_who_started_with_it_has_agreed(tmp_path: Path) -> None:
+    assert policy_of(tmp_path, mode="bypass").caution("bypassPermissions") == ""
+    assert policy_of(tmp_path, allow_bypass=True).caution("bypassPermissions") == ""
+
+
 @pytest.mark.parametrize("mode", ["bypassPermissions", "bypass", "fullAccess"])
 def test_started_with_its_flag_it_is(tmp_path: Path, mode: str) -> None:
     assert cycle(tmp_path, mode=mode) == [*PLAIN, "bypassPermissions"]

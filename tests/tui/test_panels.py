@@ -7,9 +7,10 @@ from functools import partial
 import pytest
 
 from gatewright.agent import events as ev
-from gatewright.agent.commands.outcome import Panel, Say
+from gatewright.agent.commands.outcome import Panel, Say, Secret
 from gatewright.agent.messages import TextPart
-from gatewright.tools.blocks import Output, Table
+from gatewright.permissions.modes import CAUTION
+from gatewright.tools.blocks import Output, Table, Text
 from gatewright.tools.preview import preview
 from gatewright.tui.transcript.items import ToolRun
 from gatewright.tui.transcript.tool import collapsed
@@ -29,6 +30,55 @@ async def test_the_mode_list_switches() -> None:
         await s.type("pla")
         await s.press("enter")
         await s.until(lambda: s.session.mode == "plan")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (40, 12)])
+async def test_a_mode_without_questions_is_explained_and_one_enter_says_no(
+    monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
+) -> None:
+    rows = (("No, stay in default", ""), ("Yes, in this session", "/mode bypass yes"))
+    asked = Panel("agreement", Say((Text(CAUTION), Table(("", "Choose with"), rows))))
+    async with stage(size=size) as s:
+        lines: list[str] = []
+        monkeypatch.setattr(s.app.repl.reach, "run_line", lines.append)
+        for keys, sent in ((("enter",), []), (("escape",), []), (("down", "enter"), [rows[1][1]])):
+            assert s.app.open_panel(asked)
+            shown = " ".join(
+                (await s.see("▸ No, stay in default", "Yes, in", "esc closes")).split()
+            )
+            assert "still asks." in shown
+            assert "\u276f Ask" in shown
+            await s.press(*keys)
+            await s.gone("Yes, in this session")
+            assert lines == sent
+
+
+async def test_a_masked_field_fits_a_low_screen() -> None:
+    async def take(_text: str) -> Say:
+        return Say(())
+
+    page = "https://platform.claude.com/settings/keys"
+    about = (f"Make a key at {page}", "ANTHROPIC_API_KEY in the environment works as well.")
+    asked = Secret("key", Say(()), title="Key for anthropic", about=about, take=take)
+    async with stage(size=(40, 12)) as s:
+        assert s.app.open_panel(asked)
+        await s.see(
+            "Key for anthropic", "it is not shown", "enter stores", "esc closes", "\u276f Ask"
+        )
+
+
+async def test_what_a_low_screen_hid_is_followed_again_once_it_is_seen() -> None:
+    async with stage(size=(40, 24)) as s:
+        for number in range(4):
+            s.session.publish(ev.Noticed(text=f"row {number}"))
+        await s.settled()
+        await s.pilot.resize_terminal(40, 8)
+        await s.see("row 3")
+        await s.press("pageup")
+        await s.see("end to follow")
+        await s.pilot.resize_terminal(40, 24)
+        await s.gone("end to follow")
+        await s.see("row 0", "row 3")
 
 
 def _last_is(lines: list[str], wanted: str) -> bool:

@@ -15,7 +15,8 @@ from gatewright.agent.commands.panels import ConfigPanel, DoctorPanel, RulesPane
 from gatewright.agent.commands.plan import PlanFile
 from gatewright.agent.commands.tasks import TaskRow, Tasks
 from gatewright.agent.events import Asked, Envelope, ToolFinished
-from gatewright.tools.blocks import Block, Table
+from gatewright.permissions.modes import CAUTION
+from gatewright.tools.blocks import Block, Table, Text
 from gatewright.tools.interact import AskKind
 from gatewright.tui.commands import PANELS
 from tests.fakes.fake_session import FakeSession
@@ -71,6 +72,10 @@ LISTS: dict[str, Panel] = {
     "effort": of("effort", EFFORTS),
     "login": of("login", PROVIDERS),
     "setup": of("setup", ANSWERING),
+    "agreement": Panel(
+        "agreement",
+        Say((Text(CAUTION), Table(("", ""), (("No, stay in default", ""), ("Yes", "/mode yes"))))),
+    ),
     "logout": of("logout", (("anthropic",), ("openai",))),
     "rewind": of("rewind", MESSAGES),
     "sessions": Sessions("resume", Say(()), table=STORED),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gatewright.agent.version import VERSION
 from gatewright.tui import cells
-from gatewright.tui.line import BLANK, Line, Span, line
+from gatewright.tui.line import BLANK, Line, Span, indent, line, wrap
 from gatewright.tui.sanitize import one_line
 
 HINTS = ("/ commands", "@ files", "! shell", "? keys")
@@ -23,10 +23,7 @@ def greeting(folder: Path, width: int, answering: str = "") -> list[Line]:
     return [
         line(Span("  "), Span("Gatewright", "text:b"), Span(f"  {VERSION}", "faint")),
         line(Span("  "), Span(place, "dim")),
-        *(
-            [line(Span("  "), Span(cells.fit(one_line(answering), width - 2), "dim"))]
-            * bool(answering)
-        ),
+        *indent(wrap((Span(one_line(answering), "dim"),), width - 2) if answering else [], "  "),
         BLANK,
         line(Span("  "), Span(GAP.join(hints), "faint")),
     ]

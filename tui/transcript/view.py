@@ -213,6 +213,8 @@ class Transcript(Widget, can_focus=False):
         return self._look.blank(self.size.width)
 
     def on_resize(self) -> None:
+        if self.place is not None and at_end(self.records, self.place, self.size.height):
+            self._go(None)  # what hid the end is gone
         self.sync()
 
     # moving
