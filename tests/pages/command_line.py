@@ -27,7 +27,7 @@ alone.
 
 Flags may be written in kebab-case or camelCase. `--allowedTools`, `--disallowedTools`, `--tools`
 and `--add-dir` take several values (`--allowedTools Bash Edit "fix it"`): a further word is a value
-when it is a tool, a preset, a rule or a directory; the first that is none of them is the prompt, and so
+when it is a tool, preset, rule or directory; the first that is none of these is the prompt, and so
 is what stands behind `--`. `--debug` takes areas (`agent`, `api`, `asyncio`, `mcp`, `permissions`,
 `providers`, `tools`, `tui`, with `!` for all but it), any other name behind `=`. A prompt that is
 a list (`- fix it`) is a prompt; any other that begins with a dash goes behind `--`. `-p /name` runs
