@@ -48,7 +48,7 @@ from gatewright.agent.opening import ModelOpener, wanted_model
 from gatewright.agent.options import LaunchOptions
 from gatewright.agent.parts import CallPorts, Parts
 from gatewright.agent.planning import SessionPlanning, plan_file
-from gatewright.agent.policing import own_of, policy_config, start_mode
+from gatewright.agent.policing import command_sandbox, own_of, policy_config, start_mode
 from gatewright.agent.preload import import_all
 from gatewright.agent.printable import escaped
 from gatewright.agent.providers.retry import Backoff, RetryPolicy
@@ -67,11 +67,9 @@ from gatewright.agent.version import VERSION
 from gatewright.permissions.decision import DecisionRecord
 from gatewright.permissions.gated import GatePorts, gated
 from gatewright.permissions.policy import Policy
-from gatewright.permissions.sandbox.commands import Base as SandboxBase
 from gatewright.permissions.sandbox.commands import CommandSandbox
 from gatewright.permissions.sandbox.ourselves import Ourselves
 from gatewright.permissions.sandbox.receipts import recovered
-from gatewright.permissions.sandbox.restrictions import restrictions
 from gatewright.permissions.world import git_dirty, git_keeps
 from gatewright.tools.fs import ReadLedger
 from gatewright.tools.proc import spawn
@@ -257,19 +255,12 @@ def _gate_ports(
 
 
 def _sandbox(base: Base, policy: Policy) -> CommandSandbox:
-    where = base.around.where
-    return CommandSandbox(
-        SandboxBase(
-            cwd=where.cwd,
-            home=where.home,
-            roots=(where.root, *where.added),
-            own_home=own_of(base),
-        ),
-        base.around.settings.sandbox,
-        restrictions=lambda: restrictions(policy.rules(), str(where.root), str(where.cwd)),
+    return command_sandbox(
+        base.around,
+        policy,
+        own_of(base),
         warn=partial(_warn, base.hub),
         unconfined=lambda why: _publish(base.hub, Unconfined(why=why)),
-        secrets=lambda: base.around.secrets,
     )
 
 

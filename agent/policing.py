@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from gatewright.agent.base import Base
@@ -11,11 +11,18 @@ from gatewright.agent.settings.sources import Loaded
 from gatewright.agent.surroundings import Surroundings
 from gatewright.agent.transcript.place import project_folder
 from gatewright.permissions.modes import MODES, canonical, deprecation
-from gatewright.permissions.policy import PolicyConfig
+from gatewright.permissions.policy import Policy, PolicyConfig
 from gatewright.permissions.rules import RuleTexts
+from gatewright.permissions.sandbox.commands import Base as SandboxBase
+from gatewright.permissions.sandbox.commands import CommandSandbox
+from gatewright.permissions.sandbox.restrictions import restrictions
 from gatewright.tools.system.home import OwnHome
 
 LOOSE_MODES = frozenset({"bypassPermissions", "fullAccess", "auto", "autoInProject", "work"})
+
+
+def _say_nothing(_: str) -> None:
+    return
 
 
 def own_of(base: Base) -> OwnHome:
@@ -49,6 +56,27 @@ def policy_config(around: Surroundings, mode: str, own: OwnHome | None = None) -
         own=own or OwnHome(str(around.places.home)),
         scrubbed_env=not around.secrets.shown(around.env),
         search=around.search.text,
+    )
+
+
+def command_sandbox(
+    around: Surroundings,
+    policy: Policy,
+    own: OwnHome,
+    *,
+    warn: Callable[[str], None] = _say_nothing,
+    unconfined: Callable[[str], None] = _say_nothing,
+) -> CommandSandbox:
+    """What confines commands here; nothing is started before the first."""
+    where = around.where
+    roots = (where.root, *where.added)
+    return CommandSandbox(
+        SandboxBase(cwd=where.cwd, home=where.home, roots=roots, own_home=own),
+        around.settings.sandbox,
+        restrictions=lambda: restrictions(policy.rules(), str(where.root), str(where.cwd)),
+        warn=warn,
+        unconfined=unconfined,
+        secrets=lambda: around.secrets,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
@@ -17,22 +18,25 @@ from gatewright.agent.errors import GatewrightError, SessionError
 from gatewright.agent.events import Decided, Envelope, ToolStarted
 from gatewright.agent.exits import BadInput
 from gatewright.agent.options import LaunchOptions
-from gatewright.agent.policing import policy_config, rules_of
+from gatewright.agent.policing import command_sandbox, policy_config, rules_of
 from gatewright.agent.surroundings import Surroundings, survey
 from gatewright.agent.transcript.index import list_sessions
 from gatewright.agent.transcript.place import project_folder
 from gatewright.agent.transcript.reader import read_transcript
 from gatewright.permissions.check import Unreadable
-from gatewright.permissions.context import Call
+from gatewright.permissions.context import Call, Context
 from gatewright.permissions.decide import decide
 from gatewright.permissions.decision import Ask
 from gatewright.permissions.declared import declared_access
 from gatewright.permissions.explain import compare, trace
 from gatewright.permissions.modes import flag_mode
 from gatewright.permissions.policy import Policy
+from gatewright.permissions.sandbox.commands import CommandSandbox
 from gatewright.permissions.sandbox.ourselves import Ourselves
 from gatewright.permissions.tools_table import canonical
 from gatewright.permissions.world import fetch_missing, git_dirty, git_keeps, lookup_host
+from gatewright.tools.access import Access
+from gatewright.tools.system.home import OwnHome
 
 ROUNDS = 3  # as the gate: what a decision missed is looked up, and it is made again
 SESSIONS = 200
@@ -84,19 +88,45 @@ class Judge:
         }
 
     async def _explain(self, call: Call) -> list[str]:
+        sandbox = command_sandbox(self.around, self._policy, OwnHome(str(self.around.places.home)))
+        try:
+            access = await sandbox.ready(call.access)
+            lines = await self._traced(dataclasses.replace(call, access=access), sandbox)
+            return [*lines, *_confinement(sandbox, self._policy.context(self.around.where), access)]
+        finally:
+            await sandbox.close()
+
+    async def _traced(self, call: Call, sandbox: CommandSandbox) -> list[str]:
+        def judged() -> list[str]:
+            context = self._policy.context(self.around.where)
+            return trace(call, sandbox.judged(context, call.access))[0]
+
         resolver = self._policy.resolver
         dirty = partial(git_dirty, caller=self.around.caller)
         keeps = partial(git_keeps, caller=self.around.caller)
-        lines, _ = trace(call, self._policy.context(self.around.where))
+        lines = judged()
         for _ in range(ROUNDS):
             if not await fetch_missing(resolver, lookup_host, dirty, keeps):
                 break
-            lines, _ = trace(call, self._policy.context(self.around.where))
+            lines = judged()
         return lines
 
     def _call(self, tool: str, input: Mapping[str, Any]) -> Call:
         name = canonical(tool)
         return Call(name, input, declared_access(name, input, self._policy.place))
+
+
+def _confinement(sandbox: CommandSandbox, context: Context, access: Access) -> Iterator[str]:
+    """Where a command would run, which is half of what is decided about it."""
+    if access.runs is None:
+        return
+    if refused := sandbox.refusal(access):
+        yield f"> sandbox: deny. {refused}"
+    elif sandbox.judged(context, access).sandbox and not access.runs.unsandboxed:
+        yield "  it would run in the sandbox: agent sandbox explain says what it could do there"
+    else:
+        why = sandbox.status.rstrip(".") or "the call, or sandbox.excludedCommands, asks for that"
+        yield f"  it would run outside of the sandbox: {why}"
 
 
 def cases(path: Path, situation: Mapping[str, Any]) -> Iterator[tuple[int, dict[str, Any]]]:

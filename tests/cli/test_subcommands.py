@@ -12,6 +12,8 @@ import pytest
 
 from gatewright.agent.main import launch
 from gatewright.agent.subcommands.names import SUBCOMMANDS, mistyped
+from gatewright.permissions.sandbox.machine import machine
+from gatewright.permissions.sandbox.probe import probe
 from tests.fakes.model_server import ServerThread
 from tests.fakes.models import LOCAL, NOBODY
 
@@ -215,6 +217,18 @@ class TestJudging:
     def test_explain_says_what_would_permit_it_where_nobody_is(self, run: Run) -> None:
         assert run("permissions", "add", "ask", "Bash(make:*)", "-s", "user")[0] == 0
         assert "> nobody to ask: deny. " in run("permissions", "explain", "make x", "--print")[1]
+
+    def test_explain_says_what_the_sandbox_makes_of_it(self, run: Run, tmp_path: Path) -> None:
+        command = ("permissions", "explain", "git status --short")
+        if probe(machine()).level == "bwrap":
+            out = run(*command)[1]
+            assert "> mode: allow. " in out
+            assert "it would run in the sandbox" in out
+        assert run("config", "set", "sandbox.enabled", "false")[0] == 0
+        out = run(*command)[1]
+        assert "> mode: ask. " in out
+        assert "it would run outside of the sandbox" in out
+        assert "sandbox" not in run("permissions", "explain", "-t", "Read", '{"file_path": "a"}')[1]
 
     @pytest.mark.parametrize(
         "arguments", [("x", "--mode", "work"), ("x", "-t", "Edit"), ("[]", "-t", "Edit")]
