@@ -190,7 +190,8 @@ class Sandbox:
         profile = self.profile(self.config.cwd, sight)
         if self._level != "bwrap":
             profile = profile.without_covers()
-        return Judge(profile, self._surveyor.firmly(sight, profile.masked)).offer(names)
+        firm = self._surveyor.firmly(sight, profile.masked)
+        return Judge(profile, firm, self._surveyor.kept).offer(names)
 
     def confine(
         self,

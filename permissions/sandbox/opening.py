@@ -8,12 +8,12 @@ closed, and the question says so before it is answered.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 from gatewright.permissions.decision import Named
-from gatewright.permissions.paths import TIER_A_NAME, components_meet, inside
+from gatewright.permissions.paths import TIER_A_NAME, ancestors, components_meet, inside
 from gatewright.permissions.sandbox.guarded import (
     DEPENDENCIES,
     GIT,
@@ -34,7 +34,8 @@ class Judge:
     """Goes through the words of one line; `firm` says what no yes opens."""
 
     profile: SandboxProfile
-    firm: frozenset[str]  # protected and masked paths that stay so
+    firm: frozenset[str]  # protected and masked paths that stay so, there or not
+    kept: Callable[[str], bool]  # whether a setting says that this name does not change
     _hides: dict[str, None] = field(default_factory=dict[str, None])
     _keeps: dict[str, None] = field(default_factory=dict[str, None])
     _aside: dict[str, None] = field(default_factory=dict[str, None])
@@ -78,7 +79,7 @@ class Judge:
         elif self._out(path):
             if one.use == "write":
                 self._keeps[one.text] = None
-        elif of_git(path):
+        elif of_git(path) or self._forbidden(path):
             self._aside[one.text] = None
         elif _guarded(path, self.profile.writable):
             if one.exact and not _ours(path):
@@ -87,6 +88,9 @@ class Judge:
                 self._aside[one.text] = None
         if path in self._reads and one.exact:
             self._writes[path] = self._reads[path]
+
+    def _forbidden(self, path: str) -> bool:
+        return any(each in self.firm or self.kept(each) for each in ancestors(path))
 
     def _out(self, path: str) -> bool:
         """Whether it lies where a command writes nothing, or nothing that stays."""

@@ -223,7 +223,7 @@ class Surveyor:
             if name in _MARKS:
                 marks.add(name)
             passage = parent_of_guarded(name) and entry.is_symlink()
-            if passage or guarded(name, parent) or self._kept(here):
+            if passage or guarded(name, parent) or self.kept(here):
                 found.append(here)
             if (self.denies or self.hidden) and self._denied(here):
                 denied.append(here)
@@ -255,7 +255,7 @@ class Surveyor:
             except OSError:
                 continue
 
-    def _kept(self, path: str) -> bool:
+    def kept(self, path: str) -> bool:
         return any(glob.matches(path) for glob in self.keeps)
 
     def _denied(self, path: str) -> bool:
@@ -277,7 +277,7 @@ class Surveyor:
     def firmly(self, sight: Sight, masked: Iterable[Masked]) -> frozenset[str]:
         """Which places no yes opens: what is ours, a repository's, or denied by the person."""
         kept = {*self.hidden, *self._git(sight).protected, *self.deny_writes}
-        kept.update(path for path in sight.guarded if self._kept(path))
+        kept.update(path for path in sight.guarded if self.kept(path))
         seen = (*sight.denied, *(mask.path for mask in masked))
         kept.update(path for path in seen if any(glob.matches(path) for glob in self.firm))
         kept.update(glob.literal for glob in self.firm if glob.pattern is None)
@@ -311,7 +311,7 @@ class Surveyor:
 
     def _passage(self, path: str) -> bool:
         """A link that is nothing itself, but called as the parent of protected names."""
-        if self._kept(path) or path in self.deny_writes:
+        if self.kept(path) or path in self.deny_writes:
             return False
         return not guarded(_name(path), _name(os.path.dirname(path)))
 

@@ -280,6 +280,29 @@ async def test_what_the_person_denies_no_yes_opens(tmp_path: Path, close: list[H
     assert read(house, ".npmrc") == "sesame\n"
 
 
+async def test_a_new_name_that_a_setting_forbids_no_yes_lets_be_made(
+    tmp_path: Path, close: list[House]
+) -> None:
+    files = SandboxFiles(deny_write=("**/.envrc", "**/*.lock"))
+    house = House(tmp_path, Sandbox(filesystem=files))
+    close.append(house)
+    await house.bash("echo x > .envrc; echo x > a.lock; echo x > .npmrc")
+    assert house.asked[0].reason.endswith(f"{EVEN} puts aside .envrc, a.lock.")
+    assert not (house.project / ".envrc").exists()
+    assert not (house.project / "a.lock").exists()
+    assert (house.project / ".npmrc").exists()
+
+
+async def test_in_a_whole_home_the_places_of_services_stay_as_they_are(
+    tmp_path: Path, close: list[House]
+) -> None:
+    house = House(tmp_path, Sandbox(), project=tmp_path / "home")
+    close.append(house)
+    await house.bash("mkdir -p .config/systemd")
+    assert house.asked[0].reason.endswith(f"{EVEN} puts aside .config/systemd.")
+    assert not (tmp_path / "home" / ".config" / "systemd").exists()
+
+
 async def test_our_own_home_stays_closed(house: House) -> None:
     state = house.place / "own" / "state"
     state.mkdir(parents=True)
