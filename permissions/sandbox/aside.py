@@ -183,8 +183,8 @@ def shown(waiting: Iterable[tuple[Batch, tuple[Item, ...]]]) -> Iterator[tuple[s
             yield str(batch.number), f"and {len(items) - _SHOWN} more", ""
 
 
-def sentences(aside: Aside, number: str) -> Iterator[str]:
-    """Take a number back and say how it went."""
+def sentences(aside: Aside, number: str, base: str = "") -> Iterator[str]:
+    """Take a number back and say how it went; what lies in `base` by its path from there."""
     try:
         back, stays = aside.restore(number)
     except ValueError as error:
@@ -192,7 +192,8 @@ def sentences(aside: Aside, number: str) -> Iterator[str]:
         return
     if back:
         more = f" and {len(back) - _SHOWN} more" if len(back) > _SHOWN else ""
-        yield f"Taken back: {', '.join(back[:_SHOWN])}{more}."
+        names = (path.removeprefix(f"{base}/") if base else path for path in back[:_SHOWN])
+        yield f"Taken back: {', '.join(names)}{more}."
     yield from (f"{text}." for text in stays)
 
 

@@ -370,7 +370,7 @@ class CommandSandbox:
         """Take back what was put aside under this number, because the person says so."""
         from gatewright.permissions.sandbox.aside import sentences  # noqa: PLC0415  lazy: 1 ms
 
-        return tuple(Text(text) for text in sentences(self._aside(), number))
+        return tuple(Text(text) for text in sentences(self._aside(), number, str(self.base.cwd)))
 
     def _aside(self) -> Aside:
         from gatewright.permissions.sandbox.aside import ASIDE, Aside  # noqa: PLC0415  lazy: 1 ms
