@@ -18,6 +18,7 @@ from gatewright.permissions.decision import Named
 from gatewright.permissions.paths import inside
 from gatewright.permissions.sandbox import bwrap, cgroup, environment, landlock, mounts, seccomp
 from gatewright.permissions.sandbox.aside import ASIDE, Aside
+from gatewright.permissions.sandbox.asleep import Asleep, asleep
 from gatewright.permissions.sandbox.config import ENV_EXAMPLES, Config, firm_reads
 from gatewright.permissions.sandbox.globs import Glob, globs, resolved
 from gatewright.permissions.sandbox.guarded import HOME
@@ -97,9 +98,13 @@ class Sandbox:
         config = self.config
         cwd, state = str(config.cwd), config.state
         if state is None:
-            return Keeper(self._surveyor, cwd, None, back=config.back)
+            return Keeper(self._surveyor, cwd, None, back=config.back, asleep=self._asleep)
         aside, receipt = Aside(str(state / ASIDE)), Receipt(state / RECEIPTS)
-        return Keeper(self._surveyor, cwd, aside, receipt, config.back)
+        return Keeper(self._surveyor, cwd, aside, receipt, config.back, self._asleep)
+
+    def _asleep(self) -> Asleep | None:
+        runs = [active.run.init() for active in self._active]
+        return asleep(runs) if runs and self._neighbours.alone(self.roots) else None
 
     def _survey(self) -> Surveyor:
         config = self.config

@@ -10,12 +10,13 @@ import json
 import math
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from gatewright.permissions.sandbox.aside import ASIDE, Aside, Batch
+from gatewright.permissions.sandbox.asleep import Asleep
 from gatewright.permissions.sandbox.receipts import Receipt
 from gatewright.permissions.sandbox.settle import Before, Settlement, files, own_places
 from gatewright.permissions.sandbox.survey import Bounds, Sight, Surveyor
@@ -28,15 +29,24 @@ UNFINISHED = (
 _RECEIPT = 1
 
 
+def _unknown() -> Asleep | None:
+    return None
+
+
 @dataclass(slots=True)
 class Keeper:
-    """`base` is what was there; None while nothing runs and nothing is owed."""
+    """`base` is what was there; None while nothing runs and nothing is owed.
+
+    What came about between two whole looks while all that runs was `asleep` is not the runs': it
+    is a person's program that made it, and it stays.
+    """
 
     surveyor: Surveyor
     cwd: str
     aside: Aside | None
     receipt: Receipt = field(default_factory=lambda: Receipt(None))
     back: str = "agent sandbox restore"  # what a person types to take something back
+    asleep: Callable[[], Asleep | None] = _unknown
     base: Before | None = None
     owed: bool = False  # the last look was not finished
     _opened: set[str] = field(default_factory=set[str])  # exactly these, for runs that go on
@@ -44,6 +54,7 @@ class Keeper:
     _told: set[str] = field(default_factory=set[str])
     _batches: list[Batch] = field(default_factory=list[Batch])
     _written: tuple[Before, bytes] | None = None
+    _slept: Asleep | None = None  # before the last look, if that left nothing open
 
     def begin(self, sight: Sight) -> None:
         """A run is about to start in what was just seen."""
@@ -58,6 +69,7 @@ class Keeper:
         """The last run is over and was looked after."""
         if not self.owed:
             self.base = None
+            self._slept = None
             self._approved.clear()
             self._opened.clear()
             self._told.clear()
@@ -81,8 +93,12 @@ class Keeper:
         """Something ran outside the sandbox meanwhile: what is new now may be its work."""
         if self.base is None:
             return
+        self._welcome(self.base, self._see(time.monotonic() + PATIENCE, self.base))
+
+    def _welcome(self, base: Before, sight: Sight) -> None:
+        """What is new in this look stays where it is."""
         found = self._settlement(None)
-        found.compare(self.base, self._see(time.monotonic() + PATIENCE, self.base))
+        found.compare(base, sight)
         for path in found.found:
             directory = os.path.isdir(path) and not os.path.islink(path)
             self._approved.update(files(path) if directory else (path,))
@@ -91,7 +107,10 @@ class Keeper:
         """Put aside what came about since `base`; what there is to tell of it."""
         if self.base is None:
             return []
+        slept = self.asleep()
         sight = self._see(time.monotonic() + seconds, self.base)
+        if self._slept is not None and self.asleep() == self._slept:
+            self._welcome(self.base, sight)
         settlement = self._settlement(self.aside)
         settlement.until = until
         settlement.compare(self.base, sight)
@@ -99,6 +118,8 @@ class Keeper:
             self._batches.append(settlement.batch)
         owed = self.owed
         self.owed = not settlement.over or (self.base.complete and not sight.complete)
+        left = (self.owed, settlement.failed, settlement.found, sight.shut, not sight.complete)
+        self._slept = None if any(left) else slept
         texts = settlement.told(self.cwd, self.back)
         if self.owed and not owed and seconds >= PATIENCE:
             texts.append(UNFINISHED)

@@ -25,6 +25,7 @@ class Run:
     group: tuple[str, ...] = ()
     extra_fds: list[int] = field(default_factory=list[int])
     closers: list[Callable[[], object]] = field(default_factory=list[Callable[[], object]])
+    _first: int = 0
 
     def fds(self) -> tuple[int, ...]:
         given = (self.args_fd, self.filter_fd, self.status_write, *self.extra_fds)
@@ -55,7 +56,7 @@ class Run:
 
     def _ended(self) -> bool:
         """The first process of the sandbox is its init: when it is gone, so is everything."""
-        init = self._init()
+        init = self.init()
         if not init:
             return True
         try:
@@ -67,15 +68,17 @@ class Run:
         finally:
             os.close(handle)
 
-    def _init(self) -> int:
-        if self.status_read < 0:
-            return 0
+    def init(self) -> int:
+        """The first process of the sandbox; 0 where there is none, or none yet."""
+        if self._first or self.status_read < 0:
+            return self._first
         try:
             first = os.read(self.status_read, 4096).partition(b"\n")[0]
             found: Any = json.loads(first)
-            return int(found["child-pid"])
+            self._first = int(found["child-pid"])
         except (OSError, ValueError, LookupError, TypeError):
             return 0
+        return self._first
 
 
 def memory_file(name: str, data: bytes) -> int:

@@ -1,0 +1,54 @@
+"""Whether the processes of a sandbox did anything between two moments, as the kernel counts it.
+
+What slept all the time made nothing: no process can take back that it was switched in.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TypeAlias
+
+MOST = 300  # threads; of more than that nothing is known
+_PROC = Path("/proc")
+_COUNTS = frozenset({"voluntary_ctxt_switches", "nonvoluntary_ctxt_switches"})
+
+# Each thread by process and number, with how often it was switched away from.
+Asleep: TypeAlias = frozenset[tuple[int, int, int]]
+
+
+def asleep(inits: Iterable[int]) -> Asleep | None:
+    """All threads below these first processes; None when one of them runs or cannot be seen.
+
+    Two answers that are equal say that none of them ran in between.
+    """
+    found: set[tuple[int, int, int]] = set()
+    queue = list(inits)
+    try:
+        while queue:
+            process = queue.pop()
+            threads = os.listdir(_PROC / str(process) / "task") if process > 0 else ()
+            if not threads:
+                return None
+            for thread in threads:
+                here = _PROC / str(process) / "task" / thread
+                switches = _switches((here / "status").read_text(encoding="utf-8"))
+                if switches < 0 or len(found) >= MOST:
+                    return None
+                found.add((process, int(thread), switches))
+                queue.extend(map(int, (here / "children").read_text(encoding="utf-8").split()))
+    except (OSError, ValueError):
+        return None
+    return frozenset(found) or None
+
+
+def _switches(status: str) -> int:
+    """How often the thread gave way in its life; negative while it runs or where none is told."""
+    rows: dict[str, str] = {}
+    for line in status.splitlines():
+        name, _, value = line.partition(":")
+        rows[name] = value.strip()
+    counts = [int(value) for name, value in rows.items() if name in _COUNTS]
+    runs = rows.get("State", "R").startswith("R")
+    return -1 if runs or len(counts) != len(_COUNTS) else sum(counts)

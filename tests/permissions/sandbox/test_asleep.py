@@ -1,0 +1,101 @@
+"""What a person's program makes while a command sleeps stays; what a command makes does not."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from gatewright.permissions.sandbox.asleep import asleep
+from gatewright.permissions.sandbox.config import Config
+from gatewright.permissions.sandbox.confinement import Sandbox
+from gatewright.permissions.sandbox.machine import machine
+from gatewright.permissions.sandbox.probe import probe
+from gatewright.tools.protocol import SpawnRequest
+from tests.permissions.sandbox.test_leftovers import until
+
+confined = pytest.mark.skipif(probe(machine()).level != "bwrap", reason="no bubblewrap here")
+
+
+@contextmanager
+def going_on(folder: Path, command: str) -> Generator[tuple[Sandbox, Path, list[str]]]:
+    """A command in the background of a project; it has begun."""
+    project = folder / "project"
+    for each in (project, folder / "home"):
+        each.mkdir()
+    config = Config(cwd=project, home=folder / "home", roots=(project,), state=folder / "state")
+    box = Sandbox(config, machine())
+    told: list[str] = []
+    argv = ("/bin/sh", "-c", f"echo > ready; {command}")
+    env = {"PATH": "/usr/bin:/bin"}
+    request = box.confine(SpawnRequest(argv=argv, cwd=project, env=env), told.extend)
+
+    def begin() -> subprocess.Popen[bytes]:
+        return subprocess.Popen(request.argv, cwd="/", env=request.env, pass_fds=request.fds)
+
+    child = begin() if request.start is None else request.start(begin)
+    try:
+        assert until((project / "ready").exists)
+        yield box, project, told
+    finally:
+        child.kill()
+        child.wait(10)
+        assert request.ended is not None
+        request.ended()
+        box.close()
+
+
+def rested(box: Sandbox) -> bool:
+    """Look; whether nothing ran around that look."""
+    (run,) = (active.run for active in box._active)  # pyright: ignore[reportPrivateUsage]
+    before = asleep([run.init()])
+    box.check()
+    return before is not None and asleep([run.init()]) == before
+
+
+@confined
+def test_what_came_while_the_command_slept_stays_where_it_is(tmp_path: Path) -> None:
+    with going_on(tmp_path, "exec sleep 60") as (box, project, told):
+        assert until(lambda: rested(box))
+        (project / ".idea").mkdir()
+        (project / ".idea" / "workspace.xml").touch()
+        box.check()
+        assert (project / ".idea" / "workspace.xml").exists()
+    assert (project / ".idea" / "workspace.xml").exists()
+    assert told == []
+
+
+@confined
+@pytest.mark.parametrize("busy", ["while :; do :; done", "while :; do sleep 0.001; done"])
+def test_what_came_while_the_command_ran_is_put_aside(tmp_path: Path, busy: str) -> None:
+    with going_on(tmp_path, f"({busy}) & exec sleep 60") as (box, project, told):
+        box.check()
+        box.check()
+        (project / ".idea").mkdir()
+        assert until(lambda: not (project / ".idea" / "x").exists())
+        box.check()
+        assert not (project / ".idea").exists()
+        assert "put aside: .idea" in told[0]
+
+
+@confined
+def test_a_command_that_waits_for_its_moment_is_found(tmp_path: Path) -> None:
+    """It sleeps until a person made something, makes its own, and sleeps again."""
+    waits = "until [ -e go ]; do sleep 1; done; mkdir .vscode; exec sleep 60"
+    with going_on(tmp_path, waits) as (box, project, told):
+        assert until(lambda: rested(box))
+        (project / "go").touch()
+        assert until((project / ".vscode").exists)
+        box.check()
+        assert not (project / ".vscode").exists()
+        assert ".vscode" in told[0]
+
+
+def test_what_runs_or_cannot_be_seen_is_not_asleep() -> None:
+    assert asleep([os.getpid()]) is None
+    assert asleep([0]) is None
+    assert asleep([]) is None
