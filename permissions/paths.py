@@ -45,6 +45,10 @@ class Resolver(Protocol):
         """Whether a shell would take this program from where others may put one."""
         ...
 
+    def text(self, path: str, most: int) -> str | None:
+        """The text of a regular file at a resolved path; None where it is none or longer."""
+        ...
+
     def addresses(self, host: str) -> tuple[str, ...]: ...
     def recoverable(self, path: str) -> bool:
         """Whether git can bring back all that is at and below a path, exactly as it is."""

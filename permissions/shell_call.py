@@ -48,7 +48,7 @@ class ShellCall:
         self._unsandboxed = runs is not None and runs.unsandboxed
         cwd = str(runs.cwd) if runs is not None else context.place.cwd
         self._start = Start((cwd,), home, {**context.env, "HOME": home})
-        self._reach = Reach(paths, self._start)
+        self._reach = Reach(paths, self._start, still=lambda: len(self.line.parts) == 1)
         self._world = Surroundings(context, self._reach)
 
     # --- what the line is ---
@@ -305,6 +305,8 @@ class ShellCall:
     def _why_it_asks(self, mode: Mode) -> str:
         if not self.line.understood:
             return f"The line is not simple enough to be judged in parts: {self.line.why}."
+        if any(self._reach.touched(part).opaque for part in self._opened):
+            return "Which files the patch changes cannot be told."
         planted = self._world.planted_in(self.line.parts)
         return planted or why_it_asks(self._lacking_parts(), self.line, mode.id, self._is_covered)
 

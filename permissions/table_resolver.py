@@ -58,6 +58,10 @@ class TableResolver:
         del program
         return False
 
+    def text(self, path: str, most: int) -> str | None:
+        del path, most
+        return None
+
     def addresses(self, host: str) -> tuple[str, ...]:
         return self._hosts.get(host, (self._unlisted,))
 

@@ -17,7 +17,7 @@ from types import MappingProxyType
 
 from gatewright.permissions.links import Followed, on_disk
 from gatewright.permissions.paths import Place, components_meet
-from gatewright.tools.system.exact import real_path
+from gatewright.tools.system.exact import open_exact, real_path
 from gatewright.tools.system.git import Caller, Stop, aside, git_in
 from gatewright.tools.system.gitfiles import filtering, repository_of
 from gatewright.tools.system.programs import SYSTEM, planted
@@ -86,6 +86,12 @@ class DiskResolver:
             return False
         avoid = (place.root, place.start, *place.directories)
         return planted(program, place.search, {"HOME": place.home}, avoid)
+
+    def text(self, path: str, most: int) -> str | None:
+        with contextlib.suppress(OSError, UnicodeDecodeError), open_exact(path) as file:
+            data = file.read(most + 1)
+            return data.decode("utf-8") if len(data) <= most else None
+        return None
 
     def addresses(self, host: str) -> tuple[str, ...]:
         if host not in self.hosts:

@@ -16,7 +16,6 @@ from gatewright.permissions.shell.danger_table import PRIVILEGE, RUNS_CODE
 from gatewright.permissions.shell.git_files import git_words
 from gatewright.permissions.shell.line import Part
 from gatewright.permissions.shell.operand import Operand
-from gatewright.permissions.shell.operands import touched
 from gatewright.permissions.shell.reach import Reach
 from gatewright.permissions.shell.suggest import runs_code
 from gatewright.permissions.shell.words import Arg
@@ -81,7 +80,9 @@ def _word_contained(arg: Arg, part: Part, reach: Reach) -> bool:
 
 
 def _targets_contained(part: Part, reach: Reach) -> bool:
-    found = touched(part)
+    found = reach.touched(part)
+    if found.opaque:
+        return False
     return all(operand_contained(one, reach, written=True) for one in found.writes) and all(
         operand_contained(one, reach, written=False) for one in found.reads
     )

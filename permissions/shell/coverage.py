@@ -141,7 +141,10 @@ class Coverage:
         """Every outside or protected write target is named by the rule."""
         paths = self._reach.paths
         for one in (part, *self._reach.opened_of(part)):
-            for operand in self._reach.touched(one).writes:
+            touched = self._reach.touched(one)
+            if touched.opaque:
+                return False
+            for operand in touched.writes:
                 if operand.arg.unknown or None in operand.bases:
                     return False
                 for located in self._reach.locations(operand.arg, operand.bases):

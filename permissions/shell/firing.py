@@ -9,8 +9,10 @@ from gatewright.permissions.context import Context
 from gatewright.permissions.rules import Bare, PathForm, Rule
 from gatewright.permissions.shell.excludes import left_out, searches
 from gatewright.permissions.shell.line import Line, Part
+from gatewright.permissions.shell.loose_table import TEXT
 from gatewright.permissions.shell.matching import fires
 from gatewright.permissions.shell.operand import Operand
+from gatewright.permissions.shell.operand_table import OPERANDS
 from gatewright.permissions.shell.reach import Reach
 from gatewright.permissions.shell.restricting import (
     fired_by_paths,
@@ -124,6 +126,8 @@ class Firing:
         walked: tuple[Operand, ...] = ()
         if searches(part):
             walked = tuple(one for one in self._reach.touched(part).reads if one.walks)
+        if shown and part.program == "git" and self._names_a_file(part):
+            shown = ()
         if not shown and not walked:
             return
         paths = self._reach.paths
@@ -139,6 +143,35 @@ class Firing:
             for rule in fired_by_sweeps(group, (*shown, *walked), self._patterns, paths):
                 if id(rule) in floating and not left_out(rule, part, self._line):
                     yield rule
+
+    def _names_a_file(self, part: Part) -> bool:
+        """`git diff FILE` without `--`: git refuses a word that may be a revision as well.
+
+        That holds as long as nothing else of the line can take the file away first.
+        """
+        if len(self._line.parts) > 1 and any(
+            one.argv != part.argv and not _only_reads(one, self._reach) for one in self._line.parts
+        ):
+            return False
+        paths = self._reach.paths
+        return any(
+            one.arg.literal
+            and not set(one.arg.text) & set("*?[\\:")
+            and not one.redirect
+            and None not in one.bases
+            and all(
+                paths.resolver.expand(paths.locate(one.arg.text, base).lexical)
+                for base in one.bases
+            )
+            for one in self._reach.touched(part).reads
+        )
+
+
+def _only_reads(part: Part, reach: Reach) -> bool:
+    touched = reach.touched(part)
+    row = OPERANDS.get(part.program)
+    known = part.program in TEXT or (row is not None and row.role in ("read", "skip1-read"))
+    return known and not (touched.writes or touched.maybe or touched.sweeps)
 
 
 def _own(rules: tuple[Rule, ...]) -> bool:

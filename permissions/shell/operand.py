@@ -28,6 +28,8 @@ class Touched:
     sweeps: tuple[Operand, ...] = ()  # it changes files in there, and no word says which
     shown: tuple[Operand, ...] = ()  # it prints files in there, and no word says which
 
+    opaque: bool = False  # its sweeps may be of any protected file
+
     def __bool__(self) -> bool:
         return bool(self.reads or self.writes)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
@@ -14,6 +14,7 @@ from gatewright.permissions.shell.line import Bases, Part, Start
 from gatewright.permissions.shell.loose import Loose, loose_of
 from gatewright.permissions.shell.operand import Operand, Touched
 from gatewright.permissions.shell.operands import touched
+from gatewright.permissions.shell.patches import applied
 from gatewright.permissions.shell.words import Arg
 from gatewright.permissions.shell.wrappers import wrapped_by
 
@@ -23,7 +24,11 @@ Use: TypeAlias = Literal["read", "write", "maybe"]
 class Reach:
     """Looks words up for one line; every answer is for restricting unless it says otherwise."""
 
-    def __init__(self, paths: Paths, start: Start) -> None:
+    def __init__(
+        self, paths: Paths, start: Start, still: Callable[[], bool] = lambda: False
+    ) -> None:
+        """`still` tells whether nothing but the one command runs that is asked about."""
+        self._still = still
         self.paths = paths
         self.start = start
         self._touched: dict[int, tuple[Part, Touched]] = {}
@@ -54,7 +59,10 @@ class Reach:
         """The part's files; remembered, because every stage asks again."""
         known = self._touched.get(id(part))
         if known is None:
-            known = part, touched(part)
+            found = touched(part)
+            if found.sweeps:
+                found = applied(part, found, self.paths, still=self._still())
+            known = part, found
             self._touched[id(part)] = known
         return known[1]
 

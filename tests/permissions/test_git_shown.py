@@ -72,6 +72,32 @@ def test_what_prints_nothing_of_it_runs(tmp_path: Path, command: str) -> None:
     assert isinstance(decided(tmp_path, command, SECRET), Allow)
 
 
+@pytest.mark.parametrize(
+    "command",
+    ["git diff {}src/a", "git diff HEAD~1 {}src/a", "git log -p {}src/a", "git show {}src/a",
+     "git grep TOK {}src/a", "git diff {}src/a | head", "git diff {}src"],
+)  # fmt: skip
+@pytest.mark.parametrize("dashes", ["", "-- "])
+def test_a_file_that_is_there_is_named_with_and_without_dashes(
+    tmp_path: Path, command: str, dashes: str
+) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src/a").write_text("", encoding="utf-8")
+    assert isinstance(decided(tmp_path, command.format(dashes), SECRET), Allow)
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["git diff src/b", "git diff 'src/*'", "rm src/a; git diff src/a",
+     "mv src/a c && git branch src/a && git diff src/a"],
+)  # fmt: skip
+def test_what_may_be_a_revision_asks(tmp_path: Path, command: str) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src/a").write_text("", encoding="utf-8")
+    texts = RuleTexts(("Bash(*)",), deny=SECRET.deny)
+    assert isinstance(decided(tmp_path, command, texts), Ask)
+
+
 @pytest.mark.parametrize("command", PRINTING)
 def test_without_a_rule_of_the_person_nothing_asks(tmp_path: Path, command: str) -> None:
     found: Decision = decided(tmp_path, command, RuleTexts())

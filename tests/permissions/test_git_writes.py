@@ -200,6 +200,7 @@ def test_what_changes_no_unnamed_file_is_allowed(tmp_path: Path, command: str) -
 @pytest.mark.parametrize("command", ["git stash", "git apply x.patch", "git checkout -- ."])
 def test_a_rule_about_another_place_asks_nothing(tmp_path: Path, command: str, rule: str) -> None:
     texts = RuleTexts(allow=("Bash(git:*)",), deny=(rule,))
+    (tmp_path / "x.patch").write_text("--- a/src/a\n+++ b/src/a\n", encoding="utf-8")
     decision = decided(tmp_path, command, texts)
     assert isinstance(decision, Allow) or decision.reason.stage == "floor"
 
