@@ -100,7 +100,7 @@ def _shown_anyway(name: str, program: str, part: Part) -> bool:
         if program in _GREPS:
             return True  # it knows names without a directory only
         above = [one.casefold() for base in part.bases for one in (base or "*").split("/") if one]
-        directories = name.casefold().split("/")[:-1]
+        directories = [one for one in name.casefold().split("/")[:-1] if one != "**"]
         if any(fnmatchcase(one, two) for one in above for two in directories):
             return True  # it may begin below the first of them
     last = name.rpartition("/")[2]

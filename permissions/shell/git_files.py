@@ -305,11 +305,19 @@ def _bundle(found: _Words, part: Part) -> Touched:
 
 
 def _format_patch(found: _Words, part: Part) -> Touched:
+    shown = () if found.behind else (Operand(TREE, part.bases),)
+    reads = tuple(Operand(arg, part.bases, walks=True) for arg in found.behind or ())
     if _has(found, "--stdout") or any(_is(name, "--output") for name, _ in found.values):
-        return Touched()
+        return Touched(reads, shown=shown)
     given = [arg.text for name, arg in found.values if name in ("-o", "--output-directory")]
     name = f"{given[-1].rstrip('/')}/*.patch" if given else "*.patch"
-    return Touched(writes=(Operand(Arg(name, name, patterns=(name,)), part.bases),))
+    writes = (Operand(Arg(name, name, patterns=(name,)), part.bases),)
+    return Touched(reads, writes, shown=shown)
+
+
+def _exported(_: _Words, part: Part) -> Touched:
+    """All there is in the commits it is given."""
+    return Touched(shown=(Operand(TREE, part.bases),))
 
 
 def _sparse(found: _Words, part: Part) -> Touched:
@@ -357,5 +365,6 @@ _SPECIAL: Mapping[str, Callable[[_Words, Part], Touched]] = {
     "reset": _tree,
     "checkout": _checkout,
     "config": _config,
+    **dict.fromkeys(("fast-export", "request-pull"), _exported),
     **dict.fromkeys(("am", "filter-branch", "filter-repo", "rerere"), _unnamed),
 }
