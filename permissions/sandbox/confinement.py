@@ -97,9 +97,8 @@ class Sandbox:
     def _keep(self) -> Keeper:
         config = self.config
         cwd, state = str(config.cwd), config.state
-        if state is None:
-            return Keeper(self._surveyor, cwd, None, back=config.back, asleep=self._asleep)
-        aside, receipt = Aside(str(state / ASIDE)), Receipt(state / RECEIPTS)
+        aside = None if state is None else Aside(str(state / ASIDE))
+        receipt = Receipt(None if state is None else state / RECEIPTS)
         return Keeper(self._surveyor, cwd, aside, receipt, config.back, self._asleep)
 
     def _asleep(self) -> Asleep | None:
