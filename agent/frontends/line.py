@@ -132,6 +132,7 @@ class Conversation:
         self._posed: Envelope | None = None
         self._posed_at = 0.0
         self._given: Envelope | None = None  # answered, though it may not have been told yet
+        self._hand = hand
         self._pause = PAUSE if hand else 0.0
         self._ended = False  # nobody types any more
         self._spoken = Spoken(ports.output)
@@ -247,6 +248,10 @@ class Conversation:
                 await self._command(f"/memory add project {kept}")
             elif line.strip():
                 self._send(line)
+        await self._finish()
+
+    async def _finish(self) -> None:
+        """No more is typed: what was asked for is done, and then it is over."""
         self._ended = True
         for asked, _ in tuple(self._asked):
             self._session.answer(asked.id, Answer(cancelled=True))
@@ -287,8 +292,10 @@ class Conversation:
         match await self._session.run_command(line, switches=others is not None):
             case Say(blocks=blocks) | Panel(fallback=Say(blocks=blocks)):
                 self._say("".join(f"{plain(block)}\n" for block in blocks))
-            case Quit():
+            case Quit() if self._hand:
                 self.leave(Exit.OK)
+            case Quit():  # written ahead, by who wants what stands before it
+                await self._finish()
             case Switch() as to if others is not None and self._sure(line):
                 await self._go(to, others)
             case _:

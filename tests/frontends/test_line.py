@@ -86,6 +86,10 @@ class Talk:
         self.conversation = Conversation(built.session, self.out, lines, ports, hand=hand)
         self.task = asyncio.create_task(self.conversation.run(""))
 
+    def commands(self) -> None:
+        for command in built_in():
+            self.built.session.commands.add(command)
+
     def type(self, text: str) -> None:
         os.write(self._writer, text.encode())
 
@@ -122,12 +126,40 @@ async def test_a_conversation_to_its_end() -> None:
 
 async def test_commands_are_run_and_exit_ends() -> None:
     async with talking("say: x") as talk:
-        for command in built_in():
-            talk.built.session.commands.add(command)
+        talk.commands()
         talk.type("/status\n/exit\n")
         async with asyncio.timeout(3):
             assert await talk.task == 0
     assert "Mode" in talk.out.getvalue()
+
+
+async def test_what_was_written_ahead_of_an_exit_is_done() -> None:
+    async with talking("say: Nothing to list.\n---\nsay: Too late.") as talk:
+        talk.commands()
+        talk.type("list it\n/exit\nmore\n")
+        async with asyncio.timeout(3):
+            assert await talk.task == 0
+        assert "Nothing to list." in talk.out.getvalue()
+        assert "Too late." not in talk.out.getvalue()
+
+
+async def test_a_question_after_the_exit_is_answered_by_nobody() -> None:
+    async with talking("call: Bash {}\n---\nsay: Done.", Asking()) as talk:
+        talk.commands()
+        talk.type("list it\n/exit\ny\n")
+        async with asyncio.timeout(3):
+            assert await talk.task == 0
+        assert "cancelled=True" in talk.out.getvalue()
+
+
+async def test_a_hand_that_exits_leaves_at_once() -> None:
+    async with talking("wait: never", hand=True) as talk:
+        talk.commands()
+        talk.type("go\n")
+        await talk.built.session.subscribe().batch()
+        talk.type("/exit\n")
+        async with asyncio.timeout(3):
+            assert await talk.task == 0
 
 
 async def test_a_question_is_answered_by_typing() -> None:
