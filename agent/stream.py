@@ -25,7 +25,7 @@ from gatewright.agent.providers.protocol import (
     ThinkingPiece,
     UsageReported,
 )
-from gatewright.agent.well_formed import well_formed
+from gatewright.agent.well_formed import Seam, well_formed
 
 BEGINNING = 100_000  # characters: a tenth of the longest answer there is
 
@@ -45,6 +45,7 @@ class Assembly:
         self._thinking: list[ThinkingPiece] = []
         self._call: tuple[str, str] | None = None
         self._json: list[str] = []
+        self._seam = Seam()  # of what is shown; what is kept is joined as a whole
 
     @property
     def parts(self) -> tuple[AssistantPart, ...]:
@@ -74,13 +75,15 @@ class Assembly:
                     return None
                 self._end_thinking()
                 self._text.append(text)
-                return TextDelta(text=text)
+                shown = self._seam.add(text)
+                return TextDelta(text=shown) if shown else None
             case ThinkingPiece(text=text):
                 self._thinking.append(piece)
-                return ThinkingDelta(text=text) if text else None
+                shown = self._seam.add(text)
+                return ThinkingDelta(text=shown) if shown else None
             case CallStarted():
                 self._end_block()
-                self._call = (self._free_id(piece.id), piece.name)
+                self._call = (self._free_id(well_formed(piece.id)), well_formed(piece.name))
                 return InputDelta(call_id=self._call[0], name=piece.name, json="")
             case InputPiece(json=json):
                 return self._add_input(json)
@@ -94,12 +97,12 @@ class Assembly:
             case BlockEnded():
                 self._end_block()
             case MessageStarted():
-                self.id, self.model = piece.id, piece.model
+                self.id, self.model = well_formed(piece.id), piece.model
             case UsageReported(usage=usage):
                 self.usage = usage
             case Finished():
                 self._end_block()
-                self.reason, self.detail = piece.reason, piece.detail
+                self.reason, self.detail = piece.reason, well_formed(piece.detail)
             case Alive():
                 pass
             case _:
@@ -110,7 +113,7 @@ class Assembly:
             return None
         self._json.append(json)
         call_id, name = self._call
-        return InputDelta(call_id=call_id, name=name, json=json)
+        return InputDelta(call_id=call_id, name=name, json=self._seam.add(json))
 
     def _free_id(self, wanted: str) -> str:
         """Some servers send no id, or the same one in every answer."""
@@ -128,6 +131,7 @@ class Assembly:
             self._json = []
 
     def _end_text(self) -> None:
+        self._seam = Seam()
         if self._text:
             self._parts.append(TextPart(well_formed("".join(self._text))))
             self._text = []
@@ -139,8 +143,8 @@ class Assembly:
         self._parts.append(
             ThinkingPart(
                 text=well_formed("".join(piece.text for piece in pieces)),
-                opaque="".join(piece.opaque for piece in pieces),
-                id=next((piece.id for piece in pieces if piece.id), ""),
+                opaque=well_formed("".join(piece.opaque for piece in pieces)),
+                id=well_formed(next((piece.id for piece in pieces if piece.id), "")),
                 redacted=any(piece.redacted for piece in pieces),
             )
         )

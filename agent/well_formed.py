@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache
+from typing import Any, cast
 
 from gatewright.tools.protocol import Content, TextContent
 
@@ -29,6 +30,32 @@ def formed(content: Sequence[Content]) -> tuple[Content, ...]:
         TextContent(well_formed(part.text)) if isinstance(part, TextContent) else part
         for part in content
     )
+
+
+def well_formed_json(value: Any) -> Any:
+    """The same JSON, its names and texts well-formed."""
+    match value:
+        case str():
+            return well_formed(value)
+        case dict():
+            items = cast("dict[str, Any]", value).items()
+            return {well_formed_json(key): well_formed_json(item) for key, item in items}
+        case list() | tuple():
+            return [well_formed_json(item) for item in cast("list[Any]", value)]
+        case _:
+            return value
+
+
+class Seam:
+    """Text that comes in pieces: a character cut in two is given out with its second half."""
+
+    def __init__(self) -> None:
+        self._half = ""
+
+    def add(self, text: str) -> str:
+        text = self._half + text
+        self._half = text[-1:] if "\ud800" <= text[-1:] <= "\udbff" else ""
+        return well_formed(text[:-1] if self._half else text)
 
 
 def _mended(text: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any, cast
 import msgspec
 
 from gatewright.agent.events import AnyEvent, Envelope, UnknownEvent
-from gatewright.agent.well_formed import well_formed
+from gatewright.agent.well_formed import well_formed_json
 
 VERSION = 1
 
@@ -84,22 +84,8 @@ def encode(envelope: Envelope, session: str) -> bytes:
     try:
         body = _encoder.encode(payload)
     except UnicodeEncodeError:  # a file name that is no text, for one
-        body = _encoder.encode(_mended(msgspec.to_builtins(payload)))
+        body = _encoder.encode(well_formed_json(msgspec.to_builtins(payload)))
     return b"".join((body[:-1], b",", _encoder.encode(place)[1:], b"\n"))
-
-
-def _mended(value: Any) -> Any:
-    """The same JSON with well-formed text."""
-    match value:
-        case str():
-            return well_formed(value)
-        case dict():
-            items = cast("dict[str, Any]", value).items()
-            return {_mended(key): _mended(item) for key, item in items}
-        case list() | tuple():
-            return [_mended(item) for item in cast("list[Any]", value)]
-        case _:
-            return value
 
 
 def decode(line: bytes) -> Envelope:

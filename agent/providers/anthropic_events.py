@@ -58,7 +58,7 @@ class MessagesReader:
         if self._finished or event.data == b"[DONE]":
             return ()
         try:
-            data = table(decoded(event.data))
+            data = table(decoded(event.data, cut=True))
         except Unreadable as error:
             raise failure(
                 FailureKind.TRANSPORT, "an event of the stream is not readable", who=self._who

@@ -14,6 +14,7 @@ import msgspec
 
 from gatewright.agent.errors import FailureKind, ModelLoading, ProviderError, UnknownModel
 from gatewright.agent.providers.foreign import Unreadable, decoded, rows, table, text
+from gatewright.agent.well_formed import well_formed, well_formed_json
 
 _LONGEST = 400
 _FAULTS = 5
@@ -131,7 +132,7 @@ def _special(
     if (
         status == 404
         and tried is not None
-        and " ".join(message.split()).strip(" .").lower() in _NO_PAGE
+        and " ".join(well_formed(message).split()).strip(" .").lower() in _NO_PAGE
     ):
         return ProviderError(FailureKind.REFUSED, tried.nothing(who), status=404)
     if status in (403, 451) and (_REGION.search(message) or _REGION_CODE in codes):
@@ -145,7 +146,7 @@ def _special(
 
 def _said(message: str) -> str:
     """A server's words as the end of a sentence."""
-    said = _SECRET.sub("[key]", " ".join(message.split()))
+    said = _SECRET.sub("[key]", " ".join(well_formed(message).split()))
     if len(said) > _LONGEST:
         said = f"{said[:_LONGEST]}…"
     text = f": {said}" if said else "."
@@ -154,7 +155,7 @@ def _said(message: str) -> str:
 
 def failure_in_stream(error: object, *, who: str = "The model server") -> ProviderError:
     """The failure an error object in the middle of a stream stands for."""
-    message, codes = _read(msgspec.json.encode(error))
+    message, codes = _read(msgspec.json.encode(well_formed_json(error)))
     status = next((int(code) for code in codes if code.isdigit()), 0)
     return failure(_kind(status, codes, message), message, who=who, status=status)
 

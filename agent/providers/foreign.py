@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, cast
 
 import msgspec
 
 from gatewright.agent.settings.depth import DEEPEST, nested_deeply
+from gatewright.agent.well_formed import well_formed_json
 from gatewright.tools.protocol import JsonObject
 
 _DECODE = msgspec.json.Decoder().decode
@@ -16,16 +18,38 @@ class Unreadable(ValueError):
     """No JSON, or nested deeper than anybody who reads it later can follow."""
 
 
-def decoded(data: bytes | str) -> Any:
-    """What a server's JSON holds. Raises Unreadable."""
+def decoded(data: bytes | str, *, cut: bool = False) -> Any:
+    """What a server's JSON holds, well-formed. Raises Unreadable.
+
+    Halves of characters stay where the JSON is a piece of something `cut` anywhere.
+    """
+    halves = False
     try:
         value = _DECODE(data)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        raise Unreadable(str(error) or "nested too deeply") from error
+        value = _with_halves(data, error)
+        halves = True
     brackets = _count(data)
     if brackets > DEEPEST and nested_deeply(value):
         raise Unreadable("nested too deeply")
-    return value
+    return well_formed_json(value) if halves and not cut else value
+
+
+def _with_halves(data: bytes | str, error: Exception) -> Any:
+    """JSON may hold halves of characters, and only one decoder takes them. Raises Unreadable."""
+    raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
+    if re.search(rb"\\u[dD][89a-fA-F]|\xed[\xa0-\xbf]", raw) is None:
+        raise Unreadable(str(error) or "nested too deeply") from error
+    import json  # noqa: PLC0415  lazy: 3 ms, for what hardly any server sends
+
+    try:
+        return json.loads(raw.decode("utf-8", "surrogatepass"), parse_constant=_no_constant)
+    except (ValueError, RecursionError) as worse:
+        raise Unreadable(str(worse) or "nested too deeply") from worse
+
+
+def _no_constant(name: str) -> Any:
+    raise Unreadable(f"{name} is no JSON")
 
 
 def _count(data: bytes | str) -> int:

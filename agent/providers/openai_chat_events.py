@@ -59,7 +59,7 @@ class ChatReader:
         if event.data.strip() == b"[DONE]":
             return self._finish()
         try:
-            data = table(decoded(event.data))
+            data = table(decoded(event.data, cut=True))
         except Unreadable as error:
             raise failure(
                 FailureKind.TRANSPORT, "an event of the stream is not readable", who=self._who
