@@ -1,4 +1,5 @@
-"""What holds for every test: no keys of the person who runs it, and no network but loopback."""
+"""What holds for every test: no keys and no files of the person who runs it, and no network but
+loopback."""
 
 from __future__ import annotations
 
@@ -12,17 +13,19 @@ import pytest
 
 from tests.e2e.program import Program
 
-OWN = ("ANTHROPIC_", "OPENAI_", "GATEWRIGHT_", "CLAUDE_")
+OWN = ("ANTHROPIC_", "OPENAI_", "GATEWRIGHT_", "CLAUDE_", "XDG_")
 LOOPBACK = ("127.", "::1", "localhost")
 
 
 @pytest.fixture(autouse=True, scope="session")
-def _nobodys_environment() -> Iterator[None]:
-    """A key in the environment must neither be used nor make a test pass."""
+def _nobodys_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A key in the environment, or a rule below the home, must neither count nor make a test
+    pass: the home is an empty directory."""
     kept = dict(os.environ)
     for name in kept:
         if name.startswith(OWN):
             del os.environ[name]
+    os.environ["HOME"] = str(tmp_path_factory.mktemp("nobodys-home"))
     yield
     os.environ.update(kept)
 

@@ -1,0 +1,45 @@
+"""The suite sees nothing that lies in the home of the person who runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PROBE = """
+from gatewright.agent.options import LaunchOptions
+from gatewright.agent.surroundings import survey
+import os
+
+
+def test_nothing_is_denied(tmp_path):
+    options = LaunchOptions(cwd=str(tmp_path))
+    loaded = survey(options, os.environ, interactive=False).loaded
+    assert not [rule for rules in loaded.named_rules.values() for rule in rules.deny]
+"""
+
+
+def test_a_rule_in_the_persons_home_counts_in_no_test(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    for folder in (".claude", ".gatewright"):
+        file = home / folder / "settings.json"
+        file.parent.mkdir(parents=True)
+        file.write_text(json.dumps({"permissions": {"deny": ["Bash"]}}), encoding="utf-8")
+    probe = tmp_path / "test_probe.py"
+    probe.write_text(PROBE, encoding="utf-8")
+    suite = ["-m", "pytest", "-q", "-p", "no:cacheprovider", f"--rootdir={ROOT}"]
+    results: list[int] = []
+    for more in (["-p", "tests.conftest"], []):
+        done = subprocess.run(
+            [sys.executable, *suite, "-c", str(ROOT / "pyproject.toml"), *more, str(probe)],
+            cwd=ROOT,
+            env={**os.environ, "HOME": str(home)},
+            capture_output=True,
+            timeout=20,
+            check=False,
+        )
+        results.append(done.returncode)
+    assert results == [0, 1], "the planted rule counts without the suite's own home, and only then"
