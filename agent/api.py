@@ -16,11 +16,11 @@ import msgspec
 
 from gatewright.agent.build import open_session
 from gatewright.agent.errors import GatewrightError
-from gatewright.agent.events import AnyEvent, Asked, AssistantMessage, TurnEnded
 from gatewright.agent.frontends.turn import Follower, shape_of, text_of
-from gatewright.agent.options import LaunchOptions
-from gatewright.agent.session import Session
-from gatewright.agent.stop import Stop
+from gatewright.agent.launch.options import LaunchOptions
+from gatewright.agent.record.events import AnyEvent, Asked, AssistantMessage, TurnEnded
+from gatewright.agent.session.session import Session
+from gatewright.agent.turn.stop import Stop
 from gatewright.tools.interact import Answer, Ask
 
 Consent: TypeAlias = Callable[[Ask], Awaitable[Answer]]

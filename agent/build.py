@@ -14,19 +14,26 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from gatewright.agent import trusting, wire
-from gatewright.agent.attachments import AttachPorts
-from gatewright.agent.attending import AboutMemory, Attending
-from gatewright.agent.base import CLOCK, Base, announce, open_base
-from gatewright.agent.beside import Beside, open_namer, small_model
-from gatewright.agent.briefing import Briefing, places_of
 from gatewright.agent.commands.core import built_in
-from gatewright.agent.commands.permission_book import PermissionBook
 from gatewright.agent.commands.registry import Commands
+from gatewright.agent.commands.rule_editor import PermissionBook
 from gatewright.agent.commands.sandbox import sandbox_command
 from gatewright.agent.compact.state import Remains
+from gatewright.agent.context.attachments import AttachPorts
+from gatewright.agent.context.briefing import Briefing, places_of
+from gatewright.agent.context.file_judge import pictures, readable_by
+from gatewright.agent.context.file_notices import Noticing
+from gatewright.agent.context.input_context import AboutMemory, Attending
+from gatewright.agent.context.instruction_files import MemoryBook
 from gatewright.agent.errors import GatewrightError, SettingsError
-from gatewright.agent.events import (
+from gatewright.agent.launch.options import LaunchOptions
+from gatewright.agent.launch.preload import import_all
+from gatewright.agent.models.choices import ModelBook
+from gatewright.agent.models.opener import ModelOpener, wanted_model
+from gatewright.agent.models.short_answer import PageReader
+from gatewright.agent.providers.retry import Backoff, RetryPolicy
+from gatewright.agent.record import codec as wire
+from gatewright.agent.record.events import (
     AnyEvent,
     Cleared,
     Decided,
@@ -37,53 +44,52 @@ from gatewright.agent.events import (
     TurnStarted,
     Unconfined,
 )
-from gatewright.agent.housekeeping import Housekeeping, cleaning
-from gatewright.agent.hub import Hub
-from gatewright.agent.live import LiveSettings, starting
-from gatewright.agent.looking import pictures, readable_by
-from gatewright.agent.memory_book import MemoryBook
-from gatewright.agent.model_book import ModelBook
-from gatewright.agent.noticing import Noticing
-from gatewright.agent.opening import ModelOpener, wanted_model
-from gatewright.agent.options import LaunchOptions
-from gatewright.agent.parts import CallPorts, Parts
-from gatewright.agent.planning import SessionPlanning, plan_file
-from gatewright.agent.policing import command_sandbox, own_of, policy_config, start_mode
-from gatewright.agent.preload import import_all
-from gatewright.agent.printable import escaped
-from gatewright.agent.providers.retry import Backoff, RetryPolicy
-from gatewright.agent.redact import Redactor
-from gatewright.agent.session import Session
+from gatewright.agent.record.hub import Hub
+from gatewright.agent.record.spending import Spending
+from gatewright.agent.session.base import CLOCK, Base, announce, open_base
+from gatewright.agent.session.beside import Beside, open_namer, small_model
+from gatewright.agent.session.housekeeping import Housekeeping, cleaning
+from gatewright.agent.session.parts import CallPorts, Parts
+from gatewright.agent.session.planning import SessionPlanning, plan_file
+from gatewright.agent.session.session import Session
+from gatewright.agent.session.status_facts import open_status
+from gatewright.agent.settings import trust_question as trusting
 from gatewright.agent.settings.grants import GrantStore
+from gatewright.agent.settings.live_settings import LiveSettings, starting
+from gatewright.agent.settings.overview import SettingsBook
 from gatewright.agent.settings.paths import own_home
+from gatewright.agent.settings.policy_settings import (
+    command_sandbox,
+    own_of,
+    policy_config,
+    start_mode,
+)
 from gatewright.agent.settings.trust import TrustStore
-from gatewright.agent.settings_book import SettingsBook
-from gatewright.agent.short_answer import PageReader
-from gatewright.agent.spending import Spending
-from gatewright.agent.status_book import open_status
-from gatewright.agent.surroundings import Surroundings, survey
+from gatewright.agent.settings.workspace import Surroundings, survey
+from gatewright.agent.text.printable import escaped
+from gatewright.agent.text.redact import Redactor
 from gatewright.agent.transcript.writer import TranscriptLock, TranscriptWriter
 from gatewright.agent.version import VERSION
 from gatewright.permissions.decision import DecisionRecord
 from gatewright.permissions.gated import GatePorts, gated
 from gatewright.permissions.policy import Policy
 from gatewright.permissions.sandbox.commands import CommandSandbox
+from gatewright.permissions.sandbox.disk.receipts import recovered
 from gatewright.permissions.sandbox.ourselves import Ourselves
-from gatewright.permissions.sandbox.receipts import recovered
 from gatewright.permissions.world import git_dirty, git_keeps
-from gatewright.tools.fs import ReadLedger
-from gatewright.tools.proc import spawn
+from gatewright.tools.files.fs import ReadLedger
 from gatewright.tools.protocol import Asker, Hit, ToolContext, ToolFailure, ToolSpec
 from gatewright.tools.registry import BuiltinTools
-from gatewright.tools.sweep import sweep_abandoned
+from gatewright.tools.shell.proc import spawn
+from gatewright.tools.shell.sweep import sweep_abandoned
 
 RETRY = RetryPolicy()
 FIRST_CALL = (  # 140 ms to judge and run it, imported while the model still writes it
-    "gatewright.permissions.shell_call",
-    "gatewright.tools.bash",
-    "gatewright.tools.read",
-    "gatewright.tools.grep",
-    "gatewright.tools.edit",
+    "gatewright.permissions.calls.shell_call",
+    "gatewright.tools.shell.bash",
+    "gatewright.tools.files.read",
+    "gatewright.tools.search.grep",
+    "gatewright.tools.files.edit",
 )
 
 
@@ -367,7 +373,7 @@ class WebSearcher:
         self._around = around
 
     async def search(self, query: str, limit: int) -> Sequence[Hit]:
-        from gatewright.tools.search_services import service  # noqa: PLC0415  lazy: 60 ms
+        from gatewright.tools.web.search_services import service  # noqa: PLC0415  lazy: 60 ms
 
         around = self._around()
         web = around.settings.web

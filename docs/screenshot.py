@@ -16,8 +16,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from gatewright.agent.build import open_session
-from gatewright.agent.options import LaunchOptions
-from gatewright.agent.session import Session
+from gatewright.agent.launch.options import LaunchOptions
+from gatewright.agent.session.session import Session
 from gatewright.tui.app import AgentApp
 
 FOLDER = Path(__file__).parent

@@ -9,14 +9,15 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final, TypeVar, cast
 
-from gatewright.permissions import modes, tools_table
+from gatewright.permissions import modes
+from gatewright.permissions.calls.declared import declared_access
 from gatewright.permissions.context import Call, Context, HookWord, PlanEnforcement, Skips
 from gatewright.permissions.decide import decide
 from gatewright.permissions.decision import Allow, Ask, Decision, Deny
-from gatewright.permissions.declared import declared_access
 from gatewright.permissions.paths import Place, lexical
-from gatewright.permissions.patterns import Patterns
-from gatewright.permissions.rules import SOURCES, RuleTexts, rule_set
+from gatewright.permissions.rulebook import tools_table
+from gatewright.permissions.rulebook.patterns import Patterns
+from gatewright.permissions.rulebook.rules import SOURCES, RuleTexts, rule_set
 from gatewright.permissions.table_resolver import TableResolver
 
 ENFORCEMENTS: Final[tuple[PlanEnforcement, ...]] = ("strict", "delegate", "block")

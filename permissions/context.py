@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from gatewright.permissions.paths import Place, Resolver
-from gatewright.permissions.patterns import Patterns
-from gatewright.permissions.rules import RuleSet
+from gatewright.permissions.rulebook.patterns import Patterns
+from gatewright.permissions.rulebook.rules import RuleSet
 from gatewright.tools.access import Access
 
 HookWord: TypeAlias = Literal["", "allow", "ask", "deny"]

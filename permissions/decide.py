@@ -11,21 +11,21 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from gatewright.permissions import tools_table
-from gatewright.permissions.aspects import aspects, strictest
+from gatewright.permissions.calls.aspects import aspects, strictest
+from gatewright.permissions.calls.named_call import NamedCall
+from gatewright.permissions.calls.path_call import PathCall, is_plan_file
+from gatewright.permissions.calls.subject import Permit, Subject
+from gatewright.permissions.calls.web_call import WebCall
 from gatewright.permissions.context import Call, Context
 from gatewright.permissions.decision import Allow, Ask, Decision, Deny, Grant, Reason, Stage
 from gatewright.permissions.modes import MODES, Mode, effective
-from gatewright.permissions.named_call import NamedCall
-from gatewright.permissions.path_call import PathCall, is_plan_file
 from gatewright.permissions.paths import Paths
-from gatewright.permissions.rules import Rule, ShellForm, parse_rule
-from gatewright.permissions.subject import Permit, Subject
-from gatewright.permissions.tools_table import Family
-from gatewright.permissions.web_call import WebCall
+from gatewright.permissions.rulebook import tools_table
+from gatewright.permissions.rulebook.rules import Rule, ShellForm, parse_rule
+from gatewright.permissions.rulebook.tools_table import Family
 
 if TYPE_CHECKING:
-    from gatewright.permissions.shell_call import ShellCall
+    from gatewright.permissions.calls.shell_call import ShellCall
 
 FAILURES: Final = (
     ArithmeticError, AssertionError, AttributeError, ImportError, LookupError, MemoryError,
@@ -109,7 +109,7 @@ def subject_of(family: Family, call: Call, context: Context, paths: Paths) -> Su
     """By what the call declared; its name only says which rules are about it."""
     match family:
         case "shell":
-            from gatewright.permissions.shell_call import ShellCall  # noqa: PLC0415  lazy: 30 ms
+            from gatewright.permissions.calls.shell_call import ShellCall  # noqa: PLC0415  lazy: 30 ms
 
             return ShellCall(call, context, paths)
         case "web":
@@ -327,7 +327,7 @@ def _narrowed(inquiry: Inquiry, allow: Allow) -> Allow:
 def _shell(inquiry: Inquiry) -> ShellCall | None:
     if inquiry.subject.family != "shell":
         return None
-    from gatewright.permissions.shell_call import ShellCall  # noqa: PLC0415  lazy: 30 ms
+    from gatewright.permissions.calls.shell_call import ShellCall  # noqa: PLC0415  lazy: 30 ms
 
     return inquiry.subject if isinstance(inquiry.subject, ShellCall) else None
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from gatewright.permissions.aspects import strictest
+from gatewright.permissions.calls.aspects import strictest
 from gatewright.permissions.check import Unreadable, call_and_context, shown
 from gatewright.permissions.context import Call, Context
 from gatewright.permissions.decide import FAILURES, STAGES, Inquiry, failed, finish, inquiries
 from gatewright.permissions.decision import Allow, Ask, Decision, Deny
-from gatewright.permissions.tools_table import Family
+from gatewright.permissions.rulebook.tools_table import Family
 
 TITLES: Mapping[str, str] = {
     "hook_denies": "hooks",

@@ -24,9 +24,15 @@ from gatewright.permissions.decision import (
     Reason,
     Stage,
 )
-from gatewright.permissions.grants import options_for, question, refusal, repeated, with_kept
 from gatewright.permissions.policy import Policy
 from gatewright.permissions.recent import Judged
+from gatewright.permissions.rulebook.grants import (
+    options_for,
+    question,
+    refusal,
+    repeated,
+    with_kept,
+)
 from gatewright.permissions.sandbox.port import CLOSED, Commands, Offer, Opening
 from gatewright.permissions.world import (
     Dirty,

@@ -7,9 +7,9 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from gatewright.permissions.calls.searchable import searchable
 from gatewright.permissions.gate import Gate, GatePorts, Hopeless, Passed, Refused, Request
 from gatewright.permissions.policy import Policy
-from gatewright.permissions.searchable import searchable
 from gatewright.tools.access import Access, Where
 from gatewright.tools.executor import RawExecutor
 from gatewright.tools.protocol import (

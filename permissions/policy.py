@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gatewright.permissions import modes
-from gatewright.permissions.closed import with_closed
 from gatewright.permissions.context import Context, HookWord, PlanEnforcement, Skips
-from gatewright.permissions.known import remarks, unknown
 from gatewright.permissions.paths import Place, Resolver
-from gatewright.permissions.patterns import Patterns
 from gatewright.permissions.recent import Recent
-from gatewright.permissions.rules import (
+from gatewright.permissions.rulebook.known_tools import remarks, unknown
+from gatewright.permissions.rulebook.own_denials import with_closed
+from gatewright.permissions.rulebook.patterns import Patterns
+from gatewright.permissions.rulebook.rules import (
     SOURCES,
     Bare,
     Behavior,
@@ -35,9 +35,9 @@ from gatewright.tools.system.home import OwnHome
 
 if TYPE_CHECKING:  # only who looks at the rules needs them
     from gatewright.permissions.doubts import Doubt
-    from gatewright.permissions.listed import ListedRule
-    from gatewright.permissions.proposed import Proposed
     from gatewright.permissions.recent import Past
+    from gatewright.permissions.rulebook.listed import ListedRule
+    from gatewright.permissions.rulebook.proposed import Proposed
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +190,7 @@ class Policy:
 
     def wholly_denied(self, tool: str) -> bool:
         """A deny rule forbids the tool whatever it is asked to do."""
-        from gatewright.permissions.subject import covers_tool  # noqa: PLC0415  lazy: with a call
+        from gatewright.permissions.calls.subject import covers_tool  # noqa: PLC0415  lazy: with a call
 
         bare = (rule for rule in self.rules().deny if isinstance(rule.form, Bare))
         return any(covers_tool(rule, tool) for rule in bare)
@@ -254,7 +254,7 @@ class Policy:
         )
         blocks: list[Block] = [Table(("behavior", "rule", "source"), tuple(rows))]
         blocks.extend(Text(problem, "warning") for problem in self.problems)
-        from gatewright.permissions.shadowed import sentence, shadows  # noqa: PLC0415  lazy: 20 ms
+        from gatewright.permissions.rulebook.shadowed import sentence, shadows  # noqa: PLC0415  lazy: 20 ms
 
         blocks.extend(Text(sentence(*pair), "warning") for pair in shadows(self.rules()))
         blocks.append(Table(("directory", "why"), tuple(self._directories())))
@@ -270,14 +270,14 @@ class Policy:
         return self.recent.why(number)
 
     def listed(self) -> list[ListedRule]:
-        from gatewright.permissions.listed import listed  # noqa: PLC0415  only to look at them
+        from gatewright.permissions.rulebook.listed import listed  # noqa: PLC0415  only to look at them
 
         trusted, auto = self._config.trusted, self._mode == "auto"
         return listed(self._texts(), self.rules(), self.place, trusted=trusted, auto=auto)
 
     def proposed(self, behavior: str, rule: str) -> Proposed:
         """What a rule would be about, tried on the last calls; never raises for its text."""
-        from gatewright.permissions import proposed as new  # noqa: PLC0415  only while typing
+        from gatewright.permissions.rulebook import proposed as new  # noqa: PLC0415  only while typing
 
         standing = new.Standing(self.place, self.rules(), self.listed(), self.recent.judged())
         return new.proposed(_kind(behavior), rule, standing)

@@ -33,25 +33,25 @@ def test_the_tree_keeps_the_rule(rule: Rule) -> None:
 @pytest.mark.parametrize(
     ("path", "line"),
     [
-        ("tools/read.py", "from gatewright.permissions.decide import decide"),
-        ("tools/read.py", "import mcp"),
-        ("tools/read.py", "def late() -> None:\n    import textual"),
+        ("tools/files/read.py", "from gatewright.permissions.decide import decide"),
+        ("tools/files/read.py", "import mcp"),
+        ("tools/files/read.py", "def late() -> None:\n    import textual"),
         ("permissions/gate.py", "from gatewright.tools import bash"),
         ("permissions/gate.py", "import msgspec"),
         ("permissions/gate.py", "from gatewright.tools.executor import RawExecutor"),
-        ("mcp/source.py", "from gatewright.agent.events import Event"),
+        ("mcp/source.py", "from gatewright.agent.record.events import Event"),
         ("skills/tool.py", "from gatewright.mcp.source import Source"),
-        ("agent/loop.py", "from gatewright.permissions.gate import Gate"),
-        ("agent/loop.py", "import httpx2"),
-        ("agent/loop.py", "import pydantic"),
-        ("agent/loop.py", "from gatewright.tools.bash import Bash"),
-        ("tui/app.py", "from gatewright.agent.loop import run_turn"),
+        ("agent/turn/loop.py", "from gatewright.permissions.gate import Gate"),
+        ("agent/turn/loop.py", "import httpx2"),
+        ("agent/turn/loop.py", "import pydantic"),
+        ("agent/turn/loop.py", "from gatewright.tools.shell.bash import Bash"),
+        ("tui/app.py", "from gatewright.agent.turn.loop import run_turn"),
         ("tui/app.py", "import httpx2"),
-        ("tui/app.py", "NAME = 'gatewright.tools.bash:Bash'"),
+        ("tui/app.py", "NAME = 'gatewright.tools.shell.bash:Bash'"),
     ],
 )
 def test_a_planted_import_is_found(tmp_path: Path, path: str, line: str) -> None:
-    sources = plant(tmp_path, {path: line + "\n", "tools/bash.py": ""})
+    sources = plant(tmp_path, {path: line + "\n", "tools/shell/bash.py": ""})
     found = imports.forbidden_imports(sources)
     assert len(found) == 1
     assert found[0].startswith(f"{path}:")
@@ -62,7 +62,7 @@ def test_a_planted_import_is_found(tmp_path: Path, path: str, line: str) -> None
     ("path", "line"),
     [
         ("permissions/gated.py", "from gatewright.tools.executor import RawExecutor"),
-        ("agent/providers/anthropic.py", "import anthropic, httpx2"),
+        ("agent/providers/apis/anthropic.py", "import anthropic, httpx2"),
         ("agent/build.py", "from gatewright.tui.app import App"),
         ("mcp/connection.py", "from mcp import Client"),
         ("tui/app.py", "from textual.app import App"),
@@ -73,7 +73,9 @@ def test_what_the_table_allows_passes(tmp_path: Path, path: str, line: str) -> N
 
 
 def test_an_import_of_the_composition_root_is_found(tmp_path: Path) -> None:
-    sources = plant(tmp_path, {"agent/session.py": "from gatewright.agent.build import build\n"})
+    sources = plant(
+        tmp_path, {"agent/session/session.py": "from gatewright.agent.build import build\n"}
+    )
     assert len(imports.composition_imports(sources)) == 1
 
 
@@ -104,22 +106,30 @@ def test_a_second_executor_is_found(tmp_path: Path) -> None:
         "    async def facts(self, call, where): ...\n"
         "    async def execute(self, call, ctx): ...\n"
     )
-    assert gate.other_executors(plant(tmp_path, {"agent/toolrun.py": text}))
+    assert gate.other_executors(plant(tmp_path, {"agent/turn/tool_calls.py": text}))
 
 
 @pytest.mark.parametrize(
     ("rule", "path", "line"),
     [
-        (starts.starts_elsewhere, "agent/loop.py", "subprocess.run([program])"),
+        (starts.starts_elsewhere, "agent/turn/loop.py", "subprocess.run([program])"),
         (starts.starts_elsewhere, "tui/app.py", "await create_subprocess_exec(program)"),
-        (starts.bare_names, "tools/proc.py", "subprocess.Popen(['xclip', '-o'])"),
-        (starts.bare_names, "tui/clipboard.py", "asyncio.create_subprocess_exec(*('xclip', 'x'))"),
-        (starts.bare_names, "tools/grep.py", "ctx.spawn(SpawnRequest(argv=('rg', 'x'), cwd=cwd))"),
-        (starts.bare_names, "tools/proc.py", "os.system('/bin/true')"),
-        (starts.other_finders, "tools/rg.py", "shutil.which('rg')"),
-        (starts.other_finders, "tools/rg.py", "from shutil import which"),
-        (starts.other_gits, "agent/bug_report.py", "find('git', env)"),
-        (starts.other_gits, "tools/proc.py", "subprocess.run(['/usr/bin/git', 'status'])"),
+        (starts.bare_names, "tools/shell/proc.py", "subprocess.Popen(['xclip', '-o'])"),
+        (
+            starts.bare_names,
+            "tui/terminal/clipboard.py",
+            "asyncio.create_subprocess_exec(*('xclip', 'x'))",
+        ),
+        (
+            starts.bare_names,
+            "tools/search/grep.py",
+            "ctx.spawn(SpawnRequest(argv=('rg', 'x'), cwd=cwd))",
+        ),
+        (starts.bare_names, "tools/shell/proc.py", "os.system('/bin/true')"),
+        (starts.other_finders, "tools/search/rg.py", "shutil.which('rg')"),
+        (starts.other_finders, "tools/search/rg.py", "from shutil import which"),
+        (starts.other_gits, "agent/launch/bug_report.py", "find('git', env)"),
+        (starts.other_gits, "tools/shell/proc.py", "subprocess.run(['/usr/bin/git', 'status'])"),
     ],
 )
 def test_a_planted_start_is_found(tmp_path: Path, rule: Rule, path: str, line: str) -> None:

@@ -67,8 +67,8 @@ def test_contracts_name_every_folder_with_code() -> None:
 @pytest.mark.parametrize(
     ("path", "line", "contract"),
     [
-        ("tools/planted.py", "import gatewright.agent.hub", "layers"),
-        ("permissions/planted.py", "import gatewright.agent.hub", "layers"),
+        ("tools/planted.py", "import gatewright.agent.record.hub", "layers"),
+        ("permissions/planted.py", "import gatewright.agent.record.hub", "layers"),
         ("agent/planted.py", "import gatewright.tui.planted", "layers"),
         ("tools/planted.py", "import mcp", "sdk"),
         ("agent/planted.py", "import gatewright.permissions.planted", "injected"),

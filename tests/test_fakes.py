@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.agent.clock import Clock
-from gatewright.agent.events import Noticed, TextDelta
-from gatewright.agent.hub import Hub
+from gatewright.agent.record.clock import Clock
+from gatewright.agent.record.events import Noticed, TextDelta
+from gatewright.agent.record.hub import Hub
 from gatewright.tools.protocol import Spawn, SpawnRequest
 from tests.fakes.clock import FakeClock
 from tests.fakes.recorder import Recorder

@@ -10,8 +10,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PROBE = """
-from gatewright.agent.options import LaunchOptions
-from gatewright.agent.surroundings import survey
+from gatewright.agent.launch.options import LaunchOptions
+from gatewright.agent.settings.workspace import survey
 import os
 
 

@@ -48,7 +48,7 @@ def reported(code):
         json.dump(sorted(sys.modules), file)
     leave(code)
 os._exit = reported
-from gatewright.agent.main import main
+from gatewright.agent.launch.main import main
 reported(main())
 """
 
@@ -62,7 +62,7 @@ def on_ready(self):
         json.dump(sorted(sys.modules), file)
     os._exit(0)
 app.AgentApp.on_ready = on_ready
-from gatewright.agent.main import main
+from gatewright.agent.launch.main import main
 main()
 """
 
@@ -96,8 +96,12 @@ def test_version_loads_nothing(program: Program, tmp_path: Path) -> None:
         "importlib.metadata",
     }
     assert early(modules, unwanted) == []
-    ours = {name for name in modules if name.startswith("gatewright.") and name.count(".") == 2}
-    assert ours == {"gatewright.agent.main", "gatewright.agent.version"}
+    ours = {name for name in modules if name.startswith("gatewright.agent.")}
+    assert ours == {
+        "gatewright.agent.launch",
+        "gatewright.agent.launch.main",
+        "gatewright.agent.version",
+    }
 
 
 def test_a_printed_answer_needs_no_screen(program: Program, tmp_path: Path) -> None:
@@ -112,11 +116,12 @@ def test_the_first_frame_needs_only_the_screen(program: Program, tmp_path: Path)
         assert terminal.wait_exit() == 0, terminal.text()
     modules = set(json.loads(report.read_text(encoding="utf-8")))
     assert "gatewright.tui.app" in modules
-    assert early(modules, HEAVY | {"gatewright.agent.build", "gatewright.agent.cli"}) == []
+    assert early(modules, HEAVY | {"gatewright.agent.build", "gatewright.agent.launch.cli"}) == []
 
 
 @pytest.mark.parametrize(
-    "module", ["agent.events", "agent.session", "permissions.decide", "tools.protocol"]
+    "module",
+    ["agent.record.events", "agent.session.session", "permissions.decide", "tools.protocol"],
 )
 def test_a_contract_is_cheap(module: str) -> None:
     code = f"import gatewright.{module}, sys; print(*sys.modules)"

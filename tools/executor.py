@@ -16,7 +16,6 @@ import msgspec
 
 from gatewright.tools.abilities import Foreseeing, KeyedForLoops
 from gatewright.tools.access import Effect, Where
-from gatewright.tools.output import capped
 from gatewright.tools.protocol import (
     INVALID,
     Facts,
@@ -29,6 +28,7 @@ from gatewright.tools.protocol import (
     ToolResult,
     ToolSource,
 )
+from gatewright.tools.shell.output import capped
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

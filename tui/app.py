@@ -24,35 +24,35 @@ from textual.screen import Screen
 
 from gatewright.agent.commands.outcome import Panel, Switch
 from gatewright.agent.errors import GatewrightError
-from gatewright.agent.events import Envelope, Rewound, TurnEnded
+from gatewright.agent.record.events import Envelope, Rewound, TurnEnded
 from gatewright.tools.system.signals import ENDING, Hearing
-from gatewright.tui.clipboard import copy_locally
-from gatewright.tui.colourless import Colourless
+from gatewright.tui.event_pump import pump
 from gatewright.tui.farewell import farewell, unsaved
-from gatewright.tui.look import Look
-from gatewright.tui.notify import Attention, ways_in
-from gatewright.tui.palette_file import read_palettes
 from gatewright.tui.picker import Picking
 from gatewright.tui.prompt.editor import Edited, Editor
 from gatewright.tui.prompt.files import Files
 from gatewright.tui.prompt.history import History
 from gatewright.tui.prompt.menu import Choice
 from gatewright.tui.prompt.vim.machine import Machine
-from gatewright.tui.pump import pump
 from gatewright.tui.reduce import add, reduce, settle
 from gatewright.tui.resuming import OpenSession, Resuming, chosen
 from gatewright.tui.screens.repl import Repl
+from gatewright.tui.session_calls import Talk
 from gatewright.tui.state import MAIN, Appended, Change, Emptied, Patched, View
-from gatewright.tui.status_command import for_screen
+from gatewright.tui.status.status_command import for_screen
+from gatewright.tui.style.look import Look
+from gatewright.tui.style.palette_file import read_palettes
+from gatewright.tui.style.theme import ANSI, DEFAULT, Palette, textual_theme
 from gatewright.tui.switching import Switching
-from gatewright.tui.talk import Talk
-from gatewright.tui.terminal import ScreenDriver, prepare
-from gatewright.tui.theme import ANSI, DEFAULT, Palette, textual_theme
+from gatewright.tui.terminal.clipboard import copy_locally
+from gatewright.tui.terminal.colourless import Colourless
+from gatewright.tui.terminal.notify import Attention, ways_in
+from gatewright.tui.terminal.terminal import ScreenDriver, prepare
 from gatewright.tui.transcript.items import Item, Prose, Said
 
 if TYPE_CHECKING:
-    from gatewright.agent.hub import Subscription
-    from gatewright.agent.session import Session  # 25 ms: the screen is there before the core
+    from gatewright.agent.record.hub import Subscription
+    from gatewright.agent.session.session import Session  # 25 ms: the core comes behind the screen
     from gatewright.agent.settings.schema import Ui
 
 log = logging.getLogger(__name__)

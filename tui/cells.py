@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from rich.cells import cell_len, split_graphemes
 
-from gatewright.agent.marks import SPACING
+from gatewright.agent.text.combining_marks import SPACING
 
 _SPACING = re.compile(f"[{SPACING}]")
 LOOK = 12  # characters looked at for each cell that is wanted; more only of joined pictures

@@ -22,17 +22,17 @@ from gatewright.agent.commands.registry import Command, CommandContext, Commands
 from gatewright.agent.commands.tasks import Tasks
 from gatewright.agent.errors import GatewrightError
 from gatewright.tools.blocks import Block, Table, Text
-from gatewright.tui.diff_panel import DiffScreen, open_diffs
 from gatewright.tui.keys import KEYS
 from gatewright.tui.panels.checks import ChecksView
 from gatewright.tui.panels.config import ConfigView
+from gatewright.tui.panels.diff_panel import DiffScreen, open_diffs
 from gatewright.tui.panels.rules import RulesView
 from gatewright.tui.panels.sheet import Sheet, View
+from gatewright.tui.panels.tasks_panel import open_tasks
 from gatewright.tui.picker import Picking
 from gatewright.tui.prompt.menu import Choice
 from gatewright.tui.resuming import choices_of
-from gatewright.tui.tasks_panel import open_tasks
-from gatewright.tui.theme import Palette
+from gatewright.tui.style.theme import Palette
 
 if TYPE_CHECKING:
     from gatewright.agent.commands.panels import SettingsBook

@@ -31,16 +31,16 @@ from gatewright.tui.ask.question import Laid, Marks
 from gatewright.tui.blocks.pieces import Cutter
 from gatewright.tui.farewell import farewell
 from gatewright.tui.line import Line, clip
-from gatewright.tui.look import Look
-from gatewright.tui.notify import notification_sequence, title_sequence
 from gatewright.tui.prompt.menu import Choice, choice_row
 from gatewright.tui.rows import Rows
-from gatewright.tui.sgr import lines
 from gatewright.tui.state import MAIN, Pending, View
-from gatewright.tui.status import OWN_ROWS, own_row, status_row
+from gatewright.tui.status.status import OWN_ROWS, own_row, status_row
+from gatewright.tui.status.waiting import agent_rows, queue_rows
+from gatewright.tui.style.look import Look
+from gatewright.tui.terminal.notify import notification_sequence, title_sequence
+from gatewright.tui.terminal.sgr import lines
 from gatewright.tui.transcript.draw import chunks_of, piece_chunk
 from gatewright.tui.transcript.items import Item, Note, Prose, Said, Shown, Thought, ToolRun
-from gatewright.tui.waiting import agent_rows, queue_rows
 
 WIDTH = 100
 ROOM = 100_000  # rows a question may take: nothing of it is scrolled away

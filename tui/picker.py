@@ -14,12 +14,12 @@ from textual.message import Message
 
 from gatewright.tui import cells
 from gatewright.tui.line import BLANK, Line, Span, indent, line, wrap
-from gatewright.tui.look import Look
 from gatewright.tui.panels.sheet import foot
 from gatewright.tui.prompt.match import best
 from gatewright.tui.prompt.menu import Choice, choice_row
 from gatewright.tui.rows import Rows
 from gatewright.tui.sanitize import one_line
+from gatewright.tui.style.look import Look
 
 SHOWN = 10
 LOW = 16  # below so many rows nothing is left blank

@@ -10,8 +10,8 @@ from typing import TypeAlias, assert_never
 
 from msgspec.structs import replace
 
-from gatewright.agent import events as ev
-from gatewright.agent.messages import AssistantPart, TextPart, ThinkingPart
+from gatewright.agent.record import events as ev
+from gatewright.agent.record.messages import AssistantPart, TextPart, ThinkingPart
 from gatewright.tools.protocol import Content, DocumentContent, ImageContent, TextContent
 from gatewright.tui.state import (
     MAIN,

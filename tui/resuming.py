@@ -14,7 +14,9 @@ from gatewright.tui.picker import Picking
 from gatewright.tui.prompt.menu import Choice
 
 if TYPE_CHECKING:
-    from gatewright.agent.session import Session  # 25 ms: the screen is there before the core
+    from gatewright.agent.session.session import (
+        Session,  # 25 ms: the screen is there before the core
+    )
 
 OpenSession: TypeAlias = "Callable[[], Awaitable[Session]]"
 Others: TypeAlias = "Callable[[Switch], Awaitable[Session]]"

@@ -7,7 +7,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from gatewright.tui.line import Line
-from gatewright.tui.look import Look
+from gatewright.tui.style.look import Look
 
 
 class Rows(Widget, can_focus=False):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from gatewright.agent.printable import BLANKS, counted, visible
+from gatewright.agent.text.printable import BLANKS, counted, visible
 
 __all__ = ["Stripper", "one_line", "stripped", "visible"]
 

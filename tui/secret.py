@@ -11,11 +11,11 @@ from textual.message import Message
 
 from gatewright.agent.commands.outcome import Secret
 from gatewright.tui.line import BLANK, Line, Span, indent, line, wrap
-from gatewright.tui.look import Look
 from gatewright.tui.panels.sheet import foot
 from gatewright.tui.picker import LOW
 from gatewright.tui.rows import Rows
 from gatewright.tui.sanitize import one_line
+from gatewright.tui.style.look import Look
 
 SHOWN = 24  # dots at most: the length of a key is nobody's business
 LIMIT = 8192

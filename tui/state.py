@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from gatewright.agent.messages import Usage
+from gatewright.agent.record.messages import Usage
 from gatewright.tools.interact import Ask
 from gatewright.tui.transcript.items import Item, Prose, Thought, ToolRun
 

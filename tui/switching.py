@@ -15,11 +15,13 @@ from gatewright.agent.errors import GatewrightError
 from gatewright.tui.picker import Picking
 from gatewright.tui.prompt.menu import Choice
 from gatewright.tui.resuming import Others
-from gatewright.tui.talk import Talk
+from gatewright.tui.session_calls import Talk
 
 if TYPE_CHECKING:
-    from gatewright.agent.hub import Subscription
-    from gatewright.agent.session import Session  # 25 ms: the screen is there before the core
+    from gatewright.agent.record.hub import Subscription
+    from gatewright.agent.session.session import (
+        Session,  # 25 ms: the screen is there before the core
+    )
 
 OWN_COMMAND = "Your own command still runs. Esc stops it; then switch again."
 

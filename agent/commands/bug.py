@@ -25,7 +25,7 @@ async def bug(args: str, context: CommandContext) -> Outcome:
     book = context.settings
     if book is None:
         return Say.text(NO_BOOK, "warning")
-    from gatewright.agent.bug_report import Told, write_report  # noqa: PLC0415  only when asked for
+    from gatewright.agent.launch.bug_report import Told, write_report  # noqa: PLC0415  only when asked for
 
     told = Told(said=args, model=context.model, mode=context.modes.current())
     try:

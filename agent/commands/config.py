@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gatewright.agent.commands.keeping_places import SESSION, Shelf
 from gatewright.agent.commands.outcome import Change, Outcome, Panel, Say, SetMode
 from gatewright.agent.commands.panels import RulesPanel
 from gatewright.agent.commands.registry import Command, CommandContext
-from gatewright.agent.commands.shelves import SESSION, Shelf
 from gatewright.agent.errors import GatewrightError
 from gatewright.tools.blocks import Table, Text
 

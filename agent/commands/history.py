@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from gatewright.agent.commands import goto
+from gatewright.agent.commands import session_switch as goto
 from gatewright.agent.commands.outcome import Outcome, Panel, Say
 from gatewright.agent.commands.registry import Command, CommandContext
 from gatewright.agent.compact.estimate import text_tokens, turns_tokens
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.history.plan import Step
-from gatewright.agent.past import Past
-from gatewright.agent.rewind import Gone, Point, What
+from gatewright.agent.session.history_actions import Past
+from gatewright.agent.session.rewind import Gone, Point, What
 from gatewright.tools.blocks import Block, Table, Text
 
 SHOWN = 20

@@ -7,7 +7,7 @@ import asyncio
 from gatewright.agent.commands.outcome import Outcome, Say
 from gatewright.agent.commands.registry import Command, CommandContext
 from gatewright.agent.errors import GatewrightError
-from gatewright.agent.settings_book import SettingsBook
+from gatewright.agent.settings.overview import SettingsBook
 
 NO_BOOK = "This session knows no settings."
 USAGE = "Usage: /import shows what can be copied of Claude Code's settings; /import claude does it."

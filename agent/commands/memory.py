@@ -7,8 +7,8 @@ from pathlib import Path
 
 from gatewright.agent.commands.outcome import Outcome, Panel, Say, Submit
 from gatewright.agent.commands.registry import Command, CommandContext
+from gatewright.agent.context.instruction_files import MemoryBook
 from gatewright.agent.errors import GatewrightError
-from gatewright.agent.memory_book import MemoryBook
 from gatewright.tools.blocks import Block, Table, Text
 
 NO_MEMORY = "This session reads no instruction files."
@@ -87,7 +87,7 @@ async def init(args: str, context: CommandContext) -> Outcome:
         if exists
         else "There is none yet."
     )
-    path = Path(__file__).parent.parent / "prompt" / "init.md"
+    path = Path(__file__).parent.parent / "context" / "prompt" / "init.md"
     text = path.read_text(encoding="utf-8").replace("{existing}", existing)
     if args:
         text += f"\nThe person adds: {args}\n"

@@ -16,7 +16,7 @@ from gatewright.agent.commands.outcome import (
 )
 from gatewright.agent.commands.registry import Command, CommandContext
 from gatewright.agent.errors import GatewrightError
-from gatewright.agent.model_book import KeyPlace, ModelBook
+from gatewright.agent.models.choices import KeyPlace, ModelBook
 from gatewright.agent.providers.catalog import LADDER, ModelFacts
 from gatewright.tools.blocks import Table, Text
 

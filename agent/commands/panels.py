@@ -13,8 +13,8 @@ import msgspec
 from gatewright.agent.commands.outcome import Panel
 
 if TYPE_CHECKING:
-    from gatewright.agent.commands.permission_book import PermissionBook
-    from gatewright.agent.settings_book import SettingsBook as SettingsBook  # panels name it
+    from gatewright.agent.commands.rule_editor import PermissionBook
+    from gatewright.agent.settings.overview import SettingsBook as SettingsBook  # panels name it
 
 Undo: TypeAlias = Callable[[], Awaitable[str]]
 OptionKind: TypeAlias = Literal["switch", "choice", "number", "text", "list"]

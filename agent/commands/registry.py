@@ -13,12 +13,12 @@ from gatewright.agent.commands.outcome import Outcome, Say
 from gatewright.tools.blocks import Block
 
 if TYPE_CHECKING:
-    from gatewright.agent.commands.permission_book import PermissionBook
-    from gatewright.agent.jobs import SessionJobs
-    from gatewright.agent.memory_book import MemoryBook
-    from gatewright.agent.model_book import ModelBook
-    from gatewright.agent.past import Past
-    from gatewright.agent.settings_book import SettingsBook
+    from gatewright.agent.commands.rule_editor import PermissionBook
+    from gatewright.agent.context.instruction_files import MemoryBook
+    from gatewright.agent.models.choices import ModelBook
+    from gatewright.agent.session.history_actions import Past
+    from gatewright.agent.session.jobs import SessionJobs
+    from gatewright.agent.settings.overview import SettingsBook
 
 
 class RuleBook(Protocol):

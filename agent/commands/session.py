@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gatewright.agent.commands.goto import anew
 from gatewright.agent.commands.outcome import Change, ClearHistory, Outcome, Say
 from gatewright.agent.commands.registry import Command, CommandContext
+from gatewright.agent.commands.session_switch import anew
 from gatewright.tools.blocks import Table
 
 

@@ -8,7 +8,7 @@ from gatewright.agent.commands.outcome import Outcome, Say
 from gatewright.agent.commands.panels import ConfigPanel, DoctorPanel, SettingChanged
 from gatewright.agent.commands.registry import Command, CommandContext
 from gatewright.agent.errors import GatewrightError
-from gatewright.agent.settings_book import SettingsBook
+from gatewright.agent.settings.overview import SettingsBook
 from gatewright.tools.blocks import Block, Table, Text, Tone
 
 NO_BOOK = "This session knows no settings."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gatewright.agent.commands.outcome import Change, Outcome, Panel, Say, SetModel
 from gatewright.agent.commands.registry import Command, CommandContext
 from gatewright.agent.errors import GatewrightError
-from gatewright.agent.model_book import FIRST, ModelBook
+from gatewright.agent.models.choices import FIRST, ModelBook
 from gatewright.tools.blocks import Table, Text
 
 NONE = "This session knows no other models."

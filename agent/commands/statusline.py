@@ -8,7 +8,7 @@ import json
 from gatewright.agent.commands.outcome import Outcome, Say
 from gatewright.agent.commands.registry import Command, CommandContext
 from gatewright.agent.errors import GatewrightError
-from gatewright.agent.settings_book import Setting, SettingsBook
+from gatewright.agent.settings.overview import Setting, SettingsBook
 from gatewright.tools.blocks import Block, Table, Text
 
 KEY = "statusLine"

@@ -14,7 +14,7 @@ from gatewright.tools import blocks
 from gatewright.tools.blocks import Block, Output, Table, Text
 
 if TYPE_CHECKING:
-    from gatewright.agent.jobs import SessionJobs
+    from gatewright.agent.session.jobs import SessionJobs
 
 WIDTH = 60
 SHOWN = 20

@@ -10,7 +10,6 @@ from typing import Protocol
 
 import msgspec
 
-from gatewright.agent.clock import Clock
 from gatewright.agent.compact.budget import Budget
 from gatewright.agent.compact.estimate import (
     text_tokens,
@@ -20,13 +19,14 @@ from gatewright.agent.compact.estimate import (
 )
 from gatewright.agent.compact.keep import Kept, choose
 from gatewright.agent.compact.micro import old_results
-from gatewright.agent.compact.opening import fitting, opening
 from gatewright.agent.compact.summary import Wish, summarise
-from gatewright.agent.conversation import Conversation
+from gatewright.agent.compact.summary_head import fitting, opening
 from gatewright.agent.errors import FailureKind, GatewrightError, ProviderError
-from gatewright.agent.events import AnyEvent, Compacted, Noticed, ResultsCleared
-from gatewright.agent.messages import UserTurn
-from gatewright.agent.model import OpenModel
+from gatewright.agent.models.model import OpenModel
+from gatewright.agent.record.clock import Clock
+from gatewright.agent.record.conversation import Conversation
+from gatewright.agent.record.events import AnyEvent, Compacted, Noticed, ResultsCleared
+from gatewright.agent.record.messages import UserTurn
 from gatewright.tools.protocol import TextContent
 
 FAILURES = 3

@@ -12,7 +12,7 @@ from typing import assert_never
 
 import msgspec
 
-from gatewright.agent.messages import (
+from gatewright.agent.record.messages import (
     AssistantPart,
     AssistantTurn,
     CallPart,

@@ -9,9 +9,9 @@ import msgspec
 
 from gatewright.agent.compact.budget import Budget
 from gatewright.agent.compact.estimate import text_tokens, tool_tokens, turns_tokens
-from gatewright.agent.messages import AssistantTurn, ResultTurn, Turn, UserTurn
-from gatewright.agent.model import OpenModel
-from gatewright.agent.prompt.memory import INSTRUCTIONS
+from gatewright.agent.context.prompt.memory import INSTRUCTIONS
+from gatewright.agent.models.model import OpenModel
+from gatewright.agent.record.messages import AssistantTurn, ResultTurn, Turn, UserTurn
 from gatewright.tools.blocks import Block, Table, Text
 
 CELLS = 100

@@ -8,7 +8,7 @@ import msgspec
 
 from gatewright.agent.compact.budget import Budget
 from gatewright.agent.compact.estimate import text_tokens, turns_tokens
-from gatewright.agent.messages import AssistantTurn, ResultTurn, TextPart, Turn, UserTurn
+from gatewright.agent.record.messages import AssistantTurn, ResultTurn, TextPart, Turn, UserTurn
 from gatewright.tools.protocol import TextContent
 
 TEXTS = 5  # so many messages with words stay at least, while there is room

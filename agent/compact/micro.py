@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import msgspec
 
 from gatewright.agent.compact.estimate import content_tokens
-from gatewright.agent.messages import AssistantTurn, CallPart, ResultTurn, Turn
-from gatewright.agent.pairing import CLEARED_RESULT
+from gatewright.agent.record.messages import AssistantTurn, CallPart, ResultTurn, Turn
+from gatewright.agent.turn.valid_history import CLEARED_RESULT
 
 # What can be looked up again. Data: tools named here need not exist.
 CLEARABLE = frozenset({

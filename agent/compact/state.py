@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from gatewright.agent.compact.estimate import text_tokens
-from gatewright.agent.events import Carried
-from gatewright.agent.readable import Readable
+from gatewright.agent.context.readable import Readable
+from gatewright.agent.record.events import Carried
 from gatewright.tools.blocks import Todo, plain
 
 PLAN_LIMIT = 40_000  # characters

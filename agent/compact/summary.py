@@ -9,15 +9,15 @@ from pathlib import Path
 
 import msgspec
 
-from gatewright.agent.clock import Clock
 from gatewright.agent.compact.estimate import turns_tokens
 from gatewright.agent.compact.keep import rounds
 from gatewright.agent.errors import FailureKind, ProviderError
-from gatewright.agent.messages import AssistantTurn, TextPart, Turn, Usage, UserTurn
-from gatewright.agent.model import OpenModel
-from gatewright.agent.pairing import paired
+from gatewright.agent.models.model import OpenModel
 from gatewright.agent.providers.protocol import Request
-from gatewright.agent.stream import Assembly
+from gatewright.agent.record.clock import Clock
+from gatewright.agent.record.messages import AssistantTurn, TextPart, Turn, Usage, UserTurn
+from gatewright.agent.turn.answer_stream import Assembly
+from gatewright.agent.turn.valid_history import paired
 from gatewright.tools.protocol import TextContent
 
 SHRINKS = 3  # times old rounds are left out of a request that is too long itself

@@ -12,17 +12,17 @@ from collections.abc import Awaitable, Callable, Generator
 import msgspec
 
 from gatewright.agent.errors import GatewrightError
-from gatewright.agent.exits import Exit, UsageError, code_for
 from gatewright.agent.frontends import plain
 from gatewright.agent.frontends.interruption import Interruption
 from gatewright.agent.frontends.output import Output, went_away
-from gatewright.agent.frontends.said import command, no_command
+from gatewright.agent.frontends.slash_text import command, no_command
 from gatewright.agent.frontends.stdin import prompt_from
 from gatewright.agent.frontends.turn import Follower, tell
-from gatewright.agent.must_know import Told
-from gatewright.agent.options import LaunchOptions
-from gatewright.agent.printable import visible
-from gatewright.agent.session import Session
+from gatewright.agent.launch.exits import Exit, UsageError, code_for
+from gatewright.agent.launch.options import LaunchOptions
+from gatewright.agent.record.must_know import Told
+from gatewright.agent.session.session import Session
+from gatewright.agent.text.printable import visible
 
 CLOSE_LIMIT = 8.0  # seconds from the result to the exit, whatever hangs
 
@@ -111,7 +111,7 @@ class _Process:
                 return Exit.OK
             options = msgspec.structs.replace(options, prompt=said.text)
             return await plain.run(session, options, self._out, err, chatty=chatty)
-        from gatewright.agent.frontends import stream  # noqa: PLC0415  lazy: 3 ms
+        from gatewright.agent.frontends.sdk import stream  # noqa: PLC0415  lazy: 3 ms
 
         return await stream.run(session, options, self._out, err)
 

@@ -9,8 +9,8 @@ import signal
 from collections.abc import Generator
 from functools import partial
 
-from gatewright.agent.exits import Exit
-from gatewright.agent.session import Session
+from gatewright.agent.launch.exits import Exit
+from gatewright.agent.session.session import Session
 from gatewright.tools.system.signals import hearing
 
 SETTLE = 4.0  # seconds a turn has to stop its tools and record what happened

@@ -19,7 +19,13 @@ from typing import Any, Protocol, TextIO
 
 from gatewright.agent.commands.outcome import Panel, Quit, Say, Switch
 from gatewright.agent.errors import GatewrightError
-from gatewright.agent.events import (
+from gatewright.agent.frontends.reader import LineReader
+from gatewright.agent.frontends.sentences import Spoken, answer_from, recalled
+from gatewright.agent.frontends.turn import from_start
+from gatewright.agent.frontends.typed_messages import Drafts
+from gatewright.agent.launch.exits import Exit, code_for
+from gatewright.agent.launch.options import LaunchOptions
+from gatewright.agent.record.events import (
     Answered,
     Asked,
     Envelope,
@@ -27,15 +33,9 @@ from gatewright.agent.events import (
     TasksChanged,
     UserMessage,
 )
-from gatewright.agent.exits import Exit, code_for
-from gatewright.agent.frontends.reader import LineReader
-from gatewright.agent.frontends.spoken import Spoken, answer_from, recalled
-from gatewright.agent.frontends.turn import from_start
-from gatewright.agent.frontends.typed import Drafts
-from gatewright.agent.hub import Subscription
-from gatewright.agent.options import LaunchOptions
-from gatewright.agent.printable import visible
-from gatewright.agent.session import Session
+from gatewright.agent.record.hub import Subscription
+from gatewright.agent.session.session import Session
+from gatewright.agent.text.printable import visible
 from gatewright.tools.blocks import plain
 from gatewright.tools.interact import Answer, leaves
 from gatewright.tools.protocol import TextContent

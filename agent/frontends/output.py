@@ -8,7 +8,7 @@ import queue
 import threading
 from collections.abc import Callable
 
-from gatewright.agent.printable import visible
+from gatewright.agent.text.printable import visible
 
 FLUSH_LIMIT = 5.0
 

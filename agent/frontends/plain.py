@@ -2,17 +2,7 @@
 
 from __future__ import annotations
 
-from gatewright.agent.events import (
-    AnyEvent,
-    Asked,
-    AssistantMessage,
-    Envelope,
-    Noticed,
-    ToolFinished,
-    ToolStarted,
-    TurnEnded,
-)
-from gatewright.agent.exits import Exit, code_of
+from gatewright.agent.frontends.json_lines import Sink, encode
 from gatewright.agent.frontends.running import Running
 from gatewright.agent.frontends.turn import (
     CRASHED,
@@ -22,12 +12,22 @@ from gatewright.agent.frontends.turn import (
     shape_of,
     text_of,
 )
-from gatewright.agent.frontends.wire import Sink, encode
-from gatewright.agent.must_know import Told
-from gatewright.agent.options import LaunchOptions
-from gatewright.agent.printable import visible
-from gatewright.agent.session import Session
-from gatewright.agent.structured import Shape
+from gatewright.agent.launch.exits import Exit, code_of
+from gatewright.agent.launch.options import LaunchOptions
+from gatewright.agent.record.events import (
+    AnyEvent,
+    Asked,
+    AssistantMessage,
+    Envelope,
+    Noticed,
+    ToolFinished,
+    ToolStarted,
+    TurnEnded,
+)
+from gatewright.agent.record.must_know import Told
+from gatewright.agent.session.session import Session
+from gatewright.agent.text.printable import visible
+from gatewright.agent.turn.structured_answer import Shape
 from gatewright.tools.interact import Answer
 
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from gatewright.agent.exits import BadInput
+from gatewright.agent.launch.exits import BadInput
 
 CHUNK = 65536
 MAX_LINE = 64 * 1024 * 1024

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gatewright.agent.events import AnyEvent, ToolFinished, ToolStarted, TurnEnded
+from gatewright.agent.record.events import AnyEvent, ToolFinished, ToolStarted, TurnEnded
 
 LONGEST = 60
 

@@ -10,7 +10,7 @@ import select
 import stat
 from collections.abc import Callable, Mapping
 
-from gatewright.agent.exits import BadInput
+from gatewright.agent.launch.exits import BadInput
 
 GRACE = 0.2  # seconds in which a pipe that a client's library holds open must speak or end
 SILENCE = 3.0  # seconds after which the person is told what is waited for

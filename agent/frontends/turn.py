@@ -8,15 +8,15 @@ from typing import Any
 
 import msgspec
 
-from gatewright.agent.events import AssistantMessage, Envelope, SessionStarted, TurnEnded
-from gatewright.agent.frontends.wire import Sink
-from gatewright.agent.messages import TextPart
-from gatewright.agent.must_know import Told
-from gatewright.agent.options import LaunchOptions
-from gatewright.agent.printable import visible
-from gatewright.agent.session import Session
-from gatewright.agent.stop import Stop
-from gatewright.agent.structured import CORRECTION, Shape
+from gatewright.agent.frontends.json_lines import Sink
+from gatewright.agent.launch.options import LaunchOptions
+from gatewright.agent.record.events import AssistantMessage, Envelope, SessionStarted, TurnEnded
+from gatewright.agent.record.messages import TextPart
+from gatewright.agent.record.must_know import Told
+from gatewright.agent.session.session import Session
+from gatewright.agent.text.printable import visible
+from gatewright.agent.turn.stop import Stop
+from gatewright.agent.turn.structured_answer import CORRECTION, Shape
 from gatewright.tools.protocol import Content
 
 MAIN = "main"

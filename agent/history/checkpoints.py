@@ -10,7 +10,9 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
-from gatewright.agent.events import (
+from gatewright.agent.history.blobs import Blobs
+from gatewright.agent.history.shadow import Shadow
+from gatewright.agent.record.events import (
     AnyEvent,
     FileSaved,
     FileState,
@@ -19,8 +21,6 @@ from gatewright.agent.events import (
     TurnEnded,
     UserMessage,
 )
-from gatewright.agent.history.blobs import Blobs
-from gatewright.agent.history.shadow import Shadow
 from gatewright.tools.access import Access
 from gatewright.tools.system.exact import real_path
 

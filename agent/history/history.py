@@ -8,13 +8,13 @@ from pathlib import Path
 
 import msgspec
 
-from gatewright.agent.events import AnyEvent, TreeSaved
 from gatewright.agent.history.blobs import Blobs
 from gatewright.agent.history.checkpoints import Checkpoints
 from gatewright.agent.history.plan import Sources, Step, Target, steps, targets
 from gatewright.agent.history.restore import Restored, restore
 from gatewright.agent.history.shadow import Change, Shadow
 from gatewright.agent.history.worktree import WorkTree
+from gatewright.agent.record.events import AnyEvent, TreeSaved
 from gatewright.tools.system.git import Caller
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import msgspec
 
-from gatewright.agent.events import (
+from gatewright.agent.history.shadow import Change
+from gatewright.agent.record.events import (
     AnyEvent,
     FileSaved,
     FilesRestored,
@@ -17,7 +18,6 @@ from gatewright.agent.events import (
     Rewound,
     TreeSaved,
 )
-from gatewright.agent.history.shadow import Change
 from gatewright.tools.system.regular import NotRegular, open_regular
 
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import msgspec
 
-from gatewright.agent.events import FileState
 from gatewright.agent.history.blobs import Blobs
 from gatewright.agent.history.plan import Step
-from gatewright.agent.ids import new_id
+from gatewright.agent.record.events import FileState
+from gatewright.agent.record.ids import new_id
 
 
 class Restored(msgspec.Struct, frozen=True):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from gatewright.agent.providers.protocol import Piece, Request
-from gatewright.agent.providers.sse import Sse
+from gatewright.agent.providers.streams.sse import Sse
 from gatewright.tools.protocol import JsonObject
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import msgspec
 
-from gatewright.agent.messages import Usage
 from gatewright.agent.providers.settings import ModelSettings
+from gatewright.agent.record.messages import Usage
 
 _FILE = Path(__file__).with_name("catalog.json")
 _MILLION = 1_000_000

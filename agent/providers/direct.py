@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from gatewright.agent.errors import FailureKind, ProviderError
 from gatewright.agent.providers.api import Api
+from gatewright.agent.providers.carrier import HeaderSource, HttpWire
 from gatewright.agent.providers.catalog import ModelFacts
 from gatewright.agent.providers.errors import Tried
 from gatewright.agent.providers.presets import Endpoint
 from gatewright.agent.providers.protocol import Provider
-from gatewright.agent.providers.streamed import StreamedProvider
+from gatewright.agent.providers.streams.streamed import StreamedProvider
 from gatewright.agent.providers.transport.http import DirectTransport
 from gatewright.agent.providers.transport.port import Timeouts
-from gatewright.agent.providers.wire import HeaderSource, HttpWire
 
 if TYPE_CHECKING:
     from gatewright.agent.providers.keyhelper import KeyHelper
@@ -81,7 +81,7 @@ def header_source(server: Endpoint, env: Mapping[str, str]) -> HeaderSource:
 
 
 def stored_key(name: str, env: Mapping[str, str]) -> str:
-    from gatewright.agent.providers.keys import key_store  # noqa: PLC0415  lazy: 3 ms
+    from gatewright.agent.providers.stored_keys import key_store  # noqa: PLC0415  lazy: 3 ms
 
     return key_store(env).find(name)
 
@@ -90,17 +90,17 @@ def api_of(server: Endpoint, facts: Callable[[str], ModelFacts], spoken: str) ->
     """Only the API that is spoken is imported."""
     match spoken:
         case "anthropic":
-            from gatewright.agent.providers.anthropic import MessagesApi  # noqa: PLC0415  lazy: 2 ms
+            from gatewright.agent.providers.apis.anthropic import MessagesApi  # noqa: PLC0415  lazy: 2 ms
 
             return MessagesApi(server.name, facts, server.quirks)
         case "openai-responses":
-            from gatewright.agent.providers.openai_responses import (  # noqa: PLC0415  lazy: 2 ms
+            from gatewright.agent.providers.apis.openai_responses import (  # noqa: PLC0415  lazy: 2 ms
                 ResponsesApi,
             )
 
             return ResponsesApi(server.name, facts, server.quirks)
         case _:
-            from gatewright.agent.providers.openai_chat import ChatApi  # noqa: PLC0415  lazy: 2 ms
+            from gatewright.agent.providers.apis.openai_chat import ChatApi  # noqa: PLC0415  lazy: 2 ms
 
             return ChatApi(server.name, facts, server.quirks)
 
@@ -117,7 +117,7 @@ def headers_with(server: Endpoint, key: str, token: str = "") -> dict[str, str]:
     bearer = {"authorization": f"Bearer {token}"} if token else {}
     headers = {"user-agent": USER_AGENT}
     if server.type == "anthropic":
-        from gatewright.agent.providers.anthropic import VERSION  # noqa: PLC0415  lazy: 2 ms
+        from gatewright.agent.providers.apis.anthropic import VERSION  # noqa: PLC0415  lazy: 2 ms
 
         headers |= {"anthropic-version": VERSION, **bearer}
         headers |= {"x-api-key": key} if key else {}

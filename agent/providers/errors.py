@@ -13,8 +13,8 @@ from typing import Any
 import msgspec
 
 from gatewright.agent.errors import FailureKind, ModelLoading, ProviderError, UnknownModel
-from gatewright.agent.providers.foreign import Unreadable, decoded, rows, table, text
-from gatewright.agent.well_formed import well_formed, well_formed_json
+from gatewright.agent.providers.streams.foreign_json import Unreadable, decoded, rows, table, text
+from gatewright.agent.text.well_formed import well_formed, well_formed_json
 
 _LONGEST = 400
 _FAULTS = 5

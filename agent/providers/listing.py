@@ -9,16 +9,23 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from gatewright.agent.errors import FailureKind, GatewrightError, ProviderError
+from gatewright.agent.providers.carrier import read_all
 from gatewright.agent.providers.direct import base_url, header_source, headers_with
 from gatewright.agent.providers.errors import failure, failure_of
-from gatewright.agent.providers.foreign import Unreadable, count, decoded, rows, table, text
 from gatewright.agent.providers.listed import MOST, Listed, listed
 from gatewright.agent.providers.presets import Endpoint, endpoint, load_presets
 from gatewright.agent.providers.settings import ProviderSettings
+from gatewright.agent.providers.streams.foreign_json import (
+    Unreadable,
+    count,
+    decoded,
+    rows,
+    table,
+    text,
+)
 from gatewright.agent.providers.transport.address import on_loopback, parse_url
 from gatewright.agent.providers.transport.http import DirectTransport
 from gatewright.agent.providers.transport.port import Timeouts
-from gatewright.agent.providers.wire import read_all
 from gatewright.tools.protocol import JsonObject
 
 _LIST = {"anthropic": "/v1/models?limit=1000"}  # where it is not /models

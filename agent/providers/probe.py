@@ -8,7 +8,6 @@ from contextlib import aclosing
 import msgspec
 
 from gatewright.agent.errors import GatewrightError
-from gatewright.agent.messages import UserTurn
 from gatewright.agent.providers.listing import list_models
 from gatewright.agent.providers.presets import endpoint
 from gatewright.agent.providers.protocol import (
@@ -23,6 +22,7 @@ from gatewright.agent.providers.protocol import (
 )
 from gatewright.agent.providers.registry import Opened, choose, open_provider
 from gatewright.agent.providers.settings import ProviderSettings
+from gatewright.agent.record.messages import UserTurn
 from gatewright.tools.protocol import Content, ImageContent, TextContent, ToolSpec
 
 _LIMIT = 512

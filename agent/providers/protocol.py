@@ -8,7 +8,7 @@ from typing import Protocol, TypeAlias
 
 import msgspec
 
-from gatewright.agent.messages import Turn, Usage
+from gatewright.agent.record.messages import Turn, Usage
 from gatewright.tools.protocol import JsonObject, ToolSpec
 
 

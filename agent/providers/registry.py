@@ -35,7 +35,7 @@ FACTORIES = {  # type -> who makes the provider; 0 ms until one is asked for
     "foundry": VENDORS,
     "azure": VENDORS,
     "azure-responses": VENDORS,
-    "demo": "gatewright.agent.providers.demo:open_demo",
+    "demo": "gatewright.agent.providers.demo.demo:open_demo",
 }
 _ORDER = ("anthropic", "openai")  # where both have a key
 
@@ -213,7 +213,7 @@ def key_source(server: Endpoint, env: Mapping[str, str], stored: Iterable[str]) 
 
 
 def _stored(env: Mapping[str, str]) -> tuple[str, ...]:
-    from gatewright.agent.providers.keys import key_store  # noqa: PLC0415  lazy: 3 ms
+    from gatewright.agent.providers.stored_keys import key_store  # noqa: PLC0415  lazy: 3 ms
 
     return key_store(env).names()
 

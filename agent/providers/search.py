@@ -8,15 +8,15 @@ from typing import Any
 import msgspec
 
 from gatewright.agent.errors import FailureKind
+from gatewright.agent.providers.carrier import read_all
 from gatewright.agent.providers.direct import base_url, header_source
 from gatewright.agent.providers.errors import failure, failure_of
-from gatewright.agent.providers.foreign import Unreadable, decoded, rows, table, text
 from gatewright.agent.providers.presets import Endpoint, endpoint
 from gatewright.agent.providers.registry import choose
 from gatewright.agent.providers.settings import ProviderSettings
+from gatewright.agent.providers.streams.foreign_json import Unreadable, decoded, rows, table, text
 from gatewright.agent.providers.transport.http import DirectTransport
 from gatewright.agent.providers.transport.port import Timeouts
-from gatewright.agent.providers.wire import read_all
 from gatewright.tools.protocol import Hit, JsonObject
 
 _LIMIT = 8 * 1024 * 1024

@@ -14,7 +14,7 @@ from gatewright.agent.providers.catalog import ModelFacts
 from gatewright.agent.providers.direct import USER_AGENT, api_of, base_url, missing_key, stored_key
 from gatewright.agent.providers.presets import Endpoint
 from gatewright.agent.providers.protocol import Provider
-from gatewright.agent.providers.streamed import StreamedProvider
+from gatewright.agent.providers.streams.streamed import StreamedProvider
 from gatewright.agent.providers.transport.sdk import (
     SdkWire,
     anthropic_wire,

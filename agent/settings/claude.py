@@ -11,15 +11,15 @@ from typing import Any, TypeAlias, cast
 
 import msgspec
 
-from gatewright.agent.redact import Redactor
-from gatewright.agent.settings.broken import Broken, parse_object
-from gatewright.agent.settings.coerce import coerce
 from gatewright.agent.settings.edit import edit
+from gatewright.agent.settings.layers.broken import Broken, parse_object
+from gatewright.agent.settings.layers.coerce import coerce
+from gatewright.agent.settings.layers.settled import MAX_BYTES
+from gatewright.agent.settings.layers.sources import dotted
 from gatewright.agent.settings.paths import Places, claude_home
 from gatewright.agent.settings.rulefile import BEHAVIORS, Behavior, text_of
 from gatewright.agent.settings.schema import Settings, Source
-from gatewright.agent.settings.settled import MAX_BYTES
-from gatewright.agent.settings.sources import dotted
+from gatewright.agent.text.redact import Redactor
 from gatewright.tools.system.regular import read_regular
 
 LATER = "not supported here yet"

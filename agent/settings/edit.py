@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from gatewright.agent.errors import SettingsError
-from gatewright.agent.settings.broken import Broken, parse_object
-from gatewright.agent.settings.settled import MAX_BYTES
+from gatewright.agent.settings.layers.broken import Broken, parse_object
+from gatewright.agent.settings.layers.settled import MAX_BYTES
 from gatewright.tools.system import private
 from gatewright.tools.system.regular import read_regular
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, Union, get_args, get_origin
 import msgspec
 from msgspec import structs
 
-from gatewright.agent.settings.coerce import describe, help_of, strip
+from gatewright.agent.settings.layers.coerce import describe, help_of, strip
 from gatewright.agent.settings.schema import Settings
 
 Kind: TypeAlias = Literal["switch", "choice", "number", "text", "list"]

@@ -12,8 +12,8 @@ from typing import Any, cast
 import msgspec
 
 from gatewright.agent.errors import SettingsError
+from gatewright.agent.settings.layers.sources import Loaded
 from gatewright.agent.settings.paths import SERVERS, Places
-from gatewright.agent.settings.sources import Loaded
 
 KEPT = 1_000
 KEY = "files"

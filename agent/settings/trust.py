@@ -15,8 +15,8 @@ from typing import Any, cast
 import msgspec
 
 from gatewright.agent.errors import SettingsError
+from gatewright.agent.settings.layers.settled import MAX_BYTES
 from gatewright.agent.settings.paths import Places, user_home
-from gatewright.agent.settings.settled import MAX_BYTES
 from gatewright.tools.system.regular import read_regular
 
 MAX_LINK_BYTES = 8192

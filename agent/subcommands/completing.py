@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TypeAlias
 
 from gatewright.agent.errors import GatewrightError
-from gatewright.agent.flags import BY_NAME, FLAGS, Flag
-from gatewright.agent.printable import visible
+from gatewright.agent.launch.flags import BY_NAME, FLAGS, Flag
 from gatewright.agent.subcommands.names import SUBCOMMANDS, is_subcommand
+from gatewright.agent.text.printable import visible
 
 Offer: TypeAlias = tuple[str, str]  # a word, and what it is
 MOST = 200
@@ -65,7 +65,7 @@ def offers(words: Sequence[str]) -> Iterator[Offer]:
 
 
 def _below(before: Sequence[str], last: str) -> Iterable[Offer]:
-    from gatewright.agent.cli import (  # noqa: PLC0415  lazy: 44 ms, typer
+    from gatewright.agent.launch.cli import (  # noqa: PLC0415  lazy: 44 ms, typer
         application,
         below,
         choices_of,

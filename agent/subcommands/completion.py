@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from gatewright.agent.completion import script
+from gatewright.agent.launch.shell_completion import script
 
 HELP = "Print completion for a shell: source <(agent completion bash), or put it in a file of fish."
 

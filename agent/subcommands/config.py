@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
+from gatewright.agent.settings.dotted_key import check, typed, value_at
 from gatewright.agent.settings.edit import set_value
-from gatewright.agent.settings.keys import check, typed, value_at
 from gatewright.agent.settings.schema import Source
 from gatewright.agent.subcommands.place import here, refuse_inside_session
 from gatewright.agent.subcommands.schema import Name, document

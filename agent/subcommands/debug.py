@@ -29,6 +29,6 @@ def render(jsonl: Jsonl = False) -> None:
 @group.command()
 def redirect(jsonl: Jsonl = False) -> None:
     """Say whether a web redirect would be followed: {"id", "from", "to", "hop"} per line."""
-    from gatewright.tools.redirect import decide_line  # noqa: PLC0415  lazy: 3 ms
+    from gatewright.tools.web.redirect import decide_line  # noqa: PLC0415  lazy: 3 ms
 
     answer_lines(jsonl, decide_line)

@@ -10,27 +10,27 @@ from typing import Annotated
 
 import typer
 
-from gatewright.agent import doctor as examine
-from gatewright.agent.clock import SystemClock
 from gatewright.agent.commands.panels import Check
 from gatewright.agent.commands.panels import Finding as Found
-from gatewright.agent.doctor import Finding, Health
-from gatewright.agent.policing import rules_of
-from gatewright.agent.printable import visible
+from gatewright.agent.launch import doctor_checks as examine
+from gatewright.agent.launch.doctor_checks import Finding, Health
 from gatewright.agent.providers.catalog import load_catalog
-from gatewright.agent.providers.keys import key_store
 from gatewright.agent.providers.listing import local_servers
 from gatewright.agent.providers.presets import endpoint, load_presets
 from gatewright.agent.providers.probe import Finding as Probed
 from gatewright.agent.providers.probe import probe
+from gatewright.agent.providers.stored_keys import key_store
+from gatewright.agent.record.clock import SystemClock
+from gatewright.agent.settings.layers.sources import Loaded
 from gatewright.agent.settings.paths import Places
-from gatewright.agent.settings.sources import Loaded
+from gatewright.agent.settings.policy_settings import rules_of
 from gatewright.agent.subcommands.place import here
-from gatewright.permissions.known import remarks
-from gatewright.permissions.rules import rule_set
+from gatewright.agent.text.printable import visible
+from gatewright.permissions.rulebook.known_tools import remarks
+from gatewright.permissions.rulebook.rules import rule_set
 from gatewright.permissions.sandbox.machine import machine as sandbox_machine
 from gatewright.permissions.sandbox.probe import probe as sandbox
-from gatewright.tools.rg import locate
+from gatewright.tools.search.rg import locate
 from gatewright.tools.system.git import Caller
 from gatewright.tools.system.programs import search_path
 

@@ -79,6 +79,6 @@ def copied(copies: Iterable[theirs.Copy]) -> Iterator[str]:
 
 
 def _check(rule: str, behavior: Behavior, source: Source) -> str:
-    from gatewright.permissions.rules import parse_rule  # noqa: PLC0415  lazy: 5 ms
+    from gatewright.permissions.rulebook.rules import parse_rule  # noqa: PLC0415  lazy: 5 ms
 
     return parse_rule(rule, behavior, source)[1]

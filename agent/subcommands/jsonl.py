@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from gatewright.agent.exits import UsageError
+from gatewright.agent.launch.exits import UsageError
 
 Jsonl = Annotated[bool, typer.Option("--jsonl", help="Read JSON lines from standard input.")]
 

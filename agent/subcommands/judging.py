@@ -15,25 +15,25 @@ import msgspec
 from msgspec.structs import replace
 
 from gatewright.agent.errors import GatewrightError, SessionError
-from gatewright.agent.events import Decided, Envelope, ToolStarted
-from gatewright.agent.exits import BadInput
-from gatewright.agent.options import LaunchOptions
-from gatewright.agent.policing import command_sandbox, policy_config, rules_of
-from gatewright.agent.surroundings import Surroundings, survey
+from gatewright.agent.launch.exits import BadInput
+from gatewright.agent.launch.options import LaunchOptions
+from gatewright.agent.record.events import Decided, Envelope, ToolStarted
+from gatewright.agent.settings.policy_settings import command_sandbox, policy_config, rules_of
+from gatewright.agent.settings.workspace import Surroundings, survey
 from gatewright.agent.transcript.index import list_sessions
 from gatewright.agent.transcript.place import project_folder
 from gatewright.agent.transcript.reader import read_transcript
+from gatewright.permissions.calls.declared import declared_access
 from gatewright.permissions.check import Unreadable
 from gatewright.permissions.context import Call, Context
 from gatewright.permissions.decide import decide
 from gatewright.permissions.decision import Ask
-from gatewright.permissions.declared import declared_access
 from gatewright.permissions.explain import compare, trace
 from gatewright.permissions.modes import flag_mode
 from gatewright.permissions.policy import Policy
+from gatewright.permissions.rulebook.tools_table import canonical
 from gatewright.permissions.sandbox.commands import CommandSandbox
 from gatewright.permissions.sandbox.ourselves import Ourselves
-from gatewright.permissions.tools_table import canonical
 from gatewright.permissions.world import fetch_missing, git_dirty, git_keeps, lookup_host
 from gatewright.tools.access import Access
 from gatewright.tools.system.home import OwnHome

@@ -12,14 +12,14 @@ from typing import Annotated
 import typer
 
 from gatewright.agent.errors import GatewrightError
-from gatewright.agent.exits import BadInput
-from gatewright.agent.providers.keys import key_store
+from gatewright.agent.launch.exits import BadInput
 from gatewright.agent.providers.listing import try_key
 from gatewright.agent.providers.presets import endpoint, load_presets
 from gatewright.agent.providers.settings import ProviderSettings
+from gatewright.agent.providers.stored_keys import key_store
+from gatewright.agent.settings.session_secrets import providers_of
 from gatewright.agent.subcommands.place import here, refuse_inside_session
 from gatewright.agent.subcommands.tell import tell
-from gatewright.agent.withheld import providers_of
 
 MAX_KEY = 8192
 Provider = Annotated[str, typer.Argument(help="The provider the key is for.")]

@@ -11,10 +11,10 @@ import msgspec
 import typer
 
 from gatewright.agent.errors import GatewrightError
-from gatewright.agent.exits import UsageError
+from gatewright.agent.launch.exits import UsageError
+from gatewright.agent.settings.layers.sources import RuleTexts
 from gatewright.agent.settings.rulefile import add_rule, remove_rule
 from gatewright.agent.settings.schema import Source
-from gatewright.agent.settings.sources import RuleTexts
 from gatewright.agent.subcommands.jsonl import Jsonl, answer_lines
 from gatewright.agent.subcommands.place import Here, here, refuse_inside_session
 from gatewright.agent.subcommands.tell import tell
@@ -151,14 +151,14 @@ def _lists(rules: RuleTexts) -> tuple[tuple[Behavior, tuple[str, ...]], ...]:
 
 
 def _problem(text: str, behavior: Behavior, source: str) -> str:
-    from gatewright.permissions.rules import parse_rule  # noqa: PLC0415  lazy: 5 ms
+    from gatewright.permissions.rulebook.rules import parse_rule  # noqa: PLC0415  lazy: 5 ms
 
     return parse_rule(text, behavior.value, source)[1]
 
 
 def _unknown(text: str) -> str:
-    from gatewright.permissions.known import unknown  # noqa: PLC0415  lazy: 5 ms
-    from gatewright.permissions.rules import tool_of  # noqa: PLC0415
+    from gatewright.permissions.rulebook.known_tools import unknown  # noqa: PLC0415  lazy: 5 ms
+    from gatewright.permissions.rulebook.rules import tool_of  # noqa: PLC0415
 
     return unknown(tool_of(text))
 

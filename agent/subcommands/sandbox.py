@@ -11,20 +11,20 @@ from typing import Any
 
 import typer
 
-from gatewright.agent.argv import Conflict
 from gatewright.agent.errors import GatewrightError
+from gatewright.agent.launch.argv import Conflict
 from gatewright.agent.settings.paths import own_home, user_home
 from gatewright.agent.subcommands.place import Here, here, refuse_inside_session
 from gatewright.agent.subcommands.tell import tell
 from gatewright.permissions.sandbox import explain as explained
 from gatewright.permissions.sandbox import foreground
-from gatewright.permissions.sandbox.aside import ASIDE, Aside, sentences, shown
 from gatewright.permissions.sandbox.config import Config, configured
 from gatewright.permissions.sandbox.confinement import Sandbox
+from gatewright.permissions.sandbox.disk.aside import ASIDE, Aside, sentences, shown
+from gatewright.permissions.sandbox.disk.receipts import recovered
 from gatewright.permissions.sandbox.limits import with_limit
 from gatewright.permissions.sandbox.machine import machine
 from gatewright.permissions.sandbox.probe import probe
-from gatewright.permissions.sandbox.receipts import recovered
 from gatewright.tools.system.home import OwnHome
 
 group = typer.Typer(help="Run commands confined, and explain the confinement.")

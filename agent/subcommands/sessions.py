@@ -13,11 +13,11 @@ from typing import Annotated
 import typer
 
 from gatewright.agent.errors import SessionError
-from gatewright.agent.events import Envelope, UserMessage
-from gatewright.agent.frontends.spoken import Spoken
-from gatewright.agent.printable import visible
+from gatewright.agent.frontends.sentences import Spoken
+from gatewright.agent.record.events import Envelope, UserMessage
 from gatewright.agent.subcommands.place import here
 from gatewright.agent.subcommands.tell import give, tell
+from gatewright.agent.text.printable import visible
 from gatewright.agent.transcript.index import (
     Listed,
     describe,
@@ -113,7 +113,7 @@ def search(words: list[str], limit: Limit = 20, as_json: AsJson = False) -> None
 @group.command()
 def export(session: Session, format: Kind = Format.MD, output: Target = "") -> None:
     """Write a session as a document, without the secrets that are known."""
-    from gatewright.agent.redact import Redactor  # noqa: PLC0415  only to export
+    from gatewright.agent.text.redact import Redactor  # noqa: PLC0415  only to export
     from gatewright.agent.transcript import export as document  # noqa: PLC0415
 
     path = find_session(_folder(), session)

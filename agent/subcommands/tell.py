@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from gatewright.agent.printable import visible
+from gatewright.agent.text.printable import visible
 
 
 def tell(text: str, *, err: bool = False, nl: bool = True) -> None:

@@ -13,8 +13,8 @@ from typing import Literal, TypeAlias, get_args
 
 import msgspec
 
-from gatewright.agent import wire
-from gatewright.agent.events import (
+from gatewright.agent.record import codec as wire
+from gatewright.agent.record.events import (
     AnyEvent,
     AssistantMessage,
     Cleared,
@@ -25,8 +25,8 @@ from gatewright.agent.events import (
     TurnEnded,
     UserMessage,
 )
-from gatewright.agent.messages import TextPart
-from gatewright.agent.redact import Redactor
+from gatewright.agent.record.messages import TextPart
+from gatewright.agent.text.redact import Redactor
 from gatewright.tools.blocks import Diff, plain
 from gatewright.tools.protocol import Content, TextContent
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import msgspec
 
-from gatewright.agent import wire
 from gatewright.agent.errors import SessionError
-from gatewright.agent.events import (
+from gatewright.agent.record import codec as wire
+from gatewright.agent.record.events import (
     AnyEvent,
     AssistantMessage,
     Compacted,
@@ -21,7 +21,7 @@ from gatewright.agent.events import (
     ToolStarted,
     UserMessage,
 )
-from gatewright.agent.messages import AssistantPart, CallPart, TextPart, Usage
+from gatewright.agent.record.messages import AssistantPart, CallPart, TextPart, Usage
 from gatewright.agent.transcript.place import project_folder, transcript_file
 from gatewright.agent.version import VERSION
 from gatewright.tools.protocol import Content, ImageContent, TextContent

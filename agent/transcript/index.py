@@ -8,9 +8,9 @@ from pathlib import Path
 
 import msgspec
 
-from gatewright.agent import wire
 from gatewright.agent.errors import SessionError
-from gatewright.agent.events import SessionStarted, TitleChanged, UserMessage
+from gatewright.agent.record import codec as wire
+from gatewright.agent.record.events import SessionStarted, TitleChanged, UserMessage
 from gatewright.agent.transcript.reader import decoded, head_and_tail
 from gatewright.tools.protocol import TextContent
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import msgspec
 
-from gatewright.agent import wire
 from gatewright.agent.errors import SessionError
-from gatewright.agent.events import Envelope
+from gatewright.agent.record import codec as wire
+from gatewright.agent.record.events import Envelope
 from gatewright.agent.transcript.backwards import lines_backwards
 
 BOUNDARIES = frozenset({"compacted", "cleared"})

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import msgspec
 
-from gatewright.agent import wire
 from gatewright.agent.errors import SessionError
-from gatewright.agent.events import AnyEvent, AssistantMessage, TitleChanged, UserMessage
-from gatewright.agent.messages import TextPart
+from gatewright.agent.record import codec as wire
+from gatewright.agent.record.events import AnyEvent, AssistantMessage, TitleChanged, UserMessage
+from gatewright.agent.record.messages import TextPart
 from gatewright.tools.protocol import TextContent
 from gatewright.tools.system import private
 

@@ -9,7 +9,7 @@ import contextlib
 import os
 from pathlib import Path
 
-from gatewright.agent.events import Envelope, TurnEnded, TurnStarted
+from gatewright.agent.record.events import Envelope, TurnEnded, TurnStarted
 from gatewright.tools.system import private
 
 SUFFIX = ".turn"

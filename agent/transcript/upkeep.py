@@ -10,8 +10,8 @@ from pathlib import Path
 
 import msgspec
 
-from gatewright.agent import wire
 from gatewright.agent.errors import SessionError
+from gatewright.agent.record import codec as wire
 from gatewright.agent.transcript.backwards import lines_backwards
 from gatewright.agent.transcript.writer import TranscriptLock
 from gatewright.tools.system import private

@@ -17,11 +17,11 @@ from pathlib import Path
 
 import msgspec
 
-from gatewright.agent import wire
 from gatewright.agent.errors import SessionError
-from gatewright.agent.events import Envelope, TitleChanged, TurnEnded, UserMessage
-from gatewright.agent.hub import Subscription
-from gatewright.agent.ids import new_id
+from gatewright.agent.record import codec as wire
+from gatewright.agent.record.events import Envelope, TitleChanged, TurnEnded, UserMessage
+from gatewright.agent.record.hub import Subscription
+from gatewright.agent.record.ids import new_id
 from gatewright.tools.system import private
 
 UNSAVED_LIMIT = 64 * 1024 * 1024

@@ -28,9 +28,9 @@ from gatewright.tools.system.home import OwnHome
 from gatewright.tools.system.secrets import Secrets
 
 if TYPE_CHECKING:
-    from gatewright.permissions.sandbox.aside import Aside
     from gatewright.permissions.sandbox.config import Config, SandboxSettings
     from gatewright.permissions.sandbox.confinement import Sandbox
+    from gatewright.permissions.sandbox.disk.aside import Aside
     from gatewright.permissions.sandbox.probe import Found
 
 Enabled: TypeAlias = Literal["auto"] | bool
@@ -103,7 +103,7 @@ def noted(result: ToolResult, notes: Sequence[str]) -> ToolResult:
 def _wrong(glob: str) -> str:
     if "{" not in glob and "[" not in glob:
         return ""
-    from gatewright.permissions.sandbox.globs import wrong  # noqa: PLC0415  lazy: few need it
+    from gatewright.permissions.sandbox.disk.globs import wrong  # noqa: PLC0415  lazy: few need it
 
     return wrong(glob)
 
@@ -287,11 +287,11 @@ class CommandSandbox:
         return probe.probe(machine())
 
     def _open(self, found: Found) -> Sandbox:
-        from gatewright.permissions.sandbox.bridge import Bridge  # noqa: PLC0415  lazy: 8 ms
         from gatewright.permissions.sandbox.confinement import Sandbox  # noqa: PLC0415  lazy
-        from gatewright.permissions.sandbox.egress import Egress  # noqa: PLC0415  lazy
         from gatewright.permissions.sandbox.machine import machine  # noqa: PLC0415  lazy
-        from gatewright.permissions.sandbox.proxy import Proxy  # noqa: PLC0415  lazy
+        from gatewright.permissions.sandbox.network.bridge import Bridge  # noqa: PLC0415  lazy: 8 ms
+        from gatewright.permissions.sandbox.network.egress import Egress  # noqa: PLC0415  lazy
+        from gatewright.permissions.sandbox.network.proxy import Proxy  # noqa: PLC0415  lazy
 
         config, tools = self._config(), machine()
         bridge = None
@@ -352,7 +352,7 @@ class CommandSandbox:
         """What `/sandbox` shows."""
         if self._box is None:
             return (Text(self._off or "No command ran yet; the sandbox starts with the first."),)
-        from gatewright.permissions.sandbox.aside import HEADS, shown  # noqa: PLC0415  lazy: 1 ms
+        from gatewright.permissions.sandbox.disk.aside import HEADS, shown  # noqa: PLC0415  lazy: 1 ms
         from gatewright.permissions.sandbox.explain import lines  # noqa: PLC0415  lazy: 1 ms
 
         assert self._found is not None
@@ -368,12 +368,12 @@ class CommandSandbox:
 
     def restore(self, number: str) -> tuple[Block, ...]:
         """Take back what was put aside under this number, because the person says so."""
-        from gatewright.permissions.sandbox.aside import sentences  # noqa: PLC0415  lazy: 1 ms
+        from gatewright.permissions.sandbox.disk.aside import sentences  # noqa: PLC0415  lazy: 1 ms
 
         return tuple(Text(text) for text in sentences(self._aside(), number, str(self.base.cwd)))
 
     def _aside(self) -> Aside:
-        from gatewright.permissions.sandbox.aside import ASIDE, Aside  # noqa: PLC0415  lazy: 1 ms
+        from gatewright.permissions.sandbox.disk.aside import ASIDE, Aside  # noqa: PLC0415  lazy: 1 ms
 
         return Aside(str(Path(self.base.own_home.path) / "state" / ASIDE))
 

@@ -16,26 +16,33 @@ from typing import Protocol
 
 from gatewright.permissions.decision import Named
 from gatewright.permissions.paths import inside
-from gatewright.permissions.sandbox import bwrap, cgroup, environment, landlock, mounts, seccomp
-from gatewright.permissions.sandbox.aside import ASIDE, Aside
+from gatewright.permissions.sandbox import environment
 from gatewright.permissions.sandbox.asleep import Asleep, asleep
 from gatewright.permissions.sandbox.config import ENV_EXAMPLES, Config, firm_reads
-from gatewright.permissions.sandbox.globs import Glob, globs, resolved
-from gatewright.permissions.sandbox.guarded import HOME
+from gatewright.permissions.sandbox.disk.aside import ASIDE, Aside
+from gatewright.permissions.sandbox.disk.globs import Glob, globs, resolved
+from gatewright.permissions.sandbox.disk.guarded import HOME
+from gatewright.permissions.sandbox.disk.keeper import PATIENCE, Keeper
+from gatewright.permissions.sandbox.disk.neighbours import Neighbours
+from gatewright.permissions.sandbox.disk.receipts import RECEIPTS, Receipt
+from gatewright.permissions.sandbox.disk.settle import own_places
+from gatewright.permissions.sandbox.disk.survey import Bounds, Sight, Surveyor
 from gatewright.permissions.sandbox.janitor import Janitor
-from gatewright.permissions.sandbox.keeper import PATIENCE, Keeper
+from gatewright.permissions.sandbox.linux import (
+    bwrap,
+    cgroup,
+    cgroup_thread,
+    landlock,
+    mounts,
+    seccomp,
+)
 from gatewright.permissions.sandbox.machine import Machine
-from gatewright.permissions.sandbox.neighbours import Neighbours
-from gatewright.permissions.sandbox.nursery import Nursery, nursery
 from gatewright.permissions.sandbox.opening import Judge, still
 from gatewright.permissions.sandbox.places import absolute, programs
 from gatewright.permissions.sandbox.port import CLOSED, Offer, Opening
 from gatewright.permissions.sandbox.probe import Level
 from gatewright.permissions.sandbox.profile import SandboxProfile, Wishes, sandboxed
-from gatewright.permissions.sandbox.receipts import RECEIPTS, Receipt
 from gatewright.permissions.sandbox.runs import Run, memory_file, status_pipe
-from gatewright.permissions.sandbox.settle import own_places
-from gatewright.permissions.sandbox.survey import Bounds, Sight, Surveyor
 from gatewright.permissions.sandbox.violations import Violations
 from gatewright.tools.protocol import SpawnRequest
 
@@ -84,7 +91,7 @@ class Sandbox:
         self._neighbours = Neighbours()
         self._active: list[Active] = []
         self._filter = b""
-        self._nursery: Nursery | None = None
+        self._nursery: cgroup_thread.Nursery | None = None
         self._counts = True  # until we know better
         self._watching: asyncio.TimerHandle | None = None
         self._store: Path | None = None
@@ -277,7 +284,7 @@ class Sandbox:
     def _prepare(self, profile: SandboxProfile) -> Run:
         run = Run()
         if self._nursery is None and self._counts:
-            self._nursery = nursery(self.machine.pids, profile.limits.nproc)
+            self._nursery = cgroup_thread.nursery(self.machine.pids, profile.limits.nproc)
             self._counts = self._nursery is not None
             if self._nursery is not None:
                 self.janitor.watch((str(self._nursery.group),))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gatewright.permissions.sandbox import landlock
 from gatewright.permissions.sandbox.limits import Limits
+from gatewright.permissions.sandbox.linux import landlock
 from gatewright.permissions.sandbox.probe import Found
 from gatewright.permissions.sandbox.profile import Network, SandboxProfile
 

@@ -9,13 +9,13 @@ import threading
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 
-from gatewright.permissions.sandbox.bridge import Bridge
 from gatewright.permissions.sandbox.config import Config
 from gatewright.permissions.sandbox.confinement import WATCH_SECONDS, Sandbox
-from gatewright.permissions.sandbox.egress import Egress
 from gatewright.permissions.sandbox.machine import Machine
+from gatewright.permissions.sandbox.network.bridge import Bridge
+from gatewright.permissions.sandbox.network.egress import Egress
+from gatewright.permissions.sandbox.network.proxy import Proxy
 from gatewright.permissions.sandbox.probe import Level
-from gatewright.permissions.sandbox.proxy import Proxy
 from gatewright.tools.protocol import SpawnRequest
 
 _PASSED = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)

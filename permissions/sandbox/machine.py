@@ -9,7 +9,7 @@ import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
 
-from gatewright.permissions.sandbox import seccomp
+from gatewright.permissions.sandbox.linux import seccomp
 from gatewright.tools.system.programs import SYSTEM, find
 
 _KEPT_RUN = ("/run/current-system", "/run/booted-system", "/run/opengl-driver", "/run/wrappers")

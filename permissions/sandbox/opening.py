@@ -14,7 +14,7 @@ from typing import Final
 
 from gatewright.permissions.decision import Named
 from gatewright.permissions.paths import TIER_A_NAME, ancestors, components_meet, inside
-from gatewright.permissions.sandbox.guarded import (
+from gatewright.permissions.sandbox.disk.guarded import (
     DEPENDENCIES,
     GIT,
     GIT_KEPT,

@@ -8,8 +8,8 @@ import tempfile
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from gatewright.permissions.sandbox import bwrap, landlock, seccomp
 from gatewright.permissions.sandbox.limits import Limits
+from gatewright.permissions.sandbox.linux import bwrap, landlock, seccomp
 from gatewright.permissions.sandbox.machine import Machine
 from gatewright.permissions.sandbox.profile import Network, SandboxProfile
 from gatewright.permissions.sandbox.runs import memory_file

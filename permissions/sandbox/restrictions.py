@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from gatewright.permissions.rules import DomainForm, Rule, RuleSet, specifier
+from gatewright.permissions.rulebook.rules import DomainForm, Rule, RuleSet, specifier
 
 
 @dataclass(frozen=True, slots=True)

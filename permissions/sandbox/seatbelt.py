@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from gatewright.permissions.sandbox.guarded import GIT_KEPT, NAMES
+from gatewright.permissions.sandbox.disk.guarded import GIT_KEPT, NAMES
 from gatewright.permissions.sandbox.profile import SandboxProfile
 
 PROGRAM = "/usr/bin/sandbox-exec"

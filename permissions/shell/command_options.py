@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from gatewright.permissions.shell.words import Arg
+from gatewright.permissions.shell.parse.words import Arg
 
 # program -> options; a value may be glued to short ones, follow `=`, or be the next word.
 COMMAND_OPTIONS: Mapping[str, tuple[str, ...]] = {

@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from gatewright.permissions.paths import absolute, lexical
-from gatewright.permissions.shell.lexer import Lexer
-from gatewright.permissions.shell.reading import Command, Reading, Scope
-from gatewright.permissions.shell.syntax import Syntax, has_error, syntax_of
-from gatewright.permissions.shell.word_reader import TOO_MUCH
-from gatewright.permissions.shell.words import Arg, Piece, Word, expand
+from gatewright.permissions.shell.parse.lexer import Lexer
+from gatewright.permissions.shell.parse.reading import Command, Reading, Scope
+from gatewright.permissions.shell.parse.syntax import Syntax, has_error, syntax_of
+from gatewright.permissions.shell.parse.word_reader import TOO_MUCH
+from gatewright.permissions.shell.parse.words import Arg, Piece, Word, expand
 
 MAX_CHARS = 10_000
 MAX_READ = 100_000

@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from gatewright.permissions.paths import components_meet
-from gatewright.permissions.runners import is_runner
-from gatewright.permissions.shell.hazard import Hazard
+from gatewright.permissions.rulebook.runners import is_runner
+from gatewright.permissions.shell.danger.hazard import Hazard
 from gatewright.permissions.shell.line import Part
-from gatewright.permissions.shell.words import Arg
+from gatewright.permissions.shell.parse.words import Arg
 
 NAMES: tuple[str, ...] = ("agent", "gatewright")
 _MODULE = re.compile(r"gatewright(?:\.[\w.]+)?")
@@ -50,7 +50,7 @@ EXAMPLES: tuple[tuple[str, str], ...] = (
     ("agent import claude", "catastrophic"),
     ("/usr/local/bin/agent trust add", "catastrophic"),
     ("./.venv/bin/gatewright config set a b", "catastrophic"),
-    ("python -m gatewright.agent.main trust add", "catastrophic"),
+    ("python -m gatewright.agent.launch.main trust add", "catastrophic"),
     ("python3 -Im gatewright config set a b", "catastrophic"),
     ("python -mgatewright.agent.main trust add", "catastrophic"),
     ("python .venv/bin/agent trust add", "catastrophic"),

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from gatewright.permissions.paths import Paths
+from gatewright.permissions.shell.files.operand import Operand, Touched
 from gatewright.permissions.shell.line import Part
-from gatewright.permissions.shell.operand import Operand, Touched
-from gatewright.permissions.shell.words import Arg
+from gatewright.permissions.shell.parse.words import Arg
 
 MAX_NAMED = 200
 MAX_CHARS = 1_000_000

@@ -9,9 +9,9 @@ from itertools import pairwise
 
 from gatewright.permissions.shell.command_options import GIT_RUNS, commands_in
 from gatewright.permissions.shell.line import Part, Start, read_line
-from gatewright.permissions.shell.options import Grammar, Item, parse_arguments
 from gatewright.permissions.shell.own_cli import NAMES
-from gatewright.permissions.shell.words import Arg
+from gatewright.permissions.shell.parse.options import Grammar, Item, parse_arguments
+from gatewright.permissions.shell.parse.words import Arg
 
 MAX_OPENED = 400
 MAX_DEPTH = 8

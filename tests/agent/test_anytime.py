@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from gatewright.agent import wire
-from gatewright.agent.conversation import Conversation
-from gatewright.agent.events import (
+from gatewright.agent.record import codec as wire
+from gatewright.agent.record.conversation import Conversation
+from gatewright.agent.record.events import (
     Answered,
     AnyEvent,
     Asked,
@@ -22,7 +22,7 @@ from gatewright.agent.events import (
     TurnStarted,
     UserMessage,
 )
-from gatewright.agent.messages import CallPart
+from gatewright.agent.record.messages import CallPart
 from gatewright.tools.interact import Answer, Ask, Option
 from gatewright.tools.protocol import ToolCall, ToolContext, ToolResult
 from tests.fakes.executor import FakeExecutor

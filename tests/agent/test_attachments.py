@@ -8,8 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatewright.agent.attachments import CHARACTERS, AttachPorts, Mention, attach, mentions
-from gatewright.agent.events import (
+from gatewright.agent.context.attachments import CHARACTERS, AttachPorts, Mention, attach, mentions
+from gatewright.agent.context.file_notices import Noticing
+from gatewright.agent.context.prompt.memory import Memory, MemoryPlaces
+from gatewright.agent.context.readable import Readable, Verdict
+from gatewright.agent.record.events import (
     AnyEvent,
     Cleared,
     Compacted,
@@ -17,9 +20,6 @@ from gatewright.agent.events import (
     ToolFinished,
     ToolStarted,
 )
-from gatewright.agent.noticing import Noticing
-from gatewright.agent.prompt.memory import Memory, MemoryPlaces
-from gatewright.agent.readable import Readable, Verdict
 from gatewright.tools.access import Where
 from gatewright.tools.protocol import Content, ImageContent, TextContent
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from gatewright.agent.cache_watch import CacheWatch
-from gatewright.agent.messages import Usage, UserTurn
 from gatewright.agent.providers.protocol import Request
+from gatewright.agent.record.messages import Usage, UserTurn
+from gatewright.agent.turn.cache_watch import CacheWatch
 from gatewright.tools.protocol import TextContent, ToolSpec
 
 WRITTEN = Usage(input=10, cache_write=50_000)

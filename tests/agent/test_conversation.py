@@ -7,9 +7,15 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatewright.agent.conversation import Conversation
-from gatewright.agent.events import AnyEvent, AssistantMessage, Cleared, ToolFinished, UserMessage
-from gatewright.agent.messages import (
+from gatewright.agent.record.conversation import Conversation
+from gatewright.agent.record.events import (
+    AnyEvent,
+    AssistantMessage,
+    Cleared,
+    ToolFinished,
+    UserMessage,
+)
+from gatewright.agent.record.messages import (
     AssistantTurn,
     CallPart,
     ResultTurn,
@@ -18,7 +24,7 @@ from gatewright.agent.messages import (
     Turn,
     UserTurn,
 )
-from gatewright.agent.pairing import INTERRUPTED, paired
+from gatewright.agent.turn.valid_history import INTERRUPTED, paired
 from gatewright.tools.protocol import TextContent
 
 IDS = st.sampled_from(["", "a", "b", "c", "d"])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.agent.defects import MAX_BYTES, DefectFile
+from gatewright.agent.launch.defect_log import MAX_BYTES, DefectFile
 
 
 def logger(path: Path) -> logging.Logger:

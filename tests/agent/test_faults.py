@@ -13,19 +13,19 @@ from typing import Any
 
 import pytest
 
-from gatewright.agent.events import (
+from gatewright.agent.models.model import OpenModel
+from gatewright.agent.providers.registry import open_provider
+from gatewright.agent.record.events import (
     AssistantMessage,
     MessageDropped,
     TextDelta,
     ToolFinished,
     TurnEnded,
 )
-from gatewright.agent.loop import Limits
-from gatewright.agent.messages import TextPart
-from gatewright.agent.model import OpenModel
-from gatewright.agent.providers.registry import open_provider
-from gatewright.agent.request import RequestFrame
-from gatewright.agent.stop import Stop
+from gatewright.agent.record.messages import TextPart
+from gatewright.agent.turn.loop import Limits
+from gatewright.agent.turn.request import RequestFrame
+from gatewright.agent.turn.stop import Stop
 from gatewright.tools.protocol import ToolSpec
 from tests.fakes.house import House, house
 from tests.fakes.model_server import ModelServer

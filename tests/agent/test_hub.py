@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gatewright.agent.events import Cleared, InputDelta, ModeChanged, Noticed, TextDelta
-from gatewright.agent.hub import KEPT, MERGE_ABOVE, Hub
-from gatewright.agent.ids import new_id
+from gatewright.agent.record.events import Cleared, InputDelta, ModeChanged, Noticed, TextDelta
+from gatewright.agent.record.hub import KEPT, MERGE_ABOVE, Hub
+from gatewright.agent.record.ids import new_id
 
 
 def hub() -> Hub:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from gatewright.agent import wire
-from gatewright.agent.conversation import Conversation
-from gatewright.agent.events import ImagesDropped, TurnEnded
-from gatewright.agent.pairing import NO_IMAGE
-from gatewright.agent.stop import Stop
+from gatewright.agent.record import codec as wire
+from gatewright.agent.record.conversation import Conversation
+from gatewright.agent.record.events import ImagesDropped, TurnEnded
+from gatewright.agent.turn.stop import Stop
+from gatewright.agent.turn.valid_history import NO_IMAGE
 from gatewright.tools.protocol import ImageContent
 from tests.fakes.house import house
 from tests.fakes.recorder import Recorder

@@ -8,8 +8,8 @@ import pytest
 
 from gatewright.agent.commands.tasks import TaskRow
 from gatewright.agent.errors import GatewrightError
-from gatewright.agent.events import TasksChanged
-from gatewright.agent.jobs import KEPT, SessionJobs
+from gatewright.agent.record.events import TasksChanged
+from gatewright.agent.session.jobs import KEPT, SessionJobs
 from tests.fakes.job import FakeJob
 
 

@@ -12,14 +12,14 @@ import msgspec
 import pytest
 
 from gatewright.agent.build import open_session
-from gatewright.agent.events import Asked, Decided, Noticed, TurnEnded
-from gatewright.agent.exits import UsageError
-from gatewright.agent.live import LiveSettings
-from gatewright.agent.options import LaunchOptions
+from gatewright.agent.launch.exits import UsageError
+from gatewright.agent.launch.options import LaunchOptions
+from gatewright.agent.record.events import Asked, Decided, Noticed, TurnEnded
+from gatewright.agent.settings.layers.sources import RuleTexts
+from gatewright.agent.settings.live_settings import LiveSettings
 from gatewright.agent.settings.schema import Source
-from gatewright.agent.settings.sources import RuleTexts
-from gatewright.agent.surroundings import Surroundings, survey
-from gatewright.agent.trusting import TRUST
+from gatewright.agent.settings.trust_question import TRUST
+from gatewright.agent.settings.workspace import Surroundings, survey
 from gatewright.tools.blocks import plain
 from gatewright.tools.interact import Answer
 from tests.fakes.recorder import Recorder

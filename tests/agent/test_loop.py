@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from gatewright.agent.events import (
+from gatewright.agent.record.events import (
     AnyEvent,
     AssistantMessage,
     MessageDropped,
@@ -22,12 +22,12 @@ from gatewright.agent.events import (
     UsageChanged,
     UserMessage,
 )
-from gatewright.agent.guard import STOP_AT
-from gatewright.agent.loop import Limits
-from gatewright.agent.messages import ResultTurn, TextPart, UserTurn
-from gatewright.agent.pairing import INTERRUPTED
-from gatewright.agent.stop import Stop
-from gatewright.agent.toolrun import DECLINED, SAME
+from gatewright.agent.record.messages import ResultTurn, TextPart, UserTurn
+from gatewright.agent.turn.loop import Limits
+from gatewright.agent.turn.loop_guard import STOP_AT
+from gatewright.agent.turn.stop import Stop
+from gatewright.agent.turn.tool_calls import DECLINED, SAME
+from gatewright.agent.turn.valid_history import INTERRUPTED
 from gatewright.tools.protocol import TextContent, ToolCall, ToolResult
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.house import house

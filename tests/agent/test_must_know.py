@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gatewright.agent.events import (
+from gatewright.agent.record.events import (
     AnyEvent,
     Decided,
     Envelope,
@@ -14,8 +14,8 @@ from gatewright.agent.events import (
     StreamSilent,
     TurnEnded,
 )
-from gatewright.agent.must_know import KEPT, MustKnow, Told
-from gatewright.agent.stop import Stop
+from gatewright.agent.record.must_know import KEPT, MustKnow, Told
+from gatewright.agent.turn.stop import Stop
 
 END = TurnEnded(stop=Stop.COMPLETED)
 

@@ -6,11 +6,11 @@ import json
 import os
 from pathlib import Path
 
-from gatewright.agent.briefing import Briefing
-from gatewright.agent.live import LiveSettings
-from gatewright.agent.opening import ModelOpener
-from gatewright.agent.options import LaunchOptions
-from gatewright.agent.surroundings import survey
+from gatewright.agent.context.briefing import Briefing
+from gatewright.agent.launch.options import LaunchOptions
+from gatewright.agent.models.opener import ModelOpener
+from gatewright.agent.settings.live_settings import LiveSettings
+from gatewright.agent.settings.workspace import survey
 from gatewright.tools.registry import BuiltinTools
 from tests.agent.test_attachments import OPEN
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from gatewright.agent.opening import OUTPUT_ENV, USUAL_OUTPUT, output_limits
+from gatewright.agent.models.opener import OUTPUT_ENV, USUAL_OUTPUT, output_limits
 from gatewright.agent.providers.catalog import ModelFacts
 
 KNOWN = ModelFacts(max_output=64_000)

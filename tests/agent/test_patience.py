@@ -8,12 +8,12 @@ from contextlib import asynccontextmanager, suppress
 
 import pytest
 
-from gatewright.agent.events import RetryScheduled, TextDelta, TurnEnded
-from gatewright.agent.loop import Limits
-from gatewright.agent.model import OpenModel
+from gatewright.agent.models.model import OpenModel
 from gatewright.agent.providers.registry import open_provider
-from gatewright.agent.request import RequestFrame
-from gatewright.agent.stop import Stop
+from gatewright.agent.record.events import RetryScheduled, TextDelta, TurnEnded
+from gatewright.agent.turn.loop import Limits
+from gatewright.agent.turn.request import RequestFrame
+from gatewright.agent.turn.stop import Stop
 from tests.fakes.house import house
 from tests.fakes.recorder import Recorder
 

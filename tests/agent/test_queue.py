@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gatewright.agent.base import unsent
-from gatewright.agent.events import QueueChanged, TurnEnded, UserMessage
+from gatewright.agent.record.events import QueueChanged, TurnEnded, UserMessage
+from gatewright.agent.session.base import unsent
 from gatewright.agent.transcript.reader import read_transcript
 from tests.fakes.house import house
 from tests.fakes.recorder import Recorder

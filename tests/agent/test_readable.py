@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.agent.attachments import AttachPorts, attach
-from gatewright.agent.looking import readable_by
-from gatewright.agent.readable import Readable, Verdict, Withheld
+from gatewright.agent.context.attachments import AttachPorts, attach
+from gatewright.agent.context.file_judge import readable_by
+from gatewright.agent.context.readable import Readable, Verdict, Withheld
 from gatewright.permissions.policy import Policy, PolicyConfig
-from gatewright.permissions.rules import RuleTexts
+from gatewright.permissions.rulebook.rules import RuleTexts
 from gatewright.tools.access import Where
 from gatewright.tools.protocol import TextContent
 from tests.guards.readers import unjudged_readers
@@ -26,9 +26,11 @@ def test_nobody_reads_on_the_models_behalf_but_through_the_port() -> None:
     "line", ["Path('a').read_text()", "open('a')", "os.open('a', 0)", "head_of('a', 1)"]
 )
 def test_a_reader_without_the_port_would_be_found(tmp_path: Path, line: str) -> None:
-    sources = plant(tmp_path, {"agent/prompt/news.py": f"text = {line}\n"})
+    sources = plant(tmp_path, {"agent/context/prompt/news.py": f"text = {line}\n"})
     assert len(unjudged_readers(sources)) == 1
-    assert not unjudged_readers(plant(tmp_path, {"agent/prompt/news.py": "readable.open(p)\n"}))
+    assert not unjudged_readers(
+        plant(tmp_path, {"agent/context/prompt/news.py": "readable.open(p)\n"})
+    )
 
 
 @pytest.mark.parametrize("mode", ["default", "plan", "delegate", "bypassPermissions", "dontAsk"])

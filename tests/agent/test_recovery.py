@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from gatewright.agent.answers import FIRST_TRIES
 from gatewright.agent.errors import ProviderError
-from gatewright.agent.events import (
+from gatewright.agent.providers.retry import Backoff, RetryPolicy
+from gatewright.agent.record.events import (
     Asked,
     AssistantMessage,
     MessageDropped,
@@ -17,11 +17,11 @@ from gatewright.agent.events import (
     UsageChanged,
     UserMessage,
 )
-from gatewright.agent.guard import STOP_AT
-from gatewright.agent.loop import RESUMES, Limits
-from gatewright.agent.messages import TextPart, Usage
-from gatewright.agent.providers.retry import Backoff, RetryPolicy
-from gatewright.agent.stop import Stop
+from gatewright.agent.record.messages import TextPart, Usage
+from gatewright.agent.turn.answers import FIRST_TRIES
+from gatewright.agent.turn.loop import RESUMES, Limits
+from gatewright.agent.turn.loop_guard import STOP_AT
+from gatewright.agent.turn.stop import Stop
 from gatewright.tools.interact import Answer
 from tests.fakes.clock import FakeClock
 from tests.fakes.house import house

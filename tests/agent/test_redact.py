@@ -7,7 +7,7 @@ import logging
 
 import pytest
 
-from gatewright.agent.redact import MARK, RedactingFilter, Redactor
+from gatewright.agent.text.redact import MARK, RedactingFilter, Redactor
 
 PLAIN = Redactor({})
 SECRETS = (

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gatewright.agent.compact.estimate import content_tokens
-from gatewright.agent.events import ToolFinished, TurnEnded
-from gatewright.agent.result_budget import CHARACTERS, LEAST, ResultBudget
+from gatewright.agent.record.events import ToolFinished, TurnEnded
+from gatewright.agent.turn.result_budget import CHARACTERS, LEAST, ResultBudget
 from gatewright.tools.protocol import ImageContent, TextContent, ToolResult
 from tests.fakes.executor import FakeExecutor, text_of
 from tests.fakes.house import house

@@ -11,7 +11,10 @@ from typing import TypeVar
 import pytest
 
 from gatewright.agent.errors import SessionError
-from gatewright.agent.events import (
+from gatewright.agent.models.in_use import Models
+from gatewright.agent.models.model import OpenModel
+from gatewright.agent.providers.demo.script import ScriptedProvider
+from gatewright.agent.record.events import (
     AnyEvent,
     Noticed,
     QueueChanged,
@@ -19,13 +22,10 @@ from gatewright.agent.events import (
     TurnStarted,
     UserMessage,
 )
-from gatewright.agent.inbox import Input, Priority
-from gatewright.agent.loop import DEFECT
-from gatewright.agent.model import OpenModel
-from gatewright.agent.models import Models
-from gatewright.agent.providers.script import ScriptedProvider
-from gatewright.agent.runner import Runner, RunnerPorts
-from gatewright.agent.stop import Stop
+from gatewright.agent.session.inbox import Input, Priority
+from gatewright.agent.session.runner import Runner, RunnerPorts
+from gatewright.agent.turn.loop import DEFECT
+from gatewright.agent.turn.stop import Stop
 from gatewright.tools.protocol import Content, TextContent
 from tests.fakes.house import house, open_scripted
 from tests.fakes.recorder import Recorder

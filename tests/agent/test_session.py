@@ -17,7 +17,7 @@ from gatewright.agent.commands.outcome import (
     Submit,
 )
 from gatewright.agent.commands.registry import Command, CommandContext
-from gatewright.agent.events import (
+from gatewright.agent.record.events import (
     Answered,
     Asked,
     Cleared,
@@ -28,8 +28,8 @@ from gatewright.agent.events import (
     TurnEnded,
     UserMessage,
 )
-from gatewright.agent.messages import UserTurn
-from gatewright.agent.stop import Stop
+from gatewright.agent.record.messages import UserTurn
+from gatewright.agent.turn.stop import Stop
 from gatewright.tools.blocks import Text, plain
 from gatewright.tools.interact import Answer, Ask, Option
 from gatewright.tools.protocol import TextContent, ToolCall, ToolContext, ToolResult

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from gatewright.agent.errors import GatewrightError
-from gatewright.agent.model import OpenModel
-from gatewright.agent.providers.script import ScriptedProvider
-from gatewright.agent.short_answer import PAGE_SYSTEM, PageReader
+from gatewright.agent.models.model import OpenModel
+from gatewright.agent.models.short_answer import PAGE_SYSTEM, PageReader
+from gatewright.agent.providers.demo.script import ScriptedProvider
 from tests.fakes.house import open_scripted
 
 

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from gatewright.agent.guard import NOTE_AT, STOP_AT, LoopGuard, Verdict
-from gatewright.agent.ids import new_id
-from gatewright.agent.inbox import Inbox, Input, Priority
-from gatewright.agent.messages import CallPart, TextPart, ThinkingPart, Usage
 from gatewright.agent.providers.protocol import (
     BlockEnded,
     CallStarted,
@@ -19,7 +15,11 @@ from gatewright.agent.providers.protocol import (
     ThinkingPiece,
     UsageReported,
 )
-from gatewright.agent.stream import Assembly, parsed_call
+from gatewright.agent.record.ids import new_id
+from gatewright.agent.record.messages import CallPart, TextPart, ThinkingPart, Usage
+from gatewright.agent.session.inbox import Inbox, Input, Priority
+from gatewright.agent.turn.answer_stream import Assembly, parsed_call
+from gatewright.agent.turn.loop_guard import NOTE_AT, STOP_AT, LoopGuard, Verdict
 from gatewright.tools.protocol import TextContent, ToolCall
 
 

@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 
 from gatewright.agent.errors import GatewrightError
-from gatewright.agent.events import (
+from gatewright.agent.models.model import OpenModel
+from gatewright.agent.providers.demo.demo import DemoProvider
+from gatewright.agent.providers.demo.script import ScriptedProvider
+from gatewright.agent.record.events import (
     AnyEvent,
     Carried,
     Cleared,
@@ -18,13 +21,10 @@ from gatewright.agent.events import (
     TurnEnded,
     UserMessage,
 )
-from gatewright.agent.housekeeping import DAY, Housekeeping, let_old_sessions_go
-from gatewright.agent.model import OpenModel
-from gatewright.agent.providers.demo import DemoProvider
-from gatewright.agent.providers.script import ScriptedProvider
-from gatewright.agent.request import RequestFrame
-from gatewright.agent.stop import Stop
-from gatewright.agent.titles import LIMIT, REPEAT, Namer, TitleKeeper, tidy
+from gatewright.agent.session.housekeeping import DAY, Housekeeping, let_old_sessions_go
+from gatewright.agent.session.titles import LIMIT, REPEAT, Namer, TitleKeeper, tidy
+from gatewright.agent.turn.request import RequestFrame
+from gatewright.agent.turn.stop import Stop
 from gatewright.tools.protocol import TextContent
 from tests.fakes.house import open_scripted
 from tests.transcript.stored import chained, started, turn, write

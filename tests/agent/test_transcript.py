@@ -11,9 +11,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from gatewright.agent import wire
 from gatewright.agent.errors import SessionError
-from gatewright.agent.events import (
+from gatewright.agent.record import codec as wire
+from gatewright.agent.record.events import (
     AnyEvent,
     AssistantMessage,
     Envelope,
@@ -25,14 +25,14 @@ from gatewright.agent.events import (
     TurnEnded,
     UserMessage,
 )
-from gatewright.agent.hub import Hub
-from gatewright.agent.ids import new_id
-from gatewright.agent.messages import CallPart, TextPart
-from gatewright.agent.stop import Stop
+from gatewright.agent.record.hub import Hub
+from gatewright.agent.record.ids import new_id
+from gatewright.agent.record.messages import CallPart, TextPart
 from gatewright.agent.transcript.index import find_session, list_sessions
 from gatewright.agent.transcript.place import project_folder
 from gatewright.agent.transcript.reader import read_transcript
 from gatewright.agent.transcript.writer import TranscriptLock, TranscriptWriter
+from gatewright.agent.turn.stop import Stop
 from gatewright.tools.protocol import TextContent
 
 HEADER = wire.Header(version=1, id="s1", cwd="/w", created=1.0, app="0")

@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from gatewright.agent import watchdog
-from gatewright.agent.watchdog import Watchdog
+from gatewright.agent.turn import watchdog
+from gatewright.agent.turn.watchdog import Watchdog
 
 
 @pytest.fixture(autouse=True)

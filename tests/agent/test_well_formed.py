@@ -5,13 +5,19 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from gatewright.agent import wire
-from gatewright.agent.events import AssistantMessage, Envelope, ToolFinished, TurnEnded, UserMessage
-from gatewright.agent.messages import CallPart, TextPart
 from gatewright.agent.providers.protocol import TextPiece
-from gatewright.agent.stop import Stop
-from gatewright.agent.stream import Assembly, parsed_call
-from gatewright.agent.well_formed import well_formed
+from gatewright.agent.record import codec as wire
+from gatewright.agent.record.events import (
+    AssistantMessage,
+    Envelope,
+    ToolFinished,
+    TurnEnded,
+    UserMessage,
+)
+from gatewright.agent.record.messages import CallPart, TextPart
+from gatewright.agent.text.well_formed import well_formed
+from gatewright.agent.turn.answer_stream import Assembly, parsed_call
+from gatewright.agent.turn.stop import Stop
 from gatewright.tools.protocol import TextContent, ToolCall, ToolContext, ToolResult
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.house import house

@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from gatewright.agent import wire
-from gatewright.agent.events import (
+from gatewright.agent.record import codec as wire
+from gatewright.agent.record.events import (
     AnyEvent,
     Asked,
     AssistantMessage,
@@ -18,8 +18,8 @@ from gatewright.agent.events import (
     UnknownEvent,
     UserMessage,
 )
-from gatewright.agent.messages import CallPart, TextPart, ThinkingPart, Usage
-from gatewright.agent.stop import Stop
+from gatewright.agent.record.messages import CallPart, TextPart, ThinkingPart, Usage
+from gatewright.agent.turn.stop import Stop
 from gatewright.tools.blocks import Command, Diff, Hunk, Output, Text, Todo, TodoItem, Unknown
 from gatewright.tools.interact import Ask, Option
 from gatewright.tools.protocol import ImageContent, TextContent

@@ -8,15 +8,15 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from gatewright.agent.events import Noticed, ToolStarted, TurnEnded, UserMessage
-from gatewright.agent.exits import Exit, code_of
-from gatewright.agent.loop import LACK, WRITTEN_NOTE, Limits
-from gatewright.agent.model import OpenModel
+from gatewright.agent.launch.exits import Exit, code_of
+from gatewright.agent.models.model import OpenModel
+from gatewright.agent.providers.demo.script import ScriptedProvider
 from gatewright.agent.providers.presets import load_presets
-from gatewright.agent.providers.script import ScriptedProvider
-from gatewright.agent.request import RequestFrame
-from gatewright.agent.stop import Stop
-from gatewright.agent.written_call import LONGEST, written_call
+from gatewright.agent.record.events import Noticed, ToolStarted, TurnEnded, UserMessage
+from gatewright.agent.turn.loop import LACK, WRITTEN_NOTE, Limits
+from gatewright.agent.turn.request import RequestFrame
+from gatewright.agent.turn.stop import Stop
+from gatewright.agent.turn.written_call import LONGEST, written_call
 from gatewright.tools.protocol import JsonObject, TextContent
 from gatewright.tools.registry import TOOLS, BuiltinTools
 from tests.fakes.house import House, build, price

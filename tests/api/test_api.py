@@ -13,7 +13,8 @@ import pytest
 
 from gatewright.agent.api import Client, query
 from gatewright.agent.errors import GatewrightError
-from gatewright.agent.events import (
+from gatewright.agent.launch.options import LaunchOptions
+from gatewright.agent.record.events import (
     Asked,
     AssistantMessage,
     SessionStarted,
@@ -21,8 +22,7 @@ from gatewright.agent.events import (
     ToolFinished,
     TurnEnded,
 )
-from gatewright.agent.options import LaunchOptions
-from gatewright.agent.stop import Stop
+from gatewright.agent.turn.stop import Stop
 from gatewright.tools.interact import Answer, Ask
 from tests.fakes.model_server import ModelServer
 

@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from gatewright.agent.events import AnyEvent, Compacted
+from gatewright.agent.record.events import AnyEvent, Compacted
 from gatewright.agent.transcript.place import project_folder
 from tests.transcript.stored import chained, started, turn, write
 
@@ -32,8 +32,8 @@ OPEN = """
 import asyncio, json, os, resource, sys, time
 began = time.perf_counter()
 from gatewright.agent.build import open_session
-from gatewright.agent.options import LaunchOptions
-from gatewright.agent.frontends.spoken import Spoken
+from gatewright.agent.launch.options import LaunchOptions
+from gatewright.agent.frontends.sentences import Spoken
 
 async def main():
     options = LaunchOptions(model="demo", resume=sys.argv[1] or None)

@@ -42,7 +42,7 @@ asyncio.run(main())
 """
 ADAPTER = """
 import asyncio, sys
-from gatewright.agent.messages import UserTurn
+from gatewright.agent.record.messages import UserTurn
 from gatewright.agent.providers.protocol import Request, TextPiece
 from gatewright.agent.providers.registry import open_provider
 from gatewright.agent.providers.settings import ProviderSettings

@@ -20,10 +20,10 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from gatewright.permissions.gated import GatePorts, gated
 from gatewright.permissions.policy import Policy, PolicyConfig
-from gatewright.permissions.rules import RuleTexts
-from gatewright.tools import rg
+from gatewright.permissions.rulebook.rules import RuleTexts
 from gatewright.tools.protocol import Executor, ToolCall
 from gatewright.tools.registry import TOOLS, BuiltinTools
+from gatewright.tools.search import rg
 from tests.fakes.toolbox import Toolbox
 
 RG = rg.locate(Path("/nonexistent"))  # the one the product starts

@@ -374,8 +374,8 @@ def expand(figures: Figures) -> None:
 
 
 def run_child(arguments: list[str]) -> None:
-    from gatewright.agent import events as ev
-    from gatewright.agent.messages import TextPart
+    from gatewright.agent.record import events as ev
+    from gatewright.agent.record.messages import TextPart
     from gatewright.tools.blocks import Command, Output
     from gatewright.tools.protocol import TextContent
     from gatewright.tui import app
@@ -427,8 +427,8 @@ def long_text(kind: str) -> str:
 
 async def _publish(session: object, kind: str) -> None:
     """20,000 tokens of about four characters, 1,000 in each second."""
-    from gatewright.agent import events as ev
-    from gatewright.agent.messages import TextPart
+    from gatewright.agent.record import events as ev
+    from gatewright.agent.record.messages import TextPart
     from tests.fakes.fake_session import FakeSession
 
     assert isinstance(session, FakeSession)

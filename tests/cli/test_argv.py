@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from gatewright.agent.argv import Conflict, parse, split
-from gatewright.agent.flags import BY_NAME, FLAGS, Flag
-from gatewright.agent.options import LaunchOptions
-from gatewright.permissions.known import is_known
+from gatewright.agent.launch.argv import Conflict, parse, split
+from gatewright.agent.launch.flags import BY_NAME, FLAGS, Flag
+from gatewright.agent.launch.options import LaunchOptions
+from gatewright.permissions.rulebook.known_tools import is_known
 from gatewright.tools.registry import PRESETS
 
 ID = "0f8fad5b-d9cb-469f-a165-70867728950e"

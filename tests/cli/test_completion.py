@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.agent.completion import script
-from gatewright.agent.flags import FLAGS
+from gatewright.agent.launch.flags import FLAGS
+from gatewright.agent.launch.shell_completion import script
 from gatewright.agent.subcommands.completing import answer
 from gatewright.agent.subcommands.names import SUBCOMMANDS
 from tests.e2e.program import Program

@@ -7,14 +7,14 @@ import re
 import pytest
 from msgspec import structs
 
-from gatewright.agent.argv import parse
-from gatewright.agent.completion import script
-from gatewright.agent.flags import FLAGS
-from gatewright.agent.idle import IDLE, idle_flags
-from gatewright.agent.options import LaunchOptions
-from gatewright.agent.settings.sources import from_flags
+from gatewright.agent.launch.argv import parse
+from gatewright.agent.launch.flags import FLAGS
+from gatewright.agent.launch.help_text import usage
+from gatewright.agent.launch.ignored_flags import IDLE, idle_flags
+from gatewright.agent.launch.options import LaunchOptions
+from gatewright.agent.launch.shell_completion import script
+from gatewright.agent.settings.layers.sources import from_flags
 from gatewright.agent.subcommands.completing import answer
-from gatewright.agent.usage import usage
 from tests.guards.sources import own_sources
 
 SDK = "permission_prompt_tool"  # stdio works; an MCP tool does not yet

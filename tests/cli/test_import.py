@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from gatewright.agent.main import launch
+from gatewright.agent.launch.main import launch
 
 SECRET = "sk-" + "x1" * 12
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.agent.looks import looks
-from gatewright.agent.options import LaunchOptions
+from gatewright.agent.launch.options import LaunchOptions
+from gatewright.agent.launch.screen_settings import looks
 from gatewright.agent.subcommands.rendering import render_line
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.agent import starting
-from gatewright.agent.options import LaunchOptions
-from gatewright.agent.starting import Manner, manner
+from gatewright.agent.launch import starting
+from gatewright.agent.launch.options import LaunchOptions
+from gatewright.agent.launch.starting import Manner, manner
 from tests.e2e.program import Program
 from tests.e2e.typed import Typed, typing
 from tests.fakes.model_server import ServerThread

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from gatewright.agent.main import launch
+from gatewright.agent.launch.main import launch
 from gatewright.agent.subcommands.names import SUBCOMMANDS, mistyped
 from gatewright.permissions.sandbox.machine import machine
 from gatewright.permissions.sandbox.probe import probe

@@ -16,7 +16,7 @@ from gatewright.agent.commands.outcome import (
     Sessions,
     Switch,
 )
-from gatewright.agent.resume import matching
+from gatewright.agent.session.resume import matching
 from gatewright.agent.transcript.index import Listed
 from tests.commands.test_history import said
 from tests.history.desk import Desk

@@ -8,7 +8,7 @@ import pytest
 
 from gatewright.agent.commands.core import built_in
 from gatewright.agent.commands.outcome import Outcome, Panel, Say
-from gatewright.agent.events import Compacted, TitleChanged
+from gatewright.agent.record.events import Compacted, TitleChanged
 from gatewright.tools.blocks import plain
 from tests.fakes.house import house
 from tests.fakes.recorder import Recorder

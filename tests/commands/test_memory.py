@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.agent.briefing import Briefing
 from gatewright.agent.commands.memory import init, memory
 from gatewright.agent.commands.outcome import Submit
 from gatewright.agent.commands.registry import CommandContext, Commands
-from gatewright.agent.events import AnyEvent, FileSaved, FileState
-from gatewright.agent.memory_book import MemoryBook
-from gatewright.agent.options import LaunchOptions
-from gatewright.agent.readable import Readable, Verdict
-from gatewright.agent.surroundings import Surroundings, survey
+from gatewright.agent.context.briefing import Briefing
+from gatewright.agent.context.instruction_files import MemoryBook
+from gatewright.agent.context.readable import Readable, Verdict
+from gatewright.agent.launch.options import LaunchOptions
+from gatewright.agent.record.events import AnyEvent, FileSaved, FileState
+from gatewright.agent.settings.workspace import Surroundings, survey
 from tests.commands.test_history import said
 from tests.fakes.house import FakeModes, FakeRules
 

@@ -9,9 +9,9 @@ import pytest
 from gatewright.agent.commands.core import built_in
 from gatewright.agent.commands.outcome import Change, Outcome, Panel, Secret, SetEffort
 from gatewright.agent.commands.registry import CommandContext, Commands
-from gatewright.agent.model import OpenModel
-from gatewright.agent.model_book import ModelBook
-from gatewright.agent.providers.script import ScriptedProvider
+from gatewright.agent.models.choices import ModelBook
+from gatewright.agent.models.model import OpenModel
+from gatewright.agent.providers.demo.script import ScriptedProvider
 from gatewright.tools.blocks import Table
 from tests.commands.test_history import said
 from tests.fakes.house import FakeModes, FakeRules, house, open_scripted

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.agent.bug_report import Told, write_report
 from gatewright.agent.commands.outcome import Outcome, Panel, Say
 from gatewright.agent.commands.plan import PlanFile
-from gatewright.agent.options import LaunchOptions
-from gatewright.agent.surroundings import survey
+from gatewright.agent.launch.bug_report import Told, write_report
+from gatewright.agent.launch.options import LaunchOptions
+from gatewright.agent.settings.workspace import survey
 from gatewright.tools.blocks import Markdown, plain
 from tests.fakes.fake_session import FakeSession
 

@@ -13,10 +13,10 @@ from gatewright.agent.commands.core import built_in
 from gatewright.agent.commands.outcome import Outcome, Panel, Say
 from gatewright.agent.commands.panels import DoctorPanel
 from gatewright.agent.commands.registry import CommandContext, Commands
-from gatewright.agent.live import LiveSettings
-from gatewright.agent.options import LaunchOptions
-from gatewright.agent.settings_book import SettingsBook
-from gatewright.agent.surroundings import survey
+from gatewright.agent.launch.options import LaunchOptions
+from gatewright.agent.settings.live_settings import LiveSettings
+from gatewright.agent.settings.overview import SettingsBook
+from gatewright.agent.settings.workspace import survey
 from gatewright.tools.blocks import plain
 from tests.fakes.house import FakeModes, FakeRules
 

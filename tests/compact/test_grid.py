@@ -6,8 +6,8 @@ import pytest
 
 from gatewright.agent.compact.budget import Budget
 from gatewright.agent.compact.grid import CELLS, MARKS, blocks, grid, prompt_sections, window_use
-from gatewright.agent.messages import AssistantTurn, ResultTurn, TextPart, UserTurn
-from gatewright.agent.prompt.system import PromptParts, system_prompt
+from gatewright.agent.context.prompt.system import PromptParts, system_prompt
+from gatewright.agent.record.messages import AssistantTurn, ResultTurn, TextPart, UserTurn
 from gatewright.tools.blocks import plain
 from gatewright.tools.protocol import TextContent
 from tests.compact.windowed import Windowed

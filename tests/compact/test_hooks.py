@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from gatewright.agent.clock import SystemClock
 from gatewright.agent.compact.compactor import Compactor, CompactPorts
 from gatewright.agent.compact.state import forget_nothing, nothing
-from gatewright.agent.conversation import Conversation
 from gatewright.agent.errors import GatewrightError
-from gatewright.agent.events import AnyEvent, AssistantMessage, Compacted, UserMessage
-from gatewright.agent.messages import TextPart, Usage
+from gatewright.agent.record.clock import SystemClock
+from gatewright.agent.record.conversation import Conversation
+from gatewright.agent.record.events import AnyEvent, AssistantMessage, Compacted, UserMessage
+from gatewright.agent.record.messages import TextPart, Usage
 from gatewright.tools.protocol import TextContent
 from tests.compact.windowed import Windowed, texts
 

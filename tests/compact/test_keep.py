@@ -9,7 +9,7 @@ from gatewright.agent.compact.budget import Budget
 from gatewright.agent.compact.estimate import text_tokens, turns_tokens
 from gatewright.agent.compact.keep import choose
 from gatewright.agent.compact.micro import NEWEST, old_results
-from gatewright.agent.messages import (
+from gatewright.agent.record.messages import (
     AssistantPart,
     AssistantTurn,
     CallPart,
@@ -19,7 +19,7 @@ from gatewright.agent.messages import (
     Turn,
     UserTurn,
 )
-from gatewright.agent.pairing import CLEARED_RESULT, Pairing, paired
+from gatewright.agent.turn.valid_history import CLEARED_RESULT, Pairing, paired
 from gatewright.tools.protocol import TextContent
 from tests.agent.test_conversation import defects
 

@@ -7,14 +7,14 @@ import random
 import msgspec
 import pytest
 
-from gatewright.agent import wire
 from gatewright.agent.commands.core import built_in
 from gatewright.agent.compact.compactor import budget_of
 from gatewright.agent.compact.estimate import turns_tokens
-from gatewright.agent.conversation import Conversation
-from gatewright.agent.events import Compacted, Envelope, Noticed, ResultsCleared, TurnEnded
 from gatewright.agent.providers.protocol import Request
-from gatewright.agent.stop import Stop
+from gatewright.agent.record import codec as wire
+from gatewright.agent.record.conversation import Conversation
+from gatewright.agent.record.events import Compacted, Envelope, Noticed, ResultsCleared, TurnEnded
+from gatewright.agent.turn.stop import Stop
 from gatewright.tools.protocol import ToolCall, ToolResult
 from tests.agent.test_conversation import defects
 from tests.compact.windowed import Windowed, is_summary, texts

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from gatewright.agent.compact.budget import Budget
-from gatewright.agent.compact.opening import fitting, opening
 from gatewright.agent.compact.state import Remains
-from gatewright.agent.events import AnyEvent, Cleared, Compacted, ToolFinished, ToolStarted
-from gatewright.agent.readable import Readable, Verdict
-from gatewright.agent.standing import FILES, Standing
+from gatewright.agent.compact.summary_head import fitting, opening
+from gatewright.agent.context.readable import Readable, Verdict
+from gatewright.agent.record.events import AnyEvent, Cleared, Compacted, ToolFinished, ToolStarted
+from gatewright.agent.record.session_state import FILES, Standing
 from gatewright.tools.blocks import Todo, TodoItem
 
 OPEN = Readable(lambda path, real: Verdict("yes"))

@@ -6,8 +6,7 @@ from collections.abc import AsyncGenerator, Callable
 
 from gatewright.agent.compact.estimate import text_tokens, tool_tokens, turns_tokens
 from gatewright.agent.errors import FailureKind, ProviderError
-from gatewright.agent.messages import ResultTurn, Turn, Usage, UserTurn
-from gatewright.agent.model import OpenModel
+from gatewright.agent.models.model import OpenModel
 from gatewright.agent.providers.protocol import (
     BlockEnded,
     CallStarted,
@@ -21,7 +20,8 @@ from gatewright.agent.providers.protocol import (
     ThinkingPiece,
     UsageReported,
 )
-from gatewright.agent.request import RequestFrame
+from gatewright.agent.record.messages import ResultTurn, Turn, Usage, UserTurn
+from gatewright.agent.turn.request import RequestFrame
 from gatewright.tools.protocol import TextContent
 
 ASKS_FOR_SUMMARY = "The conversation has become too long to go on with"

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from gatewright.agent.argv import parse
-from gatewright.agent.cli import application, named_by
 from gatewright.agent.commands.core import built_in
-from gatewright.agent.flags import BY_NAME
-from gatewright.agent.idle import IDLE, idle_flags
-from gatewright.agent.main import is_tool
+from gatewright.agent.launch.argv import parse
+from gatewright.agent.launch.cli import application, named_by
+from gatewright.agent.launch.flags import BY_NAME
+from gatewright.agent.launch.ignored_flags import IDLE, idle_flags
+from gatewright.agent.launch.main import is_tool
 from gatewright.agent.settings.paths import claude_home, own_home
 from gatewright.agent.settings.schema import Settings
 from gatewright.agent.subcommands.names import SUBCOMMANDS

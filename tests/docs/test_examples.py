@@ -120,7 +120,7 @@ def test_a_review_that_fails_says_so(repository: Program) -> None:
 
 
 def test_exit_codes_are_listed() -> None:
-    from gatewright.agent.exits import Exit
+    from gatewright.agent.launch.exits import Exit
 
     text = (DOCS / "headless.md").read_text(encoding="utf-8")
     listed = {

@@ -12,10 +12,10 @@ from urllib.parse import urlsplit
 import pytest
 
 from gatewright.agent.api import Client
-from gatewright.agent.events import TextDelta, ToolFinished, TurnEnded
-from gatewright.agent.options import LaunchOptions
+from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.providers.presets import load_presets
-from gatewright.agent.stop import Stop
+from gatewright.agent.record.events import TextDelta, ToolFinished, TurnEnded
+from gatewright.agent.turn.stop import Stop
 from tests.e2e.program import Program
 from tests.e2e.provider_stories import KEY, STORIES, WITHOUT_A_SERVER, Story
 from tests.fakes.model_server import ModelServer, Recorded, ServerThread

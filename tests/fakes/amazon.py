@@ -7,7 +7,7 @@ import json
 import struct
 import zlib
 
-from gatewright.agent.providers.script import Line
+from gatewright.agent.providers.demo.script import Line
 
 ADDRESS = "/invoke-with-response-stream"
 MEDIA_TYPE = "application/vnd.amazon.eventstream"

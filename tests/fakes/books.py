@@ -8,13 +8,13 @@ from typing import Any, cast
 
 from gatewright.agent.commands.core import built_in
 from gatewright.agent.commands.outcome import Outcome, Panel, Say
-from gatewright.agent.commands.permission_book import PermissionBook
 from gatewright.agent.commands.registry import CommandContext, Commands
-from gatewright.agent.live import LiveSettings
-from gatewright.agent.options import LaunchOptions
-from gatewright.agent.policing import policy_config
-from gatewright.agent.settings_book import SettingsBook
-from gatewright.agent.surroundings import survey
+from gatewright.agent.commands.rule_editor import PermissionBook
+from gatewright.agent.launch.options import LaunchOptions
+from gatewright.agent.settings.live_settings import LiveSettings
+from gatewright.agent.settings.overview import SettingsBook
+from gatewright.agent.settings.policy_settings import policy_config
+from gatewright.agent.settings.workspace import survey
 from gatewright.permissions.policy import Policy
 from gatewright.tools.blocks import plain
 

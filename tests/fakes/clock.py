@@ -8,7 +8,7 @@ EPOCH = 1_750_000_000.0
 
 
 class FakeClock:
-    """Implements `gatewright.agent.clock.Clock`; sleepers wake in the order of their deadlines."""
+    """Implements `Clock` of the record; sleepers wake in the order of their deadlines."""
 
     def __init__(self, start: float = EPOCH) -> None:
         self._start = start

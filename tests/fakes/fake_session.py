@@ -18,9 +18,11 @@ from gatewright.agent.commands.outcome import (
     SetModel,
     Submit,
 )
-from gatewright.agent.commands.permission_book import PermissionBook
 from gatewright.agent.commands.registry import CommandContext, Commands
-from gatewright.agent.events import (
+from gatewright.agent.commands.rule_editor import PermissionBook
+from gatewright.agent.context.instruction_files import MemoryBook
+from gatewright.agent.models.choices import ModelBook
+from gatewright.agent.record.events import (
     Answered,
     AnyEvent,
     Cleared,
@@ -31,18 +33,16 @@ from gatewright.agent.events import (
     UsageChanged,
     UserMessage,
 )
-from gatewright.agent.hub import Hub, Subscription
-from gatewright.agent.jobs import SessionJobs
-from gatewright.agent.memory_book import MemoryBook
-from gatewright.agent.messages import Usage
-from gatewright.agent.model_book import ModelBook
-from gatewright.agent.past import Past
-from gatewright.agent.session import Session
-from gatewright.agent.settings_book import SettingsBook
+from gatewright.agent.record.hub import Hub, Subscription
+from gatewright.agent.record.messages import Usage
+from gatewright.agent.session.history_actions import Past
+from gatewright.agent.session.jobs import SessionJobs
+from gatewright.agent.session.session import Session
+from gatewright.agent.settings.overview import SettingsBook
 from gatewright.tools.blocks import Block, Table, Text
 from gatewright.tools.interact import Answer
 from gatewright.tools.protocol import Content, TextContent
-from gatewright.tui.status_command import Book
+from gatewright.tui.status.status_command import Book
 
 MODES = ("default", "acceptEdits", "plan")
 COMMANDS = ("help", "mode", "model", "permissions", "clear", "cost", "status", "exit")

@@ -8,22 +8,22 @@ from pathlib import Path
 
 import msgspec
 
-from gatewright.agent.beside import Beside
-from gatewright.agent.clock import Clock, SystemClock
 from gatewright.agent.commands.registry import Commands
 from gatewright.agent.compact.state import nothing
-from gatewright.agent.conversation import Conversation
 from gatewright.agent.errors import FailureKind, ProviderError
-from gatewright.agent.hub import Hub
-from gatewright.agent.ids import new_id
-from gatewright.agent.loop import Limits
-from gatewright.agent.messages import Usage
-from gatewright.agent.model import OpenModel
-from gatewright.agent.model_book import ModelBook
-from gatewright.agent.parts import CallPorts, Parts
-from gatewright.agent.providers.script import ScriptedProvider
-from gatewright.agent.request import RequestFrame
-from gatewright.agent.session import Session
+from gatewright.agent.models.choices import ModelBook
+from gatewright.agent.models.model import OpenModel
+from gatewright.agent.providers.demo.script import ScriptedProvider
+from gatewright.agent.record.clock import Clock, SystemClock
+from gatewright.agent.record.conversation import Conversation
+from gatewright.agent.record.hub import Hub
+from gatewright.agent.record.ids import new_id
+from gatewright.agent.record.messages import Usage
+from gatewright.agent.session.beside import Beside
+from gatewright.agent.session.parts import CallPorts, Parts
+from gatewright.agent.session.session import Session
+from gatewright.agent.turn.loop import Limits
+from gatewright.agent.turn.request import RequestFrame
 from gatewright.tools.access import Where
 from gatewright.tools.blocks import Block, Text
 from gatewright.tools.protocol import ToolContext

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from gatewright.agent.model_book import ModelBook
-from gatewright.agent.options import LaunchOptions
-from gatewright.agent.providers.keys import KeyStore
+from gatewright.agent.launch.options import LaunchOptions
+from gatewright.agent.models.choices import ModelBook
 from gatewright.agent.providers.presets import Endpoint
-from gatewright.agent.surroundings import survey
+from gatewright.agent.providers.stored_keys import KeyStore
+from gatewright.agent.settings.workspace import survey
 
 NOBODY = "http://127.0.0.1:9/v1"  # no server of the machine that runs the test is asked
 LOCAL = ("OLLAMA_BASE_URL", "LMSTUDIO_BASE_URL", "VLLM_BASE_URL", "LLAMACPP_BASE_URL")

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Protocol, TypeVar
 
-from gatewright.agent.events import AnyEvent, Envelope
-from gatewright.agent.hub import Subscription
+from gatewright.agent.record.events import AnyEvent, Envelope
+from gatewright.agent.record.hub import Subscription
 
 E = TypeVar("E", bound=AnyEvent)
 

@@ -11,9 +11,8 @@ import msgspec
 
 from gatewright.tools.access import Where
 from gatewright.tools.executor import RawExecutor
-from gatewright.tools.fs import ReadLedger
+from gatewright.tools.files.fs import ReadLedger
 from gatewright.tools.interact import Answer, Ask
-from gatewright.tools.proc import spawn
 from gatewright.tools.protocol import (
     Facts,
     Progress,
@@ -25,6 +24,7 @@ from gatewright.tools.protocol import (
     ToolSpec,
 )
 from gatewright.tools.registry import TOOLS, BuiltinTools
+from gatewright.tools.shell.proc import spawn
 
 
 class OneTool:

@@ -11,7 +11,10 @@ from contextlib import asynccontextmanager
 import pytest
 
 from gatewright.agent.commands.core import built_in
-from gatewright.agent.events import (
+from gatewright.agent.frontends.line import GREETING, Conversation, Ports
+from gatewright.agent.frontends.reader import LineReader
+from gatewright.agent.frontends.sentences import Spoken, answer_from, question
+from gatewright.agent.record.events import (
     AnyEvent,
     Asked,
     AssistantMessage,
@@ -20,16 +23,13 @@ from gatewright.agent.events import (
     ToolFinished,
     ToolStarted,
 )
-from gatewright.agent.frontends.line import GREETING, Conversation, Ports
-from gatewright.agent.frontends.reader import LineReader
-from gatewright.agent.frontends.spoken import Spoken, answer_from, question
-from gatewright.agent.messages import TextPart
+from gatewright.agent.record.messages import TextPart
 from gatewright.tools.blocks import Command
 from gatewright.tools.interact import Answer, Ask, Option
 from gatewright.tools.protocol import ToolCall, ToolContext, ToolResult
 from gatewright.tui.sanitize import stripped
+from gatewright.tui.session_calls import remembered
 from gatewright.tui.shell import OwnShell
-from gatewright.tui.talk import remembered
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.fake_session import FakeSession
 from tests.fakes.house import House, house

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 
 from gatewright.agent.commands.outcome import Outcome, Switch
 from gatewright.agent.commands.registry import Command, CommandContext
-from gatewright.agent.events import Noticed, TasksChanged
 from gatewright.agent.frontends.line import Conversation, Ports
 from gatewright.agent.frontends.reader import LineReader
-from gatewright.agent.session import Session
+from gatewright.agent.record.events import Noticed, TasksChanged
+from gatewright.agent.session.session import Session
 from gatewright.tui.sanitize import stripped
+from gatewright.tui.session_calls import remembered
 from gatewright.tui.shell import OwnShell
-from gatewright.tui.talk import remembered
 from tests.fakes.fake_session import FakeSession
 
 

@@ -6,18 +6,18 @@ import io
 
 import pytest
 
-from gatewright.agent.events import (
+from gatewright.agent.frontends import plain
+from gatewright.agent.launch.exits import Exit, code_of
+from gatewright.agent.launch.options import LaunchOptions
+from gatewright.agent.record.events import (
     AnyEvent,
     Envelope,
     ToolFinished,
     ToolStarted,
     TurnEnded,
 )
-from gatewright.agent.exits import Exit, code_of
-from gatewright.agent.frontends import plain
-from gatewright.agent.loop import Limits
-from gatewright.agent.options import LaunchOptions
-from gatewright.agent.stop import Stop
+from gatewright.agent.turn.loop import Limits
+from gatewright.agent.turn.stop import Stop
 from tests.fakes.house import house
 
 GO = LaunchOptions(prompt="go", print_mode=True)

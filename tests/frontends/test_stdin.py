@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.agent.exits import BadInput
 from gatewright.agent.frontends import stdin
+from gatewright.agent.launch.exits import BadInput
 
 SDK = {"CLAUDE_CODE_ENTRYPOINT": "sdk-py"}
 

@@ -14,13 +14,13 @@ import jsonschema
 import pytest
 
 from gatewright.agent.commands.core import built_in
-from gatewright.agent.exits import BadInput
 from gatewright.agent.frontends import reader
 from gatewright.agent.frontends.reader import LineReader
-from gatewright.agent.frontends.stream_input import Duplex, Ends, message_of, parse
-from gatewright.agent.frontends.stream_json import Dialect
+from gatewright.agent.frontends.sdk.stream_input import Duplex, Ends, message_of, parse
+from gatewright.agent.frontends.sdk.stream_json import Dialect
 from gatewright.agent.frontends.turn import Follower
-from gatewright.agent.ids import new_id
+from gatewright.agent.launch.exits import BadInput
+from gatewright.agent.record.ids import new_id
 from gatewright.agent.subcommands.schema import Name, document
 from gatewright.tools.interact import Ask, Option
 from gatewright.tools.protocol import ImageContent, ToolCall, ToolContext, ToolResult

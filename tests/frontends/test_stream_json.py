@@ -9,7 +9,11 @@ from typing import Any
 
 import jsonschema
 
-from gatewright.agent.events import (
+from gatewright.agent.frontends.json_lines import encode
+from gatewright.agent.frontends.sdk import stream
+from gatewright.agent.frontends.sdk.stream_json import Dialect
+from gatewright.agent.launch.options import LaunchOptions
+from gatewright.agent.record.events import (
     AnyEvent,
     AssistantMessage,
     Compacted,
@@ -26,13 +30,9 @@ from gatewright.agent.events import (
     TurnEnded,
     UserMessage,
 )
-from gatewright.agent.frontends import stream
-from gatewright.agent.frontends.stream_json import Dialect
-from gatewright.agent.frontends.wire import encode
-from gatewright.agent.messages import CallPart, TextPart, ThinkingPart, Usage
-from gatewright.agent.options import LaunchOptions
-from gatewright.agent.stop import Stop
+from gatewright.agent.record.messages import CallPart, TextPart, ThinkingPart, Usage
 from gatewright.agent.subcommands.schema import Name, document
+from gatewright.agent.turn.stop import Stop
 from gatewright.tools.protocol import ImageContent, TextContent
 from tests.fakes.house import house
 

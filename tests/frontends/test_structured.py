@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from gatewright.agent.events import UserMessage
-from gatewright.agent.exits import UsageError
-from gatewright.agent.frontends import plain, stream
-from gatewright.agent.options import LaunchOptions
-from gatewright.agent.structured import Shape
+from gatewright.agent.frontends import plain
+from gatewright.agent.frontends.sdk import stream
+from gatewright.agent.launch.exits import UsageError
+from gatewright.agent.launch.options import LaunchOptions
+from gatewright.agent.record.events import UserMessage
+from gatewright.agent.turn.structured_answer import Shape
 from gatewright.tools.protocol import TextContent
 from tests.fakes.house import house
 from tests.fakes.recorder import Recorder

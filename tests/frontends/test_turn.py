@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from contextlib import aclosing
 
-from gatewright.agent.events import TurnEnded
 from gatewright.agent.frontends.turn import Follower
+from gatewright.agent.record.events import TurnEnded
 from tests.fakes.house import House, house
 
 

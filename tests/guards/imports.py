@@ -66,12 +66,12 @@ TABLE = (
         frozenset({"httpx2", "anthropic", "openai", "jiter", "truststore", "keyring"}),
     ),
     Row(
-        "agent/structured.py",
+        "agent/turn/structured_answer.py",
         "answers are checked against the schema that was asked for",
         (),
         frozenset({"jsonschema"}),
     ),
-    Row("agent/cli.py", "sub-commands are run here", (), frozenset({"typer"})),
+    Row("agent/launch/cli.py", "sub-commands are run here", (), frozenset({"typer"})),
     Row(
         "agent/subcommands",
         "front doors: each sub-command reaches the part it is about",
@@ -81,33 +81,39 @@ TABLE = (
     Row(
         "agent/subcommands",
         "a subcommand is a start of its own: it shows rules and decisions, and runs no tool",
-        ("permissions.check", "permissions.rules", "permissions.sandbox"),
+        ("permissions.check", "permissions.rulebook.rules", "permissions.sandbox"),
         frozenset({"typer"}),
     ),
     Row(
-        "agent/review.py",
+        "agent/session/review.py",
         "a change is shown to people as the tools show theirs",
-        ("tools.diff",),
+        ("tools.files.diff",),
     ),
     Row("agent/api.py", "composition root for programs that embed us", ANYTHING),
     Row(
-        "agent/policing.py",
+        "agent/settings/policy_settings.py",
         "part of the composition: settings in, the gate's configuration out",
-        ("permissions.policy", "permissions.rules", "permissions.modes"),
+        (
+            "permissions.policy",
+            "permissions.rulebook.rules",
+            "permissions.modes",
+            "permissions.sandbox.commands",
+            "permissions.sandbox.restrictions",
+        ),
     ),
     Row(
-        "agent/looking.py",
+        "agent/context/file_judge.py",
         "part of the composition: the gate's word and the tools' pictures, for who reads files",
         (
             "permissions.decision",
             "permissions.policy",
             "permissions.readable",
-            "tools.documents",
-            "tools.picture",
-            "tools.proc",
+            "tools.documents.child_process",
+            "tools.documents.picture",
+            "tools.shell.proc",
         ),
     ),
-    Row("agent/main.py", "composition root", ANYTHING, frozenset(ANYTHING)),
+    Row("agent/launch/main.py", "composition root", ANYTHING, frozenset(ANYTHING)),
     Row("agent/build.py", "composition root", ANYTHING, frozenset(ANYTHING)),
     Row(
         "tui",
@@ -115,15 +121,15 @@ TABLE = (
         (
             "tui",
             "agent.errors",
-            "agent.events",
-            "agent.session",
+            "agent.record.events",
+            "agent.session.session",
             "agent.commands",
             "agent.settings.schema",
-            "agent.hub",
-            "agent.messages",
-            "agent.stop",
-            "agent.printable",
-            "agent.marks",
+            "agent.record.hub",
+            "agent.record.messages",
+            "agent.turn.stop",
+            "agent.text.printable",
+            "agent.text.combining_marks",
             "agent.version",
             *PROTOCOL,
             *SYSTEM,
@@ -132,8 +138,8 @@ TABLE = (
     ),
 )
 
-COMPOSITION = ("agent.main", "agent.build")
-ENTRIES = ("agent.main", "agent.api")
+COMPOSITION = ("agent.launch.main", "agent.build")
+ENTRIES = ("agent.launch.main", "agent.api")
 
 
 def imports(source: Source, known: frozenset[str]) -> Iterator[tuple[int, str]]:
@@ -171,7 +177,7 @@ def composition_imports(sources: Sequence[Source]) -> list[str]:
     """Only the entries import the composition root: it would drag everything along."""
     known = frozenset(source.module for source in sources)
     return [
-        f"{source.path}:{line} imports {name}: only agent/main.py and agent/api.py may import it"
+        f"{source.path}:{line} imports {name}: only launch/main.py and api.py may"
         for source in sources
         for line, name in imports(source, known)
         if name.removeprefix("gatewright.") in COMPOSITION and source.module not in ENTRIES

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from tests.guards.sources import Source
 
-PORT = "agent/readable.py"
+PORT = "agent/context/readable.py"
 
 # Files of our own, of the person, or shown to nobody but the person: place -> why.
 OWN: dict[str, str] = {
@@ -18,19 +18,19 @@ OWN: dict[str, str] = {
     "agent/providers/": "our own data, keys, and certificates",
     "agent/subcommands/": "the person's own start, and no model",
     "agent/commands/config.py": "opens a directory to the session, and no file",
-    "agent/commands/folder_book.py": "completions for the person",
+    "agent/commands/open_folders.py": "completions for the person",
     "agent/commands/memory.py": "a text of ours",
     "agent/commands/plan.py": "the session's own plan",
     "agent/compact/summary.py": "a text of ours",
-    "agent/prompt/system.py": "texts of ours",
-    "agent/prompt/approvals.py": "our own state",
-    "agent/prompt/environment.py": "the name of git's branch",
-    "agent/bug_report.py": "our own log, for the person",
-    "agent/defects.py": "our own log",
-    "agent/log.py": "our own log",
-    "agent/memory_book.py": "adds a line of the person and reads nothing",
-    "agent/past.py": "what the person exports",
-    "agent/starting.py": "standard streams, and the file of a flag",
+    "agent/context/prompt/system.py": "texts of ours",
+    "agent/context/prompt/approvals.py": "our own state",
+    "agent/context/prompt/environment.py": "the name of git's branch",
+    "agent/launch/bug_report.py": "our own log, for the person",
+    "agent/launch/defect_log.py": "our own log",
+    "agent/launch/log.py": "our own log",
+    "agent/context/instruction_files.py": "adds a line of the person and reads nothing",
+    "agent/session/history_actions.py": "what the person exports",
+    "agent/launch/starting.py": "standard streams, and the file of a flag",
 }
 _READING = frozenset(
     {"open", "fdopen", "read_text", "read_bytes", "iterdir", "scandir", "listdir", "walk"}
@@ -40,7 +40,7 @@ _PORTS = frozenset({"readable", "_readable"})
 
 
 def unjudged_readers(sources: Sequence[Source]) -> list[str]:
-    """A file reaches a model through `agent/readable.py` only: take the port and ask it."""
+    """A file reaches a model through `agent/context/readable.py` only: take the port and ask it."""
     return [
         f"{source.path}:{line} {name}: take a Readable, or say in {__name__} whose file it is"
         for source in sources

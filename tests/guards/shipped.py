@@ -20,7 +20,7 @@ def looked_up(source: Source) -> Iterator[str]:
                 if isinstance(argument, ast.Constant) and argument.value in SHIPPED:
                     yield (
                         f"{source.path}:{node.lineno} looks up {argument.value!r}: use the"
-                        " product's own way (tools/rg.py locate, sandbox/machine.py find_bwrap)"
+                        " product's own way (search/rg.py locate, machine.py find_bwrap)"
                     )
 
 

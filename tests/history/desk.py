@@ -8,18 +8,9 @@ from pathlib import Path
 
 import msgspec
 
-from gatewright.agent import wire
-from gatewright.agent.beside import Beside
-from gatewright.agent.clock import SystemClock
 from gatewright.agent.commands.registry import Commands
-from gatewright.agent.conversation import Conversation
-from gatewright.agent.events import Envelope, FileSaved, SessionStarted
 from gatewright.agent.history.history import History, HistoryPlaces
-from gatewright.agent.hub import Hub
-from gatewright.agent.ids import new_id
-from gatewright.agent.messages import Usage, UserTurn
-from gatewright.agent.model import OpenModel
-from gatewright.agent.parts import CallPorts, Parts
+from gatewright.agent.models.model import OpenModel
 from gatewright.agent.providers.protocol import (
     BlockEnded,
     CallStarted,
@@ -32,10 +23,19 @@ from gatewright.agent.providers.protocol import (
     TextPiece,
     UsageReported,
 )
-from gatewright.agent.request import RequestFrame
-from gatewright.agent.session import Session
-from gatewright.agent.standing import Standing
+from gatewright.agent.record import codec as wire
+from gatewright.agent.record.clock import SystemClock
+from gatewright.agent.record.conversation import Conversation
+from gatewright.agent.record.events import Envelope, FileSaved, SessionStarted
+from gatewright.agent.record.hub import Hub
+from gatewright.agent.record.ids import new_id
+from gatewright.agent.record.messages import Usage, UserTurn
+from gatewright.agent.record.session_state import Standing
+from gatewright.agent.session.beside import Beside
+from gatewright.agent.session.parts import CallPorts, Parts
+from gatewright.agent.session.session import Session
 from gatewright.agent.transcript.writer import TranscriptLock, TranscriptWriter
+from gatewright.agent.turn.request import RequestFrame
 from gatewright.tools.access import Access, Where
 from gatewright.tools.protocol import ToolCall, ToolContext, ToolResult
 from gatewright.tools.system.git import Caller

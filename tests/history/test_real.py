@@ -11,9 +11,15 @@ import pytest
 
 from gatewright.agent.build import open_session
 from gatewright.agent.commands.outcome import Panel, Say
-from gatewright.agent.events import FileSaved, Noticed, SessionStarted, ToolFinished, TreeSaved
-from gatewright.agent.options import LaunchOptions
-from gatewright.agent.session import Session
+from gatewright.agent.launch.options import LaunchOptions
+from gatewright.agent.record.events import (
+    FileSaved,
+    Noticed,
+    SessionStarted,
+    ToolFinished,
+    TreeSaved,
+)
+from gatewright.agent.session.session import Session
 from gatewright.tools.blocks import plain
 from tests.fakes.recorder import Recorder
 

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gatewright.agent import wire
-from gatewright.agent.events import AnyEvent, FileSaved, FilesRestored, TreeSaved
 from gatewright.agent.history.blobs import TURNS, Blobs
 from gatewright.agent.history.plan import Sources, Target, steps, targets
 from gatewright.agent.history.restore import restore
 from gatewright.agent.history.shadow import SIZE_LIMIT, Shadow
+from gatewright.agent.record import codec as wire
+from gatewright.agent.record.events import AnyEvent, FileSaved, FilesRestored, TreeSaved
 from gatewright.tools.system.git import Caller
 from tests.transcript.stored import chained
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from gatewright.agent.commands.diff import Changes, Entry
-from gatewright.agent.events import AnyEvent, Envelope, UserMessage
 from gatewright.agent.history.history import History, HistoryPlaces
 from gatewright.agent.history.worktree import LARGEST
-from gatewright.agent.review import Review
+from gatewright.agent.record.events import AnyEvent, Envelope, UserMessage
+from gatewright.agent.session.review import Review
 from gatewright.tools.access import Access
 from gatewright.tools.blocks import Diff, Text
 from gatewright.tools.protocol import TextContent

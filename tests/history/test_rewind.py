@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.agent.conversation import Conversation
 from gatewright.agent.errors import SessionError
-from gatewright.agent.events import (
+from gatewright.agent.history.history import History, HistoryPlaces
+from gatewright.agent.record.conversation import Conversation
+from gatewright.agent.record.events import (
     AnyEvent,
     FileSaved,
     FilesRestored,
@@ -24,9 +25,8 @@ from gatewright.agent.events import (
     TurnEnded,
     UserMessage,
 )
-from gatewright.agent.history.history import History, HistoryPlaces
-from gatewright.agent.session import Session
-from gatewright.agent.standing import Standing
+from gatewright.agent.record.session_state import Standing
+from gatewright.agent.session.session import Session
 from gatewright.agent.transcript.reader import read_transcript
 from gatewright.tools.access import Access, ShellText
 from gatewright.tools.protocol import TextContent

@@ -7,8 +7,8 @@ import sys
 from collections.abc import Iterable, Iterator
 
 from gatewright.agent.commands.core import built_in
-from gatewright.agent.exits import MEANINGS
-from gatewright.agent.flags import FLAGS, Flag
+from gatewright.agent.launch.exits import MEANINGS
+from gatewright.agent.launch.flags import FLAGS, Flag
 from gatewright.agent.subcommands.names import SUBCOMMANDS
 
 HEAD = """# Command line

@@ -9,7 +9,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from msgspec import structs
 
-from gatewright.agent.settings.coerce import strip, trait_of
+from gatewright.agent.settings.layers.coerce import strip, trait_of
 from gatewright.agent.settings.schema import (
     ANYWHERE,
     TIGHTENING,

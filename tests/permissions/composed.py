@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from gatewright.agent.build import open_session
-from gatewright.agent.events import Asked, Decided, ToolFinished, TurnEnded
-from gatewright.agent.options import LaunchOptions
-from gatewright.agent.session import Session
+from gatewright.agent.launch.options import LaunchOptions
+from gatewright.agent.record.events import Asked, Decided, ToolFinished, TurnEnded
+from gatewright.agent.session.session import Session
 from gatewright.tools.interact import Answer
 from gatewright.tools.protocol import TextContent
 from tests.fakes.model_server import ModelServer

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gatewright.permissions.calls.shell_call import ShellCall
 from gatewright.permissions.check import call_and_context
 from gatewright.permissions.decide import inquiries
 from gatewright.permissions.paths import Paths
-from gatewright.permissions.shell.danger import Danger
+from gatewright.permissions.shell.danger.danger import Danger
+from gatewright.permissions.shell.files.reach import Reach
 from gatewright.permissions.shell.line import Line, Part, Start, read_line
-from gatewright.permissions.shell.reach import Reach
-from gatewright.permissions.shell.readonly import is_safe
-from gatewright.permissions.shell.surroundings import Surroundings
+from gatewright.permissions.shell.safe.readonly import is_safe
+from gatewright.permissions.shell.safe.safe_surroundings import Surroundings
 from gatewright.permissions.shell.wrappers import opened
-from gatewright.permissions.shell_call import ShellCall
 
 START = Start(("/w/proj",), "/home/u", {"HOME": "/home/u"})
 

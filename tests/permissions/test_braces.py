@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.agent.events import Decided, Noticed, ToolFinished
-from gatewright.permissions.braces import MOST, expanded, wrong
-from gatewright.permissions.rules import Bare, RuleTexts, parse_rule, rule_set
-from gatewright.permissions.sandbox import globs as sandbox_globs
-from gatewright.permissions.sandbox.globs import globs
+from gatewright.agent.record.events import Decided, Noticed, ToolFinished
+from gatewright.permissions.rulebook.braces import MOST, expanded, wrong
+from gatewright.permissions.rulebook.rules import Bare, RuleTexts, parse_rule, rule_set
+from gatewright.permissions.sandbox.disk import globs as sandbox_globs
+from gatewright.permissions.sandbox.disk.globs import globs
 from gatewright.permissions.sandbox.restrictions import restrictions
 from tests.permissions.composed import desk
 

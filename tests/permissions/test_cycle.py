@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from gatewright.agent.options import LaunchOptions
-from gatewright.agent.policing import policy_config
-from gatewright.agent.surroundings import survey
+from gatewright.agent.launch.options import LaunchOptions
+from gatewright.agent.settings.policy_settings import policy_config
+from gatewright.agent.settings.workspace import survey
 from gatewright.permissions.policy import Policy
 
 PLAIN = ["default", "acceptEdits", "autoInProject", "plan"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gatewright.agent.events import Decided
+from gatewright.agent.record.events import Decided
 from gatewright.permissions.sandbox.machine import machine
 from gatewright.permissions.sandbox.probe import probe
 from tests.permissions.composed import desk

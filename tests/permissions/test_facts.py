@@ -12,8 +12,8 @@ from gatewright.permissions.decide import decide
 from gatewright.permissions.decision import Allow, Ask, Decision, Deny
 from gatewright.permissions.modes import MODES
 from gatewright.permissions.policy import Policy, PolicyConfig
-from gatewright.permissions.rules import RuleTexts
-from gatewright.permissions.tools_table import TOOLS
+from gatewright.permissions.rulebook.rules import RuleTexts
+from gatewright.permissions.rulebook.tools_table import TOOLS
 from gatewright.tools.access import Access, Effect, RemoteTool, ShellText, Where
 
 ROOT = Path("/w/proj")

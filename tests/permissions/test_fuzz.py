@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gatewright.permissions.check import check_line
 from gatewright.permissions.decision import Allow
-from gatewright.permissions.shell.words import brace_expand
+from gatewright.permissions.shell.parse.words import brace_expand
 from tests.bench.fuzz_gate import TOKENS, corpus, decision, mutants, problems
 
 RULES = {"user": {"deny": ["Read(**/a*b*c*)", "Bash(*a*b*c*d)", "Edit(/y/**)", "Bash(curl:*)"]}}

@@ -14,7 +14,7 @@ from gatewright.permissions.decision import DecisionRecord
 from gatewright.permissions.gate import HookVerdict
 from gatewright.permissions.gated import GatePorts, gated
 from gatewright.permissions.policy import Policy, PolicyConfig
-from gatewright.permissions.rules import RuleTexts
+from gatewright.permissions.rulebook.rules import RuleTexts
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block, Diff, Hunk
 from gatewright.tools.interact import Answer, Ask

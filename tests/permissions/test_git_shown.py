@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from gatewright.permissions.decision import Allow, Ask, Decision, Deny
-from gatewright.permissions.rules import RuleTexts, parse_rule
-from gatewright.permissions.shell.excludes import with_excludes
+from gatewright.permissions.rulebook.rules import RuleTexts, parse_rule
+from gatewright.permissions.shell.files.excludes import with_excludes
 from gatewright.permissions.shell.line import Start, read_line
 from tests.permissions.test_git_writes import decided
 

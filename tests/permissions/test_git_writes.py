@@ -10,7 +10,7 @@ from gatewright.permissions.context import Call
 from gatewright.permissions.decide import decide
 from gatewright.permissions.decision import Allow, Ask, Decision, Deny
 from gatewright.permissions.policy import Policy, PolicyConfig
-from gatewright.permissions.rules import RuleTexts
+from gatewright.permissions.rulebook.rules import RuleTexts
 from gatewright.tools.access import Access, ShellText, Where
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from gatewright.agent.commands.outcome import Say, Switch
-from gatewright.agent.events import TitleChanged
-from gatewright.agent.session import Session
-from gatewright.agent.switching import begin
+from gatewright.agent.record.events import TitleChanged
+from gatewright.agent.session.session import Session
+from gatewright.agent.session.switching import begin
 from tests.permissions.composed import WITHIN, desk
 
 

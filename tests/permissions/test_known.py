@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.permissions.known import TOLD, is_known, remarks, unknown
 from gatewright.permissions.policy import Policy, PolicyConfig
-from gatewright.permissions.rules import RuleTexts, rule_set
-from gatewright.permissions.tools_table import ALIASES
-from gatewright.permissions.tools_table import TOOLS as ROWS
+from gatewright.permissions.rulebook.known_tools import TOLD, is_known, remarks, unknown
+from gatewright.permissions.rulebook.rules import RuleTexts, rule_set
+from gatewright.permissions.rulebook.tools_table import ALIASES
+from gatewright.permissions.rulebook.tools_table import TOOLS as ROWS
 from gatewright.tools.blocks import plain
 from gatewright.tools.registry import ALIASES as OLD_NAMES
 from gatewright.tools.registry import TOOLS

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.agent.options import LaunchOptions
-from gatewright.agent.policing import policy_config
-from gatewright.agent.surroundings import survey
+from gatewright.agent.launch.options import LaunchOptions
+from gatewright.agent.settings.policy_settings import policy_config
+from gatewright.agent.settings.workspace import survey
 from gatewright.permissions.context import Call
 from gatewright.permissions.decide import decide
 from gatewright.permissions.decision import Allow, Ask, Decision, Deny
 from gatewright.permissions.links import on_disk
 from gatewright.permissions.policy import Policy, PolicyConfig
-from gatewright.permissions.rules import RuleTexts
-from gatewright.permissions.sandbox.globs import globs, resolved
+from gatewright.permissions.rulebook.rules import RuleTexts
+from gatewright.permissions.sandbox.disk.globs import globs, resolved
 from gatewright.permissions.table_resolver import TableResolver
 from gatewright.tools.access import Access, ShellText, Where
 

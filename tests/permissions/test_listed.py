@@ -13,7 +13,7 @@ from gatewright.permissions.doubts import doubt
 from gatewright.permissions.paths import Place
 from gatewright.permissions.policy import Policy, PolicyConfig
 from gatewright.permissions.recent import KEPT, Judged, Recent
-from gatewright.permissions.rules import RuleTexts
+from gatewright.permissions.rulebook.rules import RuleTexts
 from gatewright.tools.access import Access, ShellText, Where
 
 PLACE = Place(root="/w/proj", cwd="/w/proj", home="/home/u", start="/w/proj")

@@ -12,12 +12,12 @@ import pytest
 
 from gatewright.permissions.gated import GatePorts, gated
 from gatewright.permissions.policy import Policy, PolicyConfig
-from gatewright.permissions.rules import RuleTexts
-from gatewright.tools.fs import ReadLedger
+from gatewright.permissions.rulebook.rules import RuleTexts
+from gatewright.tools.files.fs import ReadLedger
 from gatewright.tools.interact import Answer, Ask
-from gatewright.tools.proc import spawn
 from gatewright.tools.protocol import Executor, JsonObject, ToolCall, ToolContext, ToolResult
 from gatewright.tools.registry import BASIC, BuiltinTools
+from gatewright.tools.shell.proc import spawn
 from tests.fakes.executor import context, text_of
 
 

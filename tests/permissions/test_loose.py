@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gatewright.permissions.decision import Allow, Ask, Deny
-from gatewright.permissions.rules import RuleTexts
+from gatewright.permissions.rulebook.rules import RuleTexts
 from tests.permissions.test_git_writes import decided
 
 BROAD = RuleTexts(("Bash(*)",), deny=("Read(.env)", "Edit(/x/**)", "Edit(build)", "Read(test)"))

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from gatewright.agent.events import Asked, Decided
+from gatewright.agent.record.events import Asked, Decided
+from gatewright.permissions.calls.declared import declared_access
 from gatewright.permissions.context import Call
 from gatewright.permissions.decide import decide
 from gatewright.permissions.decision import Allow, Ask, Decision, Deny
-from gatewright.permissions.declared import declared_access
 from gatewright.permissions.policy import Policy, PolicyConfig
-from gatewright.permissions.rules import RuleTexts
+from gatewright.permissions.rulebook.rules import RuleTexts
 from gatewright.tools.access import Where
 from gatewright.tools.system.home import OwnHome
 from tests.permissions.composed import ID, desk

@@ -6,8 +6,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gatewright.permissions.paths import Place
-from gatewright.permissions.patterns import PatternGroup, compile_pattern
-from gatewright.permissions.rules import PathForm, parse_rule
+from gatewright.permissions.rulebook.patterns import PatternGroup, compile_pattern
+from gatewright.permissions.rulebook.rules import PathForm, parse_rule
 
 PLACE = Place(root="/p/App", cwd="/p/App", start="/p/App", home="/home/me")
 PARTS = ["*", "**", "?b", "a*", "*.Key", ".env", "App", "[ab]c", "x{1,2}", "caf\u00e9", "i", "\\*"]

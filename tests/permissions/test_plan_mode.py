@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gatewright.agent.events import Asked, Cleared, ModeChanged
+from gatewright.agent.record.events import Asked, Cleared, ModeChanged
 from gatewright.tools.blocks import plain
 from tests.permissions.composed import ID, Desk, desk
 

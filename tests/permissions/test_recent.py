@@ -13,8 +13,8 @@ from gatewright.permissions.decide import decide
 from gatewright.permissions.decision import DecisionRecord
 from gatewright.permissions.policy import Policy, PolicyConfig
 from gatewright.permissions.recent import KEPT, SHOWN, Judged, Recent
-from gatewright.permissions.rules import RuleTexts
-from gatewright.permissions.shadowed import sentence, shadows
+from gatewright.permissions.rulebook.rules import RuleTexts
+from gatewright.permissions.rulebook.shadowed import sentence, shadows
 from gatewright.tools.access import Access, ShellText, Where
 from gatewright.tools.blocks import Table, Text, plain
 from tests.permissions.composed import desk

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from gatewright.agent.commands.outcome import Panel
-from gatewright.agent.events import ModeChanged, Noticed
+from gatewright.agent.record.events import ModeChanged, Noticed
 from gatewright.tools.blocks import plain
 from tests.permissions.composed import Desk, desk
 

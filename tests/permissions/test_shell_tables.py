@@ -5,21 +5,16 @@ from __future__ import annotations
 import pytest
 
 from gatewright.agent.subcommands.names import SUBCOMMANDS
-from gatewright.permissions import runners
 from gatewright.permissions.paths import TIER_EXAMPLES, tier_of
-from gatewright.permissions.shell import (
-    arity,
-    command_options,
-    danger_table,
-    operand_table,
-    own_cli,
-    readonly,
-    safe_formats,
-    wrappers,
-)
-from gatewright.permissions.shell.operands import touched
-from gatewright.permissions.shell.safe_git_table import GIT
-from gatewright.permissions.shell.safe_table import FIND_NO, FIND_YES, SAFE
+from gatewright.permissions.rulebook import runners
+from gatewright.permissions.shell import command_options, own_cli, wrappers
+from gatewright.permissions.shell.danger import danger_table
+from gatewright.permissions.shell.files import operand_table
+from gatewright.permissions.shell.files.operands import touched
+from gatewright.permissions.shell.rules import arity
+from gatewright.permissions.shell.safe import readonly, safe_formats
+from gatewright.permissions.shell.safe.safe_git_table import GIT
+from gatewright.permissions.shell.safe.safe_table import FIND_NO, FIND_YES, SAFE
 from gatewright.permissions.shell.wrappers import opened
 from tests.permissions.shell_world import START, level, parts_of, safe
 from tests.permissions.tables import judge_shell

@@ -14,7 +14,7 @@ from gatewright.permissions.decision import DecisionRecord
 from gatewright.permissions.gate import Gate, GatePorts, Passed, Request
 from gatewright.permissions.paths import Place
 from gatewright.permissions.policy import Policy, PolicyConfig
-from gatewright.permissions.rules import RuleTexts
+from gatewright.permissions.rulebook.rules import RuleTexts
 from gatewright.permissions.table_resolver import TableResolver
 from gatewright.permissions.world import DiskResolver, git_dirty
 from gatewright.tools.access import Access, ShellText, Where

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.agent.prompt.memory import Memory, memory_files, nested_files, section
-from gatewright.agent.prompt.path_rules import fits, front_matter
+from gatewright.agent.context.prompt.memory import Memory, memory_files, nested_files, section
+from gatewright.agent.context.prompt.path_rules import fits, front_matter
 from tests.prompt.test_memory import Place
 
 

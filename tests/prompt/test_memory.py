@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.agent.errors import GatewrightError
-from gatewright.agent.prompt.approvals import Approvals
-from gatewright.agent.prompt.memory import (
+from gatewright.agent.context.prompt.approvals import Approvals
+from gatewright.agent.context.prompt.memory import (
     SIZE_LIMIT,
     Memory,
     MemoryPlaces,
@@ -17,7 +16,8 @@ from gatewright.agent.prompt.memory import (
     nested_files,
     section,
 )
-from gatewright.agent.readable import Readable, Verdict
+from gatewright.agent.context.readable import Readable, Verdict
+from gatewright.agent.errors import GatewrightError
 
 
 class Place:

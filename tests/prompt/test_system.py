@@ -9,8 +9,13 @@ from pathlib import Path
 import pytest
 
 from gatewright.agent.compact.estimate import text_tokens
-from gatewright.agent.prompt.environment import STATUS_LIMIT, Environment, ask_git, look_around
-from gatewright.agent.prompt.system import (
+from gatewright.agent.context.prompt.environment import (
+    STATUS_LIMIT,
+    Environment,
+    ask_git,
+    look_around,
+)
+from gatewright.agent.context.prompt.system import (
     SECTIONS,
     STYLES,
     PromptParts,

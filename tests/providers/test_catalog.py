@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from gatewright.agent.messages import Usage
 from gatewright.agent.providers.catalog import LADDER, ModelFacts, load_catalog
 from gatewright.agent.providers.settings import ModelSettings
+from gatewright.agent.record.messages import Usage
 
 CATALOG = load_catalog()
 

@@ -13,7 +13,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from gatewright.agent.messages import (
+from gatewright.agent.providers.catalog import ModelFacts, load_catalog
+from gatewright.agent.providers.direct import api_of
+from gatewright.agent.providers.presets import endpoint
+from gatewright.agent.providers.protocol import Request
+from gatewright.agent.providers.registry import facts_of
+from gatewright.agent.providers.settings import ProviderSettings
+from gatewright.agent.record.messages import (
     AssistantTurn,
     CallPart,
     ResultTurn,
@@ -22,12 +28,6 @@ from gatewright.agent.messages import (
     Turn,
     UserTurn,
 )
-from gatewright.agent.providers.catalog import ModelFacts, load_catalog
-from gatewright.agent.providers.direct import api_of
-from gatewright.agent.providers.presets import endpoint
-from gatewright.agent.providers.protocol import Request
-from gatewright.agent.providers.registry import facts_of
-from gatewright.agent.providers.settings import ProviderSettings
 from gatewright.tools.protocol import DocumentContent, ImageContent, TextContent, ToolSpec
 
 GOLDEN = Path(__file__).with_name("golden")

@@ -4,17 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gatewright.agent.events import AssistantMessage
-from gatewright.agent.messages import (
-    AssistantTurn,
-    CallPart,
-    ResultTurn,
-    TextPart,
-    Turn,
-    UserTurn,
-)
-from gatewright.agent.providers.demo import LABEL, DemoProvider, ReplayProvider
-from gatewright.agent.providers.demo_words import (
+from gatewright.agent.providers.demo.demo import LABEL, DemoProvider, ReplayProvider
+from gatewright.agent.providers.demo.demo_words import (
     Create,
     Find,
     Plan,
@@ -27,7 +18,16 @@ from gatewright.agent.providers.demo_words import (
     parse,
 )
 from gatewright.agent.providers.protocol import Finished, Provider, Request, StopReason
-from gatewright.agent.stream import Assembly
+from gatewright.agent.record.events import AssistantMessage
+from gatewright.agent.record.messages import (
+    AssistantTurn,
+    CallPart,
+    ResultTurn,
+    TextPart,
+    Turn,
+    UserTurn,
+)
+from gatewright.agent.turn.answer_stream import Assembly
 from gatewright.tools.protocol import TextContent, ToolSpec
 
 

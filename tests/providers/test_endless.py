@@ -14,18 +14,18 @@ import pytest
 
 from gatewright.agent.api import Client
 from gatewright.agent.errors import FailureKind, ProviderError
-from gatewright.agent.events import AssistantMessage, RetryScheduled, ToolFinished, TurnEnded
-from gatewright.agent.messages import TextPart
-from gatewright.agent.options import LaunchOptions
-from gatewright.agent.providers import limits
+from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.providers.errors import failure_of
-from gatewright.agent.providers.foreign import Unreadable, decoded
 from gatewright.agent.providers.listing import list_models
 from gatewright.agent.providers.presets import endpoint
 from gatewright.agent.providers.protocol import CallStarted, Piece, Request
 from gatewright.agent.providers.registry import open_provider
-from gatewright.agent.stop import Stop
-from gatewright.agent.stream import parsed_call
+from gatewright.agent.providers.streams import answer_limits as limits
+from gatewright.agent.providers.streams.foreign_json import Unreadable, decoded
+from gatewright.agent.record.events import AssistantMessage, RetryScheduled, ToolFinished, TurnEnded
+from gatewright.agent.record.messages import TextPart
+from gatewright.agent.turn.answer_stream import parsed_call
+from gatewright.agent.turn.stop import Stop
 from tests.fakes.model_server import ModelServer
 
 MIB = 1024 * 1024

@@ -7,21 +7,12 @@ from typing import Any
 
 import pytest
 
-from gatewright.agent.messages import (
-    AssistantPart,
-    AssistantTurn,
-    CallPart,
-    TextPart,
-    ThinkingPart,
-    Usage,
-)
-from gatewright.agent.providers.anthropic_events import MessagesReader
 from gatewright.agent.providers.api import Reader
+from gatewright.agent.providers.apis.anthropic_events import MessagesReader
+from gatewright.agent.providers.apis.openai_chat import ChatApi
+from gatewright.agent.providers.apis.openai_chat_events import ChatReader
+from gatewright.agent.providers.apis.openai_responses_events import ResponsesReader
 from gatewright.agent.providers.catalog import ModelFacts
-from gatewright.agent.providers.echo import Echo
-from gatewright.agent.providers.openai_chat import ChatApi
-from gatewright.agent.providers.openai_chat_events import ChatReader
-from gatewright.agent.providers.openai_responses_events import ResponsesReader
 from gatewright.agent.providers.protocol import (
     BlockEnded,
     CallStarted,
@@ -32,8 +23,17 @@ from gatewright.agent.providers.protocol import (
     StopReason,
 )
 from gatewright.agent.providers.quirks import Quirks
-from gatewright.agent.providers.sse import Sse
-from gatewright.agent.stream import Assembly
+from gatewright.agent.providers.streams.repeated_start import Echo
+from gatewright.agent.providers.streams.sse import Sse
+from gatewright.agent.record.messages import (
+    AssistantPart,
+    AssistantTurn,
+    CallPart,
+    TextPart,
+    ThinkingPart,
+    Usage,
+)
+from gatewright.agent.turn.answer_stream import Assembly
 
 Json = dict[str, Any]
 

@@ -12,11 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gatewright.agent.errors import ProviderError
-from gatewright.agent.providers.anthropic_events import MessagesReader
 from gatewright.agent.providers.api import Reader
+from gatewright.agent.providers.apis.anthropic_events import MessagesReader
+from gatewright.agent.providers.apis.openai_chat_events import ChatReader
+from gatewright.agent.providers.apis.openai_responses_events import ResponsesReader
+from gatewright.agent.providers.demo.script import read_script
 from gatewright.agent.providers.errors import failure_of
-from gatewright.agent.providers.openai_chat_events import ChatReader
-from gatewright.agent.providers.openai_responses_events import ResponsesReader
 from gatewright.agent.providers.protocol import (
     BlockEnded,
     CallStarted,
@@ -26,9 +27,8 @@ from gatewright.agent.providers.protocol import (
     TextPiece,
     ThinkingPiece,
 )
-from gatewright.agent.providers.script import read_script
-from gatewright.agent.providers.sse import Sse, SseReader
-from gatewright.agent.stream import Assembly
+from gatewright.agent.providers.streams.sse import Sse, SseReader
+from gatewright.agent.turn.answer_stream import Assembly
 from tests.fakes.scripts import rendered
 
 READERS: dict[str, Callable[[str, str], Reader]] = {

@@ -8,19 +8,19 @@ from typing import Any
 import msgspec
 import pytest
 
-from gatewright.agent import wire
 from gatewright.agent.errors import ProviderError
-from gatewright.agent.events import AnyEvent, AssistantMessage, Envelope
-from gatewright.agent.messages import CallPart, TextPart
-from gatewright.agent.providers.anthropic_events import MessagesReader
 from gatewright.agent.providers.api import Reader
+from gatewright.agent.providers.apis.anthropic_events import MessagesReader
+from gatewright.agent.providers.apis.openai_chat_events import ChatReader
+from gatewright.agent.providers.apis.openai_responses_events import ResponsesReader
 from gatewright.agent.providers.errors import failure_of
-from gatewright.agent.providers.foreign import Unreadable, decoded
-from gatewright.agent.providers.openai_chat_events import ChatReader
-from gatewright.agent.providers.openai_responses_events import ResponsesReader
-from gatewright.agent.providers.sse import Sse
-from gatewright.agent.stream import Assembly, parsed_call
-from gatewright.agent.well_formed import Seam
+from gatewright.agent.providers.streams.foreign_json import Unreadable, decoded
+from gatewright.agent.providers.streams.sse import Sse
+from gatewright.agent.record import codec as wire
+from gatewright.agent.record.events import AnyEvent, AssistantMessage, Envelope
+from gatewright.agent.record.messages import CallPart, TextPart
+from gatewright.agent.text.well_formed import Seam
+from gatewright.agent.turn.answer_stream import Assembly, parsed_call
 
 LOST = "\N{REPLACEMENT CHARACTER}"
 ARGUMENTS = '{"path": "\\ud800", "\\udfff": ["x\\ud83d\\ude00"]}'
@@ -42,7 +42,7 @@ def responses(text: str) -> list[Any]:
     return [{"type": "response.output_text.delta", "output_index": 0, "delta": text}]
 
 
-APIS = {
+APIS: dict[str, tuple[Any, Any]] = {
     "anthropic": (MessagesReader, anthropic),
     "chat": (ChatReader, chat),
     "responses": (ResponsesReader, responses),

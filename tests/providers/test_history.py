@@ -1,15 +1,6 @@
 from __future__ import annotations
 
-from gatewright.agent.messages import (
-    AssistantTurn,
-    CallPart,
-    ResultTurn,
-    TextPart,
-    ThinkingPart,
-    Turn,
-    UserTurn,
-)
-from gatewright.agent.providers.history import (
+from gatewright.agent.providers.sendable_history import (
     GO_ON,
     INTERRUPTED,
     NOTHING,
@@ -18,6 +9,15 @@ from gatewright.agent.providers.history import (
     Result,
     Said,
     messages_of,
+)
+from gatewright.agent.record.messages import (
+    AssistantTurn,
+    CallPart,
+    ResultTurn,
+    TextPart,
+    ThinkingPart,
+    Turn,
+    UserTurn,
 )
 from gatewright.tools.protocol import TextContent
 

@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatewright.agent.messages import (
+from gatewright.agent.providers.api import Api
+from gatewright.agent.providers.apis.anthropic import MessagesApi
+from gatewright.agent.providers.apis.openai_chat import ChatApi
+from gatewright.agent.providers.apis.openai_responses import ResponsesApi
+from gatewright.agent.providers.catalog import ModelFacts
+from gatewright.agent.providers.kept_prefix import Kept
+from gatewright.agent.providers.protocol import Request
+from gatewright.agent.providers.quirks import Quirks
+from gatewright.agent.record.messages import (
     AssistantTurn,
     CallPart,
     ResultTurn,
@@ -18,15 +26,7 @@ from gatewright.agent.messages import (
     Turn,
     UserTurn,
 )
-from gatewright.agent.pairing import Pairing
-from gatewright.agent.providers.anthropic import MessagesApi
-from gatewright.agent.providers.api import Api
-from gatewright.agent.providers.catalog import ModelFacts
-from gatewright.agent.providers.kept import Kept
-from gatewright.agent.providers.openai_chat import ChatApi
-from gatewright.agent.providers.openai_responses import ResponsesApi
-from gatewright.agent.providers.protocol import Request
-from gatewright.agent.providers.quirks import Quirks
+from gatewright.agent.turn.valid_history import Pairing
 from gatewright.tools.protocol import TextContent
 
 MakeApi = Callable[[str, Callable[[str], ModelFacts], Quirks], Api]

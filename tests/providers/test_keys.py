@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from gatewright.agent.errors import FailureKind, GatewrightError, ProviderError
-from gatewright.agent.messages import UserTurn
 from gatewright.agent.providers.keyhelper import KEPT_SECONDS, KeyHelper
-from gatewright.agent.providers.keys import SERVICE, KeyStore, key_store
 from gatewright.agent.providers.protocol import Request, TextPiece
 from gatewright.agent.providers.registry import default_model, open_provider
 from gatewright.agent.providers.settings import ProviderSettings
+from gatewright.agent.providers.stored_keys import SERVICE, KeyStore, key_store
+from gatewright.agent.record.messages import UserTurn
 from gatewright.tools.protocol import TextContent
 from tests.fakes.model_server import ModelServer
 

@@ -6,7 +6,6 @@ from contextlib import aclosing
 import pytest
 
 from gatewright.agent.errors import FailureKind, GatewrightError, ProviderError, SettingsError
-from gatewright.agent.messages import UserTurn
 from gatewright.agent.providers.presets import endpoint, load_presets
 from gatewright.agent.providers.protocol import Request
 from gatewright.agent.providers.registry import (
@@ -18,6 +17,7 @@ from gatewright.agent.providers.registry import (
     open_provider,
 )
 from gatewright.agent.providers.settings import ModelSettings, ProviderSettings
+from gatewright.agent.record.messages import UserTurn
 from gatewright.tools.protocol import TextContent
 from tests.fakes.model_server import ModelServer
 

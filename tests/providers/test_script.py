@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from gatewright.agent.errors import FailureKind, ProviderError
-from gatewright.agent.messages import Usage
+from gatewright.agent.providers.demo.script import ScriptedProvider
 from gatewright.agent.providers.protocol import (
     BlockEnded,
     CallStarted,
@@ -19,7 +19,7 @@ from gatewright.agent.providers.protocol import (
     ThinkingPiece,
     UsageReported,
 )
-from gatewright.agent.providers.script import ScriptedProvider
+from gatewright.agent.record.messages import Usage
 
 REQUEST = Request(model="m", system=(), tools=(), turns=(), max_output=100)
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatewright.agent.providers import sse
-from gatewright.agent.providers.sse import EventTooLong, Sse, SseReader
+from gatewright.agent.providers.streams import sse
+from gatewright.agent.providers.streams.sse import EventTooLong, Sse, SseReader
 
 STREAM = (
     b"\xef\xbb\xbfevent: one\ndata: {}\n\n"

@@ -8,7 +8,6 @@ from contextlib import aclosing
 import pytest
 
 from gatewright.agent.errors import FailureKind, ProviderError
-from gatewright.agent.messages import Usage, UserTurn
 from gatewright.agent.providers.protocol import (
     BlockEnded,
     CallStarted,
@@ -23,6 +22,7 @@ from gatewright.agent.providers.protocol import (
     ThinkingPiece,
     UsageReported,
 )
+from gatewright.agent.record.messages import Usage, UserTurn
 from gatewright.tools.protocol import TextContent, ToolSpec
 from tests.fakes.model_server import ModelServer
 from tests.providers.conftest import Open

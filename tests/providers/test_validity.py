@@ -9,7 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gatewright.agent.messages import (
+from gatewright.agent.providers.api import Api
+from gatewright.agent.providers.catalog import ModelFacts
+from gatewright.agent.providers.direct import api_of
+from gatewright.agent.providers.presets import endpoint
+from gatewright.agent.providers.protocol import Request
+from gatewright.agent.providers.settings import ProviderSettings
+from gatewright.agent.record.messages import (
     AssistantPart,
     AssistantTurn,
     CallPart,
@@ -19,12 +25,6 @@ from gatewright.agent.messages import (
     Turn,
     UserTurn,
 )
-from gatewright.agent.providers.api import Api
-from gatewright.agent.providers.catalog import ModelFacts
-from gatewright.agent.providers.direct import api_of
-from gatewright.agent.providers.presets import endpoint
-from gatewright.agent.providers.protocol import Request
-from gatewright.agent.providers.settings import ProviderSettings
 from gatewright.tools.protocol import (
     Content,
     DocumentContent,

@@ -8,10 +8,10 @@ from contextlib import aclosing
 import pytest
 
 from gatewright.agent.errors import FailureKind, ProviderError
-from gatewright.agent.messages import UserTurn
 from gatewright.agent.providers.protocol import Request, TextPiece
 from gatewright.agent.providers.registry import open_provider
 from gatewright.agent.providers.settings import ProviderSettings
+from gatewright.agent.record.messages import UserTurn
 from gatewright.tools.protocol import TextContent
 from tests.fakes.model_server import ModelServer, Recorded
 

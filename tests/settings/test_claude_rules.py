@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from gatewright.agent.live import LiveSettings, starting
-from gatewright.agent.options import LaunchOptions
-from gatewright.agent.policing import policy_config
+from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.settings.claude_rules import TheirFile, translated
+from gatewright.agent.settings.layers.sources import Loaded, RuleTexts, load
+from gatewright.agent.settings.live_settings import LiveSettings, starting
 from gatewright.agent.settings.paths import Places
+from gatewright.agent.settings.policy_settings import policy_config
 from gatewright.agent.settings.schema import Source
-from gatewright.agent.settings.sources import Loaded, RuleTexts, load
-from gatewright.agent.surroundings import Surroundings, survey
+from gatewright.agent.settings.workspace import Surroundings, survey
 from gatewright.permissions.context import Call
 from gatewright.permissions.decide import decide
 from gatewright.permissions.decision import Allow, Deny

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from gatewright.agent.errors import SettingsError
 from gatewright.agent.settings.edit import set_value
 from gatewright.agent.settings.grants import GrantStore
+from gatewright.agent.settings.layers.sources import Loaded, RuleTexts, load
 from gatewright.agent.settings.paths import Places
 from gatewright.agent.settings.rulefile import add_rule, remove_rule
 from gatewright.agent.settings.schema import Settings, Source
-from gatewright.agent.settings.sources import Loaded, RuleTexts, load
 
 FILES = (Source.MANAGED, Source.LOCAL, Source.PROJECT, Source.USER)
 Key: TypeAlias = tuple[str, ...]

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from gatewright.agent.errors import SettingsError
-from gatewright.agent.options import LaunchOptions
+from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.settings.grants import GrantStore
+from gatewright.agent.settings.layers.sources import load
 from gatewright.agent.settings.paths import Places
 from gatewright.agent.settings.schema import Source
-from gatewright.agent.settings.sources import load
 
 
 def places(tmp_path: Path) -> Places:

@@ -10,9 +10,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from gatewright.agent.options import LaunchOptions
-from gatewright.agent.settings.coerce import trait_of
-from gatewright.agent.settings.keys import facts, value_at
+from gatewright.agent.launch.options import LaunchOptions
+from gatewright.agent.settings.dotted_key import facts, value_at
+from gatewright.agent.settings.layers.coerce import trait_of
+from gatewright.agent.settings.layers.sources import Loaded, Problem, load
 from gatewright.agent.settings.paths import Places
 from gatewright.agent.settings.schema import (
     COMMITTED,
@@ -22,7 +23,6 @@ from gatewright.agent.settings.schema import (
     Source,
     Trait,
 )
-from gatewright.agent.settings.sources import Loaded, Problem, load
 from tests.settings.test_schema import keys
 
 OWN, TRUST, ANYBODY, STRICTER, WITHIN = "own", "trust", "anybody", "stricter", "within"

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from gatewright.agent.options import LaunchOptions
-from gatewright.agent.policing import policy_config, rules_of
+from gatewright.agent.launch.options import LaunchOptions
+from gatewright.agent.settings.layers.sources import Loaded, RuleTexts, load
 from gatewright.agent.settings.legacy import translated
 from gatewright.agent.settings.paths import Places
+from gatewright.agent.settings.policy_settings import policy_config, rules_of
 from gatewright.agent.settings.schema import Source
-from gatewright.agent.settings.sources import Loaded, RuleTexts, load
-from gatewright.agent.surroundings import survey
-from gatewright.agent.trusting import would_act
+from gatewright.agent.settings.trust_question import would_act
+from gatewright.agent.settings.workspace import survey
 from gatewright.permissions.policy import Policy
-from gatewright.permissions.rules import SOURCES
+from gatewright.permissions.rulebook.rules import SOURCES
 
 
 class Files:

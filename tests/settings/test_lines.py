@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatewright.agent.settings.lines import Path, line_of
+from gatewright.agent.settings.layers.lines import Path, line_of
 
 TEXT = """{
   "a": {"b": [1,

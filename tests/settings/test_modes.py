@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gatewright.agent.settings import modes
-from gatewright.agent.settings.coerce import coerce
+from gatewright.agent.settings.layers.coerce import coerce
 from gatewright.agent.settings.schema import Settings, Source
 from gatewright.permissions.modes import ALIASES, FOLLOW_PARENT, MODES, canonical
 

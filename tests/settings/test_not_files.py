@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from gatewright.agent.context.prompt.approvals import Approvals
 from gatewright.agent.errors import GatewrightError, SettingsError
-from gatewright.agent.prompt.approvals import Approvals
-from gatewright.agent.providers.keys import KeyStore
+from gatewright.agent.providers.stored_keys import KeyStore
 from gatewright.agent.settings.claude import survey
 from gatewright.agent.settings.edit import read_object, set_value
 from gatewright.agent.settings.paths import Places
 from gatewright.agent.settings.trust import TrustStore
-from gatewright.tui.palette_file import read_palettes
 from gatewright.tui.prompt.history import History
+from gatewright.tui.style.palette_file import read_palettes
 
 
 def large(path: Path) -> None:

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatewright.agent.options import LaunchOptions
+from gatewright.agent.launch.options import LaunchOptions
+from gatewright.agent.settings.layers.repeated import repeated, repeats
+from gatewright.agent.settings.layers.sources import load
 from gatewright.agent.settings.paths import Places
-from gatewright.agent.settings.repeated import repeated, repeats
 from gatewright.agent.settings.schema import Source
-from gatewright.agent.settings.sources import load
 
 DENY = '"permissions": {"deny": ["Bash"]}'
 TWICE = {

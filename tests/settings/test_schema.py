@@ -8,7 +8,7 @@ from typing import Any, get_args
 import msgspec
 from msgspec import structs
 
-from gatewright.agent.settings.coerce import help_of, strip
+from gatewright.agent.settings.layers.coerce import help_of, strip
 from gatewright.agent.settings.schema import RuleEntry, Section, Settings
 
 

@@ -24,12 +24,12 @@ import msgspec
 
 from gatewright.permissions.gated import GatePorts, gated
 from gatewright.permissions.policy import Policy, PolicyConfig
-from gatewright.permissions.rules import RuleTexts
-from gatewright.tools.fs import ReadLedger
+from gatewright.permissions.rulebook.rules import RuleTexts
+from gatewright.tools.files.fs import ReadLedger
 from gatewright.tools.interact import Answer, Ask
-from gatewright.tools.proc import spawn
 from gatewright.tools.protocol import ToolCall
 from gatewright.tools.registry import TOOLS, BuiltinTools
+from gatewright.tools.shell.proc import spawn
 from tests.fakes.executor import context, text_of
 
 SECRET = "precious"

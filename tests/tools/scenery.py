@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from gatewright.agent.jobs import SessionJobs
+from gatewright.agent.session.jobs import SessionJobs
 from gatewright.tools.interact import Answer
 from gatewright.tools.protocol import Hit, PlanStart
 from tests.fakes.toolbox import Toolbox

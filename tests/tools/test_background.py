@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from gatewright.agent.events import TasksChanged
-from gatewright.agent.jobs import SessionJobs
-from gatewright.tools import sweep
-from gatewright.tools.bash import Bash
-from gatewright.tools.shelljob import ShellLimits
+from gatewright.agent.record.events import TasksChanged
+from gatewright.agent.session.jobs import SessionJobs
+from gatewright.tools.shell import sweep
+from gatewright.tools.shell.bash import Bash
+from gatewright.tools.shell.shelljob import ShellLimits
 from tests.fakes.toolbox import Toolbox, text
 from tests.tools.test_bash import MARK, gone, survivors
 
@@ -251,7 +251,7 @@ async def test_without_jobs_there_is_no_background(box: Toolbox) -> None:
 LEFT_BEHIND = """
 import asyncio, os, sys
 from pathlib import Path
-from gatewright.tools.proc import spawn
+from gatewright.tools.shell.proc import spawn
 from gatewright.tools.protocol import SpawnRequest
 
 async def main():
@@ -352,7 +352,9 @@ async def test_the_next_start_sweeps_what_cleared_its_environment(tmp_path: Path
         LEFT_BEHIND.replace("setsid sleep 300 &", f"setsid env -i sleep {long} &")
         .replace('command = "', 'command = SHELL_MARK + "\\n" + "')
         .replace(
-            "import asyncio", "from gatewright.tools.sweep import SHELL_MARK\nimport asyncio", 1
+            "import asyncio",
+            "from gatewright.tools.shell.sweep import SHELL_MARK\nimport asyncio",
+            1,
         )
     )
     agent = started(sys.executable, "-c", script, MARK, str(tmp_path), stdout=subprocess.PIPE)

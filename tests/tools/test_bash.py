@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.tools.bash import Bash
 from gatewright.tools.blocks import Output
 from gatewright.tools.protocol import Progress, SpawnRequest, ToolResult
-from gatewright.tools.shelljob import ShellLimits
-from gatewright.tools.snapshot import snapshot
+from gatewright.tools.shell.bash import Bash
+from gatewright.tools.shell.shelljob import ShellLimits
+from gatewright.tools.shell.snapshot import snapshot
 from gatewright.tools.system.secrets import Secrets
 from tests.fakes.toolbox import Toolbox, text
 
@@ -223,7 +223,7 @@ class TestSnapshot:
     async def test_a_start_up_file_that_hangs_is_given_up(
         self, box: Toolbox, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("gatewright.tools.snapshot._SECONDS", 0.3)
+        monkeypatch.setattr("gatewright.tools.shell.snapshot._SECONDS", 0.3)
         (box.ctx.where.home / ".bashrc").write_text("sleep 100\n", encoding="utf-8")
         assert await box.said("Bash", command="echo on") == "on"
 

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatewright.tools.blocks import Diff
-from gatewright.tools.diff import diff
+from gatewright.tools.files.diff import diff
+from gatewright.tools.files.preview import Missing, preview
 from gatewright.tools.inert import inert
-from gatewright.tools.preview import Missing, preview
 
 
 def applied(old: str, shown: Diff) -> list[str]:

@@ -15,10 +15,11 @@ from typing import Any
 
 import pytest
 
-from gatewright.tools import document_child, documents
-from gatewright.tools.documents import shown, shown_bytes
-from gatewright.tools.proc import spawn
+from gatewright.tools.documents import child_process as documents
+from gatewright.tools.documents import document_child
+from gatewright.tools.documents.child_process import shown, shown_bytes
 from gatewright.tools.protocol import ImageContent, SpawnRequest, ToolFailure
+from gatewright.tools.shell.proc import spawn
 from tests.fakes.spawner import FakeSpawner, Script
 from tests.fakes.toolbox import Toolbox
 from tests.guards.sources import ROOT

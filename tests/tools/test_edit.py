@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gatewright.tools import fs, match
 from gatewright.tools.blocks import Diff
+from gatewright.tools.files import fs, match
 from gatewright.tools.protocol import ToolFailure
 from tests.fakes.toolbox import Toolbox, text
 

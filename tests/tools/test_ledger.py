@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
-from gatewright.tools.fs import ReadLedger
+from gatewright.tools.files.fs import ReadLedger
 
 
 def test_a_life(tmp_path: Path) -> None:

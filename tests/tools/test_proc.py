@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.tools.proc import spawn
 from gatewright.tools.protocol import SpawnRequest, ToolFailure
-from gatewright.tools.sweep import group_lives
+from gatewright.tools.shell.proc import spawn
+from gatewright.tools.shell.sweep import group_lives
 
 
 def request(command: str, **env: str) -> SpawnRequest:

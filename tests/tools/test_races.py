@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gatewright.tools import rg
-from gatewright.tools.ground import Ground
-from gatewright.tools.query import Query
+from gatewright.tools.search import rg
+from gatewright.tools.search.ground import Ground
+from gatewright.tools.search.query import Query
 from tests.fakes.toolbox import Toolbox
 from tests.tools.races import race
 

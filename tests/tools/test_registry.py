@@ -146,7 +146,7 @@ import sys
 from gatewright.tools.executor import RawExecutor
 from gatewright.tools.protocol import ToolCall, ToolSpec
 from gatewright.tools.registry import BuiltinTools
-import gatewright.tools.executor, gatewright.tools.proc, gatewright.tools.fs
+import gatewright.tools.executor, gatewright.tools.shell.proc, gatewright.tools.files.fs
 assert len(BuiltinTools().specs()) == 7
 print(*sys.modules)
 """
@@ -154,7 +154,7 @@ print(*sys.modules)
 
 def test_the_specs_need_no_heavy_import() -> None:
     done = subprocess.run([sys.executable, "-c", START], capture_output=True, text=True, check=True)
-    heavy = {"pydantic", "httpx2", "PIL", "pypdfium2", "rapidfuzz", "gatewright.tools.read"}
+    heavy = {"pydantic", "httpx2", "PIL", "pypdfium2", "rapidfuzz", "gatewright.tools.files.read"}
     assert heavy.isdisjoint(done.stdout.split())
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.tools import rg
-from gatewright.tools.ground import Ground
-from gatewright.tools.query import Query
+from gatewright.tools.search import rg
+from gatewright.tools.search.ground import Ground
+from gatewright.tools.search.query import Query
 from tests.fakes.toolbox import Toolbox, text
 
 RG = rg.locate(Path("/nonexistent"))  # the one the product starts

@@ -14,8 +14,8 @@ from typing import get_args
 
 import pytest
 
-from gatewright.agent.events import Envelope, ToolFinished, ToolStarted
-from gatewright.agent.frontends.spoken import Spoken
+from gatewright.agent.frontends.sentences import Spoken
+from gatewright.agent.record.events import Envelope, ToolFinished, ToolStarted
 from gatewright.tools import blocks
 from gatewright.tools.blocks import Block, Unknown, plain
 from gatewright.tools.protocol import Facts, ToolCall, ToolResult

@@ -12,12 +12,12 @@ from collections.abc import Sequence
 import pytest
 
 from gatewright.tools.access import Effect
-from gatewright.tools.address import IpAddress, kind_of, parse
-from gatewright.tools.fetch import Fetcher, Resolve
 from gatewright.tools.interact import Answer
 from gatewright.tools.protocol import Hit
-from gatewright.tools.redirect import decide_line, follows
-from gatewright.tools.search_services import (
+from gatewright.tools.web.address import IpAddress, kind_of, parse
+from gatewright.tools.web.fetch import Fetcher, Resolve
+from gatewright.tools.web.redirect import decide_line, follows
+from gatewright.tools.web.search_services import (
     Brave,
     DuckDuckGo,
     SearXng,
@@ -26,7 +26,7 @@ from gatewright.tools.search_services import (
     searxng_hits,
     service,
 )
-from gatewright.tools.web_fetch import WebFetch
+from gatewright.tools.web.web_fetch import WebFetch
 from tests.fakes.toolbox import Toolbox, text
 from tests.fakes.website import Visit, moved, page, website
 

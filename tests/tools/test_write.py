@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from gatewright.tools import change
 from gatewright.tools.blocks import Diff
+from gatewright.tools.files import change
 from tests.fakes.toolbox import Toolbox
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from gatewright.agent import wire
-from gatewright.agent.events import (
+from gatewright.agent.record import codec as wire
+from gatewright.agent.record.events import (
     AnyEvent,
     AssistantMessage,
     Envelope,
@@ -16,8 +16,8 @@ from gatewright.agent.events import (
     TurnEnded,
     UserMessage,
 )
-from gatewright.agent.messages import CallPart, TextPart, Usage
-from gatewright.agent.stop import Stop
+from gatewright.agent.record.messages import CallPart, TextPart, Usage
+from gatewright.agent.turn.stop import Stop
 from gatewright.tools.protocol import TextContent
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from gatewright.agent.build import open_session
 from gatewright.agent.commands.outcome import Say
-from gatewright.agent.hub import KEPT
-from gatewright.agent.options import LaunchOptions
-from gatewright.agent.session import Session
+from gatewright.agent.launch.options import LaunchOptions
+from gatewright.agent.record.hub import KEPT
+from gatewright.agent.session.session import Session
 from gatewright.agent.transcript.place import project_folder
 from gatewright.agent.transcript.reader import read_transcript
 from gatewright.tools.blocks import plain

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.agent import wire
 from gatewright.agent.errors import SessionError
-from gatewright.agent.events import AnyEvent, Compacted, Envelope
-from gatewright.agent.hub import Hub
+from gatewright.agent.record import codec as wire
+from gatewright.agent.record.events import AnyEvent, Compacted, Envelope
+from gatewright.agent.record.hub import Hub
 from gatewright.agent.transcript.reader import read_transcript
 from gatewright.agent.transcript.writer import TranscriptLock, TranscriptWriter
 from tests.transcript.stored import chained, started, turn, user, write

@@ -10,8 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatewright.agent.events import AnyEvent, Carried, Cleared, Compacted, Rewound, TitleChanged
-from gatewright.agent.standing import Standing
+from gatewright.agent.record.events import (
+    AnyEvent,
+    Carried,
+    Cleared,
+    Compacted,
+    Rewound,
+    TitleChanged,
+)
+from gatewright.agent.record.session_state import Standing
 from gatewright.agent.transcript.backwards import BLOCK, lines_backwards
 from gatewright.agent.transcript.reader import branch_of, read_transcript
 from tests.transcript.stored import chained, started, turn, user, write

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.agent import wire
-from gatewright.agent.events import AnyEvent, Envelope, ToolFinished, UserMessage
+from gatewright.agent.record import codec as wire
+from gatewright.agent.record.events import AnyEvent, Envelope, ToolFinished, UserMessage
 from gatewright.agent.transcript import search as module
 from gatewright.agent.transcript.search import search
 from gatewright.tools.protocol import TextContent

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from gatewright.agent.errors import SessionError
-from gatewright.agent.events import AssistantMessage, TitleChanged, ToolFinished, UserMessage
-from gatewright.agent.redact import MARK, Redactor
+from gatewright.agent.record.events import AssistantMessage, TitleChanged, ToolFinished, UserMessage
+from gatewright.agent.text.redact import MARK, Redactor
 from gatewright.agent.transcript.export import export
 from gatewright.agent.transcript.importers import import_claude
 from gatewright.agent.transcript.reader import branch_of, read_transcript

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.agent import wire
-from gatewright.agent.events import UserMessage
-from gatewright.agent.hub import Hub
-from gatewright.agent.ids import new_id
+from gatewright.agent.record import codec as wire
+from gatewright.agent.record.events import UserMessage
+from gatewright.agent.record.hub import Hub
+from gatewright.agent.record.ids import new_id
 from gatewright.agent.transcript.reader import read_transcript
 from gatewright.agent.transcript.writer import TranscriptLock, TranscriptWriter
 from gatewright.tools.protocol import TextContent
@@ -22,13 +22,13 @@ from tests.e2e.program import Program
 WRITER = """
 import asyncio, sys
 from pathlib import Path
-from gatewright.agent import wire
-from gatewright.agent import wire
-from gatewright.agent.events import UserMessage
-from gatewright.agent.hub import Hub
-from gatewright.agent.ids import new_id
-from gatewright.agent.hub import Hub
-from gatewright.agent.ids import new_id
+from gatewright.agent.record import codec as wire
+from gatewright.agent.record import codec as wire
+from gatewright.agent.record.events import UserMessage
+from gatewright.agent.record.hub import Hub
+from gatewright.agent.record.ids import new_id
+from gatewright.agent.record.hub import Hub
+from gatewright.agent.record.ids import new_id
 from gatewright.agent.transcript.writer import TranscriptLock, TranscriptWriter
 from gatewright.tools.protocol import TextContent
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gatewright.agent.events import Asked
+from gatewright.agent.record.events import Asked
 from gatewright.tools.blocks import Command, Diff, Hunk
 from gatewright.tools.interact import Ask, Option
 from gatewright.tui.ask.guard import QUIET

@@ -6,16 +6,16 @@ import asyncio
 import os
 import sys
 
-from gatewright.agent.events import (
+from gatewright.agent.record.events import (
     Asked,
     AssistantMessage,
     TextDelta,
     TurnEnded,
     TurnStarted,
 )
-from gatewright.agent.messages import TextPart
-from gatewright.agent.session import Session
-from gatewright.agent.stop import Stop
+from gatewright.agent.record.messages import TextPart
+from gatewright.agent.session.session import Session
+from gatewright.agent.turn.stop import Stop
 from gatewright.tools.interact import Ask, Option
 from gatewright.tui import app
 from tests.fakes.fake_session import FakeSession

@@ -18,13 +18,13 @@ from textual.geometry import Size
 from textual.keys import _character_to_key  # pyright: ignore[reportPrivateUsage]
 
 from gatewright.agent.commands.outcome import Panel, Say, Secret
-from gatewright.agent.events import Answered, Asked
-from gatewright.agent.session import Session
+from gatewright.agent.record.events import Answered, Asked
+from gatewright.agent.session.session import Session
 from gatewright.agent.settings.schema import Ui
 from gatewright.tools.interact import Answer
 from gatewright.tui.app import AgentApp
 from gatewright.tui.commands import PANELS
-from gatewright.tui.theme import PALETTES
+from gatewright.tui.style.theme import PALETTES
 from tests.fakes.books import Books
 from tests.fakes.fake_session import FakeSession
 from tests.tui.fuzz_rules import Broken, check

@@ -9,9 +9,9 @@ import random
 import string
 from collections.abc import Callable, Mapping
 
-from gatewright.agent import events as ev
-from gatewright.agent.messages import CallPart, TextPart, ThinkingPart, Usage
-from gatewright.agent.stop import Stop
+from gatewright.agent.record import events as ev
+from gatewright.agent.record.messages import CallPart, TextPart, ThinkingPart, Usage
+from gatewright.agent.turn.stop import Stop
 from gatewright.tools import blocks as b
 from gatewright.tools.interact import Answer, Ask, Option
 from gatewright.tools.protocol import ImageContent, TextContent

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gatewright.agent import events as ev
-from gatewright.agent.messages import TextPart, ThinkingPart, Usage
-from gatewright.agent.stop import Stop
+from gatewright.agent.record import events as ev
+from gatewright.agent.record.messages import TextPart, ThinkingPart, Usage
+from gatewright.agent.turn.stop import Stop
 from gatewright.tools import blocks as b
 from gatewright.tools.interact import Ask, Option
 from gatewright.tools.protocol import TextContent

@@ -11,7 +11,7 @@ from textual import events
 from textual.geometry import Size
 from textual.pilot import Pilot
 
-from gatewright.agent.session import Session
+from gatewright.agent.session.session import Session
 from gatewright.agent.settings.schema import Ui
 from gatewright.tui.app import AgentApp
 from gatewright.tui.prompt.box import Box

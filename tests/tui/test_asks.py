@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from textual import events
 
-from gatewright.agent.events import Answered, Asked
+from gatewright.agent.record.events import Answered, Asked
 from gatewright.tools.blocks import Text
 from gatewright.tools.interact import Answer, Ask, Option
 from gatewright.tui.ask.guard import GUARD, HOLD, QUIET

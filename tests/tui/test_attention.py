@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from gatewright.tui.notify import EVERY, Attention, Ways, notification_sequence, ways_in
+from gatewright.tui.terminal.notify import EVERY, Attention, Ways, notification_sequence, ways_in
 from tests.tui.stage import Clock
 from tests.tui.test_terminal import child
 

@@ -9,7 +9,7 @@ from collections.abc import Generator
 
 import pytest
 
-from gatewright.tui.baud import Baud
+from gatewright.tui.terminal.baud import Baud
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.tui.clipboard import copy_locally
+from gatewright.tui.terminal.clipboard import copy_locally
 
 pytestmark = pytest.mark.timeout(20)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from textual import events
 
-from gatewright.agent.events import TurnStarted
+from gatewright.agent.record.events import TurnStarted
 from gatewright.tools.interact import Answer
 from gatewright.tui.ask.guard import QUIET
 from gatewright.tui.keys import KEYS

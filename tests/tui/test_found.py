@@ -7,8 +7,8 @@ from textual import events
 
 from gatewright.agent.commands.outcome import Say
 from gatewright.agent.commands.panels import DoctorPanel
-from gatewright.agent.events import AssistantMessage, Cleared, ModeChanged
-from gatewright.agent.messages import TextPart
+from gatewright.agent.record.events import AssistantMessage, Cleared, ModeChanged
+from gatewright.agent.record.messages import TextPart
 from gatewright.tui.picker import Picking
 from gatewright.tui.prompt.menu import Choice
 from gatewright.tui.prompt.paste import seen

@@ -7,7 +7,7 @@ from typing import get_args
 
 import pytest
 
-from gatewright.agent.events import AnyEvent
+from gatewright.agent.record.events import AnyEvent
 from gatewright.tools.blocks import Block
 from gatewright.tools.interact import AskKind
 from tests.tui.fuzz import ENVIRONMENT, WITHOUT, project

@@ -8,12 +8,12 @@ import pytest
 from rich.console import Console
 from textual.strip import Strip
 
-from gatewright.agent.events import Asked, Noticed, TextDelta, ToolFinished, ToolStarted
+from gatewright.agent.record.events import Asked, Noticed, TextDelta, ToolFinished, ToolStarted
 from gatewright.tools.blocks import Block, Command, Diff, Hunk, Output
 from gatewright.tools.interact import Ask
 from gatewright.tools.protocol import TextContent
-from gatewright.tui.clipboard import part_of_answers
 from gatewright.tui.display import OPTIONS, display
+from gatewright.tui.terminal.clipboard import part_of_answers
 from tests.tui.stage import Stage, stage
 
 TEXT = (

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gatewright.tui.display import OTHER_NAMES, PLACES, SEQUENCES, STREAMED, display
 from gatewright.tui.line import Line, Span
-from gatewright.tui.look import Look
+from gatewright.tui.style.look import Look
 
 ROWS = (STREAMED, *PLACES)
 PROMPTS = [place for place in PLACES if place.startswith("prompt_")]

@@ -7,8 +7,8 @@ import asyncio
 import pytest
 from textual import events
 
-from gatewright.tui.input import Input
 from gatewright.tui.prompt.editor import Editor
+from gatewright.tui.terminal.input import Input
 
 
 def keys(*chunks: bytes) -> list[str]:

@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from gatewright.agent.events import ToolFinished, ToolProgressed, ToolStarted, TurnStarted
-from gatewright.agent.session import Session
+from gatewright.agent.record.events import ToolFinished, ToolProgressed, ToolStarted, TurnStarted
+from gatewright.agent.session.session import Session
 from gatewright.tui.app import AgentApp
 from tests.fakes.fake_session import FakeSession
 from tests.tui.stage import stage

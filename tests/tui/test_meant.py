@@ -6,7 +6,7 @@ import pytest
 from textual import events
 from textual.geometry import Size
 
-from gatewright.agent.events import Answered, Asked
+from gatewright.agent.record.events import Answered, Asked
 from gatewright.tools.interact import Answer, Ask, Option
 from gatewright.tui.ask.guard import GUARD, HOLD, QUIET, REPEAT, Guard
 from gatewright.tui.ask.panel import AskPanel

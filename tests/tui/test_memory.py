@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.agent.briefing import Briefing
-from gatewright.agent.memory_book import MemoryBook
-from gatewright.agent.options import LaunchOptions
-from gatewright.agent.readable import Readable, Verdict
-from gatewright.agent.surroundings import survey
-from gatewright.tui.talk import remembered
+from gatewright.agent.context.briefing import Briefing
+from gatewright.agent.context.instruction_files import MemoryBook
+from gatewright.agent.context.readable import Readable, Verdict
+from gatewright.agent.launch.options import LaunchOptions
+from gatewright.agent.settings.workspace import survey
+from gatewright.tui.session_calls import remembered
 from tests.fakes.fake_session import FakeSession
 from tests.tui.stage import stage
 

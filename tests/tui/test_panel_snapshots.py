@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gatewright.agent.events import ToolProgressed, ToolStarted, TurnStarted
+from gatewright.agent.record.events import ToolProgressed, ToolStarted, TurnStarted
 from tests.fakes.fake_session import FakeSession
 from tests.fakes.job import FakeJob
 from tests.tui.stage import Stage, stage

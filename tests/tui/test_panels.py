@@ -6,12 +6,12 @@ from functools import partial
 
 import pytest
 
-from gatewright.agent import events as ev
 from gatewright.agent.commands.outcome import Panel, Say, Secret
-from gatewright.agent.messages import TextPart
+from gatewright.agent.record import events as ev
+from gatewright.agent.record.messages import TextPart
 from gatewright.permissions.modes import CAUTION
 from gatewright.tools.blocks import Output, Table, Text
-from gatewright.tools.preview import preview
+from gatewright.tools.files.preview import preview
 from gatewright.tui.transcript.items import ToolRun
 from gatewright.tui.transcript.tool import collapsed
 from tests.tui.scenes import prose, tools

@@ -14,7 +14,7 @@ from gatewright.agent.commands.outcome import Panel, Say, Secret, Sessions
 from gatewright.agent.commands.panels import ConfigPanel, DoctorPanel, RulesPanel, SettingChanged
 from gatewright.agent.commands.plan import PlanFile
 from gatewright.agent.commands.tasks import TaskRow, Tasks
-from gatewright.agent.events import Asked, Envelope, ToolFinished
+from gatewright.agent.record.events import Asked, Envelope, ToolFinished
 from gatewright.permissions.modes import CAUTION
 from gatewright.tools.blocks import Block, Table, Text
 from gatewright.tools.interact import AskKind

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.agent.attachments import Mention, mentions
+from gatewright.agent.context.attachments import Mention, mentions
 from gatewright.tools.protocol import ImageContent, TextContent
 from gatewright.tui.prompt import files as listing
 from gatewright.tui.prompt.complete import NOTHING, Word, word_at

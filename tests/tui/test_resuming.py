@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
-from gatewright.agent.session import Session
+from gatewright.agent.session.session import Session
 from gatewright.tools.blocks import Table
 from gatewright.tui.app import AgentApp
 from gatewright.tui.resuming import OpenSession, Resuming

@@ -10,10 +10,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from gatewright.agent import events as ev
 from gatewright.agent.commands.outcome import Outcome, Say
 from gatewright.agent.commands.panels import Check, DoctorPanel
 from gatewright.agent.commands.registry import Command, CommandContext
+from gatewright.agent.record import events as ev
 from gatewright.permissions.context import Call
 from gatewright.permissions.decide import decide
 from gatewright.permissions.decision import DecisionRecord

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from gatewright.agent import events as ev
+from gatewright.agent.record import events as ev
 from gatewright.tui.reduce import reduce
-from gatewright.tui.spinner import rows_of
 from gatewright.tui.state import View
+from gatewright.tui.status.spinner import rows_of
 
 
 def row(view: View, now: float) -> str:

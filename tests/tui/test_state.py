@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from gatewright.agent import events as ev
-from gatewright.agent.messages import CallPart, TextPart, ThinkingPart, Usage
-from gatewright.agent.stop import Stop
+from gatewright.agent.record import events as ev
+from gatewright.agent.record.messages import CallPart, TextPart, ThinkingPart, Usage
+from gatewright.agent.turn.stop import Stop
 from gatewright.tools.blocks import Output, Text
 from gatewright.tools.interact import Answer, Ask, Option
 from gatewright.tools.protocol import ImageContent, TextContent
@@ -23,7 +23,7 @@ from gatewright.tui.state import (
     Returned,
     View,
 )
-from gatewright.tui.status import status_row
+from gatewright.tui.status.status import status_row
 from gatewright.tui.transcript.items import (
     Ending,
     Item,

@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.agent.events import ModeChanged, UsageChanged
-from gatewright.agent.messages import Usage
+from gatewright.agent.record.events import ModeChanged, UsageChanged
+from gatewright.agent.record.messages import Usage
 from gatewright.agent.settings.schema import StatusLine
-from gatewright.tui import sgr, status_command
+from gatewright.tui.status import status_command
+from gatewright.tui.terminal import sgr
 from tests.fakes.fake_session import FakeSession
 from tests.tui.stage import Stage, stage
 

@@ -9,15 +9,15 @@ from contextlib import asynccontextmanager
 from gatewright.agent.commands.outcome import Outcome, Say, Sessions, Switch
 from gatewright.agent.commands.registry import Command, CommandContext
 from gatewright.agent.errors import SessionError
-from gatewright.agent.events import (
+from gatewright.agent.record.events import (
     Asked,
     AssistantMessage,
     TasksChanged,
     TitleChanged,
     UserMessage,
 )
-from gatewright.agent.messages import TextPart
-from gatewright.agent.session import Session
+from gatewright.agent.record.messages import TextPart
+from gatewright.agent.session.session import Session
 from gatewright.tools.blocks import Table
 from gatewright.tools.interact import Ask, Option
 from gatewright.tools.protocol import TextContent

@@ -9,7 +9,7 @@ import pytest
 
 from gatewright.agent.commands.outcome import Panel, Say
 from gatewright.agent.commands.tasks import elapsed
-from gatewright.agent.jobs import SessionJobs
+from gatewright.agent.session.jobs import SessionJobs
 from gatewright.tools.blocks import plain
 from tests.fakes.fake_session import FakeSession
 from tests.fakes.job import FakeJob

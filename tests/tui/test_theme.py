@@ -10,8 +10,8 @@ from rich.color import Color
 
 from gatewright.agent.settings.schema import Ui
 from gatewright.tui.app import AgentApp
-from gatewright.tui.palette_file import read_palette, read_palettes
-from gatewright.tui.theme import PALETTES, ROLES, Palette, styles_of
+from gatewright.tui.style.palette_file import read_palette, read_palettes
+from gatewright.tui.style.theme import PALETTES, ROLES, Palette, styles_of
 from tests.fakes.fake_session import FakeSession
 
 COLOURED = [palette for palette in PALETTES.values() if not palette.ansi]

@@ -12,7 +12,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from gatewright.tui.wire import FRESH, Wire, open_wire
+from gatewright.tui.terminal.wire import FRESH, Wire, open_wire
 
 LONG = "".join(f"line {number}\r\n" for number in range(8000))
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gatewright.tools.interact import Answer, leaves
+from gatewright.tui.session_calls import Talk
 from gatewright.tui.state import Pending
-from gatewright.tui.talk import Talk
 
 if TYPE_CHECKING:
     from gatewright.tui.screens.repl import Repl  # it makes this

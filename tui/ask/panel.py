@@ -17,9 +17,9 @@ from gatewright.tools.interact import Answer, Ask
 from gatewright.tui.ask.guard import BURST, Guard
 from gatewright.tui.ask.question import TELL, UNREAD, Laid, Marks
 from gatewright.tui.line import Line
-from gatewright.tui.look import Look
 from gatewright.tui.rows import Rows
 from gatewright.tui.state import Pending
+from gatewright.tui.style.look import Look
 
 SETTLE = 0.02  # seconds for keys that arrived while the screen was busy
 WHEEL = 3  # rows

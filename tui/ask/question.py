@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import accumulate, chain
 from typing import NamedTuple
 
-from gatewright.agent.printable import as_run, spelled
+from gatewright.agent.text.printable import as_run, spelled
 from gatewright.tools.blocks import Command, Diff
 from gatewright.tools.interact import Ask, Option, words
 from gatewright.tools.system.hosts import looked_up

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gatewright.agent.printable import as_run
+from gatewright.agent.text.printable import as_run
 from gatewright.tools.blocks import Command, Output
 from gatewright.tui.blocks.highlight import highlight
 from gatewright.tui.line import Line, Span, clip, flow, indent, wrap

@@ -17,9 +17,9 @@ from gatewright.agent.errors import GatewrightError
 from gatewright.tui import cells
 from gatewright.tui.ask.guard import GUARD
 from gatewright.tui.line import BLANK, Line, Span, clip, indent, line, wrap
-from gatewright.tui.look import Look
 from gatewright.tui.rows import Rows
 from gatewright.tui.sanitize import one_line
+from gatewright.tui.style.look import Look
 
 ROOM = 22  # rows at most, however high the terminal is
 SHOWN = "sheet-open"  # for style sheets: a low screen has no row for anything else

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from gatewright.tui import cells
 from gatewright.tui.line import Line, Span, clip
-from gatewright.tui.look import Look
 from gatewright.tui.rows import Rows
 from gatewright.tui.sanitize import one_line
+from gatewright.tui.style.look import Look
 
 MOST = 8
 NAME = 32  # cells of one name

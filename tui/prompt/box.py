@@ -15,11 +15,11 @@ from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import TextArea
 
-from gatewright.tui.picture import clipboard_picture
 from gatewright.tui.prompt.history import History
 from gatewright.tui.prompt.kill import KillRing
 from gatewright.tui.prompt.paste import Chips, normal, seen
 from gatewright.tui.prompt.vim.machine import Machine
+from gatewright.tui.terminal.picture import clipboard_picture
 
 BURST = 0.012  # seconds between keys below which nobody types
 SETTLE = 0.03  # an Enter at the end of a burst counts after so long without another key

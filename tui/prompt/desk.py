@@ -11,7 +11,7 @@ from gatewright.tui.prompt.attached import Attached, mentioned
 from gatewright.tui.prompt.box import Box
 from gatewright.tui.prompt.complete import NOTHING, Word, command_choices, word_at
 from gatewright.tui.prompt.menu import Choice, Menu
-from gatewright.tui.talk import Talk
+from gatewright.tui.session_calls import Talk
 
 
 class FileSource(Protocol):

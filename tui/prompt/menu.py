@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from gatewright.tui import cells
 from gatewright.tui.line import Line, Span
-from gatewright.tui.look import Look
 from gatewright.tui.rows import Rows
 from gatewright.tui.sanitize import one_line
+from gatewright.tui.style.look import Look
 
 SHOWN = 8
 BESIDE = 5  # rows that a low screen keeps for the prompt and what is around it

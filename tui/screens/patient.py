@@ -9,7 +9,7 @@ from __future__ import annotations
 from textual.screen import Screen
 from textual.widget import Widget
 
-from gatewright.tui.terminal import ScreenDriver
+from gatewright.tui.terminal.terminal import ScreenDriver
 
 
 class Patient(Screen[None]):

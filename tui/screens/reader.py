@@ -10,9 +10,9 @@ from textual.screen import Screen
 
 from gatewright.tools.blocks import plain
 from gatewright.tui.line import Line, Span, clip, line
-from gatewright.tui.look import Look
 from gatewright.tui.rows import Rows
 from gatewright.tui.sanitize import one_line
+from gatewright.tui.style.look import Look
 from gatewright.tui.transcript.items import (
     Ending,
     Item,

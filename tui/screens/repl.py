@@ -18,7 +18,7 @@ from gatewright.tui import commands
 from gatewright.tui.apply import apply
 from gatewright.tui.ask.asking import SHORT, TINY, UNCLEAR, Asking
 from gatewright.tui.ask.panel import AskPanel
-from gatewright.tui.look import Look
+from gatewright.tui.command_effects import Reach
 from gatewright.tui.panels.sheet import Sheet
 from gatewright.tui.picker import Picker
 from gatewright.tui.prompt.attached import Attached
@@ -27,20 +27,20 @@ from gatewright.tui.prompt.desk import Desk
 from gatewright.tui.prompt.editor import Edited
 from gatewright.tui.prompt.menu import Menu
 from gatewright.tui.prompt.search import history_search
-from gatewright.tui.reach import Reach
 from gatewright.tui.rows import Rows
 from gatewright.tui.screens.host import Host
 from gatewright.tui.screens.patient import Patient
 from gatewright.tui.screens.reader import Reader
 from gatewright.tui.secret import SecretField
-from gatewright.tui.spinner import Spinner
+from gatewright.tui.session_calls import Talk
 from gatewright.tui.state import Change, View
-from gatewright.tui.status import Status
-from gatewright.tui.talk import Talk
+from gatewright.tui.status.spinner import Spinner
+from gatewright.tui.status.status import Status
+from gatewright.tui.status.waiting import Agents, Queue
+from gatewright.tui.style.look import Look
 from gatewright.tui.transcript.greeting import greeting
 from gatewright.tui.transcript.items import Item
 from gatewright.tui.transcript.view import Transcript
-from gatewright.tui.waiting import Agents, Queue
 
 MARK = "\u276f"
 TWICE = 2.0  # seconds within which a second Ctrl+C leaves

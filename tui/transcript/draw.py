@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias, assert_never
 
-from gatewright.agent.messages import Usage
+from gatewright.agent.record.messages import Usage
 from gatewright.tools.blocks import Block, Diff, Output, Text
 from gatewright.tui.blocks.diff import draw_split
 from gatewright.tui.blocks.markdown import PROSE, draw_piece

@@ -6,8 +6,8 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from gatewright.agent.messages import Usage
-from gatewright.agent.stop import Stop
+from gatewright.agent.record.messages import Usage
+from gatewright.agent.turn.stop import Stop
 from gatewright.tools.blocks import Block, Tone
 
 ToolState: TypeAlias = Literal["running", "ok", "failed", "stopped"]

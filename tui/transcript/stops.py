@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gatewright.agent.stop import Stop
+from gatewright.agent.turn.stop import Stop
 
 _TOLD: dict[Stop, tuple[str, str]] = {
     Stop.MAX_TURNS: (

@@ -18,7 +18,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from gatewright.tui.line import Line, Span, restyle
-from gatewright.tui.look import Look
+from gatewright.tui.style.look import Look
 from gatewright.tui.transcript.items import Item, Said, Thought, ToolRun
 from gatewright.tui.transcript.records import Records
 from gatewright.tui.transcript.select import Point, copied, text_range

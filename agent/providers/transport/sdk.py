@@ -11,10 +11,10 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from gatewright.agent.errors import FailureKind, ProviderError
+from gatewright.agent.providers.carrier import media_type
 from gatewright.agent.providers.errors import failure, failure_of
-from gatewright.agent.providers.limits import CONTENT, STREAM, Meter
-from gatewright.agent.providers.sse import Sse
-from gatewright.agent.providers.wire import media_type
+from gatewright.agent.providers.streams.answer_limits import CONTENT, STREAM, Meter
+from gatewright.agent.providers.streams.sse import Sse
 from gatewright.tools.protocol import JsonObject
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from gatewright.permissions.sandbox.commands import Base, CommandSandbox
 from gatewright.permissions.sandbox.restrictions import restrictions
 from gatewright.tools.access import Where
 from gatewright.tools.interact import Answer, Ask
-from gatewright.tools.proc import spawn
 from gatewright.tools.protocol import ToolCall, ToolResult
 from gatewright.tools.registry import BASIC, BuiltinTools
+from gatewright.tools.shell.proc import spawn
 from gatewright.tools.system.home import OwnHome
 from tests.fakes.executor import context
 

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.permissions.sandbox.aside import Aside, shown
 from gatewright.permissions.sandbox.config import Config
 from gatewright.permissions.sandbox.confinement import Sandbox
+from gatewright.permissions.sandbox.disk.aside import Aside, shown
+from gatewright.permissions.sandbox.disk.receipts import Receipt, abandoned, recovered
 from gatewright.permissions.sandbox.machine import machine
 from gatewright.permissions.sandbox.probe import probe
-from gatewright.permissions.sandbox.receipts import Receipt, abandoned, recovered
 from gatewright.tools.protocol import SpawnRequest
 from tests.permissions.sandbox.test_leftovers import until
 
@@ -127,7 +127,7 @@ def test_a_receipt_counts_once_its_owner_is_gone(tmp_path: Path) -> None:
     assert list(place.iterdir()) == []
     script = (
         "import os, sys; from pathlib import Path;"
-        "from gatewright.permissions.sandbox.receipts import Receipt;"
+        "from gatewright.permissions.sandbox.disk.receipts import Receipt;"
         "r = Receipt(Path(sys.argv[1])); r.write(b'a'); r.write(b'what was there');"
         "os.kill(os.getpid(), 9)"
     )

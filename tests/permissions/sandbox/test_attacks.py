@@ -18,7 +18,7 @@ import pytest
 
 from gatewright.permissions.sandbox.machine import machine
 from gatewright.permissions.sandbox.probe import probe
-from gatewright.tools import rg
+from gatewright.tools.search import rg
 from tests.guards.sources import ROOT
 
 TABLE = ROOT / "tests" / "tables" / "sandbox.toml"

@@ -12,11 +12,12 @@ import pytest
 from gatewright.agent.commands.outcome import Say
 from gatewright.agent.commands.registry import CommandContext, Commands
 from gatewright.agent.commands.sandbox import sandbox_command
-from gatewright.agent.jobs import SessionJobs
+from gatewright.agent.session.jobs import SessionJobs
 from gatewright.agent.settings.schema import Sandbox, SandboxFiles
-from gatewright.permissions.rules import RuleTexts
-from gatewright.permissions.sandbox import confinement, settle
+from gatewright.permissions.rulebook.rules import RuleTexts
+from gatewright.permissions.sandbox import confinement
 from gatewright.permissions.sandbox import probe as probing
+from gatewright.permissions.sandbox.disk import settle
 from gatewright.permissions.sandbox.machine import Machine, machine
 from gatewright.tools.blocks import Code
 from gatewright.tools.protocol import ToolCall

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.permissions.sandbox import landlock
 from gatewright.permissions.sandbox.config import Config
 from gatewright.permissions.sandbox.confinement import Sandbox
 from gatewright.permissions.sandbox.explain import lines
+from gatewright.permissions.sandbox.linux import landlock
 from gatewright.permissions.sandbox.machine import machine
 from gatewright.permissions.sandbox.probe import probe
 from tests.permissions.sandbox.house import run_in

@@ -17,8 +17,8 @@ from gatewright.permissions.sandbox.config import Config
 from gatewright.permissions.sandbox.confinement import Sandbox
 from gatewright.permissions.sandbox.machine import machine
 from gatewright.permissions.sandbox.probe import probe
-from gatewright.tools.proc import spawn
 from gatewright.tools.protocol import SpawnRequest
+from gatewright.tools.shell.proc import spawn
 
 pytestmark = pytest.mark.skipif(probe(machine()).level != "bwrap", reason="no bubblewrap here")
 AGENT = str(Path(sys.executable).with_name("agent"))

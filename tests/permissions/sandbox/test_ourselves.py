@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from gatewright.agent.context.prompt.environment import ask_git
 from gatewright.agent.history.shadow import Shadow
 from gatewright.agent.history.worktree import WorkTree
-from gatewright.agent.prompt.environment import ask_git
 from gatewright.permissions.sandbox import machine
 from gatewright.permissions.sandbox.ourselves import Ourselves
 from gatewright.permissions.world import git_dirty

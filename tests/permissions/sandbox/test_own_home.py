@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.permissions.sandbox import landlock, seatbelt
+from gatewright.permissions.sandbox import seatbelt
 from gatewright.permissions.sandbox.config import Config
 from gatewright.permissions.sandbox.confinement import Sandbox
+from gatewright.permissions.sandbox.linux import landlock
 from gatewright.permissions.sandbox.machine import machine
 from gatewright.permissions.sandbox.probe import Level, probe
 from gatewright.tools.system.home import OwnHome

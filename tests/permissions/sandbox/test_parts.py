@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.permissions.sandbox import bwrap, seccomp
+from gatewright.permissions.sandbox.disk.gitconfig import harmless
+from gatewright.permissions.sandbox.disk.globs import globs
+from gatewright.permissions.sandbox.disk.guarded import guarded
 from gatewright.permissions.sandbox.environment import inside, scrubbed
-from gatewright.permissions.sandbox.gitconfig import harmless
-from gatewright.permissions.sandbox.globs import globs
-from gatewright.permissions.sandbox.guarded import guarded
 from gatewright.permissions.sandbox.limits import Limits, resource_flags, size, with_limit
+from gatewright.permissions.sandbox.linux import bwrap, seccomp
 from gatewright.permissions.sandbox.machine import Machine, find_bwrap
 from gatewright.permissions.sandbox.profile import (
     Masked,

@@ -9,12 +9,12 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from gatewright.permissions.sandbox.bridge import proxy_env
-from gatewright.permissions.sandbox.clienthello import read_hello
-from gatewright.permissions.sandbox.domains import address_of, host_of, matches, private
-from gatewright.permissions.sandbox.egress import Egress, Refused
+from gatewright.permissions.sandbox.network.bridge import proxy_env
+from gatewright.permissions.sandbox.network.clienthello import read_hello
+from gatewright.permissions.sandbox.network.domains import address_of, host_of, matches, private
+from gatewright.permissions.sandbox.network.egress import Egress, Refused
+from gatewright.permissions.sandbox.network.proxy import Proxy
 from gatewright.permissions.sandbox.profile import Network
-from gatewright.permissions.sandbox.proxy import Proxy
 
 
 @pytest.mark.parametrize(

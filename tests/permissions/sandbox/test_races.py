@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.permissions.sandbox.aside import Aside
 from gatewright.permissions.sandbox.config import Config
 from gatewright.permissions.sandbox.confinement import Sandbox
+from gatewright.permissions.sandbox.disk.aside import Aside
+from gatewright.permissions.sandbox.disk.settle import Before, Settlement, own_places
+from gatewright.permissions.sandbox.disk.survey import Bounds, Sight, Surveyor
 from gatewright.permissions.sandbox.machine import machine
 from gatewright.permissions.sandbox.probe import probe
-from gatewright.permissions.sandbox.settle import Before, Settlement, own_places
-from gatewright.permissions.sandbox.survey import Bounds, Sight, Surveyor
 from gatewright.tools.protocol import SpawnRequest
 
 pytestmark = pytest.mark.skipif(probe(machine()).level != "bwrap", reason="no bubblewrap here")

@@ -14,7 +14,7 @@ import pytest
 
 from gatewright.permissions.sandbox.machine import machine
 from gatewright.permissions.sandbox.probe import probe
-from gatewright.tools import rg
+from gatewright.tools.search import rg
 
 pytestmark = [
     pytest.mark.skipif(probe(machine()).level != "bwrap", reason="no bubblewrap here"),

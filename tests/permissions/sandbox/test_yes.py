@@ -9,9 +9,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from gatewright.agent.jobs import SessionJobs
+from gatewright.agent.session.jobs import SessionJobs
 from gatewright.agent.settings.schema import Sandbox, SandboxFiles
-from gatewright.permissions.rules import RuleTexts
+from gatewright.permissions.rulebook.rules import RuleTexts
 from gatewright.permissions.sandbox import probe as probing
 from gatewright.permissions.sandbox.machine import machine
 from gatewright.tools.interact import Answer, Ask

@@ -7,10 +7,10 @@ from contextlib import aclosing
 import pytest
 
 from gatewright.agent.errors import ProviderError
-from gatewright.agent.messages import UserTurn
 from gatewright.agent.providers.protocol import Alive, Piece, Request
 from gatewright.agent.providers.registry import open_provider
 from gatewright.agent.providers.settings import ProviderSettings
+from gatewright.agent.record.messages import UserTurn
 from gatewright.tools.protocol import TextContent
 from tests.fakes.model_server import ModelServer
 

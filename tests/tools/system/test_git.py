@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from gatewright.agent.context.prompt.environment import ask_git, git_branch
 from gatewright.agent.history.shadow import Shadow
 from gatewright.agent.history.worktree import WorkTree
-from gatewright.agent.prompt.environment import ask_git, git_branch
-from gatewright.permissions.sandbox.repository import believed, git_parts, linked_parts
+from gatewright.permissions.sandbox.disk.repository import believed, git_parts, linked_parts
 from gatewright.permissions.world import git_dirty
 from gatewright.tools.system import git as our_git
 from gatewright.tools.system.git import Caller, git_in

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.agent import log
+from gatewright.agent.launch import log
 from gatewright.tools.system import private
 from tests.guards.sources import own_sources
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gatewright.agent.providers.presets import load_presets
-from gatewright.tools.environment import child_environment
+from gatewright.tools.shell.environment import child_environment
 from gatewright.tools.system.secrets import KEEP, Secrets, kept_by, secret_name, secret_value
 
 PLAIN = Secrets()

@@ -1,0 +1,87 @@
+"""What the model of a session is told before the first word: one and the same until a clear."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+
+from gatewright.agent.context.prompt.approvals import Approvals
+from gatewright.agent.context.prompt.environment import look_around, today
+from gatewright.agent.context.prompt.memory import Memory, MemoryPlaces, memory_files, section
+from gatewright.agent.context.prompt.system import PromptParts, system_prompt
+from gatewright.agent.context.readable import Readable
+from gatewright.agent.settings.paths import claude_home
+from gatewright.agent.settings.workspace import Surroundings
+from gatewright.agent.turn.structured_answer import Shape
+
+
+class Briefing:
+    """Reads files and asks git at its first use, or ahead of it in a thread."""
+
+    def __init__(self, around: Callable[[], Surroundings], readable: Readable) -> None:
+        self._around = around
+        self.readable = readable
+        self._lock = threading.Lock()
+        self._blocks: tuple[str, ...] | None = None
+        self._memory = Memory()
+
+    def begin(self) -> None:
+        """Start now, so that the first request need not wait."""
+        threading.Thread(target=self.blocks, name="briefing", daemon=True).start()
+
+    def blocks(self) -> tuple[str, ...]:
+        """The system prompt."""
+        with self._lock:
+            if self._blocks is None:
+                around = self._around()
+                self._memory = read_memory(around, self.readable)
+                self._blocks = _compose(around, self._memory)
+            return self._blocks
+
+    def memory(self) -> Memory:
+        """The instruction files that are in the prompt."""
+        self.blocks()
+        return self._memory
+
+    def last(self) -> Memory:
+        """The instruction files that were read last, without reading any."""
+        return self._memory
+
+    def renew(self) -> None:
+        """Forget what was read: the conversation begins anew."""
+        with self._lock:
+            self._blocks = None
+
+
+def places_of(around: Surroundings, readable: Readable) -> MemoryPlaces:
+    where = around.where
+    return MemoryPlaces(
+        own_home=around.places.home,
+        root=where.root,
+        cwd=where.cwd,
+        home=where.home,
+        approved=Approvals(around.places.state, where.root),
+        readable=readable,
+        claude_home=claude_home(around.env),
+    )
+
+
+def read_memory(around: Surroundings, readable: Readable) -> Memory:
+    return Memory() if around.options.bare else memory_files(places_of(around, readable))
+
+
+def _compose(around: Surroundings, memory: Memory) -> tuple[str, ...]:
+    options, where = around.options, around.where
+    environment = look_around(where.cwd, where.root, around.caller, today())
+    own: Sequence[str] = (environment.section(), section(memory.files))
+    appended = options.append_system_prompt
+    if options.json_schema:
+        appended = f"{appended}\n\n{Shape(options.json_schema).prompt}".strip()
+    return system_prompt(
+        PromptParts(
+            own=own,
+            style=around.settings.output_style,
+            replaced=options.system_prompt,
+            appended=appended,
+        )
+    )

@@ -1,0 +1,54 @@
+"""What goes to the model beside an input of the person: changed files, then what they point at."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from gatewright.agent.context.attachments import AttachPorts, attach
+from gatewright.agent.context.file_notices import Noticing
+from gatewright.agent.context.prompt.memory import Memory
+from gatewright.agent.text.well_formed import formed
+from gatewright.tools.access import Where
+from gatewright.tools.protocol import Content, TextContent
+
+
+class AboutMemory(msgspec.Struct, frozen=True):
+    """The instruction files of the session, and how to tell the person about them."""
+
+    memory: Callable[[], Memory]
+    tell: Callable[[str], None]
+
+
+class Attending:
+    """Called when an input is taken up, before it is published."""
+
+    def __init__(self, noticing: Noticing, ports: AttachPorts, about: AboutMemory) -> None:
+        self._noticing = noticing
+        self._ports = ports
+        self._about = about
+        self._told = False
+
+    async def __call__(self, text: str, where: Where) -> Sequence[tuple[Content, ...]]:
+        if not self._told:
+            self._told = True
+            memory = await asyncio.to_thread(self._about.memory)
+            if left := memory.left_out():
+                self._about.tell(left)
+            if memory.waiting:
+                names = ", ".join(map(str, memory.waiting))
+                self._about.tell(
+                    f"Instruction files name files outside the project, which were not read: "
+                    f"{names}. /memory allow reads them from the next /clear on."
+                )
+        return await asyncio.to_thread(self._brought, text, where)
+
+    def _brought(self, text: str, where: Where) -> Sequence[tuple[Content, ...]]:
+        found: list[tuple[Content, ...]] = []
+        if changed := self._noticing.changed():
+            found.append(formed((TextContent(changed),)))
+        if "@" in text and (content := attach(text, where, self._ports)):
+            found.append(formed(content))
+        return found

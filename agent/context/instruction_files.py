@@ -1,0 +1,96 @@
+"""The instruction files of a session for people: which are read, what they cost, a line more."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from gatewright.agent.context.briefing import Briefing, read_memory
+from gatewright.agent.context.prompt.approvals import Approvals
+from gatewright.agent.context.prompt.memory import LOCAL_NAMES, NAMES, Memory
+from gatewright.agent.errors import GatewrightError
+from gatewright.agent.record.events import AnyEvent, FileSaved, FileState
+from gatewright.agent.settings.workspace import Surroundings
+from gatewright.tools.system import private
+
+LINE_LIMIT = 2_000
+
+
+def _to_nobody(event: AnyEvent) -> None:
+    del event
+
+
+class MemoryBook:
+    """What is changed here counts from the next conversation on; `briefing` then reads it anew."""
+
+    def __init__(
+        self,
+        around: Callable[[], Surroundings],
+        briefing: Briefing,
+        emit: Callable[[AnyEvent], None] = _to_nobody,
+    ) -> None:
+        self._emit = emit
+        self._around = around
+        self._briefing = briefing
+
+    def now(self) -> Memory:
+        """The files as they are on disk right now."""
+        return read_memory(self._around(), self._briefing.readable)
+
+    def target(self, kind: str) -> Path:
+        """The file a new line goes to: user, project or local. Raises GatewrightError."""
+        around = self._around()
+        match kind:
+            case "user":
+                return _existing(around.places.home, NAMES)
+            case "project":
+                return _existing(around.where.root, NAMES)
+            case "local":
+                return _existing(around.where.root, LOCAL_NAMES)
+            case _:
+                raise GatewrightError("A line goes to user, project or local.")
+
+    async def add(self, line: str, kind: str) -> Path:
+        """Append one line to a file; returns the file. Raises GatewrightError."""
+        text = " ".join(line.split())[:LINE_LIMIT]
+        if not text:
+            raise GatewrightError("There is nothing to remember in that.")
+        text = text if text.startswith("- ") else f"- {text}"
+        path, real = await asyncio.to_thread(self._add, text, kind)
+        # It is the person's: going back leaves it.
+        self._emit(FileSaved(state=FileState(path=real), line=text))
+        return path
+
+    def _add(self, text: str, kind: str) -> tuple[Path, str]:
+        path = self.target(kind)
+        try:
+            private.folder(path.parent)
+            _append(path, text)
+        except OSError as error:
+            raise GatewrightError(f"{path} cannot be written: {error.strerror}.") from error
+        return path, os.path.realpath(path)
+
+    def approve(self) -> Sequence[Path]:
+        """Let every import that waits be read from now on. Raises GatewrightError."""
+        around = self._around()
+        waiting = self.now().waiting
+        if waiting:
+            Approvals(around.places.state, around.where.root).add(waiting)
+        return waiting
+
+
+def _existing(folder: Path, names: Sequence[str]) -> Path:
+    return next((folder / name for name in names if (folder / name).exists()), folder / names[0])
+
+
+def _append(path: Path, line: str) -> None:
+    """One write at the end of the file, on a line of its own."""
+    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+    try:
+        size = os.fstat(file).st_size
+        broken = size > 0 and os.pread(file, 1, size - 1) != b"\n"
+        os.write(file, (("\n" if broken else "") + line + "\n").encode())
+    finally:
+        os.close(file)

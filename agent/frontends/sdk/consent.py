@@ -1,0 +1,115 @@
+"""Questions of the session put to an SDK client as `can_use_tool`, and its verdicts as answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from gatewright.agent.frontends.sdk.control import Client, Refused
+from gatewright.agent.frontends.untyped_json import Json, items, obj
+from gatewright.agent.record.events import Asked
+from gatewright.agent.session.session import Session
+from gatewright.tools.blocks import plain
+from gatewright.tools.interact import Answer, Ask
+
+DENIED = "The person denied this call."
+
+
+class Consent:
+    """`inputs` are the calls of the session by id; a client sees what the model asked for."""
+
+    def __init__(self, client: Client, session: Session) -> None:
+        self._client = client
+        self._session = session
+        self._told: dict[str, Mapping[str, Any]] = {}  # call -> answers given for all its questions
+
+    async def answer(self, asked: Asked, input: Json) -> Answer:
+        """What the client says; an error or its absence is no consent."""
+        ask = asked.ask
+        if (known := self._told.get(ask.call_id)) is not None:
+            return chosen(ask, known.get(ask.title))
+        try:
+            verdict = await self._client.request(request_for(ask, input))
+        except Refused as error:
+            return Answer(text=f"No consent: {error}") if ask.free_text else Answer(cancelled=True)
+        await self._apply(verdict.get("updatedPermissions"))
+        match ask.kind:
+            case "question":
+                return self._question(ask, verdict)
+            case "plan" | "trust":
+                return plan_answer(ask, verdict)
+            case "permission":
+                return permission_answer(verdict, input)
+
+    def _question(self, ask: Ask, verdict: Json) -> Answer:
+        if verdict.get("behavior") != "allow":
+            return Answer(cancelled=True)
+        answers = obj(obj(verdict.get("updatedInput")).get("answers"))
+        if not answers:
+            return Answer(cancelled=True)
+        self._told[ask.call_id] = answers
+        return chosen(ask, answers.get(ask.title))
+
+    async def _apply(self, updates: object) -> None:
+        """Session rules and modes that came with a verdict."""
+        for update in map(obj, items(updates)):
+            match update.get("type"):
+                case "setMode":
+                    with suppress(ValueError):  # no such mode here: the verdict counts without it
+                        self._session.set_mode(str(update.get("mode", "")))
+                case "addRules":
+                    behavior = str(update.get("behavior", "allow"))
+                    for rule in map(obj, items(update.get("rules"))):
+                        await self._session.run_command(
+                            f"/permissions {behavior} {rule_text(rule)}"
+                        )
+                case _:
+                    pass
+
+
+def request_for(ask: Ask, input: Json) -> Json:
+    body: dict[str, Any] = {
+        "subtype": "can_use_tool",
+        "tool_name": ask.tool,
+        "input": input,
+        "tool_use_id": ask.call_id,
+        "permission_suggestions": [],
+        "title": ask.title,
+        "description": "\n".join(map(plain, ask.body)),
+    }
+    return {**body, "decision_reason": ask.reason} if ask.reason else body
+
+
+def permission_answer(verdict: Json, input: Json) -> Answer:
+    if verdict.get("behavior") == "allow":
+        updated = obj(verdict.get("updatedInput"))
+        return Answer(choices=("once",), input=updated if updated and updated != input else None)
+    if verdict.get("interrupt"):
+        return Answer(choices=("no",))
+    return Answer(text=str(verdict.get("message") or DENIED))
+
+
+def plan_answer(ask: Ask, verdict: Json) -> Answer:
+    """The first option goes ahead, the last does not."""
+    if verdict.get("behavior") == "allow":
+        return Answer(choices=(ask.options[0].id,))
+    return Answer(choices=(ask.options[-1].id,), text=str(verdict.get("message") or ""))
+
+
+def chosen(ask: Ask, said: object) -> Answer:
+    """Labels, one or several, or the client's own words."""
+    words = [str(word) for word in items(said)]
+    if isinstance(said, str):
+        labels = {option.label for option in ask.options}
+        words = [said] if said in labels or not ask.multiple else said.split(", ")
+    ids = {option.label: option.id for option in ask.options}
+    if words and all(word in ids for word in words):
+        return Answer(choices=tuple(ids[word] for word in words))
+    return Answer(text=", ".join(words)) if words else Answer(cancelled=True)
+
+
+def rule_text(rule: Json) -> str:
+    content = rule.get("ruleContent")
+    name = str(rule.get("toolName", ""))
+    return f"{name}({content})" if content else name

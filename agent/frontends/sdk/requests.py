@@ -1,0 +1,120 @@
+"""What an SDK client may ask of a running session, by the name it gives the request."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TypeAlias
+
+from gatewright.agent.commands.outcome import Say
+from gatewright.agent.errors import GatewrightError
+from gatewright.agent.frontends.untyped_json import Json
+from gatewright.agent.session.session import Session
+from gatewright.tools.blocks import Text, plain
+
+Handler: TypeAlias = Callable[["Requests", Json], Awaitable[Json]]
+
+
+class Unanswerable(Exception):
+    """The request cannot be done; the text tells the client why."""
+
+
+class Requests:
+    """`interrupted` says whether the client stopped the turn that ended last."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self.interrupted = False
+
+    async def handle(self, body: Json) -> Json:
+        """The response's body. Raises Unanswerable."""
+        name = str(body.get("subtype"))
+        handler = HANDLERS.get(name)
+        if handler is None:
+            raise Unanswerable(f"There is no control request {name!r} here.")
+        return await handler(self, body)
+
+    async def initialize(self, body: Json) -> Json:
+        if body.get("hooks"):
+            # Going on without them would run what a hook was meant to forbid.
+            raise Unanswerable("Hook callbacks are not supported yet.")
+        commands = [
+            {"name": each.name, "description": each.summary, "argumentHint": each.args}
+            for each in self._session.commands
+        ]
+        return {
+            "commands": commands,
+            "agents": [],
+            "models": [],
+            "account": {},
+            "output_style": "default",
+            "available_output_styles": ["default"],
+        }
+
+    async def interrupt(self, body: Json) -> Json:
+        del body
+        self.interrupted = self._session.interrupt()
+        return {}
+
+    async def set_mode(self, body: Json) -> Json:
+        try:
+            return {"mode": self._session.set_mode(str(body.get("mode", "")))}
+        except ValueError as error:
+            raise Unanswerable(str(error)) from error
+
+    async def set_model(self, body: Json) -> Json:
+        wanted = body.get("model")
+        if not wanted or wanted == "default":
+            return {}
+        match await self._session.run_command(f"/model {wanted}"):
+            case Say(blocks=(Text(tone="warning" | "error"), *_) as blocks):
+                raise Unanswerable("\n".join(map(plain, blocks)))
+            case _:
+                return {"model": self._session.model}
+
+    async def context(self, body: Json) -> Json:
+        del body
+        try:
+            used, model = await self._session.past.window()
+        except GatewrightError as error:
+            raise Unanswerable(str(error)) from error
+        percentage = round(100 * used.total / used.window, 1) if used.window else 0
+        return {
+            "model": model,
+            "totalTokens": used.total,
+            "maxTokens": used.window,
+            "rawMaxTokens": used.window,
+            "percentage": percentage,
+            "categories": [{"name": share.name, "tokens": share.tokens} for share in used.shares],
+        }
+
+    async def rewind_files(self, body: Json) -> Json:
+        """Put the files back to how they were before a message of the client."""
+        if self._session.busy:
+            raise Unanswerable("Interrupt the running turn first.")
+        try:
+            gone = await self._session.past.go_back(str(body.get("user_message_id", "")), "code")
+        except GatewrightError as error:
+            raise Unanswerable(str(error)) from error
+        return {"canRewind": True, "left": [str(step.target.path) for step in gone.left]}
+
+    async def stop_task(self, body: Json) -> Json:
+        try:
+            return {"status": await self._session.stop_task(str(body.get("task_id", "")))}
+        except GatewrightError as error:
+            raise Unanswerable(str(error)) from error
+
+    async def servers(self, body: Json) -> Json:
+        del body
+        return {"mcpServers": []}
+
+
+HANDLERS: Mapping[str, Handler] = {
+    "initialize": Requests.initialize,
+    "interrupt": Requests.interrupt,
+    "set_permission_mode": Requests.set_mode,
+    "set_model": Requests.set_model,
+    "get_context_usage": Requests.context,
+    "rewind_files": Requests.rewind_files,
+    "stop_task": Requests.stop_task,
+    "mcp_status": Requests.servers,
+}

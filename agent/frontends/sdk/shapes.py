@@ -1,0 +1,135 @@
+"""The objects of Claude Code's public JSON dialect, from our values. Pure and stateless."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+from gatewright.agent.record.events import (
+    Compacted,
+    ModelChanged,
+    Noticed,
+    RetryScheduled,
+    SessionStarted,
+    ToolFinished,
+)
+from gatewright.agent.record.messages import AssistantPart, CallPart, TextPart, ThinkingPart, Usage
+from gatewright.tools.protocol import Content, DocumentContent, ImageContent, TextContent
+
+Line: TypeAlias = dict[str, Any]
+
+
+def init(started: SessionStarted, commands: Sequence[str]) -> Line:
+    """The first object: what there is."""
+    return {
+        "type": "system",
+        "subtype": "init",
+        "cwd": started.cwd,
+        "model": started.model,
+        "permissionMode": started.mode,
+        "tools": list(started.tools),
+        "mcp_servers": [],
+        "slash_commands": list(commands),
+        "agents": [],
+        "skills": [],
+        "plugins": [],
+        "apiKeySource": "none",
+        "output_style": "default",
+        "app": started.app,
+        "trusted": started.trusted,
+    }
+
+
+def user(content: Sequence[Content]) -> Line:
+    """A message the person sent, given back to who sent it."""
+    message = {"role": "user", "content": blocks(content)}
+    return {"type": "user", "message": message, "parent_tool_use_id": None, "isReplay": True}
+
+
+def system(event: Compacted | ModelChanged | Noticed | RetryScheduled) -> Line:
+    match event:
+        case RetryScheduled(attempt=attempt, attempts=attempts, seconds=seconds, reason=reason):
+            return {
+                "type": "system",
+                "subtype": "api_retry",
+                "attempt": attempt,
+                "max_retries": attempts,
+                "retry_delay_ms": round(seconds * 1000),
+                "error": reason,
+            }
+        case Compacted(trigger=trigger, tokens_before=tokens):
+            return {
+                "type": "system",
+                "subtype": "compact_boundary",
+                "compact_metadata": {"trigger": trigger, "pre_tokens": tokens},
+            }
+        case ModelChanged(model=model):
+            return {"type": "system", "subtype": "model", "model": model}
+        case Noticed(text=text, tone=tone):
+            return {"type": "system", "subtype": "notice", "text": text, "tone": tone}
+
+
+def stream_event(event: Line) -> Line:
+    return {"type": "stream_event", "event": event, "parent_tool_use_id": None}
+
+
+def part_block(part: AssistantPart) -> Line:
+    match part:
+        case TextPart(text=text):
+            return {"type": "text", "text": text}
+        case ThinkingPart(redacted=True, opaque=opaque):
+            return {"type": "redacted_thinking", "data": opaque}
+        case ThinkingPart(text=text, opaque=opaque):
+            return {"type": "thinking", "thinking": text, "signature": opaque}
+        case CallPart(id=id, name=name, input=input):
+            return {"type": "tool_use", "id": id, "name": name, "input": input}
+
+
+def tool_result(finished: ToolFinished) -> Line:
+    content = blocks(finished.content)
+    lone = content[0]["text"] if len(content) == 1 and content[0]["type"] == "text" else None
+    line: Line = {
+        "type": "user",
+        "message": {
+            "role": "user",
+            "content": [
+                {
+                    "type": "tool_result",
+                    "tool_use_id": finished.call_id,
+                    "content": content if lone is None else lone,
+                    "is_error": not finished.ok,
+                }
+            ],
+        },
+        "parent_tool_use_id": None,
+    }
+    if finished.data:
+        line["tool_use_result"] = finished.data
+    return line
+
+
+def blocks(content: Sequence[Content]) -> list[Line]:
+    return [_block(item) for item in content]
+
+
+def _block(item: Content) -> Line:
+    match item:
+        case TextContent(text=text):
+            return {"type": "text", "text": text}
+        case ImageContent(media_type=kind, data=data):
+            return {"type": "image", "source": source(kind, data)}
+        case DocumentContent(media_type=kind, data=data):
+            return {"type": "document", "source": source(kind, data)}
+
+
+def source(kind: str, data: str) -> Line:
+    return {"type": "base64", "media_type": kind, "data": data}
+
+
+def usage(counts: Usage) -> Line:
+    return {
+        "input_tokens": counts.input,
+        "cache_creation_input_tokens": counts.cache_write,
+        "cache_read_input_tokens": counts.cache_read,
+        "output_tokens": counts.output,
+    }

@@ -1,0 +1,67 @@
+"""Print mode as JSON objects: one at the end, or one line for every message."""
+
+from __future__ import annotations
+
+from gatewright.agent.frontends.json_lines import Sink, encode
+from gatewright.agent.frontends.sdk.shapes import Line
+from gatewright.agent.frontends.sdk.stream_json import Dialect
+from gatewright.agent.frontends.slash_text import command
+from gatewright.agent.frontends.turn import CRASHED, Follower, shape_of, tell
+from gatewright.agent.launch.exits import Exit
+from gatewright.agent.launch.options import LaunchOptions
+from gatewright.agent.record.events import Asked, Envelope
+from gatewright.agent.record.ids import new_id
+from gatewright.agent.record.must_know import Told
+from gatewright.agent.session.session import Session
+from gatewright.tools.interact import Answer
+
+
+async def run(session: Session, options: LaunchOptions, out: Sink, err: Sink) -> int:
+    """Ask `options.prompt` and print the objects; returns the exit code."""
+    shape = shape_of(options)
+    streaming = options.output_format == "stream-json"
+    dialect = Dialect(
+        session.id,
+        new_id=new_id,
+        commands=tuple(command.name for command in session.commands),
+        partial=options.include_partial_messages,
+        replay=options.replay_user_messages,
+        shape=shape,
+    )
+    follower = Follower(session, shape)
+    if options.input_format == "stream-json":
+        from gatewright.agent.frontends.reader import LineReader  # noqa: PLC0415  lazy: 1 ms
+        from gatewright.agent.frontends.sdk import stream_input  # noqa: PLC0415  lazy: 3 ms
+
+        ends = stream_input.Ends(out, err, LineReader(0))
+        asks = options.answers_asks
+        return await stream_input.Duplex(session, follower, dialect, ends, asks=asks).run()
+    told = Told()
+    said = await command(session, options.prompt)
+    if isinstance(said, str):
+        for envelope in follower.so_far():
+            tell((envelope,), told, err)
+            dialect.lines(envelope)
+        out.write(encode(dialect.command_result(said)))
+        return Exit.OK
+    kept: list[Line] = []
+    async for envelope in follower.turn(said.text):
+        _decline(session, envelope)
+        for line in dialect.lines(envelope):
+            if streaming:
+                out.write(encode(line))
+            else:
+                kept.append(line)
+        tell((envelope,), told, err)
+    if not streaming and kept:
+        out.write(encode(kept if options.verbose else kept[-1]))
+    if dialect.code is None:
+        err.write(f"agent: {CRASHED}\n")
+        return Exit.ERROR
+    return dialect.code
+
+
+def _decline(session: Session, envelope: Envelope) -> None:
+    """Nobody is there to answer."""
+    if isinstance(envelope.event, Asked):
+        session.answer(envelope.event.id, Answer(cancelled=True))

@@ -1,0 +1,188 @@
+"""A conversation over standard streams: messages and control requests in, objects out.
+
+Every message gets a turn and a result of its own, in order; control requests are answered at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from gatewright.agent.commands.outcome import Submit
+from gatewright.agent.frontends.json_lines import Sink, encode
+from gatewright.agent.frontends.reader import LineReader
+from gatewright.agent.frontends.sdk.consent import Consent
+from gatewright.agent.frontends.sdk.control import Client
+from gatewright.agent.frontends.sdk.requests import Requests, Unanswerable
+from gatewright.agent.frontends.sdk.stream_json import Dialect
+from gatewright.agent.frontends.slash_text import command, no_command
+from gatewright.agent.frontends.turn import MAIN, Follower, tell
+from gatewright.agent.frontends.untyped_json import Json, items, obj
+from gatewright.agent.launch.exits import BadInput, Exit
+from gatewright.agent.record.events import Answered, Asked, Envelope, TurnEnded
+from gatewright.agent.record.must_know import Told
+from gatewright.agent.session.session import Session
+from gatewright.tools.interact import Answer
+from gatewright.tools.protocol import Content, ImageContent
+
+
+class Message(msgspec.Struct, frozen=True):
+    """What one user message says; a `verbatim` text is never taken for a command."""
+
+    text: str
+    attachments: tuple[Content, ...] = ()
+    verbatim: bool = False
+
+
+class Ends(msgspec.Struct, frozen=True):
+    """The three standard streams."""
+
+    out: Sink
+    err: Sink
+    reader: LineReader
+
+
+class Duplex:
+    """One session for as long as the client sends."""
+
+    def __init__(
+        self,
+        session: Session,
+        follower: Follower,
+        dialect: Dialect,
+        ends: Ends,
+        *,
+        asks: bool,
+    ) -> None:
+        self._session = session
+        self._follower = follower
+        self._dialect = dialect
+        self._out, self._err, self._reader = ends.out, ends.err, ends.reader
+        self._told = Told()
+        self._asks = asks
+        self._client = Client(ends.out, dialect.new_id)
+        self._consent = Consent(self._client, session)
+        self._requests = Requests(session)
+        self._messages: asyncio.Queue[Message | None] = asyncio.Queue()
+        self._questions: dict[int, asyncio.Task[None]] = {}
+        self._code: Exit | None = Exit.OK
+
+    async def run(self) -> int:
+        """Until the input ends and the last turn with it; the exit code of that turn."""
+        reading = asyncio.create_task(self._read())
+        try:
+            await self._turns()
+            await reading  # raises BadInput where a line was none
+            return Exit.ERROR if self._code is None else self._code
+        finally:
+            for task in (reading, *self._questions.values()):
+                task.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
+
+    async def _turns(self) -> None:
+        while (message := await self._next()) is not None:
+            plain = message.verbatim or message.attachments
+            if not plain and (wrong := no_command(self._session, message.text)):
+                self._out.write(encode(self._dialect.command_result(wrong)))
+                continue
+            said = Submit(message.text) if plain else await command(self._session, message.text)
+            if isinstance(said, str):
+                self._out.write(encode(self._dialect.command_result(said)))
+                continue
+            self._requests.interrupted = False
+            async for envelope in self._follower.turn(said.text, message.attachments):
+                self._take_up(envelope)
+
+    async def _next(self) -> Message | None:
+        """The next message; what happens until it comes is printed as it happens."""
+        coming = asyncio.create_task(self._messages.get())
+        try:
+            async for envelope in self._follower.meanwhile(coming):
+                self._take_up(envelope)
+            return await coming
+        finally:
+            coming.cancel()
+
+    def _take_up(self, envelope: Envelope) -> None:
+        for line in self._dialect.lines(envelope):
+            self._out.write(encode(line))
+        tell((envelope,), self._told, self._err)
+        self._follow(envelope)
+
+    async def _read(self) -> None:
+        try:
+            while (line := await self._reader.next()) is not None:
+                if line.strip():
+                    await self._take(parse(line))
+        finally:
+            self._client.gone()
+            self._messages.put_nowait(None)
+
+    async def _take(self, line: Json) -> None:
+        match line.get("type"):
+            case "user":
+                self._messages.put_nowait(message_of(line))
+            case "control_request":
+                await self._control(str(line.get("request_id", "")), line.get("request"))
+            case "control_response":
+                self._client.answered(obj(line.get("response")))
+            case _:
+                pass  # newer clients may say more than we know
+
+    async def _control(self, id: str, body: object) -> None:
+        try:
+            self._client.reply(id, await self._requests.handle(obj(body)))
+        except Unanswerable as error:
+            self._client.refuse(id, str(error))
+
+    def _follow(self, envelope: Envelope) -> None:
+        match envelope.event:
+            case Asked() as asked:
+                self._questions[asked.id] = asyncio.create_task(self._ask(asked))
+            case Answered(id=id):
+                if (task := self._questions.pop(id, None)) is not None and not task.done():
+                    task.cancel()
+            case TurnEnded() if envelope.agent == MAIN:
+                self._code = Exit.OK if self._requests.interrupted else self._dialect.code
+            case _:
+                pass
+
+    async def _ask(self, asked: Asked) -> None:
+        if asked.ask.kind == "trust" or not self._asks:
+            # A client speaks for its user about calls, not about whose configuration to believe.
+            self._session.answer(asked.id, Answer(cancelled=True))
+            return
+        input = self._dialect.input_of(asked.ask.call_id)
+        answer = await self._consent.answer(asked, input)
+        self._questions.pop(asked.id, None)
+        self._session.answer(asked.id, answer)
+
+
+def parse(line: str) -> Json:
+    """One line of input. Raises BadInput."""
+    try:
+        return msgspec.json.decode(line, type=dict[str, Any])
+    except msgspec.DecodeError as error:
+        raise BadInput(f"Standard input is not stream-json: {error}: {line[:80]}") from error
+
+
+def message_of(line: Json) -> Message:
+    """The text and pictures of a user message. Raises BadInput."""
+    content = obj(line.get("message")).get("content")
+    verbatim = line.get("client_composed") is True
+    if isinstance(content, str):
+        return Message(content, verbatim=verbatim)
+    blocks = [obj(block) for block in items(content)]
+    if not blocks:
+        raise BadInput("A user message needs message.content: text, or a list of blocks.")
+    texts = [str(block.get("text", "")) for block in blocks if block.get("type") == "text"]
+    return Message("\n\n".join(texts), tuple(_pictures(blocks)), verbatim)
+
+
+def _pictures(blocks: Sequence[Json]) -> Iterator[Content]:
+    for block in blocks:
+        if block.get("type") == "image" and (source := obj(block.get("source"))):
+            yield ImageContent(str(source.get("media_type")), str(source.get("data", "")))

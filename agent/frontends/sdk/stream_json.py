@@ -1,0 +1,229 @@
+"""Print mode as JSON: our events in the message shapes that Claude Code's public SDKs read.
+
+A pure fold: envelopes in, plain objects out. Writing, stdin and control messages are elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from gatewright.agent.frontends.sdk.partial import PartialMessage
+from gatewright.agent.frontends.sdk.shapes import (
+    Line,
+    init,
+    part_block,
+    stream_event,
+    system,
+    tool_result,
+    usage,
+    user,
+)
+from gatewright.agent.frontends.sdk.task_lines import Tasks
+from gatewright.agent.launch.exits import Exit, code_of
+from gatewright.agent.record.events import (
+    AnyEvent,
+    AssistantMessage,
+    Compacted,
+    Decided,
+    Envelope,
+    InputDelta,
+    MessageDropped,
+    ModelChanged,
+    Noticed,
+    RetryScheduled,
+    SessionStarted,
+    TasksChanged,
+    TextDelta,
+    ThinkingDelta,
+    ToolFinished,
+    TurnEnded,
+    UserMessage,
+)
+from gatewright.agent.record.messages import CallPart, TextPart
+from gatewright.agent.record.must_know import MustKnow
+from gatewright.agent.turn.stop import Stop
+from gatewright.agent.turn.structured_answer import Shape
+
+MAIN = "main"
+
+SUBTYPES = {
+    Stop.MAX_TURNS: "error_max_turns",
+    Stop.BUDGET_EXHAUSTED: "error_max_budget_usd",
+}
+MISSHAPEN_SUBTYPE = "error_max_structured_output_retries"
+
+
+class Dialect:
+    """The fold over one session's live events; `result` is the last object of each turn."""
+
+    def __init__(
+        self,
+        session_id: str,
+        *,
+        new_id: Callable[[], str],
+        commands: Sequence[str] = (),
+        partial: bool = False,
+        replay: bool = False,
+        shape: Shape | None = None,
+    ) -> None:
+        self._session_id = session_id
+        self.new_id = new_id
+        self._commands = commands
+        self._replay = replay
+        self._shape = shape
+        self.code: Exit | None = None  # of the last turn that ended
+        self._partial = PartialMessage() if partial else None
+        self._inputs: dict[str, CallPart] = {}
+        self._denials: list[Line] = []
+        self._models: dict[str, Line] = {}
+        self._cost = 0.0
+        self._answer = ""
+        self._tasks = Tasks()
+        self._warnings = MustKnow()
+
+    def lines(self, envelope: Envelope) -> list[Line]:
+        """What to print for one event, often nothing."""
+        self._warnings.saw(envelope)
+        if envelope.agent != MAIN:
+            return []
+        bodies = list(self._bodies(envelope))
+        # The event's own id is the one to go back to: it belongs to what the event is about.
+        ids = [*("" for _ in bodies[1:]), envelope.uuid]
+        return [self._line(id, body) for id, body in zip(ids, bodies, strict=False)]
+
+    def input_of(self, call_id: str) -> Line:
+        """The input of a call the model made."""
+        call = self._inputs.get(call_id)
+        return call.input if call else {}
+
+    def command_result(self, said: str) -> Line:
+        """The result of a slash command, which no model answered."""
+        shape, self._shape = self._shape, None
+        line = self._result(TurnEnded(stop=Stop.COMPLETED))
+        self._shape = shape
+        return self._line("", {**line, "result": said})
+
+    def _line(self, uuid: str, body: Line) -> Line:
+        return {**body, "session_id": self._session_id, "uuid": uuid or self.new_id()}
+
+    def _bodies(self, envelope: Envelope) -> Iterator[Line]:
+        match envelope.event:
+            case AssistantMessage() as message:
+                yield from self._assistant(message)
+            case UserMessage(hidden=False, content=content) if self._replay:
+                yield user(content)
+            case ToolFinished() as finished:
+                self._inputs.pop(finished.call_id, None)
+                yield tool_result(finished)
+            case Decided(behavior="deny") as decided:
+                self._deny(decided)
+            case TextDelta() | ThinkingDelta() | InputDelta() | MessageDropped() as piece:
+                if self._partial is not None:
+                    yield from map(stream_event, self._partial.pieces(piece))
+            case TurnEnded() as ended:
+                yield self._result(ended)
+            case event:
+                yield from self._facts(event)
+
+    def _facts(self, event: AnyEvent) -> Iterator[Line]:
+        """What is about the session and not said in it."""
+        match event:
+            case SessionStarted() as started:
+                yield init(started, self._commands)
+            case TasksChanged() as changed:
+                yield from self._tasks.lines(changed)
+            case Compacted() | ModelChanged() | Noticed() | RetryScheduled():
+                yield system(event)
+            case _:
+                pass
+
+    def _assistant(self, message: AssistantMessage) -> Iterator[Line]:
+        if self._partial is not None:
+            yield from map(stream_event, self._partial.finish(message))
+        for part in message.parts:
+            if isinstance(part, CallPart):
+                self._inputs[part.id] = part
+        self._count(message)
+        text = "".join(part.text for part in message.parts if isinstance(part, TextPart))
+        self._answer = text or self._answer
+        yield {
+            "type": "assistant",
+            "message": {
+                "id": message.id,
+                "type": "message",
+                "role": "assistant",
+                "model": message.model,
+                "content": [part_block(part) for part in message.parts],
+                "stop_reason": None,
+                "stop_sequence": None,
+                "usage": usage(message.usage),
+            },
+            "parent_tool_use_id": None,
+        }
+
+    def _count(self, message: AssistantMessage) -> None:
+        sums = self._models.setdefault(
+            message.model,
+            {
+                "inputTokens": 0,
+                "outputTokens": 0,
+                "cacheReadInputTokens": 0,
+                "cacheCreationInputTokens": 0,
+                "webSearchRequests": 0,
+                "costUSD": 0.0,
+            },
+        )
+        sums["inputTokens"] += message.usage.input
+        sums["outputTokens"] += message.usage.output
+        sums["cacheReadInputTokens"] += message.usage.cache_read
+        sums["cacheCreationInputTokens"] += message.usage.cache_write
+        sums["costUSD"] += message.cost
+        self._cost += message.cost
+
+    def _deny(self, decided: Decided) -> None:
+        self._denials.append(
+            {
+                "tool_name": decided.tool,
+                "tool_use_id": decided.call_id,
+                "tool_input": self.input_of(decided.call_id),
+                "reason": decided.reason,
+            }
+        )
+
+    def _problem(self) -> str:
+        """What is wrong with the shape of a complete answer."""
+        if self._shape is None or self.code is not Exit.OK:
+            return ""
+        return self._shape.problem(self._answer)
+
+    def _result(self, ended: TurnEnded) -> Line:
+        """The result of one turn; costs and models are those of the session so far."""
+        self.code = code_of(ended)
+        problem = self._problem()
+        if problem:
+            self.code = Exit.ERROR
+        good = self.code is Exit.OK
+        subtype = "success" if good else SUBTYPES.get(ended.stop, "error_during_execution")
+        line: Line = {
+            "type": "result",
+            "subtype": MISSHAPEN_SUBTYPE if problem else subtype,
+            "is_error": not good,
+            "duration_ms": ended.ms,
+            "duration_api_ms": ended.api_ms,
+            "num_turns": ended.requests,
+            "result": self._answer,
+            "stop_reason": "end_turn" if ended.stop is Stop.COMPLETED else None,
+            "terminal_reason": ended.stop.value,
+            "total_cost_usd": round(self._cost, 6),
+            "usage": usage(ended.usage),
+            "modelUsage": self._models,
+            "permission_denials": self._denials,
+            "warnings": self._warnings.taken(),
+        }
+        if not good:
+            line["errors"] = [problem or ended.message or ended.stop.value]
+        elif self._shape is not None:
+            line["structured_output"] = self._shape.value(self._answer)
+        self._answer, self._denials = "", []
+        self._models = {name: dict(sums) for name, sums in self._models.items()}
+        return line

@@ -1,0 +1,41 @@
+"""Slash commands where there is no screen: what they say is the answer."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from gatewright.agent.commands.outcome import Outcome, Panel, Say, Submit
+from gatewright.agent.session.session import Session
+from gatewright.tools.blocks import plain
+
+NAME = re.compile(r"/[A-Za-z][A-Za-z-]*")
+
+
+def no_command(session: Session, prompt: str) -> str:
+    """What to say of a prompt that begins with the name of no command; empty for every other."""
+    word = prompt.strip().partition(" ")[0]
+    if not NAME.fullmatch(word) or session.commands.find(word[1:]) or os.path.lexists(word):
+        return ""
+    near = session.commands.nearest(word[1:])
+    hint = f"Did you mean /{near}?" if near else "/help lists them."
+    return f"There is no command {word}. {hint} To the model it goes with other words before it."
+
+
+async def command(session: Session, prompt: str) -> str | Submit:
+    """Run a slash command: what it says, or what to ask the model, most often the prompt itself.
+
+    A path such as /usr/bin is no command, and left to the model.
+    """
+    word = prompt.strip().partition(" ")[0]
+    if not word.startswith("/") or session.commands.find(word[1:]) is None:
+        return Submit(prompt)
+    outcome: Outcome = await session.run_command(prompt.strip())
+    match outcome:
+        case Say(blocks=blocks) | Panel(fallback=Say(blocks=blocks)):
+            return "".join(f"{plain(block)}\n" for block in blocks)
+        case Submit():
+            session.recall()  # whoever waits for the answer asks
+            return outcome
+        case _:
+            return ""

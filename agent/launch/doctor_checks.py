@@ -1,0 +1,152 @@
+"""What `agent doctor` says: each check is a fact about this machine and what to do about it."""
+
+from __future__ import annotations
+
+import enum
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from gatewright.agent.providers.listing import LocalServer
+from gatewright.agent.settings.layers.sources import Loaded
+from gatewright.agent.settings.schema import Settings
+from gatewright.tools.system.git import Caller, version
+from gatewright.tools.system.programs import SearchPath
+
+MIN_COLUMNS = 40
+MIN_PYTHON = (3, 11)
+TIMEOUT = 5.0
+MODELS_SHOWN = 5
+
+
+class Health(enum.StrEnum):
+    GOOD = "ok"
+    WARN = "!!"
+    BAD = "XX"
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """`advice` is what to do; empty when nothing is wrong."""
+
+    name: str
+    health: Health
+    fact: str
+    advice: str = ""
+
+
+def python() -> Finding:
+    number = ".".join(map(str, sys.version_info[:3]))
+    if sys.version_info[:2] < MIN_PYTHON:
+        return Finding("Python", Health.BAD, number, "Install Python 3.11 or newer.")
+    return Finding("Python", Health.GOOD, f"{number} at {sys.executable}")
+
+
+def terminal(env: Mapping[str, str]) -> Finding:
+    term, size = env.get("TERM", ""), shutil.get_terminal_size()
+    fact = f"{term or 'no TERM'}, {size.columns}x{size.lines}"
+    if env.get("COLORTERM"):
+        fact += f", {env['COLORTERM']}"
+    if sys.__stdout__ is None or not sys.__stdout__.isatty():  # a screen has taken the other
+        return Finding("Terminal", Health.GOOD, f"{fact}, output is piped: print mode only")
+    if term in ("", "dumb"):
+        return Finding("Terminal", Health.WARN, fact, "Use agent --plain in this terminal.")
+    if size.columns < MIN_COLUMNS:
+        return Finding("Terminal", Health.WARN, fact, f"Widen it to {MIN_COLUMNS} columns.")
+    return Finding("Terminal", Health.GOOD, fact)
+
+
+def encoding(env: Mapping[str, str]) -> Finding:
+    locale = env.get("LC_ALL") or env.get("LC_CTYPE") or env.get("LANG") or "none"
+    if "utf" in locale.lower() or sys.flags.utf8_mode or sys.platform == "darwin":
+        return Finding("Locale", Health.GOOD, locale)
+    advice = "Set LANG=C.UTF-8 if characters look wrong."
+    return Finding("Locale", Health.WARN, locale, advice)
+
+
+def keys(
+    settings: Settings, env: Mapping[str, str], names: Sequence[str], stored: Sequence[str]
+) -> Finding:
+    """`names` are variables that hold a key of a known provider, `stored` who logged in."""
+    found = [name for name in names if env.get(name)]
+    found += [f"{name} (logged in)" for name in stored]
+    if found:
+        return Finding("Keys", Health.GOOD, ", ".join(found))
+    if settings.providers:
+        listed = ", ".join(settings.providers)
+        return Finding("Keys", Health.GOOD, f"none in the environment; providers: {listed}")
+    advice = "Set ANTHROPIC_API_KEY or OPENAI_API_KEY, run agent login, or try --model demo."
+    return Finding("Keys", Health.WARN, "none found", advice)
+
+
+def local(servers: Sequence[LocalServer]) -> Iterator[Finding]:
+    for server in servers:
+        models = ", ".join(server.models[:MODELS_SHOWN]) or "no models"
+        more = len(server.models) - MODELS_SHOWN
+        fact = f"{server.provider} at {server.base_url}: {models}"
+        yield Finding("Local", Health.GOOD, f"{fact} and {more} more" if more > 0 else fact)
+
+
+def ripgrep(path: str) -> Finding:
+    if path:
+        return Finding("ripgrep", Health.GOOD, path)
+    advice = "Grep and Glob need it: install ripgrep 14 or newer."
+    return Finding("ripgrep", Health.BAD, "not found", advice)
+
+
+def git(caller: Caller) -> Finding:
+    said = version(caller, TIMEOUT)
+    if said:
+        return Finding("git", Health.GOOD, said)
+    return Finding("git", Health.WARN, "not found", "Install git: branches and diffs need it.")
+
+
+def search(found: SearchPath) -> Finding:
+    """Where programs are looked for, and what is left out of that."""
+    count = len(found.text.split(os.pathsep))
+    fact = f"{count} directories" if count > 1 else found.text
+    if not found.dropped:
+        return Finding("PATH", Health.GOOD, fact)
+    left = ", ".join(entry or "an empty entry" for entry in found.dropped)
+    advice = "They lead into the project, whose programs nobody vouched for."
+    return Finding("PATH", Health.WARN, f"{fact}, without {left}", advice)
+
+
+def sandbox(level: str, why: str) -> Finding:
+    """What kind works here, and why not the best one."""
+    if why:
+        advice = "Commands run with less or no confinement; agent sandbox explain says how."
+        fact = f"{level}: {why}"
+        return Finding("Sandbox", Health.WARN, fact, advice)
+    return Finding("Sandbox", Health.GOOD, level)
+
+
+def home(home: Path) -> Finding:
+    nearest = home
+    while not nearest.exists() and nearest != nearest.parent:
+        nearest = nearest.parent
+    if os.access(nearest, os.W_OK):
+        return Finding("Own files", Health.GOOD, str(home))
+    advice = "Sessions are not kept: make it writable, or set GATEWRIGHT_HOME."
+    return Finding("Own files", Health.BAD, f"{home} cannot be written", advice)
+
+
+def project(root: Path, *, trusted: bool) -> Finding:
+    state = "trusted" if trusted else "not trusted"
+    return Finding("Project", Health.GOOD, f"{root}, {state}")
+
+
+def settings(loaded: Loaded) -> Iterator[Finding]:
+    files = [str(path) for path in loaded.files if path.exists()]
+    yield Finding("Settings", Health.GOOD, ", ".join(files) or "no files, all defaults")
+    for problem in loaded.problems:
+        match problem.level:
+            case "error":
+                yield Finding("Settings", Health.BAD, problem.text(), "Correct that line.")
+            case "warning":
+                yield Finding("Settings", Health.WARN, problem.text(), "Correct that line.")
+            case "untrusted":
+                yield Finding("Settings", Health.WARN, problem.text(), "agent trust add trusts it.")

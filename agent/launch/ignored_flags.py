@@ -1,0 +1,77 @@
+"""Flags of what is not there yet: taken from clients and scripts of others, offered to nobody.
+
+Where nothing is asked of what is missing there is nothing to say; else one line says what is left
+out. Whoever builds it takes its line out and lists the flag.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import cast
+
+import msgspec
+
+from gatewright.agent.launch.options import LaunchOptions
+
+
+class Idle(msgspec.Struct, frozen=True):
+    """`lacks` is said where `asked` finds something in the options."""
+
+    lacks: str
+    asked: Callable[[LaunchOptions], bool]
+
+
+def idle_flags(options: LaunchOptions) -> Iterator[str]:
+    """One sentence for each given flag that changes nothing."""
+    return (idle.lacks for idle in IDLE.values() if idle.asked(options))
+
+
+def _never(options: LaunchOptions) -> bool:  # noqa: ARG001  the shape of a question
+    """What it asks for holds anyway: no hook runs, and no server but those of --mcp-config."""
+    return False
+
+
+def _names_any(text: str, inside: str = "") -> bool:
+    """Whether JSON text holds an entry; a file's name, or what is no JSON, may."""
+    try:
+        value: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return bool(text.strip())
+    if inside and isinstance(value, dict):
+        return bool(cast("dict[str, object]", value).get(inside))
+    return bool(value)
+
+
+IDLE: Mapping[str, Idle] = {
+    "include_hook_events": Idle("", _never),
+    "strict_mcp_config": Idle("", _never),
+    "mcp_config": Idle(
+        "There are no MCP servers in this version: --mcp-config is left out.",
+        lambda o: any(_names_any(text, "mcpServers") for text in o.mcp_config),
+    ),
+    "agents": Idle(
+        "There are no subagents in this version: --agents is left out.",
+        lambda o: _names_any(o.agents) if o.agents else False,
+    ),
+    "plugin_dirs": Idle(
+        "There are no plugins in this version: --plugin-dir is left out.",
+        lambda o: bool(o.plugin_dirs),
+    ),
+    "thinking_display": Idle(
+        "Thinking is always summarized in this version: --thinking-display is left out.",
+        lambda o: o.thinking_display not in ("", "summarized"),
+    ),
+    "betas": Idle(
+        "Features of the API are not chosen in this version: --betas is left out.",
+        lambda o: bool(o.betas),
+    ),
+    "task_budget": Idle(
+        "--task-budget is left out in this version; --max-turns and --max-budget-usd hold.",
+        lambda o: o.task_budget is not None,
+    ),
+    "permission_prompt_tool": Idle(
+        "--permission-prompt-tool knows only stdio in this version.",
+        lambda o: o.permission_prompt_tool not in ("", "stdio"),
+    ),
+}

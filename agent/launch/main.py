@@ -1,0 +1,289 @@
+"""The process entry: nothing but `sys` is imported until it is known what was asked for."""
+
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False  # as in typing, whose import would cost more than the rest of --version
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+    from pathlib import Path
+
+    from gatewright.agent.commands.outcome import Switch
+    from gatewright.agent.launch.options import LaunchOptions
+    from gatewright.agent.session.session import Session
+    from gatewright.tools.blocks import Table
+    from gatewright.tui.resuming import Resuming
+
+VERSION_FLAGS = (["--version"], ["-V"], ["-v"])
+
+
+def main() -> int:
+    arguments = sys.argv[1:]
+    return show_version() if arguments in VERSION_FLAGS else launch(arguments)
+
+
+def show_version() -> int:
+    """The name first: clients of another agent take a leading number for one of theirs."""
+    from gatewright.agent.version import NAME, VERSION  # noqa: PLC0415  lazy: 0.2 ms
+
+    sys.stdout.write(f"{NAME} {VERSION}\n")
+    return 0
+
+
+def show_help() -> int:
+    import shutil  # noqa: PLC0415  lazy: 6 ms
+
+    from gatewright.agent.launch.help_text import usage  # noqa: PLC0415  lazy: 5 ms
+
+    sys.stdout.write(usage(shutil.get_terminal_size().columns))
+    return 0
+
+
+def launch(arguments: Sequence[str]) -> int:
+    """Read the command line and start what it asks for; returns the exit code."""
+    from gatewright.agent.errors import GatewrightError  # noqa: PLC0415  lazy: 1 ms
+    from gatewright.agent.launch.argv import Conflict, parse  # noqa: PLC0415  lazy: 20 ms, msgspec
+    from gatewright.agent.launch.exits import Exit, code_for  # noqa: PLC0415  lazy: 1 ms
+    from gatewright.agent.subcommands.names import (  # noqa: PLC0415  lazy: 1 ms
+        elsewhere,
+        is_subcommand,
+        mistyped,
+    )
+
+    if list(arguments) == ["help"]:
+        return show_help()
+    if arguments[:1] == ["__complete"]:  # what the scripts of agent/launch/shell_completion.py ask
+        from gatewright.agent.subcommands.completing import answer  # noqa: PLC0415  lazy: 20 ms
+
+        sys.stdout.write(answer(arguments[1], arguments[2:]) if len(arguments) > 1 else "")
+        return 0
+    try:
+        if arguments and is_subcommand(arguments[0]):
+            from gatewright.agent.launch.cli import run_subcommand  # noqa: PLC0415  lazy: 44 ms, typer
+
+            return run_subcommand(arguments)
+        if arguments and (told := elsewhere(arguments[0])):
+            raise Conflict(told)
+        if arguments and (near := mistyped(arguments[0])):
+            word = arguments[0]
+            raise Conflict(f"Did you mean agent {near}? As a prompt it is: agent -- {word}")
+        options = parse(arguments, is_tool)
+        if options.help:
+            return show_help()
+        return show_version() if options.version else start(options)
+    except Conflict as conflict:
+        return complain(f"{conflict}\nTry agent --help.", Exit.USAGE)
+    except GatewrightError as error:
+        return complain(str(error), code_for(error))
+    except KeyboardInterrupt:
+        return Exit.SIGINT
+
+
+def start(options: LaunchOptions) -> int:
+    """Choose the front end."""
+    from gatewright.agent.launch.starting import (  # noqa: PLC0415  lazy: 1 ms
+        Manner,
+        manner,
+        require_known_tools,
+        settled,
+        warn_of_idle_flags,
+    )
+
+    how = manner(options)
+    options = settled(options, chosen_mode)
+    require_known_tools(options, unknown_tool, unknown_offer)
+    warn_of_idle_flags(options)
+    keep_log(options)
+    match how:
+        case Manner.DUMP:
+            return dump(options)
+        case Manner.PRINT:
+            from gatewright.agent.frontends import headless  # noqa: PLC0415  lazy: 60 ms, asyncio
+            from gatewright.agent.frontends.stdin import may_wait  # noqa: PLC0415
+
+            if may_wait(0):
+                from gatewright.agent.launch.preload import preload  # noqa: PLC0415
+
+                preload(("gatewright.agent.build",))
+            return leave(headless.run(options, opener(options, interactive=options.answers_asks)))
+        case Manner.LINES:
+            return leave(converse(options))
+        case Manner.SCREEN:
+            return leave(show(options))
+
+
+def converse(options: LaunchOptions) -> int:
+    """Line by line, with what the screen knows about text that nobody vouches for."""
+    from gatewright.agent.frontends import line  # noqa: PLC0415  lazy: 60 ms, asyncio
+    from gatewright.tui.sanitize import stripped  # noqa: PLC0415  lazy: 3 ms
+    from gatewright.tui.session_calls import remembered  # noqa: PLC0415  lazy: 10 ms
+    from gatewright.tui.shell import OwnShell  # noqa: PLC0415  lazy: 1 ms
+
+    ports = line.Ports(stripped, remembered, OwnShell(), others(options))
+    return line.run(options, opener(options, interactive=True), ports)
+
+
+def show(options: LaunchOptions) -> int:
+    """The screen, as the person set it up."""
+    import gc  # noqa: PLC0415  lazy: 0.1 ms
+
+    from gatewright.agent.launch.screen_settings import looks  # noqa: PLC0415  lazy: settings, 10 ms
+
+    gc.disable()  # 12 ms of a start; the screen puts it on again once it is painted
+    from gatewright.tui import app  # noqa: PLC0415  lazy: 120 ms, Textual
+
+    own = looks(options)
+    return app.run(
+        opener(options, interactive=True),
+        ui=own.ui,
+        themes=own.themes,
+        history=own.history,
+        keep_theme=own.keep_theme,
+        resuming=resuming(options, own.sessions),
+    )
+
+
+def resuming(options: LaunchOptions, folder: Path) -> Resuming:
+    """The sessions to go on with; `--resume` without one lets the person pick first."""
+    from msgspec.structs import replace  # noqa: PLC0415  loaded with the options
+
+    from gatewright.tui.resuming import Resuming  # noqa: PLC0415  loaded with the screen
+
+    async def sessions() -> Table:
+        from asyncio import to_thread  # noqa: PLC0415  loaded by the front end
+        from time import time  # noqa: PLC0415
+
+        from gatewright.agent.session.resume import offered  # noqa: PLC0415  lazy: 20 ms
+
+        return await to_thread(offered, folder, time())
+
+    def going_on(id: str) -> Callable[[], Awaitable[Session]]:
+        return opener(replace(options, resume=id or None), interactive=True)
+
+    return Resuming(sessions, going_on, options.resume == "", others(options), options.prompt)
+
+
+def others(options: LaunchOptions) -> Callable[[Switch], Awaitable[Session]]:
+    """How a front end gets another session than the one it began with."""
+
+    async def open_(to: Switch) -> Session:
+        from gatewright.agent.session.switching import begin, options_for  # noqa: PLC0415  loaded by now
+
+        session = await opener(options_for(options, to), interactive=True)()
+        begin(session, to)
+        return session
+
+    return open_
+
+
+def opener(options: LaunchOptions, *, interactive: bool) -> Callable[[], Awaitable[Session]]:
+    """How a front end gets its session, once its own loop runs."""
+
+    async def open_() -> Session:
+        import os  # noqa: PLC0415  lazy: keeps --version at bare interpreter speed
+
+        if interactive:  # in a thread: the first keys are on the screen 80 ms sooner
+            from asyncio import to_thread  # noqa: PLC0415  loaded by the front end
+            from importlib import import_module  # noqa: PLC0415  lazy: 1 ms
+
+            await to_thread(import_module, "gatewright.agent.build")
+        from gatewright.agent.build import open_session  # noqa: PLC0415  lazy: the whole core
+
+        session = await open_session(options, os.environ, interactive=interactive)
+        if options.name:
+            session.past.rename(options.name)
+        return session
+
+    return open_
+
+
+def dump(options: LaunchOptions) -> int:
+    """Print the system prompt that a session started so would have."""
+    import os  # noqa: PLC0415
+
+    from msgspec.structs import replace  # noqa: PLC0415  loaded with the options
+
+    from gatewright.agent.context.file_judge import readable_by  # noqa: PLC0415  lazy: the gate
+    from gatewright.agent.models.opener import system_blocks  # noqa: PLC0415  lazy: the whole core
+    from gatewright.agent.settings.policy_settings import policy_config  # noqa: PLC0415
+    from gatewright.agent.settings.workspace import survey  # noqa: PLC0415
+    from gatewright.permissions.policy import Policy  # noqa: PLC0415
+    from gatewright.permissions.sandbox.ourselves import Ourselves  # noqa: PLC0415  lazy: 1 ms
+
+    around = survey(options, os.environ, interactive=False)
+    around = replace(around, wrap=Ourselves())
+    readable = readable_by(Policy(policy_config(around, "default")), lambda: around.where)
+    sys.stdout.write("\n\n".join(system_blocks(around, readable)) + "\n")
+    return 0
+
+
+def keep_log(options: LaunchOptions) -> None:
+    """With --debug write a log; else keep defects in a file, and all of it off the terminal."""
+    import os  # noqa: PLC0415
+
+    from gatewright.agent.settings.paths import own_home  # noqa: PLC0415
+
+    folder = own_home(os.environ) / "logs"
+    if options.debug is None:
+        from gatewright.agent.launch.defect_log import keep_defects  # noqa: PLC0415  asyncio needs logging
+
+        keep_defects(folder)
+        return
+    from gatewright.agent.launch import log  # noqa: PLC0415  lazy: 8 ms
+
+    path = log.start(folder, options.debug, env=os.environ)
+    sys.stderr.write(f"agent: logging to {path}\n")
+
+
+def chosen_mode(name: str) -> str:
+    """The canonical mode for a flag. Raises ValueError listing the valid names."""
+    from gatewright.permissions.modes import flag_mode  # noqa: PLC0415  lazy: 3 ms
+
+    return flag_mode(name)
+
+
+def unknown_tool(rule: str) -> str:
+    """What is wrong with the tool that a rule names; empty where there is such a tool."""
+    from gatewright.permissions.rulebook.known_tools import unknown  # noqa: PLC0415  lazy: 5 ms, only with a rule
+    from gatewright.permissions.rulebook.rules import tool_of  # noqa: PLC0415
+
+    return unknown(tool_of(rule))
+
+
+def unknown_offer(name: str) -> str:
+    """The same of what --tools names, which may be a preset."""
+    from gatewright.tools.registry import PRESETS  # noqa: PLC0415  lazy: 5 ms, only with --tools
+
+    return "" if name in PRESETS else unknown_tool(name)
+
+
+def is_tool(name: str) -> bool:
+    """Whether a word behind --allowedTools is one more rule; else it is the prompt."""
+    from gatewright.permissions.rulebook.known_tools import is_known  # noqa: PLC0415  lazy: 5 ms
+
+    return is_known(name)
+
+
+def complain(text: str, code: int) -> int:
+    from gatewright.agent.text.printable import visible  # noqa: PLC0415  lazy: 2 ms
+
+    sys.stderr.write(visible(f"agent: {text}\n"))
+    return code
+
+
+def leave(code: int) -> int:
+    """End the process now: threads that still import or wait must not hold it up."""
+    import os  # noqa: PLC0415
+
+    sys.stdout.flush()
+    sys.stderr.flush()
+    if "gatewright.tools.shell.bash" in sys.modules:  # else no command was started
+        from gatewright.tools.shell.sweep import sweep_own  # noqa: PLC0415  lazy: loaded already
+
+        sweep_own()
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

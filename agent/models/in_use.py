@@ -1,0 +1,102 @@
+"""The models of one session: the one in use, its stand-ins, and those still to be closed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+from gatewright.agent.errors import GatewrightError
+from gatewright.agent.models.model import OpenModel
+
+
+class Models:
+    """Every model that was opened is closed: at the end of a turn, or of the session."""
+
+    def __init__(
+        self, open_model: Callable[[str, str], OpenModel], name: str, fallback_names: Sequence[str]
+    ) -> None:
+        self._open = open_model
+        self._fallback_names = fallback_names
+        self._left: list[OpenModel] = []
+        self._stale = False
+        self._noted: set[str] = set()
+        self.name = name
+        self.effort = ""
+        self.current: OpenModel | None = None
+
+    async def needed(self) -> OpenModel:
+        """The model, opened at its first use: a session without a key can still be looked at.
+
+        Raises GatewrightError when there is none.
+        """
+        if self.current is not None and not self._stale:
+            return self.current
+        wanted = self.name, self.effort
+        opened = await asyncio.to_thread(self._open, *wanted)
+        self._stale = False
+        self.name = self.name or opened.name  # nothing was set up when the session began
+        if self.current is not None and wanted != (self.name, self.effort):
+            self._left.append(opened)  # the person chose another one meanwhile
+            return self.current
+        self._replace(opened)
+        return opened
+
+    async def change(self, name: str, effort: str) -> OpenModel:
+        """Use this one from the next turn on. Raises GatewrightError."""
+        opened = await asyncio.to_thread(self._open, name, effort)
+        self._replace(opened)
+        self.name, self.effort = opened.name, effort
+        return opened
+
+    def renew(self) -> None:
+        """What the model is told at the beginning is read anew before the next turn."""
+        self._stale = True
+
+    def mode_changed(self) -> None:
+        """Whoever depends on the mode is opened anew, in the middle of a turn if need be."""
+        if self.current is not None and self.current.by_mode:
+            self._stale = True
+
+    async def following(self, answering: OpenModel) -> OpenModel:
+        """Who gives the next answer of a turn; another one only where the mode decides that."""
+        if not self._stale or not answering.by_mode:
+            return answering
+        try:
+            return await self.needed()
+        except GatewrightError:
+            return answering  # the next turn says why
+
+    def note(self, opened: OpenModel) -> str:
+        """What is to be known of a model, the first time."""
+        new = opened.note not in self._noted
+        self._noted.add(opened.note)
+        return opened.note if new else ""
+
+    def fallbacks(self) -> Callable[[], OpenModel | None]:
+        """The stand-ins of one turn, in order; one that cannot be opened is passed over."""
+        names = iter(self._fallback_names)
+
+        def following() -> OpenModel | None:
+            for name in names:
+                with suppress(GatewrightError):
+                    self._left.append(self._open(name, self.effort))
+                    return self._left[-1]
+            return None
+
+        return following
+
+    async def settle(self) -> None:
+        """Close what is no longer in use. No turn may be running."""
+        while self._left:
+            await self._left.pop().provider.close()
+
+    async def close(self) -> None:
+        if self.current is not None:
+            self._left.append(self.current)
+        await self.settle()
+
+    def _replace(self, opened: OpenModel) -> None:
+        if self.current is not None:
+            self._left.append(self.current)
+        self.current = opened

@@ -1,0 +1,157 @@
+"""Opens models for a session: provider, request frame and prices, from the settings in force."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from gatewright.agent.context.briefing import Briefing
+from gatewright.agent.context.readable import Readable
+from gatewright.agent.errors import GatewrightError
+from gatewright.agent.launch.options import LaunchOptions
+from gatewright.agent.models.model import OpenModel
+from gatewright.agent.providers.catalog import ModelFacts, load_catalog
+from gatewright.agent.providers.protocol import Provider
+from gatewright.agent.providers.registry import Chosen, Opened, choose, default_model, open_provider
+from gatewright.agent.settings.live_settings import LiveSettings
+from gatewright.agent.settings.workspace import Surroundings
+from gatewright.agent.turn.request import RequestFrame
+from gatewright.agent.turn.structured_answer import Shape
+from gatewright.tools.protocol import JsonObject, ToolSpec
+
+NO_MODEL = (
+    "No model is set up. Set ANTHROPIC_API_KEY or OPENAI_API_KEY, keep a key with {login}, "
+    "or name a model with {model}. --model demo needs neither key nor network."
+)
+INSIDE = NO_MODEL.format(login="`agent login` or /login", model="--model or /model")
+ALONE = NO_MODEL.format(login="`agent login`", model="--model")  # nobody is there to type commands
+OUTPUT_ENV = "CLAUDE_CODE_MAX_OUTPUT_TOKENS"
+USUAL_OUTPUT = 32_000  # more is asked for only by an answer that needs it
+SMALL_WINDOW = 32_000  # a model with less gets the short descriptions of tools
+
+
+class Offering(Protocol):
+    """The tools that a session offers, described in full or in short."""
+
+    def __call__(self, *, short: bool) -> Sequence[ToolSpec]: ...
+
+
+class ModelOpener:
+    def __init__(
+        self,
+        live: LiveSettings,
+        offered: Offering,
+        session: str,
+        briefing: Briefing,
+        *,
+        planning: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._live = live
+        self.briefing = briefing
+        self._offered = offered
+        self._tools: dict[bool, tuple[ToolSpec, ...]] = {}
+        self._short: dict[str, bool] = {}  # by model
+        self._session = session
+        self._planning = planning
+
+    def __call__(self, name: str, effort: str) -> OpenModel:
+        """Raises GatewrightError: no key, no such provider."""
+        around = self._live.around
+        name = name or wanted_model(around, "")  # there may be a key by now
+        if not name:
+            raise GatewrightError(self._no_model())
+        meant = load_catalog().meant(name, planning=self._planning())
+        opened = open_provider(meant, settings=around.providers, env=around.env)
+        facts, (usual, most) = opened.facts, output_limits(opened.facts, around.env)
+        frame = RequestFrame(
+            model=opened.model,
+            system=self.briefing.blocks(),
+            tools=self._frozen(opened.name, facts.window),
+            max_output=usual,
+            raised_output=most,
+            effort=facts.effort(effort or around.settings.effort),
+            session=self._session,
+            schema=_enforced(around.options),
+        )
+        return OpenModel(
+            name=name if meant != name else opened.name or name,
+            provider=self._provider(opened),
+            frame=frame,
+            window=facts.window,
+            price=facts.cost,
+            lack=opened.lack,
+            by_mode=meant != name,
+            note=opened.note,
+        )
+
+    def _frozen(self, model: str, window: int) -> tuple[ToolSpec, ...]:
+        """The tools as they were offered first: a model's requests begin with the same bytes.
+
+        So the form stays as well when settings change what is known of the window.
+        """
+        short = self._short.setdefault(model, window < SMALL_WINDOW)
+        if short not in self._tools:
+            specs = sorted(self._offered(short=short), key=lambda spec: spec.name)
+            self._tools[short] = tuple(specs)
+        return self._tools[short]
+
+    def _no_model(self) -> str:
+        """What to do about it; a model server on this machine is offered, never chosen."""
+        from gatewright.agent.providers.listing import listening  # noqa: PLC0415  lazy: only here
+
+        around = self._live.around
+        local = [f"--model {name}/..." for name in listening(around.providers, around.env)]
+        typing = around.interactive and not around.options.print_mode
+        told = INSIDE if typing else ALONE
+        if not local:
+            return told
+        return f"{told} A server on this machine answers too: {' or '.join(local)}"
+
+    def _provider(self, opened: Opened) -> Provider:
+        recording = self._live.around.options.replay
+        if not recording:
+            return opened.provider
+        from gatewright.agent.models.replay import replayed  # noqa: PLC0415  lazy: 5 ms, rarely wanted
+
+        return replayed(Path(recording))
+
+
+def output_limits(facts: ModelFacts, env: Mapping[str, str]) -> tuple[int, int]:
+    """Tokens an answer usually may have, and one that was cut short: a person may name both.
+
+    More than a model can give is refused by its server, so what is known of it stays the limit.
+    """
+    named = env.get(OUTPUT_ENV, "").strip()
+    if not (named.isascii() and named.isdigit() and int(named[:9])):
+        return min(facts.max_output, USUAL_OUTPUT), facts.max_output
+    limit = min(int(named[:9]), facts.max_output) if facts.known else int(named[:9])
+    return limit, limit
+
+
+def wanted_model(around: Surroundings, stored: str) -> str:
+    """Command line, then what the session used, then settings, then whoever has a key.
+
+    An empty name: nothing is configured, and the first turn says so.
+    """
+    named = around.options.model or stored or around.settings.model
+    return named or default_model(around.providers, around.env) or ""
+
+
+def understood(around: Surroundings, model: str) -> Chosen | None:
+    """The provider and model that a name stands for; None where it stands for none here."""
+    try:
+        return choose(model, settings=around.providers, env=around.env) if model else None
+    except GatewrightError:
+        return None
+
+
+def system_blocks(around: Surroundings, readable: Readable) -> tuple[str, ...]:
+    """The system prompt of a session in these surroundings."""
+    return Briefing(lambda: around, readable).blocks()
+
+
+def _enforced(options: LaunchOptions) -> JsonObject | None:
+    """The schema for the provider, where an API can enforce it."""
+    shape = Shape(options.json_schema) if options.json_schema else None
+    return shape.schema if shape is not None and shape.enforceable else None

@@ -1,0 +1,211 @@
+"""The events of a Messages API stream -> pieces; lenient where compatible servers are careless."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from gatewright.agent.errors import FailureKind, ProviderError
+from gatewright.agent.providers.errors import failure, failure_in_stream
+from gatewright.agent.providers.protocol import (
+    BlockEnded,
+    CallStarted,
+    Finished,
+    InputPiece,
+    MessageStarted,
+    Piece,
+    StopReason,
+    TextPiece,
+    ThinkingPiece,
+    UsageReported,
+)
+from gatewright.agent.providers.streams.foreign_json import (
+    Unreadable,
+    count,
+    decoded,
+    rows,
+    table,
+    text,
+)
+from gatewright.agent.providers.streams.repeated_start import Echo
+from gatewright.agent.providers.streams.sse import Sse
+from gatewright.agent.record.messages import Usage
+from gatewright.tools.protocol import JsonObject
+
+_REASONS = {
+    "end_turn": StopReason.END,
+    "stop_sequence": StopReason.END,
+    "tool_use": StopReason.CALLS,
+    "max_tokens": StopReason.LENGTH,
+    "refusal": StopReason.REFUSAL,
+    "pause_turn": StopReason.PAUSE,
+}
+_FULL = "model_context_window_exceeded"
+
+
+class MessagesReader:
+    """One answer. A block that is open says what the next delta belongs to."""
+
+    def __init__(self, model: str, who: str) -> None:
+        self._model = model
+        self._who = who
+        self._started = False
+        self._finished = False
+        self._block = ""
+        self._start: JsonObject = {}
+        self._echo = Echo()
+        self._had_input = False
+        self._signed = False
+        self._usage = Usage()
+        self._reason = ""
+        self._detail = ""
+
+    def feed(self, event: Sse) -> Iterable[Piece]:
+        if self._finished or event.data == b"[DONE]":
+            return ()
+        try:
+            data = table(decoded(event.data, cut=True))
+        except Unreadable as error:
+            raise failure(
+                FailureKind.TRANSPORT, "an event of the stream is not readable", who=self._who
+            ) from error
+        kind = text(data.get("type")) or event.event
+        if kind == "content_block_delta":
+            return self._delta(table(data.get("delta")))
+        return self._other(kind, data)
+
+    def whole(self, body: JsonObject) -> Iterator[Piece]:
+        yield from self._begin(body)
+        for block in map(table, rows(body.get("content"))):
+            yield from self._open(block)
+            yield from self._close()
+        self._note_stop(body)
+        yield from self._finish()
+
+    def end(self) -> Iterator[Piece]:
+        if self._reason and not self._finished:
+            yield from self._finish()
+
+    def _other(self, kind: str, data: JsonObject) -> Iterator[Piece]:
+        match kind:
+            case "content_block_start":
+                yield from self._close()
+                yield from self._open(table(data.get("content_block")))
+            case "content_block_stop":
+                yield from self._close()
+            case "message_start":
+                yield from self._begin(table(data.get("message")))
+            case "message_delta":
+                self._note_stop(table(data.get("delta")))
+                self._count(table(data.get("usage")))
+                yield UsageReported(self._usage)
+            case "message_stop":
+                yield from self._finish()
+            case "error":
+                raise failure_in_stream(data, who=self._who)
+            case _:
+                pass  # a ping, or news of a later version
+
+    def _begin(self, message: JsonObject) -> Iterator[Piece]:
+        if not self._started:
+            self._started = True
+            yield MessageStarted(text(message.get("id")), self._model)
+        self._count(table(message.get("usage")))
+        yield UsageReported(self._usage)
+
+    def _open(self, block: JsonObject) -> Iterator[Piece]:
+        if not self._started:
+            yield from self._begin({})
+        self._block = text(block.get("type"))
+        self._start = block
+        self._had_input = self._signed = False
+        match self._block:
+            case "text":
+                self._echo = Echo(text(block.get("text")))
+            case "thinking":
+                self._echo = Echo(text(block.get("thinking")))
+            case "redacted_thinking":
+                yield ThinkingPiece(opaque=text(block.get("data")), redacted=True)
+            case "tool_use":
+                yield CallStarted(text(block.get("id")), text(block.get("name")))
+            case _:
+                self._block = ""  # server-side tools: nothing we asked for
+
+    def _delta(self, delta: JsonObject) -> tuple[Piece, ...]:
+        match delta.get("type"):
+            case "text_delta" if self._block == "":
+                return (*self._open({"type": "text"}), *self._delta(delta))  # nobody opened it
+            case "text_delta" if self._block == "text":
+                new = self._echo.delta(text(delta.get("text")))
+                return (TextPiece(new),) if new else ()
+            case "input_json_delta" if self._block == "tool_use":
+                part = text(delta.get("partial_json"))
+                self._had_input = self._had_input or bool(part)
+                return (InputPiece(part),) if part else ()
+            case "thinking_delta" if self._block == "thinking":
+                new = self._echo.delta(text(delta.get("thinking")))
+                return (ThinkingPiece(new),) if new else ()
+            case "signature_delta" if self._block == "thinking":
+                self._signed = True
+                return (ThinkingPiece(opaque=text(delta.get("signature"))),)
+            case _:
+                return ()
+
+    def _close(self) -> Iterator[Piece]:
+        block, self._block = self._block, ""
+        match block:
+            case "text":
+                if held := self._echo.end():
+                    yield TextPiece(held)
+            case "thinking":
+                if held := self._echo.end():
+                    yield ThinkingPiece(held)
+                signature = text(self._start.get("signature"))
+                if signature and not self._signed:
+                    yield ThinkingPiece(opaque=signature)
+            case "tool_use":
+                given = table(self._start.get("input"))
+                if given and not self._had_input:
+                    yield InputPiece(msgspec.json.encode(given).decode("utf-8"))
+            case "":
+                return
+            case _:
+                pass
+        yield BlockEnded()
+
+    def _finish(self) -> Iterator[Piece]:
+        if not self._started:
+            yield from self._begin({})
+        yield from self._close()
+        self._finished = True
+        if self._reason == _FULL:
+            raise ProviderError(
+                FailureKind.TOO_LONG, "The conversation filled the model's window in mid-answer."
+            )
+        reason = _REASONS.get(self._reason, StopReason.OTHER if self._reason else StopReason.END)
+        yield UsageReported(self._usage)
+        yield Finished(reason, self._detail)
+
+    def _note_stop(self, delta: JsonObject) -> None:
+        if reason := text(delta.get("stop_reason")):
+            self._reason = reason
+        details = table(delta.get("stop_details"))
+        if said := text(details.get("explanation")) or text(details.get("category")):
+            self._detail = said
+        elif self._reason not in _REASONS:
+            self._detail = self._reason
+
+    def _count(self, usage: JsonObject) -> None:
+        """Counts are cumulative; a report names only what it knows."""
+        before = self._usage
+
+        def latest(name: str, known: int) -> int:
+            return count(usage[name]) if isinstance(usage.get(name), int) else known
+
+        self._usage = Usage(
+            input=latest("input_tokens", before.input),
+            output=latest("output_tokens", before.output),
+            cache_read=latest("cache_read_input_tokens", before.cache_read),
+            cache_write=latest("cache_creation_input_tokens", before.cache_write),
+        )

@@ -1,0 +1,29 @@
+"""The Responses API, stateless: reasoning travels encrypted in the conversation itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gatewright.agent.providers.api import Reader
+from gatewright.agent.providers.apis.openai_responses_events import ResponsesReader
+from gatewright.agent.providers.apis.openai_responses_request import Bodies
+from gatewright.agent.providers.catalog import ModelFacts
+from gatewright.agent.providers.protocol import Request
+from gatewright.agent.providers.quirks import Quirks
+from gatewright.tools.protocol import JsonObject
+
+
+class ResponsesApi:
+    path = "/responses"
+
+    def __init__(self, name: str, facts: Callable[[str], ModelFacts], quirks: Quirks) -> None:
+        self._name = name
+        self._facts = facts
+        self._quirks = quirks
+        self._bodies = Bodies()
+
+    def body(self, request: Request) -> JsonObject:
+        return self._bodies.body(request, self._facts(request.model), self._quirks)
+
+    def reader(self, request: Request) -> Reader:
+        return ResponsesReader(request.model, self._name)

@@ -1,0 +1,100 @@
+"""What a session has used: tokens and dollars, in all and for its newest turns."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from gatewright.agent.record.events import (
+    AnyEvent,
+    AssistantMessage,
+    Cleared,
+    Compacted,
+    Rewound,
+    TurnEnded,
+    UsageChanged,
+)
+from gatewright.agent.record.messages import Usage
+from gatewright.tools.blocks import Block, Table, Text
+
+SHOWN_TURNS = 20
+
+
+class TurnCost(msgspec.Struct, frozen=True):
+    number: int
+    usage: Usage
+    cost: float
+    requests: int
+
+
+class Spending:
+    """Fed with the main agent's events, stored ones first."""
+
+    def __init__(self) -> None:
+        self.usage = Usage()
+        self.cost = 0.0
+        self.restored = 0.0  # dollars spent before this process
+        self.answers = 0  # of this process
+        self._context = 0
+        self._count = 0
+        self._turns: deque[TurnCost] = deque(maxlen=SHOWN_TURNS)
+
+    @property
+    def since_start(self) -> float:
+        return self.cost - self.restored
+
+    def apply(self, event: AnyEvent) -> None:
+        match event:
+            case AssistantMessage():
+                self.answered(event)
+            case Compacted():
+                self.usage = self.usage.plus(event.usage)
+                self.cost += event.cost
+                self._context = event.tokens_after
+            case TurnEnded():
+                self.ended(event)
+            case Rewound() | Cleared():
+                self._context = 0  # until the next answer says
+            case _:
+                pass
+
+    def restore(self, events: Iterable[AnyEvent]) -> None:
+        """Go on from a stored session, which may begin at a boundary or a new branch."""
+        for event in events:
+            if isinstance(event, Compacted | Cleared | Rewound):
+                carried = event.carried
+                self.usage, self.cost, self._count = carried.usage, carried.cost, carried.turns
+            self.apply(event)
+        self.restore_done()
+
+    def answered(self, event: AssistantMessage) -> None:
+        self.usage = self.usage.plus(event.usage)
+        self.cost += event.cost
+        self.answers += 1
+        self._context = event.usage.context
+
+    def ended(self, event: TurnEnded) -> None:
+        self._count += 1
+        self._turns.append(TurnCost(self._count, event.usage, event.cost, event.requests))
+
+    def restore_done(self) -> None:
+        self.restored = self.cost
+        self.answers = 0
+
+    def changed(self, window: int) -> UsageChanged:
+        return UsageChanged(usage=self.usage, cost=self.cost, context=self._context, window=window)
+
+    def table(self) -> Sequence[Block]:
+        if not self._count and not self.cost:
+            return (Text("Nothing was asked yet."),)
+        rows = [_row(f"turn {turn.number}", turn.usage, turn.cost) for turn in self._turns]
+        rows.append(_row("session", self.usage, self.cost))
+        headers = ("", "cached", "written", "uncached", "output", "$")
+        return (Table(headers, tuple(rows)),)
+
+
+def _row(name: str, usage: Usage, cost: float) -> tuple[str, ...]:
+    counts = (usage.cache_read, usage.cache_write, usage.input, usage.output)
+    return (name, *(f"{count:,}" for count in counts), f"{cost:.4f}")

@@ -1,0 +1,185 @@
+"""What a session stands on before anything is composed: surroundings, stored history, the hub."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from gatewright.agent.context.prompt.environment import git_branch
+from gatewright.agent.history.history import History
+from gatewright.agent.models.opener import understood, wanted_model
+from gatewright.agent.providers.catalog import load_catalog
+from gatewright.agent.providers.stored_keys import key_store
+from gatewright.agent.record.clock import SystemClock
+from gatewright.agent.record.conversation import Conversation
+from gatewright.agent.record.events import (
+    AnyEvent,
+    Envelope,
+    Noticed,
+    QueueChanged,
+    SessionStarted,
+    ToolFinished,
+)
+from gatewright.agent.record.hub import Hub
+from gatewright.agent.record.ids import new_id
+from gatewright.agent.record.messages import Usage
+from gatewright.agent.record.session_state import Standing
+from gatewright.agent.session.beside import open_history
+from gatewright.agent.session.resume import Start, cold_notice, find_start
+from gatewright.agent.session.titles import TitleKeeper
+from gatewright.agent.settings import trust_question as trusting
+from gatewright.agent.settings.paths import SERVERS
+from gatewright.agent.settings.workspace import Surroundings
+from gatewright.agent.text.printable import escaped
+from gatewright.agent.text.redact import Redactor, share
+from gatewright.agent.transcript.place import project_folder
+from gatewright.agent.transcript.turn_mark import CUT, TurnMark
+from gatewright.agent.turn.loop import Limits
+from gatewright.agent.turn.valid_history import INTERRUPTED
+from gatewright.agent.version import VERSION
+from gatewright.tools.access import Access
+from gatewright.tools.protocol import TextContent
+
+MAIN = "main"
+CLOCK = SystemClock()
+
+
+class Base(msgspec.Struct, frozen=True):
+    around: Surroundings
+    start: Start
+    hub: Hub
+    talk: Conversation
+    standing: Standing
+    history: History
+    redactor: Redactor
+    cut: bool = False  # the process before this one did not end its last turn
+
+    @property
+    def checkpointing(self) -> bool:
+        """A session that leaves nothing behind keeps no files either."""
+        return self.around.settings.checkpoints and not self.around.options.no_session
+
+    @property
+    def limits(self) -> Limits:
+        settings = self.around.settings
+        return Limits(
+            settings.max_turns or 0,
+            settings.max_budget_usd or 0.0,
+            patience=settings.patience_minutes * 60.0,
+        )
+
+    @property
+    def model_name(self) -> str:
+        return wanted_model(self.around, self.start.model)
+
+    def publish(self, event: AnyEvent) -> None:
+        self.hub.publish(event)
+
+    def warn(self, text: str) -> None:
+        self.hub.publish(Noticed(text=text, tone="warning"))
+
+    async def keep(self, access: Access, losing: bool) -> None:
+        """Before a call runs: what it is about to change."""
+        if self.checkpointing:
+            await self.history.checkpoints.before(access, losing=losing)
+
+
+def open_base(around: Surroundings) -> Base:
+    """The history so far, and the hub that goes on from there. Raises SessionError."""
+    start = find_start(around.options, project_folder(around.places.home, around.where.cwd))
+    standing, talk = start.standing(), Conversation()
+    hub = Hub(clock=CLOCK.time, new_id=new_id, stamp=standing.stamped)
+    for envelope in start.stored:
+        talk.apply(envelope.event)
+    hub.restore(start.stored)
+    titles = TitleKeeper(start.path, lambda event: publish(hub, event))
+    for envelope in start.stored:
+        titles.restore(envelope.event)
+
+    def fold(envelope: Envelope) -> None:
+        if envelope.agent == MAIN:
+            talk.apply(envelope.event)
+            standing.apply(envelope.event)
+            titles.saw(envelope.event)
+
+    hub.tap(fold)
+    history = open_history(around, start, hub)
+    redactor = Redactor(around.env, around.secrets.knowing(key_store(around.env).held()))
+    share(redactor)
+    return Base(around, start, hub, talk, standing, history, redactor, _was_cut(around, start, hub))
+
+
+def _was_cut(around: Surroundings, start: Start, hub: Hub) -> bool:
+    """Whether the last turn was cut off; from now on turns leave their mark."""
+    if around.options.no_session:
+        return False
+    mark = TurnMark(start.path, agent=MAIN)
+    hub.tap(mark.saw)
+    return mark.cut
+
+
+def publish(hub: Hub, event: AnyEvent) -> None:
+    hub.publish(event)
+
+
+def announce(base: Base, mode: str, tools: Sequence[str], problems: Iterable[str]) -> None:
+    """What a session begins with: the start itself, and whatever is wrong with what was loaded."""
+    around, start = base.around, base.start
+    base.publish(
+        SessionStarted(
+            model=base.model_name,
+            mode=mode,
+            cwd=str(around.where.cwd),
+            app=VERSION,
+            trusted=around.trusted,
+            tools=tuple(tools),
+            resumed=bool(start.stored),
+            branch=git_branch(around.where.root),
+        )
+    )
+    lost = (TextContent(INTERRUPTED),)
+    for call in base.talk.dangling():
+        ended = ToolFinished(call_id=call.id, ok=False, content=lost, summary="interrupted")
+        base.publish(ended)
+    if base.cut:
+        base.warn(CUT)
+    if waiting := unsent(start.stored):
+        base.publish(QueueChanged(texts=()))
+        texts = "\n".join(waiting)
+        base.warn(f"Typed when the session ended, and not sent:\n{texts}")
+    settings = [item.text() for item in around.loaded.problems if item.level != "untrusted"]
+    told = (start.notice, _cold(base), around.search.notice(), trusting.notice(around))
+    for text in (*told, *settings, *problems, *_offered(around)):
+        if text:
+            base.warn(escaped(text))
+
+
+def _offered(around: Surroundings) -> tuple[str, ...]:
+    """What another program left here that may be copied; most projects have nothing of it."""
+    servers = around.places.root / SERVERS
+    if not (around.loaded.offered or servers.exists()):
+        return ()
+    from gatewright.agent.settings.offers import offers  # noqa: PLC0415  lazy: 1 ms, rarely wanted
+
+    return offers(around.loaded, around.places, interactive=around.interactive)
+
+
+def unsent(stored: Sequence[Envelope]) -> tuple[str, ...]:
+    """What waited in the queue when a session ended without taking it up."""
+    for envelope in reversed(stored):
+        if isinstance(envelope.event, QueueChanged):
+            return envelope.event.texts
+    return ()
+
+
+def _cold(base: Base) -> str:
+    """What going on with a large session costs that no prompt cache remembers."""
+    if not (tokens := base.talk.tokens):
+        return ""
+    chosen = understood(base.around, base.model_name)
+    price = 0.0
+    if chosen is not None:
+        facts = load_catalog().facts(chosen.provider, chosen.model)
+        price = facts.cost(Usage(input=tokens))
+    return cold_notice(base.start, tokens, price, CLOCK.time())

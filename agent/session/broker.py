@@ -1,0 +1,50 @@
+"""Questions waiting for a person: asked as events, answered once, by whoever is first."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from gatewright.agent.record.events import Answered, AnyEvent, Asked
+from gatewright.tools.interact import Answer, Ask
+
+CANCELLED = Answer(cancelled=True)
+
+
+class Broker:
+    """Ids come from a counter, so a late answer can never reach another question."""
+
+    def __init__(self, emit: Callable[[AnyEvent, str], None]) -> None:
+        self._emit = emit
+        self._next = 1
+        self._waiting: dict[int, tuple[str, asyncio.Future[Answer]]] = {}
+
+    async def ask(self, agent: str, ask: Ask) -> Answer:
+        number, self._next = self._next, self._next + 1
+        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._waiting[number] = (agent, future)
+        self._emit(Asked(id=number, ask=ask), agent)
+        try:
+            return await future
+        finally:
+            # Cancellation gets here with the future unanswered: front ends must close the dialog.
+            if self._waiting.pop(number, None):
+                self._emit(Answered(id=number, answer=CANCELLED), agent)
+
+    def answer(self, number: int, answer: Answer) -> bool:
+        """False: it was answered already, or never asked."""
+        waiting = self._waiting.pop(number, None)
+        if waiting is None:
+            return False
+        agent, future = waiting
+        self._emit(Answered(id=number, answer=answer), agent)
+        if not future.done():
+            future.set_result(answer)
+        return True
+
+    def pending(self) -> tuple[int, ...]:
+        return tuple(self._waiting)
+
+    def cancel_all(self) -> None:
+        for number in self.pending():
+            self.answer(number, CANCELLED)

@@ -1,0 +1,221 @@
+"""What a session can do with its own past: summarise it, go back in it, name it, write it out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import TypeVar, cast
+
+import msgspec
+
+from gatewright.agent.compact import grid
+from gatewright.agent.compact.compactor import Compactor, CompactPorts, budget_of
+from gatewright.agent.compact.keep import Kept
+from gatewright.agent.errors import SessionError
+from gatewright.agent.history.plan import Step
+from gatewright.agent.models.model import OpenModel
+from gatewright.agent.record.conversation import Conversation
+from gatewright.agent.record.events import AnyEvent, Compacted, Noticed, TitleChanged
+from gatewright.agent.session.parts import Parts
+from gatewright.agent.session.review import Review
+from gatewright.agent.session.rewind import Gone, Point, Rewinder, RewindPorts, What
+from gatewright.agent.text.redact import Redactor
+from gatewright.agent.transcript.index import Listed, describe, find_session, list_sessions
+from gatewright.tools.blocks import Block
+
+T = TypeVar("T")
+TITLE_LIMIT = 100
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """What the session alone can give."""
+
+    publish: Callable[[AnyEvent], None]
+    model: Callable[[], Awaitable[OpenModel]]
+    alone: Callable[[Callable[[], Awaitable[object]]], Awaitable[object]]
+
+
+class Door(msgspec.Struct, frozen=True, kw_only=True):
+    """What the session opens for its past. `alone` runs work while no turn does."""
+
+    id: str
+    talk: Conversation
+    publish: Callable[[AnyEvent], None]
+    model: Callable[[], Awaitable[OpenModel]]  # raises GatewrightError
+    alone: Callable[[Callable[[], Awaitable[object]]], Awaitable[object]]
+    barrier: Callable[[], Awaitable[None]]
+    stored: Callable[[], Path | None]
+    redactor: Redactor
+    cwd: Path
+    folder: Path | None
+
+
+class Past:
+    def __init__(
+        self, door: Door, compactor: Compactor, rewinder: Rewinder, review: Review | None = None
+    ) -> None:
+        self.review = review  # what changed, where files are known
+        self._door = door
+        self._compactor = compactor
+        self._rewinder = rewinder
+
+    async def compact(self, instructions: str = "") -> Compacted:
+        """Summarise now. Raises GatewrightError."""
+
+        async def work() -> Compacted:
+            return await self._compactor.compact(await self._door.model(), instructions)
+
+        return await self._alone(work)
+
+    async def preview(self) -> Kept:
+        """What a summary would keep as it is."""
+        return self._compactor.preview(await self._door.model())
+
+    async def window(self) -> tuple[grid.Usage, str]:
+        """Where the tokens are, and the model's name."""
+        model = await self._door.model()
+        size, budget = self._compactor.size(model), budget_of(model)
+        return grid.window_use(model, self._door.talk.view(), size, budget), model.name
+
+    async def context(self) -> Sequence[Block]:
+        usage, name = await self.window()
+        return grid.blocks(usage, name)
+
+    def points(self) -> list[Point]:
+        """The inputs one can go back to, oldest first."""
+        return self._rewinder.points()
+
+    async def plan(self, to: str) -> list[Step]:
+        """What going back to before this input would do to the files."""
+        return await self._rewinder.plan(to)
+
+    async def go_back(self, to: str, what: What = "both") -> Gone:
+        """Raises SessionError."""
+
+        async def work() -> Gone:
+            await self._door.barrier()
+            return await self._rewinder.go(to, what)
+
+        return await self._alone(work)
+
+    async def undo(self) -> Gone:
+        """Take back the last going back or summary. Raises SessionError."""
+
+        async def work() -> Gone:
+            await self._door.barrier()
+            return await self._rewinder.undo()
+
+        return await self._alone(work)
+
+    @property
+    def id(self) -> str:
+        return self._door.id
+
+    def rename(self, title: str) -> str:
+        """Returns the title as it is kept."""
+        title = " ".join(title.split())[:TITLE_LIMIT]
+        self._door.publish(TitleChanged(title=title))
+        return title
+
+    async def sessions(self) -> list[Listed]:
+        """The other sessions of this directory, newest first."""
+        folder = self._door.folder
+        if folder is None:
+            return []
+        found = await asyncio.to_thread(list_sessions, folder)
+        return [listed for listed in found if listed.id != self._door.id]
+
+    def note(self, text: str) -> None:
+        """Tell the person, here and whenever they come back."""
+        self._door.publish(Noticed(text=text, tone="dim"))
+
+    async def elsewhere(self, wanted: str) -> Listed | None:
+        """The session of another directory that is meant. Raises SessionError: none, or many."""
+        folder = self._door.folder
+        if folder is None:
+            return None
+        return describe(await asyncio.to_thread(find_session, folder, wanted))
+
+    async def stored(self) -> Listed | None:
+        """This session as it is on the disk now; None: nothing is."""
+        path = self._door.stored()
+        if path is None or not path.exists():
+            return None
+        await self._door.barrier()
+        return await asyncio.to_thread(describe, path)
+
+    async def export(self, format: str, target: str) -> Path:
+        """Write the session to a file; returns where. Raises SessionError."""
+        stored = self._door.stored()
+        if stored is None or not stored.exists():
+            raise SessionError("There is nothing to write out: this session is not stored yet.")
+        await self._door.barrier()
+        path = self._door.cwd / (target or f"session-{self._door.id[:8]}.{format}")
+        if path.exists():
+            raise SessionError(f"{path} exists. Give another name: /export {format} NAME")
+        await asyncio.to_thread(_write, stored, path, format, self._door.redactor)
+        return path
+
+    async def _alone(self, work: Callable[[], Awaitable[T]]) -> T:
+        return cast("T", await self._door.alone(work))
+
+
+def compact_ports(parts: Parts, publish: Callable[[AnyEvent], None]) -> CompactPorts:
+    beside = parts.beside
+    return CompactPorts(
+        talk=parts.talk,
+        emit=publish,
+        state=beside.remains,
+        forget=beside.forget,
+        clock=parts.clock,
+        hooks=beside.compact_hooks,
+        automatic=beside.auto_compact,
+    )
+
+
+def open_past(parts: Parts, compactor: Compactor, entry: Entry) -> Past:
+    """The past of a session put together from these parts."""
+    writer, beside, history = parts.writer, parts.beside, parts.beside.history
+
+    def stored() -> Path | None:
+        return writer.path if writer is not None else None
+
+    rewinder = Rewinder(
+        RewindPorts(
+            hub=parts.hub,
+            talk=parts.talk,
+            publish=entry.publish,
+            forget=beside.forget,
+            stored=stored,
+            history=history if history is not None and history.keeping else None,
+        )
+    )
+    door = Door(
+        id=parts.id,
+        talk=parts.talk,
+        publish=entry.publish,
+        model=entry.model,
+        alone=entry.alone,
+        barrier=parts.barrier,
+        stored=stored,
+        redactor=beside.redactor,
+        cwd=parts.where.cwd,
+        folder=beside.folder,
+    )
+    review = Review(history, parts.hub.kept) if history is not None else None
+    return Past(door, compactor, rewinder, review)
+
+
+def _write(stored: Path, path: Path, format: str, redactor: Redactor) -> None:
+    from gatewright.agent.transcript.export import FORMATS, Format, export  # noqa: PLC0415  lazy: 8 ms
+    from gatewright.agent.transcript.reader import branch_of, read_transcript  # noqa: PLC0415
+
+    if format not in FORMATS:
+        raise SessionError(f"/export takes one of {', '.join(FORMATS)}.")
+    header = read_transcript(stored).header
+    try:
+        with path.open("x", encoding="utf-8") as out:
+            out.writelines(export(header, branch_of(stored), cast("Format", format), redactor))
+    except OSError as error:
+        raise SessionError(f"{path} cannot be written: {error.strerror}.") from error

@@ -1,0 +1,90 @@
+"""What the person typed and the loop has not taken up yet.
+
+Typed input always overtakes notices of the system; order within one priority is kept.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import enum
+
+import msgspec
+
+from gatewright.agent.record.events import QueueChanged, UserMessage
+from gatewright.agent.text.well_formed import formed
+from gatewright.tools.protocol import Content, TextContent
+
+
+class Priority(enum.IntEnum):
+    NOW = 0
+    NEXT = 1
+    LATER = 2  # notices of the system
+
+
+class Input(msgspec.Struct, frozen=True):
+    id: str
+    content: tuple[Content, ...]
+    priority: Priority = Priority.NEXT
+    hidden: bool = False
+    wakes: bool = True  # worth a turn of its own; else it waits for one
+
+    @property
+    def text(self) -> str:
+        return "\n".join(part.text for part in self.content if isinstance(part, TextContent))
+
+    def message(self) -> UserMessage:
+        content = formed(self.content)
+        return UserMessage(content=content, input_id=self.id, hidden=self.hidden)
+
+
+class Inbox:
+    def __init__(self) -> None:
+        self._waiting: list[Input] = []
+        self._news = asyncio.Event()
+        self._told: tuple[str, ...] = ()
+
+    def put(self, item: Input) -> None:
+        place = len(self._waiting)
+        while place and self._waiting[place - 1].priority > item.priority:
+            place -= 1
+        self._waiting.insert(place, item)
+        self._news.set()
+
+    def take(self) -> tuple[Input, ...]:
+        """Everything that waits, most urgent first."""
+        taken, self._waiting = tuple(self._waiting), []
+        return taken
+
+    def recall(self) -> tuple[str, ...]:
+        """The texts of what is taken back."""
+        return tuple(item.text for item in self.take_back())
+
+    def take_back(self) -> tuple[Input, ...]:
+        """Take back what the person typed; notices stay."""
+        typed = tuple(item for item in self._waiting if item.priority < Priority.LATER)
+        self._waiting = [item for item in self._waiting if item.priority == Priority.LATER]
+        self._news.set()
+        return typed
+
+    def texts(self) -> tuple[str, ...]:
+        return tuple(item.text for item in self._waiting if not item.hidden)
+
+    def changed(self) -> QueueChanged | None:
+        """What waits now, if that is not what was told last."""
+        if self.texts() == self._told:
+            return None
+        self._told = self.texts()
+        return QueueChanged(texts=self._told)
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    @property
+    def wakes(self) -> bool:
+        """Whether anything that waits is worth a turn."""
+        return any(item.wakes for item in self._waiting)
+
+    async def news(self) -> None:
+        """Until something is put in, or taken back. Has no limit: the runner idles here."""
+        self._news.clear()
+        await self._news.wait()

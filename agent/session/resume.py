@@ -1,0 +1,148 @@
+"""Finds the stored session a start of the program goes on with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from gatewright.agent.errors import SessionError
+from gatewright.agent.launch.options import LaunchOptions
+from gatewright.agent.record.events import Envelope
+from gatewright.agent.record.ids import new_id
+from gatewright.agent.record.session_state import Standing
+from gatewright.agent.transcript.index import Listed, find_session, list_sessions
+from gatewright.agent.transcript.place import transcript_file
+from gatewright.agent.transcript.reader import Stored, read_transcript
+from gatewright.tools.blocks import Table
+
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,63}")
+LISTED = 10
+LARGE = 50_000  # tokens
+COLD = 3_600.0  # seconds: no prompt cache lasts longer
+
+
+class Start(msgspec.Struct, frozen=True, kw_only=True):
+    """`stored` is empty for a new session; `on_disk` says that its events are in `path` already."""
+
+    id: str
+    path: Path
+    stored: tuple[Envelope, ...] = ()
+    on_disk: bool = False
+    forked_from: str = ""
+    notice: str = ""
+
+    def standing(self) -> Standing:
+        """What the session was when it was left."""
+        return Standing.after(envelope.event for envelope in self.stored)
+
+    @property
+    def mode(self) -> str:
+        """The mode it was last in, empty where none is stored."""
+        return self.standing().now.mode
+
+    @property
+    def model(self) -> str:
+        return self.standing().now.model
+
+
+def find_start(options: LaunchOptions, folder: Path) -> Start:
+    """Raises SessionError when what was asked for is not there."""
+    if options.session_id and not _ID.fullmatch(options.session_id):
+        raise SessionError("--session-id takes letters, digits and hyphens, 64 at most.")
+    path = _asked_for(options, folder)
+    if path is None:
+        id = options.session_id or new_id()
+        if (new := transcript_file(folder, id)).exists():
+            raise SessionError(f"Session {id} exists. `agent --resume {id}` goes on with it.")
+        return Start(id=id, path=new)
+    stored = read_transcript(path)
+    notice = _notice(stored, elsewhere=path.parent != folder)
+    if not options.fork_session:
+        return Start(
+            id=stored.header.id, path=path, stored=stored.branch, on_disk=True, notice=notice
+        )
+    id = options.session_id or new_id()
+    return Start(
+        id=id,
+        path=transcript_file(folder, id),
+        stored=stored.branch,
+        forked_from=stored.header.id,
+        notice=notice,
+    )
+
+
+def _asked_for(options: LaunchOptions, folder: Path) -> Path | None:
+    if options.resume:
+        return find_session(folder, options.resume)
+    if not options.continue_session and options.resume is None:
+        return None
+    sessions = list_sessions(folder)
+    if not sessions:
+        raise SessionError("There is no session to go on with in this directory.")
+    if options.continue_session:
+        return sessions[0].path
+    lines = [f"  {item.id}  {item.title}" for item in sessions[:LISTED]]
+    raise SessionError("Which session? Give `--resume` one of these:\n" + "\n".join(lines))
+
+
+def offered(folder: Path, now: float) -> Table:
+    """The sessions of a directory for a person to pick from, newest first."""
+    return choice_of(list_sessions(folder), now)
+
+
+def choice_of(sessions: Iterable[Listed], now: float) -> Table:
+    rows = tuple(
+        (item.id, item.title, ago(now - item.changed), _size(item.size), item.branch)
+        for item in sessions
+    )
+    return Table(("Session", "Title", "Age", "Size", "Branch"), rows)
+
+
+def matching(sessions: Sequence[Listed], wanted: str) -> list[Listed]:
+    """Those a person may mean by an id, its number in the list, a beginning, or words."""
+    if exact := [item for item in sessions if item.id == wanted]:
+        return exact
+    if wanted.isdecimal() and 1 <= int(wanted) <= len(sessions):
+        return [sessions[int(wanted) - 1]]
+    if begun := [item for item in sessions if item.id.startswith(wanted)]:
+        return begun
+    words = wanted.lower()
+    return [item for item in sessions if words in f"{item.title}\n{item.prompt}".lower()]
+
+
+def _size(count: int) -> str:
+    return f"{max(1, count // 1024):,} kB"
+
+
+def ago(seconds: float) -> str:
+    for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= size:
+            return f"{seconds // size:.0f} {unit}"
+    return "now"
+
+
+def _notice(stored: Stored, *, elsewhere: bool) -> str:
+    texts: list[str] = []
+    if stored.skipped:
+        texts.append(f"{stored.skipped} unreadable records of this session were left out.")
+    if elsewhere and stored.header.cwd:
+        cwd, id = stored.header.cwd, stored.header.id
+        texts.append(
+            f"This session worked in {cwd} and goes on here now. "
+            f"`cd {cwd} && agent --resume {id}` goes on there."
+        )
+    return " ".join(texts)
+
+
+def cold_notice(start: Start, tokens: int, price: float, now: float) -> str:
+    """What going on with a large session costs when no provider remembers it any more."""
+    if not start.stored or tokens < LARGE or now - start.stored[-1].timestamp < COLD:
+        return ""
+    cost = f", about ${price:.2f}" if price else ""
+    return (
+        f"The next message sends about {tokens:,} tokens of this session anew{cost}. "
+        "/compact summarises them first."
+    )

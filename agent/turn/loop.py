@@ -1,0 +1,276 @@
+"""One turn: request, stream, run the calls, and again until the model calls nothing more.
+
+A function over ports: it knows no settings, no front end and no concrete tool or provider.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import enum
+from collections.abc import Awaitable, Callable, Sequence
+
+import msgspec
+
+from gatewright.agent.errors import FailureKind, ModelLoading, ProviderError
+from gatewright.agent.providers.protocol import StopReason
+from gatewright.agent.record.conversation import Conversation
+from gatewright.agent.record.events import Noticed, TurnEnded, TurnStarted, UserMessage
+from gatewright.agent.record.messages import CallPart, TextPart
+from gatewright.agent.turn.answer_stream import Assembly
+from gatewright.agent.turn.answers import AnswerPorts, Answers
+from gatewright.agent.turn.loop_guard import LoopGuard, Repeats, Verdict
+from gatewright.agent.turn.stop import Stop
+from gatewright.agent.turn.tool_calls import BatchPorts, Finished, run_batch
+from gatewright.agent.turn.written_call import written_call
+from gatewright.tools.interact import Ask, Option
+from gatewright.tools.protocol import Asker, TextContent
+
+MALFORMED_LIMIT = 3
+RESUMES = 3
+SAME_CALL_NOTE = (
+    "The same call has now given the same result three times. "
+    "Do something different, or say what is in the way."
+)
+RESUME_NOTE = (
+    "Your answer reached the output limit. Go on exactly where it stopped, without an "
+    "introduction; if a tool call was cut, make it again in smaller parts."
+)
+WRITTEN_NOTE = (
+    "Your whole answer was a call of {tool} written as text, so nothing was run. Call tools "
+    "through the tool-call format of this API, never in the text of an answer: make the call again "
+    "that way. If the text itself was the answer, give it again with a sentence that says so."
+)
+WRITTEN_NOTICE = "The model wrote a call of {tool} as text; it was told how to call."
+WRITTEN_END = (
+    "The model writes its calls of {tool} as text, also after it was told, so nothing was run. "
+    "{lack} Or try another model."
+)
+LACK = (
+    "Its server lacks a chat template with tools (llama.cpp: --jinja) or a parser for their calls "
+    "(vLLM: --enable-auto-tool-choice, --tool-call-parser)."
+)
+HOUR, DAY = 3600, 86_400
+SENSIBLE = 30 * DAY  # seconds: nobody tries again then
+DEFECT = "An internal error ended the turn; see ~/.gatewright/logs/errors.log."
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """Zero means no limit; `silence` is how long a stream may say nothing, `patience` how long
+    nothing but that the server is alive."""
+
+    requests: int = 0
+    cost: float = 0.0
+    silence: float = 90.0
+    patience: float = 1800.0
+
+
+class Ports(msgspec.Struct, frozen=True, kw_only=True):
+    answers: AnswerPorts
+    tools: BatchPorts
+    inputs: Callable[[], Awaitable[bool]]  # takes up what was typed; whether there was any
+    limits: Limits
+    ask: Asker | None  # None: nobody is there to be asked
+    spent: float  # dollars this session cost before this turn
+
+
+class Continue(enum.StrEnum):
+    """Why a turn went on to another request."""
+
+    NEXT_TURN = "next_turn"
+    QUEUED_INPUT = "queued_input"
+    OUTPUT_LIMIT_RESUME = "output_limit_resume"
+    TOLD_TO_CALL = "told_to_call"
+
+
+class Round(msgspec.Struct, frozen=True):
+    """What one iteration hands to the next; replaced as a whole."""
+
+    reason: Continue = Continue.NEXT_TURN
+    malformed: int = 0  # answers in a row with unreadable arguments
+    resumes: int = 0
+    written: bool = False  # the answer before this one was a call as text
+
+
+class End(msgspec.Struct, frozen=True):
+    stop: Stop
+    message: str = ""
+
+
+async def run_turn(ports: Ports, talk: Conversation) -> Stop:
+    """Never raises except CancelledError; emits exactly one TurnEnded, also when cancelled."""
+    turn = _Turn(ports, talk)
+    turn.emit(TurnStarted())
+    end, failure = End(Stop.MODEL_ERROR, DEFECT), None
+    try:
+        end = await turn.run()
+        await ports.answers.barrier()  # what the disk refuses is told before the turn ends
+    except ProviderError as error:
+        end, failure = End(_stop_for(error), _told(error)), error.kind
+    except asyncio.CancelledError:
+        stop = Stop.ABORTED_TOOLS if turn.in_tools else Stop.ABORTED_STREAMING
+        end = End(stop, "Interrupted.")
+        raise
+    finally:
+        turn.finish(end, failure)  # also for a defect, which goes on to the caller
+    return end.stop
+
+
+def _stop_for(error: ProviderError) -> Stop:
+    match error.kind:
+        case FailureKind.AUTH | FailureKind.QUOTA:
+            return Stop.PROVIDER_AUTH
+        case FailureKind.TOO_LONG:
+            return Stop.PROMPT_TOO_LONG
+        case _:
+            return Stop.MODEL_ERROR
+
+
+def _told(error: ProviderError) -> str:
+    """What ended the turn; how long the server wanted us to wait is not lost with it."""
+    if isinstance(error, ModelLoading):
+        return f"{error} It took too long; try again once it is loaded."
+    tried = f" Given up after {error.tries} tries." if error.tries > 1 else ""
+    wanted = error.retry_after or 0.0
+    if wanted < 1:
+        return f"{error}{tried}"
+    if wanted > SENSIBLE:
+        return (
+            f"{error}{tried} It asks to wait more than 30 days; choose another model with /model."
+        )
+    return f"{error}{tried} It asks to wait {_spoken(wanted)}; try again then."
+
+
+def _spoken(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    if seconds < 2 * HOUR:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / HOUR:.0f} hours" if seconds < 2 * DAY else f"{seconds / DAY:.0f} days"
+
+
+class _Turn:
+    def __init__(self, ports: Ports, talk: Conversation) -> None:
+        self._ports = ports
+        self._answers = Answers(ports.answers, talk)
+        self._guard, self._repeats = LoopGuard(), Repeats()
+        self._clock = ports.answers.clock
+        self._started = self._clock.monotonic()
+        self.emit = ports.answers.emit
+        self.in_tools = False
+
+    async def run(self) -> End:
+        step: Round | End = Round()
+        while isinstance(step, Round):
+            message = await self._answers.next()
+            calls = [part for part in message.parts if isinstance(part, CallPart)]
+            step = (
+                await self._run_calls(step, calls)
+                if calls
+                else await self._without_calls(step, message)
+            )
+        return step
+
+    def finish(self, end: End, failure: FailureKind | None) -> None:
+        answers = self._answers
+        self.emit(
+            TurnEnded(
+                stop=end.stop,
+                message=end.message,
+                failure=failure,
+                usage=answers.usage,
+                cost=answers.cost,
+                requests=answers.requests,
+                ms=round((self._clock.monotonic() - self._started) * 1000),
+                api_ms=round(answers.seconds * 1000),
+            )
+        )
+
+    async def _without_calls(self, before: Round, message: Assembly) -> Round | End:
+        if message.reason is StopReason.LENGTH:
+            if before.resumes >= RESUMES:
+                return End(Stop.MODEL_ERROR, "The answer kept reaching the model's output limit.")
+            self._tell_model(RESUME_NOTE)
+            return Round(Continue.OUTPUT_LIMIT_RESUME, resumes=before.resumes + 1)
+        written = self._written_call(message)
+        if written and not before.written:
+            self.emit(Noticed(text=WRITTEN_NOTICE.format(tool=written), tone="dim"))
+            self._tell_model(WRITTEN_NOTE.format(tool=written))
+        if await self._ports.inputs():  # typed while the model was answering: go on with it
+            return Round(Continue.QUEUED_INPUT, written=bool(written))
+        if written and not before.written:
+            return self._over_a_limit(0) or Round(Continue.TOLD_TO_CALL, written=True)
+        if written:
+            lack = self._answers.model.lack or LACK
+            return End(Stop.MALFORMED_TOOL_USE, WRITTEN_END.format(tool=written, lack=lack))
+        if message.reason is StopReason.REFUSAL:
+            return End(Stop.MODEL_ERROR, message.detail or "The model declined to answer.")
+        return End(Stop.COMPLETED)
+
+    def _written_call(self, message: Assembly) -> str:
+        """The tool whose call is all that this answer says; none where a schema shapes answers."""
+        frame = self._answers.model.frame
+        if frame.schema is not None:
+            return ""
+        text = "".join(part.text for part in message.parts if isinstance(part, TextPart))
+        return written_call(text, frame.tools)
+
+    async def _run_calls(self, before: Round, calls: Sequence[CallPart]) -> Round | End:
+        self.in_tools = True
+        finished = await run_batch(calls, self._ports.tools, self._repeats)
+        self.in_tools = False
+        if any(item.result.ends_turn for item in finished):
+            return End(Stop.USER_REFUSED)
+        malformed = before.malformed + 1 if any(call.malformed for call in calls) else 0
+        end = self._over_a_limit(malformed) or await self._going_in_circles(finished)
+        if end is not None:
+            return end
+        reason = Continue.QUEUED_INPUT if await self._ports.inputs() else Continue.NEXT_TURN
+        return Round(reason, malformed, before.resumes)
+
+    def _over_a_limit(self, malformed: int) -> End | None:
+        limits, answers = self._ports.limits, self._answers
+        cost = self._ports.spent + answers.cost
+        if malformed >= MALFORMED_LIMIT:
+            return End(
+                Stop.MALFORMED_TOOL_USE,
+                "The model sent unreadable tool arguments three times in a row. Try another model.",
+            )
+        if limits.requests and answers.requests >= limits.requests:
+            rounds = "one round" if answers.requests == 1 else f"{answers.requests} rounds"
+            return End(Stop.MAX_TURNS, f"Stopped after {rounds}, the limit.")
+        if limits.cost and cost >= limits.cost:
+            return End(Stop.BUDGET_EXHAUSTED, f"Stopped at ${cost:.2f}: the budget is spent.")
+        return None
+
+    async def _going_in_circles(self, finished: Sequence[Finished]) -> End | None:
+        for item in finished:
+            result, key = item.result, item.loop_key
+            match self._guard.saw(item.call, result.content, ok=result.ok, key=key):
+                case Verdict.STOP if not await self._may_go_on(item.call.name):
+                    return End(
+                        Stop.LOOP_GUARD,
+                        f"Stopped: the model repeats {item.call.name} with the same result. "
+                        "Say how to go on.",
+                    )
+                case Verdict.NOTE:
+                    self._tell_model(SAME_CALL_NOTE)
+                    self.emit(Noticed(text="The model was told that it repeats itself."))
+                case _:
+                    pass
+        return None
+
+    async def _may_go_on(self, tool: str) -> bool:
+        if self._ports.ask is None:
+            return False
+        question = Ask(
+            kind="question",
+            title=f"The model keeps calling {tool} with the same result. Let it go on?",
+            body=(),
+            options=(Option("go_on", "Go on", "y"), Option("stop", "Stop the turn", "n")),
+        )
+        answer = await self._ports.ask(question)
+        self._guard = LoopGuard()
+        return answer.choice == "go_on"
+
+    def _tell_model(self, text: str) -> None:
+        self.emit(UserMessage(content=(TextContent(text),), hidden=True))

@@ -1,0 +1,189 @@
+"""Runs the calls of one assistant message: reads side by side, everything else one by one.
+
+Every call ends with exactly one ToolFinished, in the order the model made them, also when the turn
+is interrupted or a person refuses one of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import msgspec
+
+from gatewright.agent.record.clock import Clock
+from gatewright.agent.record.events import AnyEvent, ToolFinished, ToolStarted
+from gatewright.agent.record.messages import CallPart
+from gatewright.agent.text.well_formed import formed
+from gatewright.agent.turn.loop_guard import Repeats
+from gatewright.agent.turn.result_budget import ResultBudget
+from gatewright.agent.turn.valid_history import INTERRUPTED
+from gatewright.tools.protocol import (
+    Executor,
+    Facts,
+    TextContent,
+    ToolCall,
+    ToolContext,
+    ToolResult,
+)
+
+SIDE_BY_SIDE = 8
+SAME = TextContent("\nThis call was made just before, with exactly this result.")
+DECLINED = "Not run: the person declined another call of this turn."
+
+
+class BatchPorts(msgspec.Struct, frozen=True):
+    executor: Executor
+    context: Callable[[str], ToolContext]  # call id -> the ports of that call
+    emit: Callable[[AnyEvent], None]
+    clock: Clock
+    waited: Callable[[str], float]  # seconds of a call that went into waiting for the person
+
+
+class Finished(msgspec.Struct, frozen=True):
+    """`result` is the tool's own, without what the model is told about repeating itself."""
+
+    call: ToolCall
+    result: ToolResult
+    loop_key: str | None = None
+
+
+class _Prepared(msgspec.Struct, frozen=True):
+    part: CallPart
+    call: ToolCall
+    facts: Facts
+
+    def concurrent(self) -> bool:
+        return not self.part.malformed and not self.facts.error and self.facts.access.concurrent()
+
+
+async def run_batch(
+    parts: Sequence[CallPart], ports: BatchPorts, repeats: Repeats | None = None
+) -> tuple[Finished, ...]:
+    """The results in order. When one `ends_turn`, the calls behind it were not run."""
+    batch = _Batch(ports, repeats or Repeats())
+    try:
+        await batch.run(parts)
+    finally:
+        # Also on cancellation: a call without a result would make the history invalid.
+        batch.settle(parts)
+    return tuple(batch.done.values())
+
+
+class _Batch:
+    def __init__(self, ports: BatchPorts, repeats: Repeats) -> None:
+        self._ports = ports
+        self._repeats = repeats
+        self._budget = ResultBudget()
+        self._keys: dict[str, str | None] = {}
+        self._left: dict[str, ToolResult] = {}  # by calls that were interrupted
+        self._began: dict[str, float] = {}
+        self.done: dict[str, Finished] = {}
+
+    @property
+    def declined(self) -> bool:
+        return any(item.result.ends_turn for item in self.done.values())
+
+    async def run(self, parts: Sequence[CallPart]) -> None:
+        """Neighbours that only read form a group; anything else waits for it and runs alone."""
+        group: list[_Prepared] = []
+        for part in parts:
+            prepared = await self._prepare(part)
+            if prepared.concurrent() and len(group) < SIDE_BY_SIDE:
+                group.append(prepared)
+                continue
+            await self._run_group(group)
+            group = [prepared]
+            if not prepared.concurrent():
+                await self._run_group(group)
+                group = []
+            if self.declined:
+                return
+        await self._run_group(group)
+
+    def settle(self, parts: Sequence[CallPart]) -> None:
+        """Give every call that has no result yet one that says it did not run."""
+        why, summary = (DECLINED, "not run") if self.declined else (INTERRUPTED, "interrupted")
+        for part in parts:
+            if part.id not in self.done:
+                call = ToolCall(part.id, part.name, part.input)
+                left = self._left.get(part.id) or ToolResult.failed(why, summary=summary)
+                self._report(call, left, self._ms(part.id))
+
+    async def _prepare(self, part: CallPart) -> _Prepared:
+        call = ToolCall(part.id, part.name, part.input)
+        where = self._ports.context(call.id).where
+        facts = await self._ports.executor.facts(call, where)
+        self._keys[call.id] = facts.loop_key
+        return _Prepared(part, call, facts)
+
+    async def _run_group(self, group: Sequence[_Prepared]) -> None:
+        if len(group) == 1:
+            self._report(group[0].call, *await self._run(group[0]))
+            return
+        tasks = [asyncio.create_task(self._run(prepared)) for prepared in group]
+        try:
+            for prepared, task in zip(group, tasks, strict=True):
+                self._report(prepared.call, *await task)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            for prepared, task in zip(group, tasks, strict=True):
+                # Done, but behind the one that was cancelled: its result is real, keep it.
+                finished = not task.cancelled() and task.exception() is None
+                if finished and prepared.call.id not in self.done:
+                    self._report(prepared.call, *task.result())
+
+    async def _run(self, prepared: _Prepared) -> tuple[ToolResult, int]:
+        part, facts, ports = prepared.part, prepared.facts, self._ports
+        ports.emit(
+            ToolStarted(
+                call_id=part.id,
+                name=part.name,
+                input=part.input,
+                verb=facts.verb,
+                target=facts.target,
+                view=facts.view,
+            )
+        )
+        self._began[part.id] = ports.clock.monotonic()
+        if part.malformed:
+            result = ToolResult.failed(
+                "The arguments of this call were not a JSON object, so it was not run. "
+                f"They began with: {part.malformed[:200]!r}. Send the call again as valid JSON.",
+                summary="unreadable arguments",
+            )
+        else:
+            leave = partial(self._left.__setitem__, part.id)
+            ctx = msgspec.structs.replace(ports.context(part.id), leave=leave)
+            result = await ports.executor.execute(prepared.call, ctx)
+        return result, self._ms(part.id)
+
+    def _ms(self, call_id: str) -> int:
+        """How long the call itself took; 0 for one that did not begin."""
+        if (began := self._began.pop(call_id, None)) is None:
+            return 0
+        seconds = self._ports.clock.monotonic() - began - self._ports.waited(call_id)
+        return round(seconds * 1000)
+
+    def _report(self, call: ToolCall, result: ToolResult, ms: int) -> None:
+        result = self._budget.fit(result)
+        result = msgspec.structs.replace(result, content=formed(result.content))
+        key = self._keys.get(call.id)
+        self.done[call.id] = Finished(call, result, key)
+        content = result.content
+        if self._repeats.again(call, content, key=key):
+            content = (*content, SAME)
+        self._ports.emit(
+            ToolFinished(
+                call_id=call.id,
+                ok=result.ok,
+                content=content,
+                view=result.view,
+                data=result.data,
+                summary=result.summary,
+                ms=ms,
+            )
+        )

@@ -1,0 +1,227 @@
+"""Keeps protected names out of the project while commands run in it, and right after.
+
+From the first run until the last has ended what was there before stays the measure: so what one
+run makes is never taken for old by the next, nor by the next start after a kill.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from gatewright.permissions.sandbox.asleep import Asleep
+from gatewright.permissions.sandbox.disk.aside import ASIDE, Aside, Batch
+from gatewright.permissions.sandbox.disk.receipts import Receipt
+from gatewright.permissions.sandbox.disk.settle import Before, Settlement, files, own_places
+from gatewright.permissions.sandbox.disk.survey import Bounds, Sight, Surveyor
+
+PATIENCE = 2.0  # seconds that a result may wait for a look
+UNFINISHED = (
+    "there is more to look through for names that commands may not create: until that is done the"
+    " sandbox allows no command by itself"
+)
+_RECEIPT = 1
+
+
+def _unknown() -> Asleep | None:
+    return None
+
+
+@dataclass(slots=True)
+class Keeper:
+    """`base` is what was there; None while nothing runs and nothing is owed.
+
+    What came about between two whole looks while all that runs was `asleep` is not the runs': it
+    is a person's program that made it, and it stays.
+    """
+
+    surveyor: Surveyor
+    cwd: str
+    aside: Aside | None
+    receipt: Receipt = field(default_factory=lambda: Receipt(None))
+    back: str = "agent sandbox restore"  # what a person types to take something back
+    asleep: Callable[[], Asleep | None] = _unknown
+    base: Before | None = None
+    owed: bool = False  # the last look was not finished
+    _opened: set[str] = field(default_factory=set[str])  # exactly these, for runs that go on
+    _approved: set[str] = field(default_factory=set[str])
+    _told: set[str] = field(default_factory=set[str])
+    _batches: list[Batch] = field(default_factory=list[Batch])
+    _written: tuple[Before, bytes] | None = None
+    _slept: Asleep | None = None  # before the last look, if that left nothing open
+
+    def begin(self, sight: Sight) -> None:
+        """A run is about to start in what was just seen."""
+        if self.base is not None:
+            return
+        own = own_places(self.surveyor.roots, self.surveyor.home)
+        seen = sight if own == self.surveyor.roots else self._see(math.inf, None)
+        self.base = Before.of(seen)
+        self.receipt.write(self._text(self.base))
+
+    def end(self) -> None:
+        """The last run is over and was looked after."""
+        if not self.owed:
+            self.base = None
+            self._slept = None
+            self._approved.clear()
+            self._opened.clear()
+            self._told.clear()
+            self._batches.clear()
+            self.receipt.clear()
+
+    def approve(self, paths: Iterable[str]) -> None:
+        """These are made outside the sandbox, by right."""
+        if self.base is not None:
+            self._approved.update(paths)
+
+    def open(self, paths: Iterable[str]) -> None:
+        """A person let a run make exactly these."""
+        self._opened.update(paths)
+
+    def shut(self, paths: Iterable[str]) -> None:
+        """That run is over: what it did not make, no other may."""
+        self._opened.difference_update(path for path in paths if not os.path.lexists(path))
+
+    def accept(self) -> None:
+        """Something ran outside the sandbox meanwhile: what is new now may be its work."""
+        if self.base is None:
+            return
+        self._welcome(self.base, self._see(time.monotonic() + PATIENCE, self.base))
+
+    def _welcome(self, base: Before, sight: Sight) -> None:
+        """What is new in this look stays where it is."""
+        found = self._settlement(None)
+        found.compare(base, sight)
+        for path in found.found:
+            directory = os.path.isdir(path) and not os.path.islink(path)
+            self._approved.update(files(path) if directory else (path,))
+
+    def check(self, seconds: float = PATIENCE, *, until: int = 0) -> list[str]:
+        """Put aside what came about since `base`; what there is to tell of it."""
+        if self.base is None:
+            return []
+        slept = self.asleep()
+        sight = self._see(time.monotonic() + seconds, self.base)
+        if self._slept is not None and self.asleep() == self._slept:
+            self._welcome(self.base, sight)
+        settlement = self._settlement(self.aside)
+        settlement.until = until
+        settlement.compare(self.base, sight)
+        if settlement.batch is not None:
+            self._batches.append(settlement.batch)
+        owed = self.owed
+        self.owed = not settlement.over or (self.base.complete and not sight.complete)
+        left = (self.owed, settlement.failed, settlement.found, sight.shut, not sight.complete)
+        self._slept = None if any(left) else slept
+        texts = settlement.told(self.cwd, self.back)
+        if self.owed and not owed and seconds >= PATIENCE:
+            texts.append(UNFINISHED)
+        fresh = [text for text in texts if text not in self._told]
+        self._told.update(fresh)
+        return fresh
+
+    def _settlement(self, aside: Aside | None) -> Settlement:
+        back = (batch.given_back() for batch in self._batches)
+        approved = frozenset(self._approved).union(*back)
+        return Settlement(approved, self._places(), aside, frozenset(self._opened))
+
+    def _places(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self.surveyor.roots, *self._flat())))
+
+    def _flat(self) -> tuple[str, ...]:
+        """A whole disk or home is not searched: what lies right in it is looked at."""
+        roots, home = self.surveyor.roots, self.surveyor.home
+        wide = tuple(root for root in roots if root not in own_places(roots, home))
+        return tuple(dict.fromkeys((*wide, home))) if wide else ()
+
+    def _see(self, deadline: float, base: Before | None) -> Sight:
+        since = math.inf if base is None else base.since
+        own = own_places(self.surveyor.roots, self.surveyor.home)
+        sight = self.surveyor.look(Bounds(own, deadline, since=since))
+        flat = self._flat()
+        if not flat:
+            return sight
+        more = self.surveyor.look(Bounds(flat, flat=True, since=since))
+        return replace(
+            sight,
+            guarded=sight.guarded | more.guarded,
+            repositories=sight.repositories | more.repositories,
+            bare=sight.bare | more.bare,
+            shut=sight.shut | more.shut,
+        )
+
+    # --- for the next start ---
+
+    def _text(self, base: Before) -> bytes:
+        """The receipt; mostly the same as for the last command but for the time."""
+        known = self._written
+        if known is None or replace(known[0], since=base.since) != base:
+            place = {
+                "roots": self.surveyor.roots,
+                "home": self.surveyor.home,
+                "cwd": self.cwd,
+                "names": self.surveyor.names,
+            }
+            shown = {
+                "guarded": sorted(base.guarded),
+                "repositories": sorted(base.repositories),
+                "directories": sorted(base.directories),
+                "unwanted": sorted(base.unwanted),
+                "absent": sorted(base.absent),
+                "shut": sorted(base.shut),
+                "complete": base.complete,
+                "links": base.links,
+            }
+            known = (base, json.dumps([_RECEIPT, place, shown]).encode())
+            self._written = known
+        return b"%d\n%b" % (base.since, known[1])
+
+
+def look_again(state: Path, data: bytes, gone: int) -> list[str]:
+    """Look after the commands of a process that was killed, from what it wrote down."""
+    try:
+        since, _, text = data.partition(b"\n")
+        version, place, shown = _loaded(text)
+        base = _before(shown, int(since))
+        surveyor = Surveyor.named(tuple(place["roots"]), place["home"], place["names"])
+        keeper = Keeper(surveyor, place["cwd"], Aside(str(state / ASIDE)))
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return []  # torn by the kill: nothing had begun by then
+    if version != _RECEIPT:
+        return []
+    keeper.base = base
+    told: list[str] = []
+    for _ in range(10):
+        told.extend(keeper.check(until=gone))
+        if not keeper.owed:
+            break
+    return [f"{text} (left by a command of a session that was killed)" for text in told]
+
+
+def _loaded(text: bytes) -> tuple[Any, Any, Any]:
+    version, place, shown = json.loads(text)
+    return version, place, shown
+
+
+def _before(shown: Any, since: int) -> Before:
+    def paths(name: str) -> frozenset[str]:
+        return frozenset(map(str, shown[name]))
+
+    return Before(
+        guarded=paths("guarded"),
+        repositories=paths("repositories"),
+        directories=paths("directories"),
+        unwanted=paths("unwanted"),
+        absent=paths("absent"),
+        shut=paths("shut"),
+        complete=bool(shown["complete"]),
+        links={str(path): str(target) for path, target in shown["links"].items()},
+        since=since,
+    )

@@ -1,0 +1,310 @@
+"""After a run: what appeared under a protected name is put aside, and it is told.
+
+Names that do not exist cannot be shielded beforehand without showing something that is not there.
+So what was there is written down before a run, and what is new afterwards is moved to a place of
+ours; a new repository stays without what in it would run a program.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from gatewright.permissions.paths import inside
+from gatewright.permissions.sandbox.disk import below_root as beneath
+from gatewright.permissions.sandbox.disk.aside import Aside, Batch
+from gatewright.permissions.sandbox.disk.birth_time import born
+from gatewright.permissions.sandbox.disk.gitconfig import harmless
+from gatewright.permissions.sandbox.disk.guarded import GIT_INFO, GIT_UNWANTED
+from gatewright.permissions.sandbox.disk.repository import absent, believed, git_directories
+from gatewright.permissions.sandbox.disk.survey import Sight, aliased
+from gatewright.tools.system.regular import read_regular
+
+_CONFIG = 256 * 1024
+_TICK = 20_000_000  # ns: a disk's clock is a little behind
+_NAMED = 5
+MOST = 1000  # moves at once; what is more waits for the next look
+_FILES = 2000
+RUNS_CODE = "commands do not make such files, they can run code"
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What was there before a run, in the terms of what is looked at after it."""
+
+    guarded: frozenset[str] = frozenset()
+    repositories: frozenset[str] = frozenset()
+    directories: frozenset[str] = frozenset()  # git's, of submodules and linked work trees, too
+    unwanted: frozenset[str] = frozenset()
+    absent: frozenset[str] = frozenset()  # parts of repositories that were not there
+    shut: frozenset[str] = frozenset()
+    complete: bool = True
+    links: dict[str, str] = field(default_factory=dict[str, str])
+    since: int = field(default_factory=time.time_ns)
+
+    @classmethod
+    def of(cls, sight: Sight) -> Before:
+        directories = frozenset(_directories(sight))
+        named = (*sight.guarded, *sight.repositories, *_hooks(directories))
+        links = {path: os.readlink(path) for path in named if os.path.islink(path)}
+        return cls(
+            sight.guarded.union(*map(aliased, links)),
+            sight.repositories,
+            directories,
+            frozenset(_unwanted(directories)),
+            frozenset(path for git in directories for path in absent(git)),
+            sight.shut,
+            sight.complete,
+            links,
+        )
+
+
+def own_places(roots: tuple[str, ...], home: str) -> tuple[str, ...]:
+    """Roots that are one thing the person works on: not the whole disk, not a whole home."""
+    return tuple(root for root in roots if not inside(home, root))
+
+
+@dataclass(slots=True)
+class Settlement:
+    """Finds what a run may have made. Nothing that was there before is ever moved."""
+
+    approved: frozenset[str]  # made by somebody with the right to
+    roots: tuple[str, ...]
+    aside: Aside | None = None  # None: nothing moves, `found` is all
+    opened: frozenset[str] = frozenset()  # exactly these may be new, nothing below them
+    found: list[str] = field(default_factory=list[str])  # new, and still where it is
+    moved: dict[str, list[str]] = field(default_factory=dict[str, list[str]])  # by reason
+    failed: list[str] = field(default_factory=list[str])
+    batch: Batch | None = None
+    until: int = 0  # what was born later was not made by the run
+    over: bool = True  # False: there is more than one look may move
+    _before: Before = field(default_factory=Before)
+    _count: int = 0
+
+    def compare(self, before: Before, after: Sight) -> None:
+        self._before, now = before, Before.of(after)
+        for path in sorted(now.guarded - before.guarded):
+            self._put(path, RUNS_CODE)
+        for path, target in before.links.items():
+            self._relink(path, target)
+        for path in sorted(now.repositories):
+            # A directory that became a link or a file is as new as one that was not there.
+            known = path in before.repositories and path not in before.directories
+            if not known and not believed(path, self.roots):
+                self._put(path, "it names a repository elsewhere")
+        for path in sorted(now.directories - before.directories):
+            if os.path.isdir(path):
+                self._disarm(path)
+        for path in sorted(before.absent):
+            self._part(path)
+        for path in sorted(now.unwanted - before.unwanted):
+            if os.path.lexists(path) and not _genuine(path):
+                self._put(path, "it would redirect git")
+
+    def _part(self, path: str) -> None:
+        """A part of a repository that was there, but without it."""
+        if not os.path.lexists(path):
+            return
+        name = os.path.basename(path)
+        if self._leading(path) != path:
+            self._put(path, RUNS_CODE)
+        elif name == "hooks":
+            self._hooks(path)
+        elif name == "config":
+            self._config(os.path.dirname(path))
+        elif name != "info" or not GIT_INFO.issuperset(_names(path)):
+            self._put(path, RUNS_CODE)
+
+    def _put(self, path: str, why: str, *, exchanged: bool = False) -> None:
+        root = self._root(path)
+        if not root or not os.path.lexists(path):
+            return
+        path = self._leading(path)
+        if any(inside(path, each) for each in self.approved):
+            return
+        welcome = self.approved | self.opened
+        if any(inside(each, path) for each in welcome):
+            for each in () if os.path.islink(path) else files(path):
+                if each not in welcome:
+                    self._move(each, root, why)
+        else:
+            self._move(path, root, why, exchanged=exchanged)
+
+    def _root(self, path: str) -> str:
+        return next((root for root in self.roots if inside(path, root) and path != root), "")
+
+    def _leading(self, path: str) -> str:
+        """The path, or the link made in the run by which alone it is there."""
+        root = above = self._root(path)
+        for part in path[len(root) :].strip("/").split("/")[:-1]:
+            above = f"{above.rstrip('/')}/{part}"
+            if os.path.islink(above):
+                return above if _born(above) >= self._before.since - _TICK else path
+        return path
+
+    def _move(self, path: str, root: str, why: str, *, exchanged: bool = False) -> None:
+        if self.until and _born(path) > self.until:
+            return
+        sure = self._surely_new(path)
+        if self.aside is None or not sure:
+            if sure or _changed(path) >= self._before.since - _TICK:
+                self.found.append(path)
+            return
+        if self._count >= MOST:
+            self.over = False
+            return
+        self._count += 1
+        try:
+            if self.batch is None:
+                self.batch = self.aside.open()
+            self.batch.put(path, root, why, exchanged=exchanged)
+        except OSError as error:
+            self.failed.append(f"{path} could not be put aside ({error.strerror or error})")
+        else:
+            self.moved.setdefault(why, []).append(path)
+
+    def _surely_new(self, path: str) -> bool:
+        """It was not there when everything was seen; where not, it was born in the run."""
+        if self._before.complete and not any(inside(path, each) for each in self._before.shut):
+            return True
+        return _born(path) >= self._before.since - _TICK
+
+    def _relink(self, path: str, target: str) -> None:
+        """A link under a protected name cannot be shielded, so it is made again."""
+        with contextlib.suppress(OSError):
+            if os.readlink(path) == target:
+                return
+        count = self._count
+        self._put(path, f"it was a link to {target}", exchanged=True)
+        if self.aside is None or (os.path.lexists(path) and count == self._count):
+            return
+        above, name = os.path.split(path)
+        with contextlib.suppress(OSError), beneath.directory(above, self.roots) as fd:
+            os.symlink(target, name, dir_fd=fd)
+
+    def _disarm(self, git: str) -> None:
+        """A repository that is new stays, without hooks and with what only describes it."""
+        self._hooks(f"{git}/hooks")
+        self._config(git)
+
+    def _config(self, git: str) -> None:
+        config = f"{git}/config"
+        if os.path.islink(config):
+            self._put(config, "it was a link")
+        with contextlib.suppress(OSError), beneath.directory(git, self.roots) as fd:
+            text = beneath.read("config", fd, _CONFIG).decode("utf-8", "surrogateescape")
+            kept, dropped = harmless(text)
+            if dropped:
+                self._put(config, f"{', '.join(dropped[:4])} may run programs", exchanged=True)
+                if not os.path.lexists(config):
+                    beneath.write_new("config", fd, kept.encode("utf-8", "surrogateescape"))
+
+    def _hooks(self, hooks: str) -> None:
+        if os.path.islink(hooks) or not os.path.isdir(hooks):
+            self._put(hooks, "hooks are not installed in the sandbox")
+            return
+        with contextlib.suppress(OSError), beneath.directory(hooks, self.roots) as fd:
+            for name in sorted(os.listdir(fd)):
+                if not name.endswith(".sample"):
+                    self._put(f"{hooks}/{name}", "hooks are not installed in the sandbox")
+
+    def _where(self, back: str) -> str:
+        assert self.batch is not None
+        if self.aside is not None and self.batch.place.startswith(f"{self.aside.place}/"):
+            return f"`{back} {self.batch.number}` takes it back"
+        return f"it lies in {self.batch.place}"
+
+    def told(self, base: str, back: str) -> list[str]:
+        """A sentence for each reason; `back` is the command that takes it back."""
+        texts: list[str] = []
+        for why, paths in self.moved.items():
+            texts.append(
+                f"put aside: {_shown(paths, base)}; {why}. The model may use Write or Edit, or"
+                f" ask to run outside the sandbox; if it is yours or welcome, {self._where(back)}"
+            )
+        texts.extend(self.failed)
+        if self.found:
+            texts.append(
+                f"new under a protected name: {_shown(self.found, base)}; such files can run code,"
+                " look at them first"
+            )
+        return texts
+
+
+def _born(path: str) -> int:
+    try:
+        return born(path)
+    except OSError:
+        return 0
+
+
+def _changed(path: str) -> int:
+    try:
+        return os.lstat(path).st_ctime_ns
+    except OSError:
+        return 0
+
+
+def _shown(paths: Iterable[str], root: str) -> str:
+    """The first few, as commands in the project write them; a directory by what it holds."""
+    names = [path.removeprefix(root.rstrip("/") + "/") for path in dict.fromkeys(paths)]
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
+
+
+def _names(directory: str) -> list[str]:
+    try:
+        return os.listdir(directory)
+    except OSError:
+        return [""]  # no directory, or none that shows itself: nothing harmless
+
+
+def files(top: str) -> Iterator[str]:
+    """Everything below that is no directory, within bounds."""
+    count, queue = 0, [top]
+    while queue and count < _FILES:
+        here = queue.pop()
+        try:
+            with os.scandir(here) as entries:
+                for entry in entries:
+                    count += 1
+                    if entry.is_dir(follow_symlinks=False):
+                        queue.append(entry.path)
+                    else:
+                        yield entry.path
+        except OSError:
+            continue
+
+
+def _directories(sight: Sight) -> Iterator[str]:
+    for path in sight.repositories:
+        yield from git_directories(path)
+    yield from sight.bare
+
+
+def _hooks(directories: frozenset[str]) -> Iterator[str]:
+    for git in directories:
+        for name in ("hooks", "config", "info"):
+            yield f"{git}/{name}"
+
+
+def _unwanted(directories: frozenset[str]) -> Iterator[str]:
+    for git in directories:
+        for name in GIT_UNWANTED:
+            if os.path.lexists(f"{git}/{name}"):
+                yield f"{git}/{name}"
+
+
+def _genuine(path: str) -> bool:
+    """The `commondir` that git itself writes for a linked work tree."""
+    if os.path.basename(path) != "commondir":
+        return False
+    if os.path.basename(os.path.dirname(os.path.dirname(path))) != "worktrees":
+        return False
+    try:
+        return read_regular(path, 64, follow=False).strip() == b"../.."
+    except OSError:
+        return False

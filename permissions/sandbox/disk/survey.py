@@ -1,0 +1,392 @@
+"""Looks for protected and unreadable names in the writable directories.
+
+Directories are remembered by inode and change time, which a command cannot set, so a second look
+costs one stat for each. Nothing is followed out of the directories.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import re
+import stat
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from gatewright.permissions.paths import inside
+from gatewright.permissions.sandbox.disk import below_root as beneath
+from gatewright.permissions.sandbox.disk.globs import GLOB_FLAGS, Glob
+from gatewright.permissions.sandbox.disk.guarded import (
+    DEPENDENCIES,
+    GIT,
+    guarded,
+    parent_of_guarded,
+)
+from gatewright.permissions.sandbox.disk.repository import GitParts, git_parts, linked_parts
+from gatewright.permissions.sandbox.profile import Masked, Survey
+
+MAX_DIRECTORIES = 60_000
+MAX_OUTSIDE = 5_000
+MAX_LINKED = 500
+LINK_DEPTH = 3
+# What git takes for a repository by its content: with a common directory the rest lies there.
+_BARE = (
+    frozenset({"HEAD", "config", "objects"}),
+    frozenset({"HEAD", "objects", "refs"}),
+    frozenset({"HEAD", "commondir"}),
+)
+_MARKS = frozenset[str]().union(*_BARE)
+_YOUNG = 50_000_000  # ns: a directory changed just now may change again within the same tick
+
+
+@dataclass(frozen=True, slots=True)
+class _Listing:
+    key: tuple[int, int]
+    below: tuple[tuple[str, bool], ...]  # sub-directories to visit, and which hold dependencies
+    guarded: tuple[str, ...]
+    denied: tuple[str, ...]
+    git: bool
+    bare: bool  # looks like a git directory itself
+    linked: bool = False  # links to directories were followed: look again each time
+
+    def children(self, *, dependency: bool) -> Iterable[tuple[str, bool]]:
+        """Where to go on; below a dependency all are dependencies."""
+        return ((path, True) for path, _ in self.below) if dependency else self.below
+
+    def parents(self, *, top: bool) -> Iterable[tuple[str, bool]]:
+        """Where alone to go on in a flat look: what may hold protected names right below."""
+        return (row for row in self.below if top and parent_of_guarded(_name(row[0])))
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """One look at the disk. `guarded` holds every protected name found, links included."""
+
+    guarded: frozenset[str]
+    repositories: frozenset[str]  # paths called .git
+    bare: frozenset[str]  # directories that are repositories without being called .git
+    denied: tuple[str, ...]
+    complete: bool
+    shut: frozenset[str] = frozenset()  # directories that could not be looked into
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Look only in these places, only until then; after a run through no link.
+
+    `flat`: only at what lies in them. What was shut since then is opened again.
+    """
+
+    places: tuple[str, ...]
+    deadline: float = math.inf  # of the monotonic clock
+    follow: bool = False
+    flat: bool = False
+    since: float = math.inf
+
+    def late(self) -> bool:
+        return time.monotonic() > self.deadline
+
+    def in_time(self, entries: Iterable[os.DirEntry[str]]) -> Iterator[os.DirEntry[str]]:
+        for entry in entries:
+            if self.late():
+                raise TimeoutError
+            yield entry
+
+
+@dataclass(slots=True)
+class Surveyor:
+    """Remembers what it saw between commands; `denies` are fixed for its lifetime."""
+
+    roots: tuple[str, ...]
+    home: str
+    denies: tuple[Glob, ...] = ()
+    allows: tuple[Glob, ...] = ()  # exceptions from them
+    deny_writes: tuple[str, ...] = ()
+    keeps: tuple[Glob, ...] = ()  # patterns of what must not change
+    hidden: tuple[str, ...] = ()  # real, masked whatever is allowed to be read
+    firm: tuple[Glob, ...] = ()  # of `denies` and what must not change: no yes opens them
+    _seen: dict[str, _Listing] = field(default_factory=dict[str, _Listing])
+    _shut: set[str] = field(default_factory=set[str])
+    _late: bool = False  # the time was over within a directory
+
+    @property
+    def names(self) -> list[Any]:
+        """The names that are looked for besides the usual ones, as plain data."""
+        patterns = ((keep.literal, keep.pattern.pattern) for keep in self.keeps if keep.pattern)
+        return [list(self.deny_writes), [list(row) for row in patterns]]
+
+    @classmethod
+    def named(cls, roots: tuple[str, ...], home: str, names: list[Any]) -> Surveyor:
+        """One that finds what another with these `names` finds. Raises ValueError and the like."""
+        keeps = tuple(Glob(literal, re.compile(text, GLOB_FLAGS)) for literal, text in names[1])
+        return cls(roots, home, deny_writes=tuple(names[0]), keeps=keeps)
+
+    def look(self, bounds: Bounds | None = None) -> Sight:
+        found: set[str] = set()
+        gits: set[str] = set()
+        bare: set[str] = set()
+        denied: list[str] = []
+        queue = deque((root, False) for root in (self.roots if bounds is None else bounds.places))
+        visited: set[str] = set()
+        self._shut, self._late = set(), False
+        flat = bounds.places if bounds is not None and bounds.flat else None
+        while queue and len(visited) < MAX_DIRECTORIES and (bounds is None or not bounds.late()):
+            path, dependency = queue.popleft()  # shallow ones first: the limit leaves deep ones out
+            if path in visited:
+                continue
+            visited.add(path)
+            listing = self._listing(path, bounds)
+            if listing is None:
+                continue
+            if not dependency:
+                found.update(listing.guarded)
+                if listing.bare:
+                    bare.add(path)
+                if listing.git:
+                    gits.add(f"{path}/{GIT}")
+            denied.extend(listing.denied)
+            queue.extend(
+                listing.children(dependency=dependency)
+                if flat is None
+                else listing.parents(top=path in flat)
+            )
+        found.update(path for path in self.deny_writes if os.path.lexists(path))
+        if bounds is None or len(self._seen) > MAX_DIRECTORIES:
+            for path in self._seen.keys() - visited:
+                del self._seen[path]
+        return Sight(
+            frozenset(found),
+            frozenset(gits),
+            frozenset(bare),
+            tuple(denied),
+            complete=not queue and not self._late,
+            shut=frozenset(self._shut),
+        )
+
+    def _listing(self, path: str, bounds: Bounds | None) -> _Listing | None:
+        try:
+            return self._list(path, bounds)
+        except TimeoutError:
+            self._late = True
+            return None
+        except PermissionError:
+            if bounds is None or not _unlocked(path, bounds.since):
+                self._shut.add(path)
+                return None
+        except OSError:
+            self._seen.pop(path, None)
+            return None
+        try:
+            return self._list(path, bounds)
+        except OSError:
+            self._shut.add(path)
+            return None
+
+    def _list(self, path: str, bounds: Bounds | None) -> _Listing:
+        status = os.lstat(path)
+        key = (status.st_ino, status.st_ctime_ns)
+        seen = self._seen.get(path)
+        if seen is not None and seen.key == key:
+            return seen
+        with os.scandir(path) as entries:
+            if bounds is None:
+                listing = self._read(path, key, entries)
+            else:
+                listing = self._read(path, key, bounds.in_time(entries), follow=bounds.follow)
+        if time.time_ns() - status.st_ctime_ns > _YOUNG and not listing.linked:
+            self._seen[path] = listing
+        return listing
+
+    def _read(
+        self,
+        path: str,
+        key: tuple[int, int],
+        entries: Iterable[os.DirEntry[str]],
+        *,
+        follow: bool = True,
+    ) -> _Listing:
+        below: list[tuple[str, bool]] = []
+        found: list[str] = []
+        denied: list[str] = []
+        git = linked = False
+        marks: set[str] = set()
+        parent = _name(path)
+        for entry in entries:
+            name, here = entry.name, f"{path}/{entry.name}"
+            if name == GIT:
+                git = True
+                continue
+            if name in _MARKS:
+                marks.add(name)
+            passage = parent_of_guarded(name) and entry.is_symlink()
+            if passage or guarded(name, parent) or self.kept(here):
+                found.append(here)
+            if (self.denies or self.hidden) and self._denied(here):
+                denied.append(here)
+            elif entry.is_dir(follow_symlinks=False):
+                below.append((here, name in DEPENDENCIES))
+            elif not follow and entry.is_symlink():
+                linked = True
+            elif self.denies and entry.is_symlink() and entry.is_dir():
+                linked = True
+                denied.extend(f"{path}/{each}" for each in self._through(path, name))
+        bare = any(marks >= wanted for wanted in _BARE)
+        return _Listing(key, tuple(below), tuple(found), tuple(denied), git, bare, linked)
+
+    def _through(self, path: str, link: str) -> Iterator[str]:
+        """Names that are denied by the way a link gives to them, relative to `path`."""
+        queue = [(link, 0)]
+        count = 0
+        while queue and count < MAX_LINKED:
+            here, depth = queue.pop()
+            try:
+                with os.scandir(f"{path}/{here}") as entries:
+                    for entry in entries:
+                        count += 1
+                        name = f"{here}/{entry.name}"
+                        if self._denied(f"{path}/{name}"):
+                            yield name
+                        elif depth < LINK_DEPTH and entry.is_dir(follow_symlinks=False):
+                            queue.append((name, depth + 1))
+            except OSError:
+                continue
+
+    def kept(self, path: str) -> bool:
+        return any(glob.matches(path) for glob in self.keeps)
+
+    def _denied(self, path: str) -> bool:
+        if path in self.hidden:
+            return True
+        if not any(glob.matches(path) for glob in self.denies):
+            return False
+        return not any(glob.matches(path) for glob in self.allows)
+
+    def survey(self, sight: Sight) -> Survey:
+        """What a profile needs to know of one look."""
+        parts = self._git(sight)
+        return Survey(
+            protected=tuple(sorted(self._real({*sight.guarded, *parts.protected}))),
+            masked=tuple(self._masked(sight)),
+            git_writes=parts.writes,
+        )
+
+    def firmly(self, sight: Sight, masked: Iterable[Masked]) -> frozenset[str]:
+        """Which places no yes opens: what is ours, a repository's, or denied by the person."""
+        kept = {*self.hidden, *self._git(sight).protected, *self.deny_writes}
+        kept.update(path for path in sight.guarded if self.kept(path))
+        seen = (*sight.denied, *(mask.path for mask in masked))
+        kept.update(path for path in seen if any(glob.matches(path) for glob in self.firm))
+        kept.update(glob.literal for glob in self.firm if glob.pattern is None)
+        return frozenset((*kept, *map(os.path.realpath, kept)))
+
+    def _git(self, sight: Sight) -> GitParts:
+        parts = GitParts()
+        for path in sight.repositories:
+            if os.path.islink(path):
+                parts += GitParts((path,))
+            elif os.path.isdir(path):
+                parts += git_parts(path)
+            else:
+                parts += linked_parts(path, self.roots)
+        for path in sight.bare:
+            parts += git_parts(path)
+        return parts
+
+    def _real(self, paths: Iterable[str]) -> Iterator[str]:
+        """A link cannot be covered, its target can; the link itself is looked at afterwards."""
+        for path in paths:
+            if not os.path.islink(path):
+                yield path
+                continue
+            if self._passage(path):
+                yield from aliased(path)
+                continue
+            target = os.path.realpath(path)
+            if os.path.lexists(target) and any(_below(target, root) for root in self.roots):
+                yield target
+
+    def _passage(self, path: str) -> bool:
+        """A link that is nothing itself, but called as the parent of protected names."""
+        if self.kept(path) or path in self.deny_writes:
+            return False
+        return not guarded(_name(path), _name(os.path.dirname(path)))
+
+    def _masked(self, sight: Sight) -> Iterator[Masked]:
+        found = set(sight.denied)
+        for glob in self.denies:
+            if glob.pattern is None:
+                if not any(allow.matches(glob.literal) for allow in self.allows):
+                    found.add(glob.literal)
+            elif not any(
+                inside(glob.literal, root) or inside(root, glob.literal) for root in self.roots
+            ):
+                found.update(_outside(glob))
+        done = set(self.hidden)
+        for path in self.hidden:
+            if kind := _kind(path):
+                yield Masked(path, "dir" if kind == "dir" else "file")
+        for path in sorted(found):
+            real = os.path.realpath(path)
+            if os.path.islink(path) and not any(
+                inside(real, place) for place in (*self.roots, self.home)
+            ):
+                continue
+            if real not in done and (kind := _kind(real)):
+                done.add(real)
+                yield Masked(real, "dir" if kind == "dir" else "file")
+
+
+def aliased(link: str) -> Iterator[str]:
+    """What counts as protected because a link is called as the directory it would lie in."""
+    name, target = _name(link), os.path.realpath(link)
+    with contextlib.suppress(OSError):
+        children = os.listdir(target)[:MAX_LINKED] if parent_of_guarded(name) else ()
+        yield from (f"{target}/{child}" for child in children if guarded(child, name))
+
+
+def _unlocked(path: str, since: float) -> bool:
+    """Whether a directory, or the one it lies in, was shut to us since then and is open now."""
+    done = False
+    for each in (os.path.dirname(path), path):
+        with contextlib.suppress(OSError):
+            if os.lstat(each).st_ctime_ns >= since:
+                beneath.unlock(each)
+                done = True
+    return done
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def _outside(glob: Glob) -> Iterator[str]:
+    """Matches of a pattern that begins outside the writable directories, within bounds."""
+    count, queue = 0, [glob.literal]
+    while queue and count < MAX_OUTSIDE:
+        here = queue.pop()
+        try:
+            with os.scandir(here) as entries:
+                for entry in entries:
+                    count += 1
+                    if glob.matches(entry.path):
+                        yield entry.path
+                    elif entry.is_dir(follow_symlinks=False):
+                        queue.append(entry.path)
+        except OSError:
+            continue
+
+
+def _kind(path: str) -> str:
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return ""
+    return "dir" if stat.S_ISDIR(mode) else "file"
+
+
+def _below(path: str, root: str) -> bool:
+    return path != root and inside(path, root)

@@ -1,0 +1,263 @@
+"""Words that may be files of a program nobody here knows: deny rules hold for them, too.
+
+They only restrict, and only for a person's rules: a literal word that one covers is denied, one
+that is a pattern or an expansion asks. Nothing is granted, and no other stage looks at them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+from urllib.parse import unquote
+
+from gatewright.permissions.shell.files.git_files import git_words
+from gatewright.permissions.shell.files.loose_table import (
+    CODE,
+    EXTRACTS,
+    INTERPRETERS,
+    MORE,
+    READERS,
+    RUNNERS,
+    TASKS,
+    TEXT,
+)
+from gatewright.permissions.shell.files.operand import Operand, text_arg
+from gatewright.permissions.shell.files.operand_table import OPERANDS
+from gatewright.permissions.shell.files.operands import find_names, find_roots, touched
+from gatewright.permissions.shell.line import Bases, Part
+from gatewright.permissions.shell.parse.words import Arg
+from gatewright.permissions.shell.wrappers import SHELLS, WRAPPERS
+
+MAX_WORDS = 2000  # of one command; a line has 10,000 characters
+MAX_DEPTH = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Loose:
+    """What may be read, what may be written, and directories where unnamed files are written."""
+
+    reads: tuple[Operand, ...] = ()
+    writes: tuple[Operand, ...] = ()
+    sweeps: tuple[Operand, ...] = ()
+
+
+_NONE = Loose()
+Opened: TypeAlias = Callable[[Part], Sequence[Part]]
+_ANYHOW = MORE | {"find", "gfind", "git", "ln", "curl"}
+
+
+def loose_of(part: Part, opened: Opened, depth: int = 0) -> Loose:
+    """`opened` tells what the command wraps: those words are judged as commands of their own."""
+    if not part.argv:
+        return _NONE
+    program = part.program
+    if program in TEXT or (program in OPERANDS and program not in _ANYHOW):
+        return _NONE
+    if program in ("find", "gfind", "fd", "fdfind"):
+        return _of_find(part, opened(part), depth)
+    if program == "git":
+        return _of_git(part)
+    if program == "ln":
+        found = tuple(Operand(arg, part.bases) for arg in part.argv[1:])
+        return Loose(reads=found, writes=found)
+    if program == "curl":
+        return Loose(reads=tuple(_of_words(part.argv[1:], part.bases, bare=False, urls=True)))
+    argv = part.argv[1 : len(part.argv) - _wrapped(part, opened(part))]
+    if program in WRAPPERS:
+        return _both(_of_words(argv, part.bases, bare=False))
+    return _of_unknown(program, argv[:MAX_WORDS], part)
+
+
+def _both(found: Iterator[Operand]) -> Loose:
+    operands = tuple(found)
+    return Loose(operands, operands)
+
+
+def _wrapped(part: Part, inner: Sequence[Part]) -> int:
+    """How many words at the end are a command of their own."""
+    longest = 0
+    for one in inner:
+        count = len(one.argv)
+        if longest < count < len(part.argv) and part.argv[-count:] == one.argv:
+            longest = count
+    return longest
+
+
+def _of_unknown(program: str, argv: tuple[Arg, ...], part: Part) -> Loose:
+    bases = part.bases
+    if program in INTERPRETERS or program in SHELLS or _VERSIONED.fullmatch(program):
+        return _of_interpreter(argv, bases)
+    name, rest = _really(program, argv)
+    if name in READERS:
+        options = (arg for arg in rest if arg.text.startswith("-"))
+        return Loose(
+            tuple(_of_words(rest, bases)),
+            tuple(_of_words(tuple(options), bases)),
+        )
+    found = _both(_of_words(argv, bases, bare=program not in TASKS))
+    if program in EXTRACTS:
+        more = tuple(replace(one, walks=True) for one in _prefixed(program, argv, bases))
+        here = Operand(Arg(".", "."), bases)
+        return Loose(found.reads, (*found.writes, *more), (here,))
+    return Loose(found.reads, (*found.writes, *_prefixed(program, argv, bases)))
+
+
+_VERSIONED = re.compile(r"(?:python|pypy|ruby|lua|php)[0-9.]+")
+
+
+def _really(program: str, argv: tuple[Arg, ...]) -> tuple[str, tuple[Arg, ...]]:
+    """`uv run pytest a`, `npx jest a`: the program that is run, and its words."""
+    if program not in RUNNERS:
+        return program, argv
+    for index, arg in enumerate(argv[:3]):
+        if arg.text in READERS:
+            return arg.text, argv[index + 1 :]
+    return program, argv
+
+
+def _of_interpreter(argv: tuple[Arg, ...], bases: Bases) -> Loose:
+    """`-m module` is the module's program; a script is read, and its words are anybody's."""
+    kept: list[Arg] = []
+    index = 0
+    while index < len(argv):
+        text = argv[index].text
+        if text == "-m" and index + 1 < len(argv):
+            module, rest = argv[index + 1].text, argv[index + 2 :]
+            given = tuple(_of_words((*kept, *rest), bases))
+            return Loose(given) if module in READERS else Loose(given, given)
+        if text in CODE or (text.startswith("-") and text[-1:] == "c" and "-" not in text[1:]):
+            return _both(_of_words((*kept, *argv[index + 2 :]), bases))
+        if not text.startswith("-"):
+            script = tuple(_of_words((*kept, argv[index]), bases))
+            given = tuple(_of_words(argv[index + 1 :], bases))
+            return Loose((*script, *given), given)
+        kept.append(argv[index])
+        index += 1
+    return _both(_of_words(tuple(kept), bases))
+
+
+def _prefixed(program: str, argv: Sequence[Arg], bases: Bases) -> Iterator[Operand]:
+    """Files that are named after a word: `split in PREFIX`, `csplit -f PREFIX`, `ssh-keygen -f`."""
+    if program == "split":
+        named = [arg for arg in argv if not arg.text.startswith("-")][-1:]
+    elif program == "csplit":
+        named = [
+            text_arg(arg.text[2:], arg) if len(arg.text) > 2 else argv[index + 1]
+            for index, arg in enumerate(argv[:-1])
+            if arg.text.startswith("-f")
+        ]
+    elif program == "unzip":
+        named = [argv[index + 1] for index, arg in enumerate(argv[:-1]) if arg.text == "-d"]
+    else:
+        return
+    for arg in named:
+        glob = f"{arg.text}*" if program != "unzip" else arg.text
+        yield Operand(replace(arg, patterns=(glob,)) if glob != arg.text else arg, bases)
+
+
+# --- words -------------------------------------------------------------------------------------
+
+
+def _of_words(
+    argv: Sequence[Arg], bases: Bases, *, bare: bool = True, urls: bool = False
+) -> Iterator[Operand]:
+    """Every reading of every word as a file; `bare` ones may lack both a slash and a dot."""
+    valued = False  # the word before was an option: this may be its value
+    for arg in argv[:MAX_WORDS]:
+        for text in _candidates(arg.text):
+            if urls and not arg.text.startswith("file:"):
+                continue
+            if bare or valued or "/" in text or "." in text or arg.patterns:
+                yield Operand(_as_file(text, arg), bases)
+        valued = arg.text.startswith("-") and "=" not in arg.text and not bare
+
+
+def _as_file(text: str, arg: Arg) -> Arg:
+    if text == arg.text:
+        return arg
+    if not arg.patterns:
+        return text_arg(text, arg)
+    cut = arg.text.find(text)
+    return replace(arg, text=text, variants=(), patterns=tuple(p[cut:] for p in arg.patterns))
+
+
+_GLUED = re.compile(r"-[A-Za-z](.+)", re.DOTALL)
+_ODD = re.compile(r"[\s\0]")
+
+
+def _candidates(text: str) -> Iterator[str]:
+    """`FILE`, `--out=FILE`, `-fFILE`, `of=FILE`, `@FILE`, `a:FILE`, `file:///FILE`."""
+    if text.startswith("file://"):
+        yield unquote(text.removeprefix("file://"))
+        return
+    if "\n" in text or "://" in text or not text.strip("-"):
+        return
+    if not text.startswith("-"):
+        yield text
+    if _ODD.search(text):
+        return  # a sentence has no parts that are files
+    glued = _GLUED.fullmatch(text) if not text.startswith("--") else None
+    if glued is not None and not glued.group(1).startswith("="):
+        yield glued.group(1)
+    pieces = [one for one in re.split(r"[=:,]", text) if one]
+    if text.startswith("-"):
+        pieces = pieces[1:] if "=" in text or ":" in text else []
+    for piece in dict.fromkeys(pieces):
+        cleaned = piece.removeprefix("@").removeprefix("<")
+        if cleaned and cleaned != text:
+            yield cleaned
+
+
+# --- find and git ------------------------------------------------------------------------------
+
+
+def _of_find(part: Part, inner: Sequence[Part], depth: int) -> Loose:
+    """What `-exec` and `-delete` do to whatever is found: somewhere below the roots, by name."""
+    patterns = tuple(
+        f"{root.rstrip('/')}/**/{name}" if name else f"{root.rstrip('/')}/**"
+        for root in find_roots(part)
+        for name in find_names(part)
+    )
+    found = Arg("{}", "{}", dynamic=True, patterns=patterns)
+    reads: list[Operand] = []
+    writes: list[Operand] = []
+    if "-delete" in part.texts:
+        writes.append(Operand(found, part.bases))
+    for one in inner if depth < MAX_DEPTH else ():
+        argv = tuple(replace(found, raw=arg.raw) if "{}" in arg.text else arg for arg in one.argv)
+        if one.argv == argv and part.program in ("fd", "fdfind"):
+            argv = (*argv, found)
+        if argv == one.argv:
+            continue
+        filled = replace(one, argv=argv)
+        of_one, more = touched(filled), loose_of(filled, lambda _: (), depth + 1)
+        reads.extend((*of_one.reads, *more.reads))
+        writes.extend((*of_one.writes, *of_one.maybe, *more.writes))
+    return Loose(tuple(reads), tuple(writes))
+
+
+def _of_git(part: Part) -> Loose:
+    """A file that is given another name is read by that name; messages come from files, too."""
+    words = git_words(part)
+    name = words[0].text if words else ""
+    if name == "mv":
+        moved = tuple(Operand(arg, part.bases) for arg in words[1:-1])
+        return Loose(reads=moved)
+    if name == "hash-object":
+        return Loose(reads=tuple(_of_words(words[1:], part.bases)))
+    if name in ("commit", "tag", "notes", "merge"):
+        return Loose(reads=tuple(_message_files(words[1:], part.bases)))
+    return _NONE
+
+
+def _message_files(words: Sequence[Arg], bases: Bases) -> Iterator[Operand]:
+    for index, arg in enumerate(words):
+        option, _, value = arg.text.partition("=")
+        if option in ("--file", "--template") and value:
+            yield Operand(text_arg(value, arg), bases)
+        elif option in ("-F", "-t", "--file", "--template") and index + 1 < len(words):
+            yield Operand(words[index + 1], bases)
+        elif arg.text.startswith("-F"):
+            yield Operand(text_arg(arg.text[2:], arg), bases)

@@ -1,0 +1,122 @@
+"""The rules "always" would store for the commands of a line that nothing covers."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+from gatewright.permissions.rulebook.rules import Rule, parse_rule
+from gatewright.permissions.rulebook.runners import is_interpreter, is_runner
+from gatewright.permissions.shell.danger.danger_table import RUNS_CODE
+from gatewright.permissions.shell.files.operands import touched
+from gatewright.permissions.shell.files.reach import Reach
+from gatewright.permissions.shell.line import Part
+from gatewright.permissions.shell.rules.arity import stable_prefix
+from gatewright.permissions.shell.rules.coverage import PEELED, Coverage
+from gatewright.permissions.shell.rules.rule_index import RuleIndex
+from gatewright.permissions.shell.safe.safe_table import SAFE
+from gatewright.permissions.shell.wrappers import SHELLS
+
+CODE_OPTIONS: frozenset[str] = frozenset(
+    {"-c", "-e", "-E", "-r", "-p", "--eval", "--print", "--command"}
+)
+
+
+def suggestions(parts: Sequence[Part], reach: Reach) -> tuple[Rule, ...]:
+    """One rule per command, or none at all if one of them may not be stored."""
+    found: dict[str, Rule] = {}
+    for part in parts:
+        text = _suggestion(part, reach)
+        if not text:
+            return ()
+        rule, problem = parse_rule(f"Bash({text})", "allow", "session")
+        if rule is None or problem:
+            return ()
+        found[rule.text] = rule
+    return tuple(found.values())
+
+
+def _suggestion(part: Part, reach: Reach) -> str:
+    if not part.argv or any(one.file for one in part.redirects):
+        return ""
+    bare = _unwrapped(part, reach)
+    if bare is None or any(arg.dynamic for arg in bare.argv) or runs_code(bare):
+        return ""
+    outside_write = _writes_outside(bare, reach)
+    if outside_write:
+        return ""
+    exact = _exact(bare)
+    if _reads_outside(bare, reach) or is_interpreter(bare.argv[0].text):
+        return exact
+    if any(reach.opened_of(bare)) or bare.argv[0].text in SAFE:
+        return exact  # a prefix of a reader would read anything anywhere
+    prefix = stable_prefix(bare.texts)
+    if prefix is None or is_runner(" ".join(bare.texts[:2]), whole=True):
+        return exact or _starred(bare)
+    return " ".join(prefix) + ":*"
+
+
+def _unwrapped(part: Part, reach: Reach) -> Part | None:
+    """Without harmless assignments and transparent wrappers; None if some are not harmless."""
+    coverage = Coverage(RuleIndex(()), reach, lambda _: False, lambda _: True, ())
+    last = part
+    for one in coverage.peeled(part):
+        last = one
+    if last.assigns or not last.argv or last.argv[0].text in PEELED:
+        return None
+    return last if last.argv[0].literal else None
+
+
+def runs_code(part: Part) -> bool:
+    """An interpreter with its program on the line, in a here-document or on a pipe."""
+    program = part.program
+    if not is_interpreter(program):
+        return False
+    if program in ("find", "env", "xargs", "awk", "gawk", "mawk", "nawk", "sudo", "su", "eval"):
+        return program in ("eval", "sudo", "su") or bool(part.argv[1:] and program != "find")
+    listed = RUNS_CODE.match(program) is not None
+    texts = part.texts[1:]
+    coded = any(
+        text in CODE_OPTIONS or (program in SHELLS and text[:1] == "-" and "c" in text)
+        for text in texts
+    )
+    here = any(one.operator.startswith("<<") for one in part.redirects)
+    return coded or here or (listed and (part.fed or not texts))
+
+
+def _exact(part: Part) -> str:
+    """The command as an exact rule; impossible when it holds a wildcard of the rule language."""
+    if any("*" in arg.text or "\n" in arg.text for arg in part.argv):
+        return ""
+    text = " ".join(shlex.quote(arg.text) if not arg.patterns else arg.raw for arg in part.argv)
+    return "" if text.endswith(":*") else text
+
+
+def _starred(part: Part) -> str:
+    """A command with `*` can only be stored as the glob it looks like."""
+    if any("\n" in arg.text for arg in part.argv):
+        return ""
+    return " ".join(arg.raw for arg in part.argv)
+
+
+def _writes_outside(part: Part, reach: Reach) -> bool:
+    paths = reach.paths
+    for one in (part, *reach.opened_of(part)):
+        for operand in touched(one).writes:
+            if operand.arg.unknown or None in operand.bases:
+                return True
+            for located in reach.locations(operand.arg, operand.bases):
+                if paths.tier(located) or not paths.is_inside(located):
+                    return True
+    return False
+
+
+def _reads_outside(part: Part, reach: Reach) -> bool:
+    paths = reach.paths
+    for operand in touched(part).reads:
+        if None in operand.bases:
+            return True
+        for located in reach.locations(operand.arg, operand.bases):
+            if not paths.is_inside(located):
+                return True
+    return False

@@ -1,0 +1,74 @@
+"""Which git commands only read, and read only this repository."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gatewright.permissions.shell.line import Part
+from gatewright.permissions.shell.parse.options import Item, parse_arguments
+from gatewright.permissions.shell.parse.words import Arg
+from gatewright.permissions.shell.safe.safe_git_table import GIT, GIT_GLOBAL, GitRow
+from gatewright.permissions.shell.safe.safe_rows import (
+    World,
+    grammar,
+    leads_with_glob,
+    option_allowed,
+)
+
+
+def git_is_safe(part: Part, world: World) -> bool:
+    argv = part.argv[1:]
+    if [arg.text for arg in argv] == ["--version"]:
+        return True
+    index = 0
+    while index < len(argv) and argv[index].text in GIT_GLOBAL:
+        index += 1
+    if index >= len(argv) or any(arg.dynamic for arg in argv):
+        return False
+    row = GIT.get(argv[index].text)
+    if row is None or not argv[index].literal or not world.git_safe(part.bases):
+        return False
+    return _git_row(argv[index + 1 :], row, part, world)
+
+
+def _git_row(argv: Sequence[Arg], row: GitRow, part: Part, world: World) -> bool:
+    operands: list[Item] = []
+    names: set[str] = set()
+    ended = False
+    for item in parse_arguments(argv, grammar(row.values, "", row.long)):
+        if item.kind == "end":
+            ended = True
+        elif item.kind == "operand":
+            if not ended and leads_with_glob(item.arg):
+                return False
+            operands.append(item)
+        elif option_allowed(item, row.flags, row.values, row.long, digits=row.digits):
+            names.add(item.name)
+        else:
+            return False
+    if row.words and not _leading_words(operands, row):
+        return False
+    if row.operands == "listing" and operands and not names & set(row.listing):
+        return False
+    if row.operands == "one" and not (names & _CONFIG_READS and len(operands) <= 1):
+        return False
+    return all(_revision_or_path(item.arg, part, world) for item in operands)
+
+
+_CONFIG_READS = frozenset({"--get", "--get-all", "--list", "-l", "--get-urlmatch"})
+
+
+def _leading_words(operands: list[Item], row: GitRow) -> bool:
+    texts = tuple(item.value for item in operands)
+    if any(words and texts[: len(words)] == words for words in row.words):
+        return True
+    return () in row.words and (not texts or row.operands == "one")
+
+
+def _revision_or_path(arg: Arg, part: Part, world: World) -> bool:
+    """A path outside the repository would turn `git diff` into a plain file comparison."""
+    if arg.dynamic:
+        return False
+    if arg.patterns:
+        return all(world.readable(arg, (base,)) for base in part.bases)
+    return world.readable(arg, part.bases)

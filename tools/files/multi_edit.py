@@ -1,0 +1,44 @@
+"""MultiEdit: several edits of one file in order, all or none."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+
+from pydantic import BaseModel, Field
+
+from gatewright.tools.access import Access, Effect, Where
+from gatewright.tools.blocks import Block
+from gatewright.tools.files.edit import Replacement, edit, plan
+from gatewright.tools.finish import finish
+from gatewright.tools.protocol import Progress, ToolContext, ToolResult
+
+
+class MultiEditInput(BaseModel):
+    file_path: str = Field(min_length=1)
+    edits: list[Replacement] = Field(
+        min_length=1, max_length=200, description="Each sees the text the ones before it left"
+    )
+
+
+class MultiEdit:
+    name = "MultiEdit"
+    input = MultiEditInput
+    prompt = "multi_edit.md"
+
+    def access(self, input: MultiEditInput, where: Where) -> Access:
+        return Access(writes=(where.resolve(input.file_path),), effects=Effect.DESTRUCTIVE)
+
+    def title(self, input: MultiEditInput, where: Where) -> tuple[str, str]:
+        return "Edit", where.shown(where.resolve(input.file_path))
+
+    async def run(
+        self, input: MultiEditInput, ctx: ToolContext
+    ) -> AsyncIterator[Progress | ToolResult]:
+        yield await finish(edit, ctx.where.resolve(input.file_path), input.edits, ctx)
+
+    def view(self, input: MultiEditInput, result: ToolResult | None) -> Sequence[Block]:
+        del input, result
+        return ()  # as for Edit
+
+    def foresee(self, input: MultiEditInput, ctx: ToolContext) -> Sequence[Block]:
+        return (plan(ctx.where.resolve(input.file_path), input.edits, ctx).shown,)

@@ -1,0 +1,241 @@
+"""Child processes as groups of their own: started fast, read without threads, killed whole.
+
+A child leads its own session, so nothing it starts outlives `kill` unless it leaves the group; what
+leaves the group still carries a marker and is ended by `tools.shell.sweep`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import os
+import resource
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from gatewright.tools.protocol import SpawnRequest, ToolFailure
+from gatewright.tools.shell.sweep import MARKER, end_strays, group_lives, next_marker
+
+CHUNK = 256 * 1024
+_F_GETPATH = 50  # of macOS
+_LEFTOVER = 1024 * 1024  # a pipe holds no more than this once its writer is gone
+_POLL = 0.01
+
+
+class GroupChild:
+    """A running process group; implements tools.protocol.Child."""
+
+    def __init__(
+        self,
+        process: subprocess.Popen[bytes],
+        output: int,
+        marker: str,
+        ended: Callable[[], None] | None = None,
+    ) -> None:
+        self._process = process
+        self._ended = ended
+        self._marker = marker
+        self._swept = False
+        self._output = output
+        self._leftover = _LEFTOVER
+        self._unyielded = 0
+        self._exited = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
+        self._reading: asyncio.Future[None] | None = None
+        self._pidfd = -1
+        self._watch()
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def exited(self) -> bool:
+        return self._exited.is_set()
+
+    def _watch(self) -> None:
+        try:
+            self._pidfd = os.pidfd_open(self.pid)
+        except (AttributeError, OSError):  # not Linux, or a sandbox without it
+            self._loop.call_later(_POLL, self._poll)
+        else:
+            self._loop.add_reader(self._pidfd, self._on_exit)
+
+    def _poll(self) -> None:
+        # WNOWAIT keeps the zombie, so the group's id cannot be taken by anyone before we are done.
+        if os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+            self._loop.call_later(_POLL, self._poll)
+        else:
+            self._on_exit()
+
+    def _on_exit(self) -> None:
+        if self._pidfd >= 0:
+            self._loop.remove_reader(self._pidfd)
+            os.close(self._pidfd)
+            self._pidfd = -1
+        self._signal(signal.SIGTERM)  # the zombie still holds the group's id: never another's
+        self._process.wait()
+        self._exited.set()
+        if self._reading is not None:
+            _settle(self._reading)
+
+    async def read(self) -> bytes:
+        """The next chunk of output; empty at the end or once the direct child is gone."""
+        while self._output >= 0:
+            gone = self.exited
+            try:
+                chunk = os.read(self._output, CHUNK)
+            except BlockingIOError:
+                if gone:
+                    break
+                await self._readable()
+                continue
+            if gone:
+                self._leftover -= len(chunk)
+            if not chunk or self._leftover < 0:
+                break
+            await self._breathe(len(chunk))
+            return chunk
+        self._close()
+        await self._exited.wait()
+        return b""
+
+    async def _breathe(self, size: int) -> None:
+        """Let the loop run now and then although a fast writer always has more."""
+        self._unyielded += size
+        if self._unyielded > _LEFTOVER:
+            self._unyielded = 0
+            await asyncio.sleep(0)
+
+    async def _readable(self) -> None:
+        self._reading = ready = self._loop.create_future()
+        self._loop.add_reader(self._output, _settle, ready)
+        try:
+            await ready
+        finally:
+            self._reading = None
+            if self._output >= 0:
+                self._loop.remove_reader(self._output)
+
+    def _close(self) -> None:
+        if self._output >= 0:
+            self._loop.remove_reader(self._output)
+            os.close(self._output)
+            self._output = -1
+
+    async def wait(self) -> int:
+        """The exit status of the direct child, 128 + n after signal n; its group is ended."""
+        await self._exited.wait()
+        await self._empty(0.3)
+        self._close()
+        if not self._swept:
+            self._swept = True
+            end_strays(self._marker, self.pid)
+            if self._ended is not None:
+                self._ended()
+        code = self._process.returncode
+        return code if code >= 0 else 128 - code
+
+    async def kill(self, grace: float = 2.0) -> None:
+        """TERM the whole group, KILL what is left after `grace` seconds, and reap it."""
+        if not self.exited:
+            self._signal(signal.SIGTERM)
+        try:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._exited.wait(), grace)
+        finally:
+            if not self.exited:
+                self._signal(signal.SIGKILL)
+            self._close()
+        await self.wait()
+
+    async def _empty(self, grace: float) -> None:
+        """Wait until no process of the group is left, with KILL after `grace` seconds.
+
+        A group that still has members keeps its id, so signalling it cannot hit a stranger.
+        """
+        deadline = self._loop.time() + grace
+        killed = False
+        while self._signal(0) and group_lives(self.pid):
+            if self._loop.time() > deadline:
+                if killed:
+                    return  # not ours to wait for any longer: it cannot be ended
+                self._signal(signal.SIGKILL)
+                deadline, killed = self._loop.time() + grace, True
+            await asyncio.sleep(_POLL)
+
+    def _signal(self, number: int) -> bool:
+        try:
+            os.killpg(self.pid, number)
+        except ProcessLookupError:
+            return False
+        except PermissionError:
+            return False  # what is left of the group changed its user: not ours to end
+        return True
+
+
+def _settle(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
+
+
+async def spawn(request: SpawnRequest) -> GroupChild:
+    """Start the process; ToolFailure when the program or the directory is not there.
+
+    Popen forks with vfork here: about 1 ms and independent of our own size; asyncio's own
+    subprocess support would add threads and transports for nothing we use.
+    """
+    reader, writer = os.pipe()
+    marker = next_marker()
+    try:
+        os.set_blocking(reader, False)
+
+        def begin() -> subprocess.Popen[bytes]:
+            return subprocess.Popen(
+                request.argv,
+                cwd=_start_of(request),
+                env={**request.env, MARKER: marker},
+                stdin=subprocess.DEVNULL if request.stdin < 0 else request.stdin,
+                stdout=writer,
+                stderr=writer,
+                start_new_session=True,
+                pass_fds=request.fds,
+            )
+
+        process = begin() if request.start is None else request.start(begin)
+    except (OSError, ValueError) as error:  # a NUL, or half a character, in an argument
+        os.close(reader)
+        if request.ended is not None:
+            request.ended()
+        raise ToolFailure(_refusal(request, error)) from None
+    finally:
+        os.close(writer)
+    _limit(process.pid, request.memory)
+    return GroupChild(process, reader, marker, request.ended)
+
+
+def _limit(pid: int, memory: int) -> None:
+    """Only Linux can bound a process that runs; files that are mapped do not count."""
+    if memory and sys.platform == "linux":
+        with contextlib.suppress(OSError):  # it has ended
+            resource.prlimit(pid, resource.RLIMIT_DATA, (memory, memory))
+
+
+def _start_of(request: SpawnRequest) -> Path | str:
+    """A descriptor's own name leads to the directory itself, wherever its path leads by now."""
+    if request.at < 0:
+        return request.cwd
+    if sys.platform == "darwin":  # there a descriptor knows its path, and cannot be entered
+        return fcntl.fcntl(request.at, _F_GETPATH, bytes(1024)).rstrip(b"\0").decode()
+    return f"/proc/self/fd/{request.at}"
+
+
+def _refusal(request: SpawnRequest, error: OSError | ValueError) -> str:
+    if request.at < 0 and not request.cwd.is_dir():
+        return f"The directory {request.cwd} does not exist any more; nothing was run there."
+    reason = error.strerror if isinstance(error, OSError) else error
+    return f"Cannot start {request.argv[0]}: {reason}."

@@ -1,0 +1,55 @@
+"""TaskCreate: add a task to the session's list."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+
+from pydantic import BaseModel, Field
+
+from gatewright.tools.access import Access, Effect, Where
+from gatewright.tools.blocks import Block, Text
+from gatewright.tools.protocol import Progress, ToolContext, ToolResult
+from gatewright.tools.tasks.tasklist import opened
+
+
+class TaskCreateInput(BaseModel):
+    subject: str = Field(min_length=1, description="What to do, imperative, one line")
+    description: str = Field(default="", description="Context and when it counts as done")
+    activeForm: str = Field(default="", description="The subject while doing it: 'Fixing ...'")
+
+
+class TaskCreate:
+    name = "TaskCreate"
+    input = TaskCreateInput
+    prompt = "task_create.md"
+
+    def access(self, input: TaskCreateInput, where: Where) -> Access:
+        del input, where
+        return Access(effects=Effect.FREE)
+
+    def title(self, input: TaskCreateInput, where: Where) -> tuple[str, str]:
+        del where
+        return "Add task", input.subject
+
+    async def run(
+        self, input: TaskCreateInput, ctx: ToolContext
+    ) -> AsyncIterator[Progress | ToolResult]:
+        yield await asyncio.to_thread(_create, input, ctx)
+
+    def view(self, input: TaskCreateInput, result: ToolResult | None) -> Sequence[Block]:
+        return (Text(input.subject),) if result is None else ()
+
+
+def _create(input: TaskCreateInput, ctx: ToolContext) -> ToolResult:
+    with opened(ctx) as tasks:
+        task = tasks.add(input.subject, input.description, input.activeForm)
+        data = {"task": {"id": task.id, "subject": task.subject}}
+        text = f"Task #{task.id} was added: {task.subject}"
+        return ToolResult(
+            ok=True,
+            content=ToolResult.text(text).content,
+            view=(tasks.block_for_people(),),
+            data=data,
+            summary=f"#{task.id}",
+        )

@@ -1,0 +1,81 @@
+"""TaskUpdate: change a task of the session's list, or take it away."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+from gatewright.tools.access import Access, Effect, Where
+from gatewright.tools.blocks import Block
+from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
+from gatewright.tools.tasks.tasklist import Task, TaskList, opened
+
+
+class TaskUpdateInput(BaseModel):
+    taskId: str = Field(min_length=1)
+    status: Literal["pending", "in_progress", "completed", "deleted"] | None = None
+    subject: str | None = None
+    description: str | None = None
+    activeForm: str | None = None
+    owner: str | None = None
+    addBlocks: list[str] = Field(default=[], description="Tasks that have to wait for this one")
+    addBlockedBy: list[str] = Field(default=[], description="Tasks this one has to wait for")
+
+
+class TaskUpdate:
+    name = "TaskUpdate"
+    input = TaskUpdateInput
+    prompt = "task_update.md"
+
+    def access(self, input: TaskUpdateInput, where: Where) -> Access:
+        del input, where
+        return Access(effects=Effect.FREE)
+
+    def title(self, input: TaskUpdateInput, where: Where) -> tuple[str, str]:
+        del where
+        return "Update task", f"#{input.taskId}"
+
+    async def run(
+        self, input: TaskUpdateInput, ctx: ToolContext
+    ) -> AsyncIterator[Progress | ToolResult]:
+        yield await asyncio.to_thread(_update, input, ctx)
+
+    def view(self, input: TaskUpdateInput, result: ToolResult | None) -> Sequence[Block]:
+        del input, result
+        return ()
+
+
+def _update(input: TaskUpdateInput, ctx: ToolContext) -> ToolResult:
+    with opened(ctx) as tasks:
+        task = tasks.find(input.taskId)
+        if input.status == "deleted":
+            tasks.remove(task)
+            said = f"Task #{task.id} was deleted."
+        else:
+            _change(input, task, tasks)
+            said = tasks.line(task)
+        return ToolResult(
+            ok=True,
+            content=ToolResult.text(said).content,
+            view=(tasks.block_for_people(),),
+            data={"taskId": task.id, "status": input.status or task.status},
+            summary=(input.status or "changed").replace("_", " "),
+        )
+
+
+def _change(input: TaskUpdateInput, task: Task, tasks: TaskList) -> None:
+    for id in input.addBlockedBy:
+        tasks.block(task, id)
+    for id in input.addBlocks:
+        tasks.block(tasks.find(id), task.id)
+    if input.status == "in_progress" and (waits := tasks.waits_for(task)):
+        raise ToolFailure(f"Task {task.id} waits for {', '.join(waits)}; do that first.")
+    task.subject = input.subject or task.subject
+    task.description = task.description if input.description is None else input.description
+    task.activeForm = task.activeForm if input.activeForm is None else input.activeForm
+    task.owner = task.owner if input.owner is None else input.owner
+    if input.status is not None and input.status != "deleted":
+        task.status = input.status

@@ -1,0 +1,140 @@
+"""What commands may do to the screen: open lists, change the theme, copy, fill the prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from gatewright.agent.commands.outcome import Panel, Say, Secret
+from gatewright.tools.blocks import Block, plain
+from gatewright.tui import commands
+from gatewright.tui.panels.sheet import Sheet
+from gatewright.tui.panels.sheet import View as PanelView
+from gatewright.tui.picker import Picking
+from gatewright.tui.prompt.editor import Edited
+from gatewright.tui.screens.host import Host
+from gatewright.tui.session_calls import Talk
+from gatewright.tui.style.look import Look
+from gatewright.tui.style.theme import Palette
+from gatewright.tui.terminal.clipboard import part_of_answers
+from gatewright.tui.transcript.items import Prose, Shown
+
+if TYPE_CHECKING:
+    from gatewright.agent.commands.panels import SettingsBook
+    from gatewright.tui.screens.repl import Repl  # it makes this
+
+
+class Reach:
+    """The screen as commands see it."""
+
+    def __init__(self, repl: Repl, look: Look, talk: Talk, host: Host) -> None:
+        self._repl = repl
+        self._look = look
+        self._talk = talk
+        self._host = host
+
+    @property
+    def theme_name(self) -> str:
+        return self._look.palette.name
+
+    @property
+    def palettes(self) -> Mapping[str, Palette]:
+        return self._look.palettes
+
+    def use_theme(self, name: str, *, keep: bool) -> None:
+        self._host.use_theme(name, keep=keep)
+
+    def pick(self, picking: Picking) -> None:
+        self._repl.desk.close_menu()
+        self._repl.picker.show(picking)
+
+    def renew(self, old: Picking, new: Picking) -> bool:
+        return self._repl.picker.renew(old, new)
+
+    def every(self, seconds: float, work: Callable[[], bool]) -> None:
+        """Again and again until it says that it is over."""
+
+        def tick() -> None:
+            if not work():
+                timer.stop()
+
+        timer = self._repl.set_interval(seconds, tick)
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        self._talk.spawn(work)
+
+    def read(
+        self, blocks: Sequence[Block], then: Callable[[], None], *, from_top: bool = False
+    ) -> None:
+        """Show this full screen; `then` is called once it is closed."""
+        items = [Shown(n, "", (block,)) for n, block in enumerate(blocks)]
+        self._repl.read(items, then, from_top=from_top)
+
+    def show_panel(self, make: Callable[[Sheet], PanelView]) -> None:
+        self._repl.desk.close_menu()
+        self._repl.picker.close()
+        self._repl.sheet.show(make(self._repl.sheet))
+
+    def take_up(self, key: str, book: SettingsBook) -> None:
+        """A setting changed: what it means for this screen and session counts now."""
+        repl, ui = self._repl, book.ui
+        match key:
+            case "ui.theme" if ui.theme in self.palettes:
+                self.use_theme(ui.theme, keep=False)
+            case "ui.vim":
+                repl.box.use_vim(on=ui.vim)
+            case "ui.reducedMotion":
+                repl.spinner.still = ui.reduced_motion
+            case "ui.showThinking":
+                repl.transcript.records.open_thoughts = ui.show_thinking
+            case "ui.notify":
+                self._host.call_by(ui.notify)
+            case "model" | "effort" if value := book.value(key):
+                self.run_line(f"/{key} {value}")
+            case _:
+                pass
+
+    def ask_secret(self, asked: Secret) -> None:
+        self._repl.desk.close_menu()
+        self._repl.picker.close()
+        self._repl.secret.show(asked)
+
+    def run_line(self, line: str) -> None:
+        self._talk.run_line(line)
+
+    def draft(self, text: str) -> None:
+        self._repl.picker.close()
+        self._repl.box.put(text)
+
+    def edit(self, text: str, save: Callable[[str], Awaitable[Say]]) -> None:
+        """Lend the terminal to an editor; `save` gets the changed text and says what to tell."""
+
+        async def keep(changed: str) -> None:
+            for block in (await save(changed)).blocks:
+                self._talk.note(plain(block), "dim")
+
+        def done(edited: Edited) -> None:
+            if edited.problem:
+                self._talk.note(edited.problem, "warning")
+            elif edited.text != text:
+                self._talk.spawn(keep(edited.text))
+
+        self._host.edit(text, done)
+
+    def toggle_vim(self) -> bool:
+        box = self._repl.box
+        on = box.vim is None
+        box.use_vim(on=on)
+        return on
+
+    def open_panel(self, outcome: Panel) -> bool:
+        return commands.panel(outcome, self)
+
+    def copy_answer(self, which: str) -> str:
+        """Copy the n-th last answer, or the code in the last one; says what was done."""
+        items = self._repl.transcript.records.all()
+        said = [item.text for item in reversed(items) if isinstance(item, Prose)]
+        text, told = part_of_answers(said, which)
+        if text:
+            self._host.copy(text)
+        return told

@@ -1,0 +1,294 @@
+"""What the screen asks of the session, in one place; usable before there is a session.
+
+Whatever is sent early is kept in order and sent as soon as the session is open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, assert_never
+
+from msgspec.structs import replace
+
+from gatewright.agent.commands.outcome import (
+    Change,
+    Outcome,
+    Panel,
+    Quit,
+    Say,
+    Secret,
+    Submit,
+    Switch,
+    Taken,
+)
+from gatewright.agent.commands.registry import Commands
+from gatewright.tools.blocks import Block, Command, Output, Text, Tone
+from gatewright.tools.interact import Answer
+from gatewright.tools.protocol import Content, TextContent
+from gatewright.tui.shell import OwnShell
+from gatewright.tui.transcript.items import Item, Note, Said, Shown, ToolRun
+
+if TYPE_CHECKING:
+    from gatewright.agent.session.session import (
+        Session,  # 25 ms: the screen is there before the core
+    )
+
+
+NO_MODEL = "no model yet: /setup chooses one, /model demo needs no key"
+
+
+class Host(Protocol):
+    """The program around the screen."""
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None: ...
+    def add(self, item: Item) -> int: ...
+    def patch(self, item: Item) -> None: ...
+    def reveal(self, number: int) -> None: ...
+    def show_queue(self, texts: Sequence[str]) -> None: ...
+    def open_panel(self, outcome: Panel) -> bool: ...
+    def folder(self) -> Path: ...
+    @property
+    def switches(self) -> bool: ...
+    def switch(self, to: Switch) -> None: ...
+    async def leave(self, code: int = 0) -> None: ...
+
+
+class Message(NamedTuple):
+    """What the person typed, and what is attached to it."""
+
+    text: str
+    attached: tuple[Content, ...]
+
+
+class Talk:
+    """Sends, answers, interrupts; holds what has to wait."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._early: list[Message] = []  # before there was a session
+        self._asked: list[Message] = []  # before anything could answer
+        self._empty = Commands()
+        self._shell = OwnShell()
+        self._told: list[str] = []  # output of own commands, for the next message
+        self._turns = 0  # of the mode, before there was a session
+        self.session: Session | None = None
+
+    def begin(self, session: Session) -> None:
+        """There is a session: send what waited for it."""
+        self.session = session
+        if session.setup_due and (self._asked or not self._early):
+            self._host.spawn(self._set_up(session))
+        for _ in range(self._turns):
+            session.cycle_mode()
+        self._turns = 0
+        early, self._early = self._early, []
+        if early or self._asked:
+            self._show_waiting()
+        self._submit_asked(session)
+        for message in early:
+            self.send(*message)
+
+    def first(self, text: str) -> None:
+        """A message from before there was a screen, whatever it begins with."""
+        self._asked.append(Message(text, ()))
+
+    def hold(self) -> None:
+        """Keep what is sent until there is a session again."""
+        self.session = None
+
+    def forget(self) -> None:
+        """What own commands put out was for the session that is left."""
+        self._told.clear()
+
+    @property
+    def busy_shell(self) -> bool:
+        """A command of the person's own runs."""
+        return self._shell.running
+
+    def commands(self) -> Commands:
+        return self.session.commands if self.session is not None else self._empty
+
+    def send(self, text: str, attached: tuple[Content, ...] = ()) -> None:
+        """A message, a `/command`, an own `!command` or a `#line` to remember."""
+        if self.session is None:
+            self._early.append(Message(text, attached))
+            self._show_waiting()
+        elif text.startswith("/") and not text.startswith("//"):
+            self.run_line(text.strip())
+        elif text.startswith("!") and text[1:].strip():
+            self._host.spawn(self._own(text[1:].strip()))
+        elif line := remembered(text):
+            adding = f"/memory add project {line}"
+            self._host.spawn(self._command(self.session, adding, shown=text.strip()))
+        else:
+            self.ask(text, attached)
+
+    def ask(self, text: str, attached: tuple[Content, ...] = ()) -> None:
+        """A message to the model whatever it begins with; it waits until one can answer."""
+        session = self.session
+        if session is not None and not session.setup_due:
+            told = tuple(TextContent(text) for text in self._told)
+            self._told.clear()
+            session.submit(text, (*told, *attached))
+            return
+        self._asked.append(Message(text, attached))
+        self._show_waiting()
+        if session is not None:
+            self._host.spawn(self._set_up(session))
+
+    def run_line(self, line: str) -> None:
+        """Run a slash command and show what it says."""
+        if self.session is None:
+            self.send(line)
+        else:
+            self._host.spawn(self._command(self.session, line))
+
+    def give(self, asked: Secret, text: str) -> None:
+        """Hand over what was typed into a masked field; only what is said about it is shown."""
+        self._host.spawn(self._give(asked, text))
+
+    def answer(self, ask: int, answer: Answer) -> None:
+        if self.session is not None:
+            self.session.answer(ask, answer)
+
+    def stop(self) -> bool:
+        """Stop the own command, else the turn; False when nothing ran."""
+        if self._shell.stop():
+            return True
+        return self.session.interrupt() if self.session is not None else False
+
+    async def close(self) -> None:
+        """The program ends: an own command ends with it."""
+        await self._shell.close()
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        self._host.spawn(work)
+
+    def to_background(self) -> bool:
+        """Let the running commands go on in the background; False when there were none."""
+        return self.session is not None and bool(self.session.to_background())
+
+    def recall(self) -> Sequence[Message]:
+        """Take back what was not taken up yet."""
+        if self.session is None or self._asked:
+            waiting = [*self._asked, *self._early]
+            self._asked, self._early = [], []
+            self._show_waiting()
+            return waiting
+        taken = [_message(content) for content in self.session.take_back()]
+        for _, told in reversed(taken):
+            self._told[:0] = told
+        return [message for message, _ in taken]
+
+    def cycle_mode(self) -> None:
+        if self.session is None:
+            self._turns += 1
+        else:
+            self.session.cycle_mode()
+
+    def leave(self) -> None:
+        self._host.spawn(self._host.leave())
+
+    def say(self, title: str, blocks: Sequence[Block]) -> None:
+        """Show the answer of a command below it."""
+        number = self._host.add(Said(0, title))
+        self._host.add(Shown(0, "", tuple(blocks) or (Text("Nothing to show.", "dim"),)))
+        self._host.reveal(number)
+
+    def note(self, text: str, tone: Tone = "normal") -> None:
+        self._host.add(Note(0, text, tone))
+
+    async def _command(self, session: Session, line: str, shown: str = "") -> None:
+        outcome = await session.run_command(line, switches=self._host.switches, panels=True)
+        await self._show(shown or line, outcome)
+        if self.session is session:
+            self._submit_asked(session)
+
+    def _submit_asked(self, session: Session) -> None:
+        """Send what waits for somebody who can answer, once there is."""
+        if self._asked and not session.setup_due:
+            asked, self._asked = self._asked, []
+            self._show_waiting()
+            for message in asked:
+                self.ask(*message)
+
+    def _show_waiting(self) -> None:
+        self._host.show_queue([message.text for message in (*self._asked, *self._early)])
+
+    async def _give(self, asked: Secret, text: str) -> None:
+        said = await asked.take(text)
+        self.say(asked.title, said.blocks)
+        if isinstance(said, Taken) and said.again:
+            self._host.open_panel(asked)
+        elif isinstance(said, Taken) and said.then:
+            self.run_line(said.then)
+        elif self.session is not None:
+            self._submit_asked(self.session)
+
+    async def _set_up(self, session: Session) -> None:
+        """Nothing could answer: offer what there is, once nothing else is asked."""
+        await session.opened()
+        if self.session is session and session.setup_due:
+            self.run_line("/setup")
+
+    @property
+    def answering(self) -> str:
+        """The model and where it comes from; what to do where there is none."""
+        if self.session is None:
+            return ""
+        return NO_MODEL if self.session.setup_due else self.session.answering
+
+    async def _show(self, line: str, outcome: Outcome) -> None:
+        match outcome:
+            case Say(blocks=blocks):
+                if blocks:
+                    self.say(line, blocks)
+            case Panel(fallback=fallback):
+                if not self._host.open_panel(outcome):
+                    self.say(line, fallback.blocks)
+            case Quit():
+                await self._host.leave()
+            case Switch():
+                self._host.switch(outcome)
+            case Change() | Submit():
+                pass
+            case _:
+                assert_never(outcome)
+
+    async def _own(self, command: str) -> None:
+        if self._shell.running:
+            self.note("Another command of yours still runs. Esc stops it.", "warning")
+            return
+        item = ToolRun(0, "", "shell", "You ran", command)
+        item = replace(item, id=self._host.add(item))
+        try:
+            ran = await self._shell.run(command, self._host.folder())
+        except OSError as error:
+            self._host.patch(replace(item, state="failed", text=f"Could not be started: {error}"))
+            return
+        self._told.append(ran.for_model())
+        done = replace(
+            item,
+            state="failed" if ran.exit else "ok",
+            summary=f"exit {ran.exit}" if ran.exit else "done",
+            ms=ran.ms,
+            view=(Command(command), Output(ran.shown(), ran.exit or None, ran.hidden)),
+        )
+        self._host.patch(done)
+
+
+def _message(content: Sequence[Content]) -> tuple[Message, list[str]]:
+    """A message taken back, apart from what own commands had printed before it."""
+    text = content[0].text if content and isinstance(content[0], TextContent) else ""
+    told = [part.text for part in content[1:] if isinstance(part, TextContent)]
+    attached = tuple(part for part in content if not isinstance(part, TextContent))
+    return Message(text, attached), told
+
+
+def remembered(text: str) -> str:
+    """The line that `#line` adds to memory; empty for a message, be it Markdown or about `#12`."""
+    line = text.strip()
+    if not line.startswith("#") or "\n" in line or line[1:2].isdigit() or line[1:2] == "#":
+        return ""
+    return line[1:].strip()

@@ -1,0 +1,80 @@
+"""One line above the prompt that says what runs and for how long; blank when nothing does.
+
+Its row is always there, so nothing jumps, and the moving cell is the only one repainted per frame.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+
+from textual.timer import Timer
+
+from gatewright.tui import cells
+from gatewright.tui.line import BLANK, Line, Span, clip, line
+from gatewright.tui.rows import Rows
+from gatewright.tui.sanitize import one_line
+from gatewright.tui.state import View
+from gatewright.tui.style.look import Look
+
+FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+RATE = 8
+AROUND = 16  # cells of the mark and of what stops it
+
+
+class Spinner(Rows):
+    """Runs its timer only while something is going on."""
+
+    def __init__(
+        self, look: Look, *, clock: Callable[[], float] = time.time, id: str | None = None
+    ) -> None:
+        super().__init__(look, id=id)
+        self._clock = clock
+        self._view = View()
+        self._timer: Timer | None = None
+        self.still = False  # reduced motion
+
+    def show(self, view: View) -> None:
+        """Idle, at work, waiting for the person, or until a request is tried again."""
+        before, self._view = self._view, view
+        if _facts(before) == _facts(view):
+            return
+        moving = view.busy and not view.asks
+        if moving and self._timer is None:
+            self._timer = self.set_interval(1.0 if self.still else 1 / RATE, self.refresh_rows)
+        elif not moving and self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+        self.refresh_rows()
+
+    def rows(self, width: int) -> list[Line]:
+        return rows_of(self._view, self._clock(), width, still=self.still)
+
+
+def rows_of(view: View, now: float, width: int, *, still: bool) -> list[Line]:
+    """What runs and since when that does, not the turn; how long a wait for another try takes."""
+    if view.asks:
+        return []
+    if not view.busy:
+        return [BLANK]
+    since = view.doing_since if view.doing else 0.0
+    passed = max(0.0, now - (since or view.busy_since))
+    mark = "●" if still else FRAMES[int(passed * RATE) % len(FRAMES)]
+    left = math.ceil(view.until - now) if view.until else 0
+    tail = f"  {int(passed)} s" if passed >= 1 else ""
+    if left > 0:
+        tail = f"  again in {left} s" + (f" ({view.tries})" if view.tries else "")
+    doing = one_line(view.doing) or "Working"
+    room = max(8, width - cells.width(tail) - AROUND)
+    row = line(
+        Span(f"{mark} ", "accent"),
+        Span(cells.fit(doing, room), "dim"),
+        Span(tail, "faint"),
+        Span("  esc to stop", "faint"),
+    )
+    return [clip(row, width)]
+
+
+def _facts(view: View) -> tuple[object, ...]:
+    return (view.busy_since, view.doing, view.doing_since, bool(view.asks), view.until, view.tries)

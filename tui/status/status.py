@@ -1,0 +1,170 @@
+"""The last line of the screen: mode always, then model and place; what it costs on the right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from gatewright.tui import cells
+from gatewright.tui.line import Line, Span, clip
+from gatewright.tui.rows import Rows
+from gatewright.tui.sanitize import one_line
+from gatewright.tui.state import View
+from gatewright.tui.style.look import Look
+from gatewright.tui.terminal.sgr import lines
+from gatewright.tui.transcript.draw import count, money
+
+GAP = "   "
+PART = 32  # cells of a name; the end of a longer one stays readable
+OWN_ROWS = 3  # of the person's own command
+ROOMY = 16  # rows of a screen that has room for more than one of them
+MAX_PADDING = 20
+GIVES_WAY = ("tokens", "cost", "tasks", "context", "sandbox")  # where there is no room, in turn
+STAYS = ("tasks", "sandbox")  # beside a line of the person's own
+FULL = 80  # per cent of the window from which the number warns
+
+
+def left_parts(view: View, branch: str) -> list[Span]:
+    mode = view.mode or "starting"
+    parts = [Span(one_line(mode), f"mode.{mode}".replace(":", "") if view.mode else "faint")]
+    if view.model:
+        parts.append(Span(cells.fit_middle(one_line(view.model), PART), "dim"))
+    parts += _place(view)
+    if branch:
+        parts.append(Span(cells.fit_middle(one_line(branch), PART), "faint"))
+    return parts
+
+
+def _place(view: View) -> list[Span]:
+    """Where commands run, once that is not the directory the person knows about."""
+    if not view.moved:
+        return []
+    return [Span(cells.fit_middle(f"in {one_line(view.moved)}", PART), "warning")]
+
+
+def right_parts(view: View) -> dict[str, Span]:
+    parts: dict[str, Span] = {}
+    if view.tasks:
+        parts["tasks"] = Span(f"{len(view.tasks)} in background", "dim")
+    tokens = view.usage.context
+    if tokens:
+        parts["tokens"] = Span(f"{count(tokens)} tokens", "faint")
+    if view.cost:
+        parts["cost"] = Span(money(view.cost), "dim")
+    if view.window and view.context:
+        share = min(100, round(100 * view.context / view.window))
+        parts["context"] = Span(f"{share}% context", "warning" if share >= FULL else "dim")
+    if not view.confined:
+        parts["sandbox"] = Span("no sandbox", "warning")
+    return parts
+
+
+def status_row(view: View, width: int, *, branch: str = "", hint: str = "") -> Line:
+    """Left and right parts with the room between them; the right gives way first."""
+    left = _joined([*left_parts(view, branch), *([Span(hint, "faint")] if hint else [])])
+    right = right_parts(view)
+    for name in GIVES_WAY:
+        if _size(left) + _size(_joined(right.values())) + len(GAP) > width:
+            right.pop(name, None)
+    while len(left) > 1 and _size(left) > width:
+        left = left[:-2]
+    tail = _joined(right.values())
+    room = Span(" " * max(0, width - _size(left) - _size(tail)))
+    return Line((*left, room, *tail))
+
+
+def _joined(parts: Iterable[Span]) -> list[Span]:
+    joined: list[Span] = []
+    for part in parts:
+        joined += [Span(GAP), part] if joined else [part]
+    return joined
+
+
+def _size(spans: list[Span]) -> int:
+    return sum(cells.width(span.text) for span in spans)
+
+
+def own_row(view: View, width: int, own: Line, *, hint: str = "") -> Line:
+    """The mode, then the person's own line; what warns stays at the right end."""
+    left, right = _around(view, hint)
+    room = own_room(view, width, hint)
+    shown = clip(own, room)
+    blank = Span(" " * (room - shown.width + len(GAP))) if right else Span("")
+    return Line((*left, Span(GAP), *shown.spans, blank, *right))
+
+
+def own_room(view: View, width: int, hint: str = "") -> int:
+    """Cells for the person's own line."""
+    left, right = _around(view, hint)
+    return max(1, width - _size(left) - (_size(right) + len(GAP) if right else 0) - len(GAP))
+
+
+def _around(view: View, hint: str) -> tuple[list[Span], list[Span]]:
+    """What no command takes the place of."""
+    left = [left_parts(view, "")[0], *_place(view), *([Span(hint, "faint")] if hint else [])]
+    right = right_parts(view)
+    return _joined(left), _joined(right[name] for name in STAYS if name in right)
+
+
+class Status(Rows):
+    """Shows the view it was given last, or the lines of the person's own command."""
+
+    def __init__(self, look: Look, *, id: str | None = None) -> None:
+        super().__init__(look, id=id)
+        self.view = View()
+        self.branch = ""
+        self.hint = ""
+        self.editing = ""  # vim's mode, when it is not inserting
+        self.own: tuple[Line, ...] = ()
+        self.on_change: Callable[[], None] = _nothing  # what an own line shows may be another now
+
+    def show(self, view: View) -> None:
+        before, self.view = self.view, view
+        self.refresh_rows()
+        if _facts(before) != _facts(view):
+            self.on_change()
+
+    def show_own(self, output: str | None, padding: int = 0) -> None:
+        """The output of the person's own command; None for the built-in line."""
+        rows = () if output is None else lines(output, OWN_ROWS)
+        side = " " * min(padding, MAX_PADDING)
+        own = tuple(Line((Span(side), *row.spans, Span(side))) if side else row for row in rows)
+        if own != self.own:
+            self.own = own
+            self.refresh_rows()
+
+    def room(self) -> int:
+        """Cells for the first line of the person's own command."""
+        return own_room(self.view, max(8, self.size.width - 2 * self.SIDE), self.editing)
+
+    def turn(self, editing: str) -> None:
+        """Vim's normal mode began or ended."""
+        self.editing = editing
+        self.refresh_rows()
+        self.on_change()
+
+    def on_resize(self) -> None:
+        self.refresh_rows()
+        self.on_change()
+
+    def tell(self, hint: str) -> None:
+        """A short hint beside the mode; empty takes it away."""
+        self.hint = hint
+        self.refresh_rows()
+
+    def rows(self, width: int) -> list[Line]:
+        hint = "  ".join(filter(None, (self.editing, self.hint)))
+        if not self.own:
+            return [status_row(self.view, width, branch=self.branch, hint=hint)]
+        first = own_row(self.view, width, self.own[0], hint=hint)
+        more = self.own[1:] if self.screen.size.height >= ROOMY else ()
+        return [first, *(clip(row, width) for row in more)]
+
+
+def _facts(view: View) -> tuple[object, ...]:
+    """What a command would be told anew."""
+    used = (view.usage, view.cost, view.context, view.window)
+    return (view.mode, view.model, view.title, view.cwd, view.busy, *used)
+
+
+def _nothing() -> None:
+    """Nobody waits for changes."""
