@@ -24,6 +24,7 @@ class Program:
 
     home: Path
     project: Path
+    argv: tuple[str, ...] = (AGENT,)
 
     @classmethod
     def prepare(cls, folder: Path) -> Program:
@@ -56,7 +57,7 @@ class Program:
         within: float = 20.0,
     ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [AGENT, *arguments],
+            [*self.argv, *arguments],
             cwd=self.project,
             env=self.env(**env),
             input=input,
@@ -70,7 +71,7 @@ class Program:
     def start(self, *arguments: str, env: Mapping[str, str] = NO_ENV) -> subprocess.Popen[str]:
         """Start it and go on; standard input is empty."""
         return subprocess.Popen(
-            [AGENT, *arguments],
+            [*self.argv, *arguments],
             cwd=self.project,
             env=self.env(**env),
             stdin=subprocess.DEVNULL,
@@ -85,7 +86,7 @@ class Program:
         self, *arguments: str, env: Mapping[str, str] = NO_ENV, rows: int = 30, columns: int = 100
     ) -> Terminal:
         return Terminal(
-            [AGENT, *arguments],
+            [*self.argv, *arguments],
             cwd=self.project,
             env=self.env(**env),
             rows=rows,

@@ -68,8 +68,10 @@ class Trapped:
         for mark in self.marks.iterdir():
             mark.unlink()
 
-    def gitlink(self, *settings: tuple[str, str], folder: str = "sub") -> None:
+    def gitlink(self, *settings: tuple[str, str]) -> str:
         """A nested repository that the outer one tracks as a submodule nobody has declared."""
+        names = ("sub", *(f"sub{number}" for number in range(2, 10)))
+        folder = next(name for name in names if not (self.root / name).exists())
         (self.root / folder).mkdir()
         self.git("init", "-q", folder=folder)
         self.put(f"{folder}/b.txt", "one\n")
@@ -81,6 +83,7 @@ class Trapped:
             self.git("config", key, value, folder=folder)
         self.put(f"{folder}/.gitattributes", "* filter=e\n")
         self.put(f"{folder}/b.txt", "two\n")
+        return folder
 
 
 def _filtered(kind: str) -> Callable[[Trapped], None]:
@@ -96,7 +99,10 @@ def _setting(key: str, value: str = "") -> Callable[[Trapped], None]:
 
 
 def _link(key: str) -> Callable[[Trapped], None]:
-    return lambda at: at.gitlink((key, at.trap))
+    def plant(at: Trapped) -> None:
+        at.gitlink((key, at.trap))
+
+    return plant
 
 
 def _driver(kind: str) -> Callable[[Trapped], None]:
@@ -157,9 +163,9 @@ def _promised(at: Trapped) -> None:
 
 def _linked_elsewhere(at: Trapped) -> None:
     """The nested repository is a directory of the work tree, which a `.git` file names."""
-    at.gitlink(("filter.e.clean", at.trap))
-    (at.root / "sub" / ".git").rename(at.root / "data")
-    at.put("sub/.git", "gitdir: ../data\n")
+    folder = at.gitlink(("filter.e.clean", at.trap))
+    (at.root / folder / ".git").rename(at.root / "data")
+    at.put(f"{folder}/.git", "gitdir: ../data\n")
 
 
 def _renamed_tree(at: Trapped) -> None:
@@ -212,3 +218,14 @@ VECTORS: dict[str, Vector] = {
     "pack hook": Vector(_setting("uploadpack.packObjectsHook"), ()),
     "merge driver": Vector(_setting("merge.e.driver"), ()),
 }  # fmt: skip
+
+# These change what the whole repository is; all others can be in one.
+APART = ("missing object", "filter of another work tree")
+
+
+def plant_together(at: Trapped) -> None:
+    """Whatever can be in one repository; commits come before what would run during them."""
+    early = [name for name in VECTORS if "gitlink" in name] + ["signature"]
+    for name in (*early, *(name for name in VECTORS if name not in (*early, *APART))):
+        VECTORS[name].plant(at)
+    at.reset()
