@@ -18,15 +18,13 @@ from gatewright.permissions.decision import Named
 from gatewright.permissions.paths import inside
 from gatewright.permissions.sandbox import environment
 from gatewright.permissions.sandbox.asleep import Asleep, asleep
-from gatewright.permissions.sandbox.config import ENV_EXAMPLES, Config, firm_reads
+from gatewright.permissions.sandbox.config import Config
 from gatewright.permissions.sandbox.disk.aside import ASIDE, Aside
-from gatewright.permissions.sandbox.disk.globs import Glob, globs, resolved
-from gatewright.permissions.sandbox.disk.guarded import HOME
 from gatewright.permissions.sandbox.disk.keeper import PATIENCE, Keeper
 from gatewright.permissions.sandbox.disk.neighbours import Neighbours
 from gatewright.permissions.sandbox.disk.receipts import RECEIPTS, Receipt
 from gatewright.permissions.sandbox.disk.settle import own_places
-from gatewright.permissions.sandbox.disk.survey import Bounds, Sight, Surveyor
+from gatewright.permissions.sandbox.disk.survey import Bounds, Sight
 from gatewright.permissions.sandbox.janitor import Janitor
 from gatewright.permissions.sandbox.linux import (
     bwrap,
@@ -42,6 +40,7 @@ from gatewright.permissions.sandbox.places import absolute, programs
 from gatewright.permissions.sandbox.port import CLOSED, Offer, Opening
 from gatewright.permissions.sandbox.probe import Level
 from gatewright.permissions.sandbox.profile import SandboxProfile, Wishes, sandboxed
+from gatewright.permissions.sandbox.protected import surveyor
 from gatewright.permissions.sandbox.runs import Run, memory_file, status_pipe
 from gatewright.permissions.sandbox.violations import Violations
 from gatewright.tools.protocol import SpawnRequest
@@ -98,7 +97,7 @@ class Sandbox:
         self._stamped = ""
         self._home = os.path.realpath(config.home)
         self.roots = _real(config.roots)
-        self._surveyor = self._survey()
+        self._surveyor = surveyor(self.config, self.roots)
         self._keeper = self._keep()
 
     def _keep(self) -> Keeper:
@@ -112,36 +111,6 @@ class Sandbox:
         runs = [active.run.init() for active in self._active]
         return asleep(runs) if runs and self._neighbours.alone(self.roots) else None
 
-    def _survey(self) -> Surveyor:
-        config = self.config
-        base = os.path.realpath(config.cwd)
-
-        def read(texts: Iterable[str], *, grants: bool = False) -> tuple[Glob, ...]:
-            given = (
-                glob for each in texts for glob in globs(each, base, self._home, grants=grants)
-            )
-            within = self.roots if grants else ()
-            return tuple(each for glob in given for each in resolved(glob, within))
-
-        own = () if config.own_home is None else (os.path.realpath(config.own_home.path),)
-        kept = read(config.deny_write)
-        return Surveyor(
-            roots=self.roots,
-            home=self._home,
-            denies=read(config.deny_read),
-            allows=read(
-                (*(f"**/{name}" for name in ENV_EXAMPLES), *config.allow_read), grants=True
-            ),
-            deny_writes=(
-                *own,
-                *(f"{self._home}/{name}" for name in HOME),
-                *(glob.literal for glob in kept if glob.pattern is None),
-            ),
-            keeps=tuple(glob for glob in kept if glob.pattern is not None),
-            firm=read(firm_reads(config.deny_read)),
-            hidden=() if config.own_home is None else config.own_home.hidden(self.roots),
-        )
-
     def reach(self, roots: Iterable[Path]) -> None:
         """Other directories are worked in from the next run on.
 
@@ -152,7 +121,7 @@ class Sandbox:
         self.roots = _real(roots)
         self._keeper.receipt.clear()
         self._keeper.receipt.close()
-        self._surveyor = self._survey()
+        self._surveyor = surveyor(self.config, self.roots)
         self._keeper = self._keep()
         if self._active:
             self._begin(self._look())
