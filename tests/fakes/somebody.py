@@ -19,6 +19,7 @@ from tests.guards.sources import ROOT
 NOBODY = 65534
 UNUSED = ("test", "idlelib", "ensurepip", "site-packages", "tkinter", "turtledemo", "config-3*")
 VERSION = f"python{sys.version_info.major}.{sys.version_info.minor}"
+START = "import sys; from gatewright.agent.launch.main import main; sys.exit(main())"
 
 # Becomes that user for good and then the program, which inherits the terminal.
 BECOME = """
@@ -52,7 +53,7 @@ class Somebody:
             f"""#!/bin/sh
 export LD_LIBRARY_PATH="{python.parents[1] / "lib"}" PYTHONHOME="{python.parents[1]}"
 export PYTHONPATH="{code}:{_packages(place / "packages")}" PYTHONDONTWRITEBYTECODE=1
-exec "{python}" -c 'import sys; from gatewright.agent.main import main; sys.exit(main())' "$@"
+exec "{python}" -c '{START}' "$@"
 """,
             encoding="utf-8",
         )
