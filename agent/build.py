@@ -106,9 +106,9 @@ async def open_session(
     tools = BuiltinTools.of(options.tools, alone=not interactive)
     writer = _writer(base)
     barrier = writer.barrier if writer is not None else _nothing_to_keep
-    live = _live(base, env, policy)
     planning, ledger = _planning(base, policy), ReadLedger()
     sandbox = _sandbox(base, policy)
+    live = _live(base, env, policy, sandbox)
     live.listen(lambda now: sandbox.reach((now.where.root, *now.where.added)))
     readable = readable_by(policy, lambda: live.around.where)
     briefing = Briefing(lambda: live.around, readable)
@@ -200,8 +200,11 @@ def _beside(
     )
 
 
-def _live(base: Base, env: Mapping[str, str], policy: Policy) -> LiveSettings:
-    live = LiveSettings(base.around, env, tell=lambda text: _warn(base.hub, text))
+def _live(
+    base: Base, env: Mapping[str, str], policy: Policy, sandbox: CommandSandbox
+) -> LiveSettings:
+    warn = partial(_warn, base.hub)
+    live = LiveSettings(base.around, env, tell=warn, settled=sandbox.settled)
 
     def follow(now: Surroundings) -> None:
         before, known = policy.current(), policy.problems

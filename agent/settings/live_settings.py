@@ -2,6 +2,7 @@
 
 A file that breaks, is emptied or is gone keeps its last valid denies, asks, limits and guards and
 loses all else: neither an edit in progress nor whoever removes it may permit more than before.
+A file that a confined command may be writing stays what it was until that is over.
 """
 
 from __future__ import annotations
@@ -27,11 +28,17 @@ class LiveSettings:
     """Listeners are called with the new surroundings, and `tell` with what is wrong in them."""
 
     def __init__(
-        self, around: Surroundings, env: Mapping[str, str], *, tell: Callable[[str], None]
+        self,
+        around: Surroundings,
+        env: Mapping[str, str],
+        *,
+        tell: Callable[[str], None],
+        settled: Callable[[Path], bool] = lambda _: True,
     ) -> None:
         self.around = around
         self._env = env
         self._tell = tell
+        self._settled = settled
         self._stamps = _stamps(around.loaded.files)
         self._listeners: list[Callable[[Surroundings], None]] = []
 
@@ -41,7 +48,7 @@ class LiveSettings:
     def refresh(self) -> None:
         """Take up what changed on disk. Costs one stat a file where nothing did."""
         stamps = _stamps(self.around.loaded.files)
-        if stamps != self._stamps:
+        if stamps != self._stamps or any(map(self._settled, self.around.loaded.held)):
             self._stamps = stamps
             self._replace(self.around.options)
 
@@ -55,7 +62,13 @@ class LiveSettings:
 
     def _replace(self, options: LaunchOptions) -> None:
         old = self.around
-        new = survey(options, self._env, interactive=old.interactive, before=old.loaded)
+        new = survey(
+            options,
+            self._env,
+            interactive=old.interactive,
+            before=old.loaded,
+            settled=self._settled,
+        )
         new = msgspec.structs.replace(new, wrap=old.wrap)
         loaded = keep_restrictions(old.loaded, new.loaded)
         self.around = msgspec.structs.replace(new, loaded=loaded)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import msgspec
@@ -59,13 +59,16 @@ def survey(
     *,
     interactive: bool,
     before: Loaded | None = None,
+    settled: Callable[[Path], bool] = lambda _: True,
 ) -> Surroundings:
-    """`before` is what was loaded last: of a file that broke, what it forbade still counts."""
+    """`before` is what was loaded last: of a file that broke, what it forbade still counts, and
+    all of one that is not `settled`.
+    """
     cwd = Path(os.path.realpath(options.cwd or "."))
     found = places(cwd, env)
     trusted = options.trust or TrustStore(found, env).trusts(found.root)
     valid = None if before is None else before.valid
-    loaded = load(found, options, env=env, trusted=trusted, before=valid)
+    loaded = load(found, options, env=env, trusted=trusted, before=valid, settled=settled)
     home = user_home(env)
     added = loaded.settings.permissions.additional_directories
     where = Where(

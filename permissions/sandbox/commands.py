@@ -216,6 +216,13 @@ class CommandSandbox:
 
     # --- the rest ---
 
+    def settled(self, path: Path) -> bool:
+        """Whether no command in the sandbox can have written this since we last looked after them.
+
+        Whatever is read as an order to us asks here first: settings, and all that names programs.
+        """
+        return self._box is None or self._box.settled(str(path))
+
     def reach(self, roots: tuple[Path, ...]) -> None:
         """From the next command on these directories are what may be worked in."""
         if roots != self.base.roots:

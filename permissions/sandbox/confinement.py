@@ -89,6 +89,7 @@ class Sandbox:
         self._bridge = bridge
         self._neighbours = Neighbours()
         self._active: list[Active] = []
+        self._writable: set[str] = set()  # by the runs since the last quiet moment
         self._filter = b""
         self._nursery: cgroup_thread.Nursery | None = None
         self._counts = True  # until we know better
@@ -195,6 +196,7 @@ class Sandbox:
             for path in sorted({*opening.reads, *opening.writes} - reads - writes)
         )
         run = self._prepare(profile)
+        self._writable.update(profile.writable)
         self._neighbours.join(self.roots)
         words = " ".join(request.argv)[-500:]
         active = Active(run, words, self.roots, told, already, writes)
@@ -313,6 +315,8 @@ class Sandbox:
         self.janitor.forget(active.run.group)
         if not self._active:
             self._keeper.end()
+            if not self._keeper.owed:
+                self._writable.clear()
             if self._watching is not None:
                 self._watching.cancel()
                 self._watching = None
@@ -332,6 +336,21 @@ class Sandbox:
     def waiting(self) -> bool:
         """Whether commands go on that may have made something."""
         return bool(self._active)
+
+    def settled(self, path: str) -> bool:
+        """Whether no run can have made this, or changed it, without its having been looked after.
+
+        While runs go on that is so outside of what they write, and for protected names that were
+        there before the first: those are covered in every run.
+        """
+        if self._keeper.base is None:
+            return True
+        covers = self._level == "bwrap"
+        return all(
+            not any(inside(each, place) for place in (*self.roots, *self._writable))
+            or (covers and self._keeper.covers(each))
+            for each in (path, os.path.realpath(path))
+        )
 
     def check(self, seconds: float = PATIENCE) -> None:
         """Look after the commands that go on; their callers are told."""

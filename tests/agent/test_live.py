@@ -342,3 +342,35 @@ async def test_an_old_mode_name_counts_and_is_told(tmp_path: Path) -> None:
         await seen.until(Noticed, where=lambda event: "deprecated" in event.text)
         assert session.mode == "acceptEdits"
         await session.close()
+
+
+def test_a_file_that_a_command_may_be_writing_stays_what_it_was(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    quiet = [False]
+    around = survey(desk.options, desk.env, interactive=True)
+    live = LiveSettings(around, desk.env, tell=desk.said.append, settled=lambda _: quiet[0])
+    desk.write({"statusLine": {"type": "command", "command": "evil"}, "model": "evil"})
+    (desk.project / ".claude").mkdir()
+    (desk.project / ".claude" / "settings.json").write_text(json.dumps(RULES), encoding="utf-8")
+    live.refresh()
+    assert live.around.settings.status_line.command == ""
+    assert live.around.loaded.rules.get(Source.PROJECT, RuleTexts()) == RuleTexts()
+    assert any("once that has ended" in text for text in desk.said)
+    quiet[0] = True
+    live.refresh()  # it was looked after, and is still there: it is the person's
+    assert live.around.settings.model == "demo"
+    assert live.around.settings.status_line.command == "evil"
+    assert live.around.loaded.held == ()
+
+
+def test_what_counted_before_counts_on_while_a_command_may_be_writing(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    desk.write(RULES)
+    around = survey(desk.options, desk.env, interactive=True)
+    live = LiveSettings(around, desk.env, tell=desk.said.append, settled=lambda _: False)
+    for text in ("{}", '{"permissions": {"allow": ["Bash"]}}', "", "broken"):
+        desk.write(text)
+        live.refresh()
+        assert live.around.loaded.rules[Source.PROJECT] == RuleTexts(
+            ("Bash(make)",), ("Read(x)",), ("Bash(rm:*)",)
+        )

@@ -7,7 +7,7 @@ other layers count.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -27,6 +27,7 @@ from gatewright.tools.system.regular import NotRegular, TooLarge
 
 MODEL_ENV = "GATEWRIGHT_MODEL"  # as --model, where that is not given
 NO_OPTIONS = LaunchOptions()
+HELD = "changed while a command runs in the sandbox: it counts once that has ended"
 GONE = "is gone: what it forbade still counts in this session; put it back, or write {} there"
 
 
@@ -70,6 +71,7 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
     offered: tuple[Path, ...] = ()  # those of its files that say more, which is only offered
     directories: Mapping[Source, tuple[str, ...]] = {}  # added ones, as written
     valid: Mapping[Path, dict[str, Any]] = {}  # what each file said when it last could be read
+    held: tuple[Path, ...] = ()  # files not looked at, which a command may be writing
 
     @property
     def named_rules(self) -> Mapping[str, RuleTexts]:
@@ -89,6 +91,10 @@ class _Layer(msgspec.Struct, frozen=True):
     kind: Literal["", "legacy", "claude"] = ""
 
 
+def _always(_: Path) -> bool:
+    return True
+
+
 class _Reading(msgspec.Struct, frozen=True):
     """What is read, and what is found on the way; `before` is how files were that worked."""
 
@@ -96,10 +102,16 @@ class _Reading(msgspec.Struct, frozen=True):
     options: LaunchOptions
     env: Mapping[str, str]
     before: Mapping[Path, dict[str, Any]]
+    settled: Callable[[Path], bool]
     problems: list[Problem] = []
     files: list[Path] = []
+    held: list[Path] = []
     broken: dict[Path, Source] = {}
     offered: list[Path] = []
+
+    def fresh(self, path: Path | None) -> bool:
+        """Whether what there is of the file was read just now."""
+        return path not in self.broken and path not in self.held
 
     def complain(self, source: Source, path: Path, message: str, line: int = 0) -> list[_Layer]:
         """The file cannot be read as a whole; nothing of it is taken."""
@@ -116,15 +128,19 @@ def load(
     env: Mapping[str, str],
     trusted: bool = False,
     before: Mapping[Path, dict[str, Any]] | None = None,
+    settled: Callable[[Path], bool] = _always,
 ) -> Loaded:
-    """Of a file that cannot be read, all that it forbade `before` still counts."""
-    reading = _Reading(places, options, env, before or {})
+    """Of a file that cannot be read, all that it forbade `before` still counts.
+
+    One that is not `settled`, as a command may be writing it, stays what it was before.
+    """
+    reading = _Reading(places, options, env, before or {}, settled)
     checked: list[tuple[Source, dict[str, Any]]] = []
     kinds: dict[str, list[tuple[Source, dict[str, Any]]]] = {"": [], "legacy": [], "claude": []}
     valid: dict[Path, dict[str, Any]] = {}
     layers = _layers(reading)
     for layer in layers:
-        if layer.path in reading.broken:
+        if layer.path is not None and not reading.fresh(layer.path):
             values = layer.raw
         else:
             result = coerce(layer.raw, Settings, layer.source, trusted=trusted)
@@ -147,6 +163,7 @@ def load(
         offered=tuple(reading.offered),
         directories=_directories(checked),
         valid=valid,
+        held=tuple(reading.held),
     )
 
 
@@ -175,7 +192,7 @@ def _claude_layers(reading: _Reading, source: Source) -> list[_Layer]:
     for file in claude_rules.files(reading.places, reading.env, cwd, source):
         for layer in _file_layer(reading, source, file.path):
             raw = layer.raw
-            if file.path not in reading.broken:
+            if reading.fresh(file.path):
                 if claude_rules.says_more(raw):
                     reading.offered.append(file.path)
                 raw = claude_rules.translated(raw, file)
@@ -196,7 +213,7 @@ def _legacy_layer(reading: _Reading, source: Source, settings: Path) -> list[_La
     layers: list[_Layer] = []
     for layer in _file_layer(reading, source, path):
         raw = layer.raw
-        if path not in reading.broken:
+        if reading.fresh(path):
             raw = legacy.translated(raw, complain)
         layers.append(_Layer(source, layer.where, raw, path=path, kind="legacy"))
     return layers
@@ -229,6 +246,12 @@ def _flag_layer(reading: _Reading) -> list[_Layer]:
 def _file_layer(reading: _Reading, source: Source, path: Path) -> list[_Layer]:
     reading.files.append(path)
     before = reading.before.get(path)
+    if not reading.settled(path):
+        reading.held.append(path)
+        if os.path.lexists(path):
+            problem = Problem(source=source, where=str(path), key="", message=HELD, level="warning")
+            reading.problems.append(problem)
+        return [_Layer(source, str(path), before, path=path)] if before else []
     try:
         data = read_settled(path, known=before is not None)
     except NotRegular:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from gatewright.permissions.paths import inside
 from gatewright.permissions.sandbox.asleep import Asleep
 from gatewright.permissions.sandbox.disk.aside import ASIDE, Aside, Batch
 from gatewright.permissions.sandbox.disk.receipts import Receipt
@@ -102,6 +103,13 @@ class Keeper:
         for path in found.found:
             directory = os.path.isdir(path) and not os.path.islink(path)
             self._approved.update(files(path) if directory else (path,))
+
+    def covers(self, path: str) -> bool:
+        """Whether this lies under a protected name that every run has found there."""
+        if self.base is None:
+            return False
+        known = self.base.guarded - self.base.links.keys()
+        return path not in self._opened and any(inside(path, each) for each in known)
 
     def check(self, seconds: float = PATIENCE, *, until: int = 0) -> list[str]:
         """Put aside what came about since `base`; what there is to tell of it."""

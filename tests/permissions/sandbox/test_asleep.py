@@ -26,7 +26,7 @@ def going_on(folder: Path, command: str) -> Generator[tuple[Sandbox, Path, list[
     """A command in the background of a project; it has begun."""
     project = folder / "project"
     for each in (project, folder / "home"):
-        each.mkdir()
+        each.mkdir(exist_ok=True)
     config = Config(cwd=project, home=folder / "home", roots=(project,), state=folder / "state")
     box = Sandbox(config, machine())
     told: list[str] = []
@@ -99,3 +99,18 @@ def test_what_runs_or_cannot_be_seen_is_not_asleep() -> None:
     assert asleep([os.getpid()]) is None
     assert asleep([0]) is None
     assert asleep([]) is None
+
+
+@confined
+def test_what_a_run_may_be_writing_is_no_order_of_ours(tmp_path: Path) -> None:
+    """Only what was there before it, and is covered in it, can be read as settings meanwhile."""
+    (tmp_path / "project" / ".claude").mkdir(parents=True)
+    with going_on(tmp_path, "exec sleep 60") as (box, project, _):
+        (project / ".gatewright").mkdir()
+        assert not box.settled(str(project / ".gatewright" / "settings.json"))
+        assert not box.settled(str(project / "AGENTS.md"))
+        assert box.settled(str(project / ".claude" / "settings.json"))
+        assert box.settled(str(tmp_path / "home" / ".gatewright" / "settings.json"))
+        (tmp_path / "home" / "link").symlink_to(project / ".gatewright")
+        assert not box.settled(str(tmp_path / "home" / "link" / "settings.json"))
+    assert box.settled(str(project / ".gatewright" / "settings.json"))
