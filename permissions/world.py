@@ -114,11 +114,14 @@ class DiskResolver:
         return self.kept[path]
 
 
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+
+
 def _children(directory: str, part: str) -> list[str]:
     base = directory.rstrip("/")
     if not any(char in part for char in "*?["):
-        path = f"{base}/{part}"
-        return [path] if os.path.lexists(path) else []
+        names = dict.fromkeys((part, _ESCAPED.sub(r"\1", part)))  # as it stands, or of a pattern
+        return [path for name in names if os.path.lexists(path := f"{base}/{name}")]
     with contextlib.suppress(OSError):
         names = os.listdir(directory)  # noqa: PTH208  strings are wanted
         return [f"{base}/{name}" for name in names if components_meet(name, part)]

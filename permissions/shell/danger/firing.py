@@ -7,7 +7,7 @@ from itertools import chain
 
 from gatewright.permissions.context import Context
 from gatewright.permissions.rulebook.rules import Bare, PathForm, Rule
-from gatewright.permissions.shell.files.excludes import left_out, searches
+from gatewright.permissions.shell.files.excludes import left_out
 from gatewright.permissions.shell.files.loose_table import TEXT
 from gatewright.permissions.shell.files.operand import Operand
 from gatewright.permissions.shell.files.operand_table import OPERANDS
@@ -109,6 +109,8 @@ class Firing:
     def _swept(self, rules: tuple[Rule, ...], parts: Sequence[Part]) -> Iterator[Rule]:
         if not rules:
             return iter(())
+        if any(self._reach.touched(part).opaque for part in parts):
+            return iter([rule for rule in rules if rule.source != "builtin"])
         sweeps = [
             one
             for part in parts
@@ -117,14 +119,14 @@ class Firing:
         return fired_by_sweeps(rules, sweeps, self._patterns, self._reach.paths)
 
     def _shown(self, part: Part) -> Iterator[Rule]:
-        """Read rules about files that are printed and no word names.
+        """Read rules about files that are printed, copied or packed and no word names.
 
         A rule for any depth would be about every tree there is. Its files are left out of what is
         printed; where they cannot be, what the person set asks.
         """
         shown = self._reach.touched(part).shown
         walked: tuple[Operand, ...] = ()
-        if searches(part):
+        if part.program not in ("find", "gfind"):  # what those hand on is told by its name
             walked = tuple(one for one in self._reach.touched(part).reads if one.walks)
         if shown and part.program == "git" and self._names_a_file(part):
             shown = ()

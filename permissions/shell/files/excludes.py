@@ -15,12 +15,13 @@ from gatewright.permissions.paths import components_meet
 from gatewright.permissions.rulebook.braces import expanded
 from gatewright.permissions.rulebook.rules import PathForm, Rule
 from gatewright.permissions.shell.files.git_files import excludable
+from gatewright.permissions.shell.files.grep_walks import GREP, is_long, walks
 from gatewright.permissions.shell.line import Line, Part
+from gatewright.permissions.shell.parse.options import Grammar, parse_arguments
 from gatewright.permissions.shell.rules.coverage import PEELED, peel
 
-_GREPS = frozenset({"grep", "egrep", "fgrep"})
-_SEARCHES = frozenset({"rg", "ag", "ack", "zgrep", "ggrep"})
-_WALKS = frozenset({"-r", "-R", "--recursive", "--dereference-recursive"})
+_GREPS = frozenset({"grep", "egrep", "fgrep"})  # those that take exclusions for sure
+_RG = Grammar("ABCEegjMmtTrdf", ("regexp", "glob", "iglob", "file", "type", "type-not", "replace"))
 
 
 def names_left_out(rules: Iterable[Rule]) -> tuple[tuple[str, bool], ...]:
@@ -61,17 +62,22 @@ def with_excludes(line: Line, rules: Sequence[Rule]) -> str:
 
 
 def _place(part: Part) -> tuple[int, str] | None:
-    """Where in the line the exclusions go, and for which program."""
+    """Where in the line the exclusions go, and for which program: behind all other options.
+
+    Of two that contradict each other the last one counts, so nothing of the command's own may
+    stand behind them.
+    """
     found = _search_at(part)
-    if found is None or found[0] >= len(part.ends) or part.ends[found[0]] <= 0:
+    if found is None or len(part.ends) != len(part.argv):
         return None
-    return part.ends[found[0]], found[1]
-
-
-def searches(part: Part) -> bool:
-    """Whether it walks directories and shows lines of what it finds."""
-    program = part.program
-    return program in _SEARCHES or (program in _GREPS and _recursive(part))
+    begins, program = found
+    last = len(part.argv) - 1
+    if program != "git":
+        rest = part.argv[begins + 1 :]
+        grammar = _RG if program == "rg" else GREP
+        ended = [one.index for one in parse_arguments(rest, grammar) if one.kind == "end"]
+        last = begins + ended[0] if ended else last
+    return (part.ends[last], program) if part.ends[last] > 0 else None
 
 
 def left_out(rule: Rule, part: Part, line: Line) -> bool:
@@ -112,13 +118,16 @@ def _shown_anyway(name: str, program: str, part: Part) -> bool:
 
 
 def _included(program: str, part: Part) -> Iterator[str]:
-    option = "--iglob" if program == "rg" else "--include"
+    """The globs that take files in."""
     if program == "git":
         return
-    for index, text in enumerate(part.texts):
-        name, equals, value = text.partition("=")
-        if len(name) > 5 and option.startswith(name) and not value.startswith("!"):
-            yield value if equals else "".join(part.texts[index + 1 : index + 2])
+    for item in parse_arguments(part.argv[1:], _RG if program == "rg" else GREP):
+        if program == "rg":
+            taken = item.name == "--iglob" and not item.value.startswith("!")
+        else:
+            taken = is_long(item.name, "--include")
+        if taken:
+            yield item.value
 
 
 def _search_at(part: Part) -> tuple[int, str] | None:
@@ -131,7 +140,7 @@ def _search_at(part: Part) -> tuple[int, str] | None:
         if program == "git":
             inner_part = replace(part, argv=argv)
             return (len(part.argv) - 1, program) if excludable(inner_part) else None
-        if program == "rg" or (program in _GREPS and _recursive(part)):
+        if program == "rg" or (program in _GREPS and walks(argv)):
             return len(part.argv) - len(argv), program
         inner = peel(argv)
         if inner is None:
@@ -140,25 +149,22 @@ def _search_at(part: Part) -> tuple[int, str] | None:
     return None
 
 
-def _recursive(part: Part) -> bool:
-    for text in part.texts:
-        if text in _WALKS:
-            return True
-        if text.startswith("-") and not text.startswith("--") and set(text[1:]) & {"r", "R"}:
-            return True
-    return False
-
-
 def _options(program: str, names: Sequence[tuple[str, bool]]) -> str:
     if program == "rg":
         patterns = [f"!**/{name}/**" if directory else f"!**/{name}" for name, directory in names]
-        return "".join(f" --iglob={shlex.quote(pattern)}" for pattern in patterns)
+        return _told(f" --iglob={shlex.quote(pattern)}" for pattern in patterns)
     if program == "git":  # behind the last word, where git expects path specs
         specs = [f"**/{name}/**" if directory else f"**/{name}" for name, directory in names]
         magic = ":(top,exclude,icase,glob)"
         return "".join(f" {shlex.quote(magic + spec)}" for spec in specs)
-    return "".join(
+    return _told(
         f" --exclude{'-dir' if directory else ''}={shlex.quote(name)}"
         for name, directory in names
         if "/" not in name
     )
+
+
+def _told(options: Iterable[str]) -> str:
+    """The first one twice: an option before it that lacks its value would take one of them."""
+    found = tuple(options)
+    return "".join((*found[:1], *found))

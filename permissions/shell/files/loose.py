@@ -27,6 +27,7 @@ from gatewright.permissions.shell.files.operand import Operand, text_arg
 from gatewright.permissions.shell.files.operand_table import OPERANDS
 from gatewright.permissions.shell.files.operands import find_names, find_roots, touched
 from gatewright.permissions.shell.line import Bases, Part
+from gatewright.permissions.shell.parse.options import Grammar, parse_arguments
 from gatewright.permissions.shell.parse.words import Arg
 from gatewright.permissions.shell.wrappers import SHELLS, WRAPPERS
 
@@ -57,6 +58,8 @@ def loose_of(part: Part, opened: Opened, depth: int = 0) -> Loose:
         return _NONE
     if program in ("find", "gfind", "fd", "fdfind"):
         return _of_find(part, opened(part), depth)
+    if program == "xargs":
+        return _of_xargs(part, opened(part), depth)
     if program == "git":
         return _of_git(part)
     if program == "ln":
@@ -221,17 +224,37 @@ def _of_find(part: Part, inner: Sequence[Part], depth: int) -> Loose:
         for name in find_names(part)
     )
     found = Arg("{}", "{}", dynamic=True, patterns=patterns)
+    loose = _filled(inner, found, "{}", depth, adds=part.program in ("fd", "fdfind"))
+    if "-delete" not in part.texts:
+        return loose
+    return replace(loose, writes=(Operand(found, part.bases), *loose.writes))
+
+
+def _of_xargs(part: Part, inner: Sequence[Part], depth: int) -> Loose:
+    """What it runs gets its words from its input: they may be any file."""
+    anything = Arg("{}", "{}", dynamic=True, patterns=("/**",))
+    mark = "{}"
+    for item in parse_arguments(part.argv[1:], _XARGS):
+        if item.name in ("-I", "-i", "--replace") and item.value:
+            mark = item.value
+    given = replace(part, argv=part.argv[: len(part.argv) - _wrapped(part, inner)])
+    own = _both(_of_words(given.argv[1:], part.bases, bare=False))
+    loose = _filled(inner, anything, mark, depth, adds=True)
+    return Loose((*own.reads, *loose.reads), (*own.writes, *loose.writes))
+
+
+_XARGS = Grammar("adEILnPs", ("arg-file", "delimiter", "max-args", "replace"), first=True)
+
+
+def _filled(inner: Sequence[Part], found: Arg, mark: str, depth: int, *, adds: bool) -> Loose:
+    """What commands do to a file whose name they are given at `mark`, or else as a last word."""
     reads: list[Operand] = []
     writes: list[Operand] = []
-    if "-delete" in part.texts:
-        writes.append(Operand(found, part.bases))
     for one in inner if depth < MAX_DEPTH else ():
-        argv = tuple(replace(found, raw=arg.raw) if "{}" in arg.text else arg for arg in one.argv)
-        if one.argv == argv and part.program in ("fd", "fdfind"):
-            argv = (*argv, found)
-        if argv == one.argv:
+        argv = tuple(replace(found, raw=arg.raw) if mark in arg.text else arg for arg in one.argv)
+        if argv == one.argv and not adds:
             continue
-        filled = replace(one, argv=argv)
+        filled = replace(one, argv=argv if argv != one.argv else (*argv, found))
         of_one, more = touched(filled), loose_of(filled, lambda _: (), depth + 1)
         reads.extend((*of_one.reads, *more.reads))
         writes.extend((*of_one.writes, *of_one.maybe, *more.writes))

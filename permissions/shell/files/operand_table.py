@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from gatewright.permissions.shell.files.grep_walks import GREP_LONG
+
 Role: TypeAlias = Literal[
     "read", "write", "none", "skip1-read", "skip1-write", "copy", "move", "link", "zip"
 ]  # fmt: skip
@@ -43,13 +45,12 @@ def _reader(values: str = "", long: tuple[str, ...] = (), **more: tuple[str, ...
 _GREP = OperandRow(
     "skip1-read",
     "ABCemdDf",
-    ("regexp", "file", "after-context", "before-context", "context", "max-count", "label",
-     "include", "exclude", "exclude-dir", "exclude-from", "binary-files", "color", "colour"),
+    GREP_LONG,
     reads=("-f", "--file", "--exclude-from"),
     skips=("-e", "--regexp", "-f", "--file"),
-    walks=("-r", "-R", "--recursive", "--dereference-recursive"),
+    walks=("-r",),  # in all its spellings: `grep_walks`
     implicit=True,
-)  # fmt: skip
+)
 _SED = OperandRow(
     "skip1-read",
     "efl",
@@ -95,7 +96,7 @@ OPERANDS: Mapping[str, OperandRow] = {
     "dir": OperandRow("read", implicit=True),
     "vdir": OperandRow("read", implicit=True),
     "diff": OperandRow("read", "CUIFWxXS", ("label", "exclude", "exclude-from", "width"),
-                       reads=("--from-file", "--to-file", "-X"), walks=("-r", "--recursive")),
+                       reads=("--from-file", "--to-file", "-X"), walks=()),
     "sdiff": _reader(),
     "diff3": _reader(),
     "vimdiff": _reader(),

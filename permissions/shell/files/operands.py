@@ -9,6 +9,8 @@ from functools import lru_cache
 from itertools import pairwise
 
 from gatewright.permissions.shell.files.git_files import git_touched
+from gatewright.permissions.shell.files.grep_walks import GREPS
+from gatewright.permissions.shell.files.grep_walks import walks as grep_walks
 from gatewright.permissions.shell.files.operand import Operand, Touched, text_arg
 from gatewright.permissions.shell.files.operand_table import OPERANDS, OperandRow
 from gatewright.permissions.shell.line import Part
@@ -111,7 +113,10 @@ def _by_row(part: Part, row: OperandRow) -> Touched:
         elif item.name in row.reads:
             reads.append(Operand(value, bases))
     operands = [arg for arg in operands if arg.text != "-"]
-    walks = row.walks is not None and (not row.walks or bool(names & set(row.walks)))
+    if part.program in GREPS:
+        walks = grep_walks(part.argv)
+    else:
+        walks = row.walks is not None and (not row.walks or bool(names & set(row.walks)))
     if row.role.startswith("skip1") and operands and not names & set(row.skips):
         operands = operands[1:]
     if row.implicit and not operands and (row.walks is None or walks):

@@ -26,6 +26,10 @@ class World(Protocol):
         """A glob that only looks into directories inside."""
         ...
 
+    def directory(self, arg: Arg, bases: Bases) -> bool:
+        """Whether an operand may be a directory now."""
+        ...
+
     def enterable(self, arg: Arg, bases: Bases) -> bool:
         """A directory inside that a cd may go to."""
         ...
@@ -102,6 +106,8 @@ def _operands_allowed(
         return False
     if not operands and row.implicit:
         return world.readable(HERE, part.bases)
+    if row.files and any(world.directory(item.arg, part.bases) for item in operands):
+        return False
     return all(item.value == "-" or world.readable(item.arg, part.bases) for item in operands)
 
 

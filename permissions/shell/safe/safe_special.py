@@ -73,7 +73,10 @@ def sed_is_safe(part: Part, world: World) -> bool:
     )  # fmt: skip
 
 
-_JQ_BAD = re.compile(r"\benv\b|\$ENV|input_filename|\bimport\b|\binclude\b|\binput_line|\$__")
+# Between `$` and a name jq takes blanks and comments.
+_JQ_BAD = re.compile(
+    r"\$[\s#]|\$(?:ENV|__)|\benv\b|input_filename|\binput_line|\b(?:import|include|modulemeta)\b"
+)
 
 
 _JQ_FLAGS = frozenset(
@@ -146,16 +149,24 @@ def date_is_safe(part: Part, world: World) -> bool:
     return True
 
 
+_CONVERSION = re.compile(
+    r"%(?:%|[-+ #0']*(?:\d+|\*)?(?:\.(?:\d+|\*)?)?(?:hh?|ll?|[jztL])?[diouxXeEfFgGaAcsbqQ])"
+)
+_ESCAPED_PERCENT = re.compile(r"\\(?:0?45|x25|u0{0,2}25|U0{0,6}25)")  # zsh reads these first
+
+
 def printf_is_safe(part: Part, world: World) -> bool:
+    """A format of known conversions only: others assign variables or are read in two ways."""
     del world
     rest = part.argv[1:]
     if rest and rest[0].text == "--":
         rest = rest[1:]
     elif rest and rest[0].text.startswith("-"):
         return False
-    if not rest or rest[0].dynamic or leads_with_glob(rest[0]):
-        return False
-    return "%n" not in rest[0].text
+    if not rest or not rest[0].literal:
+        return False  # what a pattern expands to would be the format
+    text = rest[0].text
+    return "%" not in _CONVERSION.sub("", text) and not _ESCAPED_PERCENT.search(text)
 
 
 def environment_is_safe(part: Part, world: World) -> bool:

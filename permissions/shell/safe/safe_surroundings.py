@@ -36,6 +36,14 @@ class Surroundings:
     def _globs_readable(self, arg: Arg, bases: Bases) -> bool:
         return self.lists_inside(arg, bases) and not self._restricted(Operand(arg, bases))
 
+    def directory(self, arg: Arg, bases: Bases) -> bool:
+        for base in bases:
+            for text in arg.patterns or arg.readings:
+                given = lexical(absolute(text, base or "/", self._paths.place.home))
+                if self._paths.resolver.expand(f"{given}/.") != ():
+                    return True
+        return False
+
     def lists_inside(self, arg: Arg, bases: Bases) -> bool:
         if None in bases:
             return False

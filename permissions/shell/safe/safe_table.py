@@ -34,6 +34,7 @@ class SafeRow:
     digits: bool = False
     globs: Literal["any", "tail", "none"] = "any"
     implicit: bool = False  # without an operand it reads the current directory
+    files: bool = False  # it reads what lies in an operand that is a directory
     paths: tuple[str, ...] = ()
     yes: tuple[str, ...] = ()
     no: tuple[str, ...] = ()
@@ -42,19 +43,22 @@ class SafeRow:
 _SUM = SafeRow("btz", long="binary text tag zero", yes=("sha256sum a",), no=("md5sum -c a",))
 _GREP = SafeRow(
     "EFGPiwxvchHlLnoqrsaIUZybT",
-    "ABCemdD",
+    "ABCem",
     "extended-regexp fixed-strings basic-regexp perl-regexp ignore-case no-ignore-case word-regexp "
     "line-regexp invert-match count color=? colour=? files-with-matches files-without-match "
     "only-matching quiet silent no-messages byte-offset with-filename no-filename label= "
     "line-number initial-tab null after-context= before-context= context= text binary-files= "
     "exclude= exclude-dir= include= recursive line-buffered max-count= regexp= binary help version",
-    closed="f",
+    closed="fdD",
     operands="pattern",
     digits=True,
     implicit=True,
     yes=("grep -rn foo src", "grep -A3 -e x --include='*.py' -r .", "grep -5 x a"),
     no=(
         "grep -f a b",
+        "grep -d recurse x .",
+        "grep -drec x",
+        "grep --directories=recurse x .",
         "grep -fa b",
         "grep --file=a b",
         "grep -R x .",
@@ -179,7 +183,7 @@ SAFE: Mapping[str, SafeRow] = {
         "ignore-trailing-space ignore-space-change ignore-all-space ignore-blank-lines "
         "ignore-matching-lines= text strip-trailing-cr color=? minimal report-identical-files "
         "show-c-function expand-tabs initial-tab label= new-file exclude= no-dereference",
-        closed="XS", digits=True, yes=("diff -u a b", "diff -U5 a b"),
+        closed="XS", digits=True, files=True, yes=("diff -u a b", "diff -U5 a b"),
         no=("diff --to-file=a b", "diff --from-file a b", "diff -r a b", "diff -X a b c"),
     ),
     "cmp": SafeRow("bls", "in", "print-bytes verbose quiet silent bytes= ignore-initial="),
