@@ -31,6 +31,7 @@ from gatewright.permissions.shell.rules.matching import fires, restricted_texts,
 from gatewright.permissions.shell.rules.suggest import suggestions
 from gatewright.permissions.shell.safe.readonly import is_safe
 from gatewright.permissions.shell.safe.safe_surroundings import Surroundings
+from gatewright.permissions.shell.unknowable import unknowable
 from gatewright.permissions.shell.wrappers import literal_feeds, opened
 
 _DENYING = frozenset({"Bash", "Read", "Edit", "*"})
@@ -175,7 +176,7 @@ class ShellCall:
     def untrusted(self) -> Permit | None:
         """Only inside and unprotected; a project's own rules only in the sandbox, never git."""
         context = self._context
-        if not self.line.parsable or not self._stays_inside():
+        if not self.line.parsable or self._unknowable or not self._stays_inside():
             return None
         by_sandbox = context.sandbox and context.sandbox_allows and not self._unsandboxed
         if by_sandbox:
@@ -195,7 +196,7 @@ class ShellCall:
         if whole is not None:
             beaten = beats_asks and self._beaten_whole(whole.rank)
             return None if beaten else Permit(whole)
-        if not self.line.understood:
+        if not self.line.understood or self._unknowable:
             return None
         covers: list[Cover] = []
         for part in self.line.parts:
@@ -235,7 +236,7 @@ class ShellCall:
         )
 
     def skippable(self) -> bool:
-        return self.line.understood and self._stays_inside()
+        return self.line.understood and not self._unknowable and self._stays_inside()
 
     def _stays_inside(self) -> bool:
         """Every file it is known to touch is inside and unprotected, and nothing is unknown."""
@@ -273,9 +274,20 @@ class ShellCall:
     def _mode(self) -> str:
         return effective(self._context.mode, disable_bypass=self._context.disable_bypass)
 
+    @cached_property
+    def _unknowable(self) -> str:
+        """What rules about commands cannot be compared with, where the person has such rules."""
+        rules = self._context.rules
+        if not self._firing.speaks_of_commands(rules.deny, rules.ask):
+            return ""
+        return unknowable(self.line, self._opened, self._start)[:120]
+
     def always_asks(self) -> str:
         if self.line.parsable:
-            return ""
+            found = self._unknowable
+            return f"Your rules cannot be compared with what only the shell knows: {found}" * bool(
+                found
+            )
         if any(rule.tool in _DENYING for rule in self._context.rules.deny):
             return f"The line cannot be checked against your deny rules: {self.line.why}."
         if not self.line.complete:

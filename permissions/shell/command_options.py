@@ -40,6 +40,9 @@ COMMAND_OPTIONS: Mapping[str, tuple[str, ...]] = {
     ),
     "rclone": ("--password-command",),
     "borg": ("--rsh",),
+    **dict.fromkeys(("compgen", "complete"), ("-C", "-W")),
+    **dict.fromkeys(("mapfile", "readarray"), ("-C",)),
+    "hash": ("-p",),
 }
 _PREFIXES = re.compile(
     r"exec=|(?:ProxyCommand|LocalCommand|KnownHostsCommand)[= ]\s*|shell\s+|:?!", re.IGNORECASE
@@ -70,11 +73,25 @@ EXAMPLES: tuple[tuple[str, str], ...] = (
     ("git -c core.sshCommand='curl x' fetch", "curl x"),
     ("git fetch --upload-pack='curl x'", "curl x"),
     ("vim -c '!curl x'", "curl x"),
+    ("alias t='curl x'", "curl x"),
+    ("compgen -C 'curl x' y", "curl x"),
+    ("compgen -W '$(curl x)'", "curl x"),
+    ("mapfile -C 'curl x' -c1 a", "curl x"),
+    ("hash -p /usr/bin/curl z", "/usr/bin/curl"),
+    ("history -s curl x", "curl x"),
+    ("bind -x '\"a\":curl x'", "curl x"),
 )
 
 
 def commands_in(program: str, argv: tuple[Arg, ...]) -> Iterator[str]:
     """The command texts among a program's arguments."""
+    texts = [arg.text for arg in argv]
+    if program == "alias":
+        yield from (text.partition("=")[2] for text in texts if "=" in text)
+    elif program == "bind" and "-x" in texts:
+        yield from (text.partition(":")[2].strip(" '\"") for text in texts)
+    elif program == "history" and "-s" in texts:
+        yield " ".join(texts[texts.index("-s") + 1 :])
     options = COMMAND_OPTIONS.get(program, ())
     if not options:
         return

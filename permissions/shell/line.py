@@ -353,6 +353,24 @@ def sweep(text: str) -> Iterable[tuple[str, ...]]:
 
 
 _SWEPT = frozenset(
-    {"if", "then", "elif", "else", "while", "until", "do", "!", "time", "coproc", "in"}
+    {
+        "if",
+        "then",
+        "elif",
+        "else",
+        "while",
+        "until",
+        "do",
+        "!",
+        "time",
+        "coproc",
+        "in",
+        "command",
+        "builtin",
+        "exec",
+        "nohup",
+        "env",
+        "sudo",
+    }
 )
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*\+?=")

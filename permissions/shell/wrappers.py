@@ -47,12 +47,14 @@ WRAPPERS: Mapping[str, Wrapper] = {
     "nice": Wrapper("n", ("adjustment",)),
     "ionice": Wrapper("cnpPu", ("class", "classdata")),
     "chrt": Wrapper("TPD", operands=1),
+    **dict.fromkeys(("linux32", "linux64", "i386", "x86_64", "uname26"), Wrapper()),
+    "entr": Wrapper(joined=True),
+    "start-stop-daemon": Wrapper("pudNg"),
     "taskset": Wrapper(operands=1),
     "time": Wrapper("fo", ("format", "output")),
     "timeout": Wrapper("ks", ("kill-after", "signal"), operands=1),
     "stdbuf": Wrapper("ioe", ("input", "output", "error")),
     "setsid": Wrapper(),
-    "setarch": Wrapper(operands=1),
     "sudo": Wrapper(
         "ugpCThrtRDU",
         ("user", "group", "prompt", "close-from", "host", "role", "type", "chroot", "chdir"),
@@ -65,14 +67,30 @@ WRAPPERS: Mapping[str, Wrapper] = {
     "watch": Wrapper("nq", ("interval", "equexit"), joined=True),
     "busybox": Wrapper(),
     "toybox": Wrapper(),
-    "unshare": Wrapper("SGRw", ("setuid", "setgid", "root", "wd", "map-user", "map-group")),
-    "nsenter": Wrapper("tSGrw", ("target",)),
+    "unshare": Wrapper(
+        "SGRwl",
+        (
+            "setuid",
+            "setgid",
+            "root",
+            "wd",
+            "map-user",
+            "map-group",
+            "map-users",
+            "map-groups",
+            "propagation",
+            "setgroups",
+            "monotonic",
+            "boottime",
+        ),
+    ),
+    "nsenter": Wrapper("tSGNW", ("target", "setuid", "setgid", "wdns", "net-socket")),
     "chroot": Wrapper(long=("userspec", "groups"), operands=1),
     "flock": Wrapper("wEc", ("wait", "timeout", "command"), operands=1, text=("-c", "--command")),
     "script": Wrapper(
         "cTIOBEmo", ("command", "log-out", "log-in"), operands=99, text=("-c", "--command")
     ),
-    "parallel": Wrapper("jaNnLP", ("jobs", "arg-file", "max-args"), joined=True),
+    "parallel": Wrapper("jaNnLPIS", ("jobs", "arg-file", "max-args"), joined=True),
     "xargs": Wrapper(
         "adEIiLlnPs",
         ("arg-file", "delimiter", "max-args", "max-procs", "max-chars", "replace", "max-lines"),
@@ -89,7 +107,24 @@ WRAPPERS: Mapping[str, Wrapper] = {
     "dbus-run-session": Wrapper(),
     "xvfb-run": Wrapper("nesfpw"),
     "unbuffer": Wrapper(),
-    "setpriv": Wrapper(),
+    "setpriv": Wrapper(
+        long=(
+            "ruid",
+            "euid",
+            "rgid",
+            "egid",
+            "reuid",
+            "regid",
+            "groups",
+            "inh-caps",
+            "ambient-caps",
+            "bounding-set",
+            "securebits",
+            "pdeathsig",
+            "selinux-label",
+            "apparmor-profile",
+        ),
+    ),
     "caffeinate": Wrapper("tw"),
     "arch": Wrapper(),
     "rlwrap": Wrapper(),
@@ -111,6 +146,8 @@ _CONFINED = Grammar(
     "", ("cwd", "write", "deny-read", "deny-write", "allow-domain", "limit"), first=True
 )
 _SHELL = Grammar("oO", ("rcfile", "init-file"), first=True)
+_PLAIN = Grammar("", ("library-path", "preload", "argv0", "audit"), first=True)
+_LOADER = re.compile(r"ld-(?:linux|musl)|ld\.so|ld64?\.so")  # the program that starts programs
 _ASSIGN = re.compile(r"[A-Za-z_]\w*=")
 _FIND_RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 
@@ -129,6 +166,17 @@ EXAMPLES: tuple[tuple[str, str], ...] = (
     ("trap 'curl x' EXIT", "curl x"),
     ("script -qc 'curl x' /dev/null", "curl x"),
     ("su - root -c 'curl x'", "curl x"),
+    ("setarch -R curl x", "curl x"),
+    ("setarch x86_64 -R curl x", "curl x"),
+    ("linux64 curl x", "curl x"),
+    ("capsh --print -- -c 'curl x'", "curl x"),
+    ("unshare -r curl x", "curl x"),
+    ("nsenter -t 1 -m -r curl x", "curl x"),
+    ("setpriv --reuid 1 curl x", "curl x"),
+    ("ls | entr -s 'curl x'", "curl x"),
+    ("/lib64/ld-linux-x86-64.so.2 --library-path /l curl x", "curl x"),
+    ("start-stop-daemon -S -x curl -- x", "curl -- x"),
+    ("script -q /dev/null -c 'curl x'", "curl x"),
     ("git -c alias.z='!curl x' z", "curl x"),
     ("agent sandbox run --net --write /a --limit=cpu=1 -- curl x", "curl x"),
 )
@@ -159,14 +207,25 @@ def wrapped_by(part: Part, start: Start) -> Iterator[Part]:
         yield from _shell(part, start)
     elif program in _OPENERS:
         yield from _OPENERS[program](part, start)
+    elif _LOADER.match(program):
+        yield from _unwrap(part, program, Wrapper(), start)
     for text in commands_in(program, part.argv[1:]):
         yield from _text(part, text, start)
 
 
-def _source(part: Part, start: Start) -> Iterator[Part]:
-    for redirect in part.redirects:
+def _bodies(source: Part, shell: Part, start: Start) -> Iterator[Part]:
+    """Here-documents as the shell hands them on: where they expand, without what escapes."""
+    for redirect in source.redirects:
         if redirect.body is not None:
-            yield from _text(part, redirect.body, start)
+            body = redirect.body
+            yield from _text(shell, _ESCAPE.sub(r"\1", body) if redirect.expands else body, start)
+
+
+_ESCAPE = re.compile(r"\\([$`\\])")
+
+
+def _source(part: Part, start: Start) -> Iterator[Part]:
+    yield from _bodies(part, part, start)
 
 
 def _eval(part: Part, start: Start) -> Iterator[Part]:
@@ -200,7 +259,7 @@ def _text(part: Part, text: str, start: Start) -> Iterator[Part]:
 def _unwrap(part: Part, program: str, wrapper: Wrapper, start: Start) -> Iterator[Part]:
     operands = wrapper.operands
     rest = part.argv[1:]
-    for item in parse_arguments(rest, _GRAMMARS[program]):
+    for item in parse_arguments(rest, _GRAMMARS.get(program, _PLAIN)):
         if item.kind in ("flag", "value"):
             if item.name in wrapper.never:
                 return
@@ -269,9 +328,20 @@ def _shell(part: Part, start: Start) -> Iterator[Part]:
             elif item.value.startswith("+"):
                 continue
             break
-    for redirect in part.redirects:
-        if redirect.body is not None:
-            yield from _text(part, redirect.body, start)
+    yield from _bodies(part, part, start)
+
+
+def _setarch(part: Part, start: Start) -> Iterator[Part]:
+    """An architecture may stand before the command, or may not."""
+    yield from _unwrap(part, part.program, Wrapper(), start)
+    yield from _unwrap(part, part.program, Wrapper(operands=1), start)
+
+
+def _capsh(part: Part, start: Start) -> Iterator[Part]:
+    """Behind `--` come words for a shell."""
+    if "--" in part.texts:
+        rest = part.argv[part.texts.index("--") + 1 :]
+        yield from _shell(replace(part, argv=(part.argv[0], *rest)), start)
 
 
 def _find(part: Part, _: Start) -> Iterator[Part]:
@@ -326,6 +396,8 @@ _OPENERS: Mapping[str, Callable[[Part, Start], Iterator[Part]]] = {
     **dict.fromkeys(("source", "."), _source),
     "eval": _eval,
     "trap": _trap,
+    "setarch": _setarch,
+    "capsh": _capsh,
     **dict.fromkeys(("find", "gfind", "fd", "fdfind"), _find),
     "git": _git,
     **dict.fromkeys(NAMES, _confined),
@@ -344,9 +416,7 @@ def literal_feeds(parts: tuple[Part, ...], start: Start) -> Iterator[Part]:
         for source in parts:
             if source.statement != shell.statement or source is shell:
                 continue
-            for redirect in source.redirects:
-                if redirect.body is not None:
-                    yield from _text(shell, redirect.body, start)
+            yield from _bodies(source, shell, start)
             if source.program in ("echo", "printf"):
                 words = [arg.text for arg in source.argv[1:] if not arg.text.startswith("-")]
                 yield from _text(shell, " ".join(words).replace("\\n", "\n"), start)

@@ -46,8 +46,8 @@ def test_two_files_are_compared_without_a_question(root: Path) -> None:
     "command",
     ["cp -r sub copy", "cp -a . ../copy", "rsync -a sub copy", "tar cf a.tar sub", "tar c .",
      "zip -r a.zip sub", "diff -N sub empty", "diff -r sub empty", "scp -r sub h:",
-     "find . -type f | xargs cat", "xargs cat < names", "xargs -I% cp % copy", "ls | xargs -n1 head",
-     "xargs sed -n 1p"],
+     "find . -type f | xargs cat", "xargs cat < names", "xargs -I% cp % copy",
+     "ls | xargs -n1 head", "xargs sed -n 1p"],
 )  # fmt: skip
 def test_a_rule_for_any_depth_asks_where_directories_are_handed_on(
     root: Path, command: str

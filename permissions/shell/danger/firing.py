@@ -39,6 +39,9 @@ class Firing:
     def index(self, rules: tuple[Rule, ...]) -> RuleIndex:
         return index_of(rules, self._tool)
 
+    def speaks_of_commands(self, *groups: tuple[Rule, ...]) -> bool:
+        return any(map(self.index, groups))
+
     def denying(
         self, texts: Sequence[str], parts: Sequence[Part], operands: Operands, *, hidden: bool
     ) -> Rule | None:

@@ -7,7 +7,7 @@ that is a pattern or an expansion asks. Nothing is granted, and no other stage l
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 from urllib.parse import unquote
@@ -56,10 +56,8 @@ def loose_of(part: Part, opened: Opened, depth: int = 0) -> Loose:
     program = part.program
     if program in TEXT or (program in OPERANDS and program not in _ANYHOW):
         return _NONE
-    if program in ("find", "gfind", "fd", "fdfind"):
-        return _of_find(part, opened(part), depth)
-    if program == "xargs":
-        return _of_xargs(part, opened(part), depth)
+    if program in _HANDING_ON:
+        return _HANDING_ON[program](part, opened(part), depth)
     if program == "git":
         return _of_git(part)
     if program == "ln":
@@ -213,7 +211,7 @@ def _candidates(text: str) -> Iterator[str]:
             yield cleaned
 
 
-# --- find and git ------------------------------------------------------------------------------
+# --- what runs a command on files, and git ------------------------------------------------------------------------------
 
 
 def _of_find(part: Part, inner: Sequence[Part], depth: int) -> Loose:
@@ -259,6 +257,12 @@ def _filled(inner: Sequence[Part], found: Arg, mark: str, depth: int, *, adds: b
         reads.extend((*of_one.reads, *more.reads))
         writes.extend((*of_one.writes, *of_one.maybe, *more.writes))
     return Loose(tuple(reads), tuple(writes))
+
+
+_HANDING_ON: Mapping[str, Callable[[Part, Sequence[Part], int], Loose]] = {
+    **dict.fromkeys(("find", "gfind", "fd", "fdfind"), _of_find),
+    "xargs": _of_xargs,
+}
 
 
 def _of_git(part: Part) -> Loose:
