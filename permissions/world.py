@@ -120,8 +120,8 @@ _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 def _children(directory: str, part: str) -> list[str]:
     base = directory.rstrip("/")
     if not any(char in part for char in "*?["):
-        names = dict.fromkeys((part, _ESCAPED.sub(r"\1", part)))  # as it stands, or of a pattern
-        return [path for name in names if os.path.lexists(path := f"{base}/{name}")]
+        both = dict.fromkeys((part, _ESCAPED.sub(r"\1", part)))  # as it stands, or of a pattern
+        return [path for name in both if os.path.lexists(path := f"{base}/{name}")]
     with contextlib.suppress(OSError):
         names = os.listdir(directory)  # noqa: PTH208  strings are wanted
         return [f"{base}/{name}" for name in names if components_meet(name, part)]

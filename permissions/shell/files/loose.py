@@ -29,7 +29,8 @@ from gatewright.permissions.shell.files.operands import find_names, find_roots, 
 from gatewright.permissions.shell.line import Bases, Part
 from gatewright.permissions.shell.parse.options import Grammar, parse_arguments
 from gatewright.permissions.shell.parse.words import Arg
-from gatewright.permissions.shell.wrappers import SHELLS, WRAPPERS
+from gatewright.permissions.shell.wrapper_table import WRAPPERS
+from gatewright.permissions.shell.wrappers import SHELLS
 
 MAX_WORDS = 2000  # of one command; a line has 10,000 characters
 MAX_DEPTH = 4
@@ -211,7 +212,7 @@ def _candidates(text: str) -> Iterator[str]:
             yield cleaned
 
 
-# --- what runs a command on files, and git ------------------------------------------------------------------------------
+# --- what runs a command on files, and git ----------------------------------------------------
 
 
 def _of_find(part: Part, inner: Sequence[Part], depth: int) -> Loose:

@@ -23,7 +23,8 @@ from gatewright.permissions.shell.rules.matching import (
     same_line,
 )
 from gatewright.permissions.shell.rules.rule_index import RuleIndex
-from gatewright.permissions.shell.wrappers import SHELLS, WRAPPERS
+from gatewright.permissions.shell.wrapper_table import WRAPPERS
+from gatewright.permissions.shell.wrappers import SHELLS
 
 # Wrappers that grants look through, with their options; the number is of own operands.
 PEELED: dict[str, tuple[Grammar, int]] = {
