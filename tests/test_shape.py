@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.guards import shape
+from tests.guards import shape, waits
 from tests.guards.shipped import looked_up
 from tests.guards.sources import own_sources, plant, sources_of_tests
 
@@ -65,3 +65,27 @@ def test_tests_start_shipped_programs_as_the_product_does() -> None:
 def test_a_test_that_looks_one_up_is_found(tmp_path: Path) -> None:
     planted = plant(tmp_path, {"tests/planted.py": HEAD + "RG = shutil.which('rg') or ''\n"})
     assert len(shape.run(looked_up, planted)) == 1
+
+
+def test_tests_wait_for_facts() -> None:
+    found = shape.run(waits.sleeps, sources_of_tests())
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import time\ntime.sleep(0.01)\n",
+        "import asyncio\nasync def f():\n    await asyncio.sleep(x)\n",
+        "from time import sleep as nap\nnap(1)\n",
+    ],
+)
+def test_a_test_that_sleeps_is_found(tmp_path: Path, text: str) -> None:
+    idle = "import asyncio\nasync def g():\n    await asyncio.sleep(0)\n    clock.sleep(3)\n"
+    planted = plant(tmp_path, {"tests/planted.py": HEAD + idle + text})
+    assert len(shape.run(waits.sleeps, planted)) == 1
+
+
+def test_sleepers_are_files_that_sleep() -> None:
+    sleeping = {source.path for source in sources_of_tests() if any(waits.slept(source))}
+    assert waits.SLEEPERS.keys() <= sleeping, "remove from tests/guards/waits.py"

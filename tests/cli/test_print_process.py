@@ -17,6 +17,7 @@ import pytest
 
 from tests.e2e.program import AGENT, Program
 from tests.fakes.model_server import ModelServer, ServerThread
+from tests.fakes.waiting import until, written
 
 pytestmark = pytest.mark.e2e
 
@@ -174,15 +175,6 @@ def test_a_reader_that_never_reads_does_not_keep_it_alive(program: Program) -> N
     assert code == 1
 
 
-def until(path: Path, within: float = 5.0) -> str:
-    """The text of a file once it is there."""
-    deadline = time.monotonic() + within
-    while not (path.exists() and path.read_text(encoding="utf-8").strip()):
-        assert time.monotonic() < deadline, f"{path} never came"
-        time.sleep(0.01)
-    return path.read_text(encoding="utf-8").strip()
-
-
 def marked(script: str) -> tuple[str, str]:
     """The script with a sleep that no other test runs, and the words of its command line.
 
@@ -198,10 +190,7 @@ def runs(words: str) -> bool:
 
 
 def wait_ended(words: str, within: float = 5.0) -> None:
-    deadline = time.monotonic() + within
-    while runs(words):
-        assert time.monotonic() < deadline, f"{words} still runs"
-        time.sleep(0.02)
+    until(lambda: not runs(words), within, what=f"the end of {words}")
 
 
 def gone(pid: int) -> bool:
@@ -228,7 +217,7 @@ def test_signals_in_mid_call(program: Program, numbers: list[signal.Signals], co
     with ServerThread(script) as server:
         shapes = Shapes(program, server)
         process = shapes.start("go", "-y", "--output-format", "stream-json")
-        until(program.project / "began")
+        written(program.project / "began")
         assert runs(command)
         for number in numbers:
             process.send_signal(number)
@@ -244,10 +233,7 @@ def test_signals_in_mid_call(program: Program, numbers: list[signal.Signals], co
 
 
 def wait_gone(pid: int, within: float = 5.0) -> None:
-    deadline = time.monotonic() + within
-    while not gone(pid):
-        assert time.monotonic() < deadline, f"{pid} still runs"
-        time.sleep(0.01)
+    until(lambda: gone(pid), within, what=f"the end of {pid}")
 
 
 def test_a_budget_has_its_code(program: Program) -> None:
@@ -340,8 +326,8 @@ def test_a_parent_that_dies_ends_it(program: Program, flags: tuple[str, ...]) ->
         parent = [sys.executable, "-c", PARENT, AGENT, "-y", *flags]
         env = Shapes(program, server).env
         with subprocess.Popen(parent, cwd=program.project, env=env) as process:
-            until(program.project / "began")
-            agent = int(until(program.project / "agent"))
+            written(program.project / "began")
+            agent = int(written(program.project / "agent"))
             process.kill()
             process.wait(timeout=5)
         wait_gone(agent)

@@ -6,7 +6,6 @@ import json
 import resource
 import shutil
 import subprocess
-import time
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ import pytest
 from tests.cli.test_print_process import Shapes
 from tests.e2e.program import Program
 from tests.fakes.model_server import ModelServer, ServerThread
+from tests.fakes.waiting import until
 
 pytestmark = pytest.mark.e2e
 
@@ -56,11 +56,8 @@ def test_a_full_disk_is_told_and_the_answer_still_given(program: Program, format
 
 
 def until_asked(server: ModelServer, process: subprocess.Popen[Any], times: int) -> None:
-    deadline = time.monotonic() + 15
-    while len(server.bodies) < times:
-        assert process.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    until(lambda: len(server.bodies) >= times or process.poll() is not None, 15)
+    assert process.poll() is None
 
 
 @pytest.mark.parametrize("in_the_way", [False, True])

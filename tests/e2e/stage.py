@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.e2e.program import NO_ENV, Program
 from tests.fakes.model_server import ModelServer, ServerThread
-from tests.fakes.terminal import READING, Terminal
+from tests.fakes.terminal import Terminal
 
 MODEL = "anthropic/claude-sonnet-5-5"
 SIGN = "\u276f"  # before the prompt
@@ -54,7 +54,7 @@ def choose(terminal: Terminal, key: str, *, until: str = "", within: float = 10.
         return
     deadline = time.monotonic() + within
     while time.monotonic() < deadline:
-        time.sleep(READING)
+        terminal.look()
         terminal.press(key)
         with suppress(AssertionError):
             terminal.wait_for(until, within=1.5)

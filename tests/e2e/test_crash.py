@@ -6,7 +6,6 @@ import itertools
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ import pytest
 
 from tests.e2e.program import Program
 from tests.fakes.model_server import ModelServer, ServerThread
+from tests.fakes.waiting import written
 
 MODEL = "anthropic/claude-sonnet-5-5"
 SCRIPT = """
@@ -43,13 +43,6 @@ def running(program: Program) -> Iterator[Path]:
         subprocess.run(["kill", "-9", str(with_limit)], capture_output=True, check=False)
 
 
-def wait_for_file(path: Path, within: float = 10.0) -> None:
-    deadline = time.monotonic() + within
-    while not (path.exists() and path.read_text(encoding="utf-8").strip()):
-        assert time.monotonic() < deadline, f"{path.name} was not written"
-        time.sleep(0.01)
-
-
 def assert_valid(messages: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """Roles alternate and each call is answered at once; returns the results by call."""
     roles = [message["role"] for message in messages]
@@ -69,7 +62,7 @@ def test_print_mode_goes_on(program: Program, running: Path) -> None:
         arguments = ["-p", "Run it.", "--model", MODEL, "-y"]
         process = program.start(*arguments, env=keys(server))
         with process:
-            wait_for_file(running)
+            written(running)
             os.kill(process.pid, signal.SIGKILL)
             process.communicate(timeout=10)
         assert process.returncode == -signal.SIGKILL
@@ -96,7 +89,7 @@ def test_the_screen_goes_on(program: Program, running: Path) -> None:
             terminal.press("enter")
             terminal.wait_for("Yes, once")
             terminal.press_until_gone("y", "Yes, once")
-            wait_for_file(running)
+            written(running)
             terminal.kill(signal.SIGKILL)
             assert terminal.wait_exit() == -signal.SIGKILL
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
@@ -13,6 +12,7 @@ import pytest
 
 from tests.e2e.program import AGENT, Program
 from tests.fakes.terminal import Terminal
+from tests.fakes.waiting import comes
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(30)]
 
@@ -57,11 +57,8 @@ class Tmux:
         return self.run("display-message", "-p", text).strip()
 
     def until(self, fact: Callable[[str], bool], *flags: str) -> str:
-        end = time.monotonic() + LIMIT
-        while not fact(shown := self.shown(*flags)):
-            assert time.monotonic() < end, shown
-            time.sleep(0.02)
-        return shown
+        assert comes(lambda: fact(self.shown(*flags)), LIMIT), self.shown(*flags)
+        return self.shown(*flags)
 
     def wait_for(self, *wanted: str) -> str:
         return self.until(lambda shown: all(text in shown for text in wanted))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.program import Program
 from tests.fakes.terminal import Terminal
+from tests.fakes.waiting import lasts
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(40)]
 
@@ -125,7 +125,8 @@ def test_nothing_is_written_while_nothing_changes(program: Program) -> None:
     own(program, **line(f"echo x >>{ran}; echo mine"))
     with program.terminal("--model", "demo") as terminal:
         terminal.wait_for("default   mine")
-        time.sleep(1.5)  # what the first paint still brings along
+        terminal.look(1.5)  # what the first paint still brings along
         written, runs = len(terminal.raw), ran.read_text(encoding="utf-8")
-        time.sleep(3)
-        assert (len(terminal.raw), ran.read_text(encoding="utf-8")) == (written, runs)
+        assert lasts(
+            lambda: (len(terminal.raw), ran.read_text(encoding="utf-8")) == (written, runs), 3
+        )

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 
 from tests.e2e.program import Program
 from tests.e2e.stage import MODEL, SIGN, choose, say, screen, texts
-from tests.fakes.terminal import READING
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(30)]
 
@@ -134,7 +132,7 @@ def test_a_long_write_is_refused_by_the_arrows_that_point_at_no(program: Program
         assert all(row.strip() for row in shown.splitlines()[3:])
         terminal.press("pagedown")
         terminal.wait_for("row 20 of it", "PgUp")
-        time.sleep(READING)
+        terminal.look()
         terminal.press("down", "down")
         terminal.wait_for("▸ n  No")
         terminal.press("enter")
@@ -148,9 +146,9 @@ def test_a_slow_sentence_over_a_question_approves_nothing(program: Program) -> N
         terminal.send("wh")
         terminal.wait_for("Yes, once")
         for character in "y not":
-            time.sleep(READING)
+            terminal.look()
             terminal.send(character)
-        time.sleep(READING)
+        terminal.look()
         terminal.press("enter")
         terminal.wait_for("Yes, once", f"{SIGN} why not", "choose with the arrows")
         assert len(server.bodies) == 1, "nothing was answered"
@@ -161,12 +159,12 @@ def test_a_paste_over_a_question_approves_nothing(program: Program, pasted: str)
     with screen(program, MAKE * 2 + "say: Built.\n") as (terminal, server):
         say(terminal, "Build it.")
         terminal.wait_for("Yes, once")
-        time.sleep(READING)
+        terminal.look()
         terminal.paste(pasted)
-        time.sleep(READING)
+        terminal.look()
         terminal.wait_for("Yes, once")
         terminal.send(pasted.replace("\n", "\r"))  # as a terminal without marks gives it
-        time.sleep(READING)
+        terminal.look()
         terminal.wait_for("Yes, once")
         assert len(server.bodies) == 1
 
@@ -176,12 +174,12 @@ def test_enter_held_down_answers_one_question(program: Program) -> None:
     with screen(program, MAKE * 3 + "say: Built.\n") as (terminal, server):
         say(terminal, "Build it.")
         terminal.wait_for("Yes, once")
-        time.sleep(READING)
+        terminal.look()
         terminal.press("enter")
-        time.sleep(0.5)
+        terminal.look(0.5)
         for _ in range(40):
             terminal.press("enter")
-            time.sleep(1 / 30)
+            terminal.look(1 / 30)
         terminal.wait_for("Yes, once")
         assert len(server.bodies) == 2
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from tests.e2e.program import Program
 from tests.e2e.stage import MODEL, say, screen, served, texts
 from tests.fakes.model_server import ServerThread
+from tests.fakes.waiting import until, written
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(30)]
 
@@ -69,11 +69,7 @@ def test_what_waits_can_be_taken_back(program: Program) -> None:
 
 
 def written_number(path: Path) -> int:
-    end = time.monotonic() + LIMIT
-    while not (path.exists() and path.read_text("utf-8").strip()):
-        assert time.monotonic() < end, f"{path} does not come"
-        time.sleep(0.01)
-    return int(path.read_text("utf-8"))
+    return int(written(path, LIMIT))
 
 
 def _lives(pid: int) -> bool:
@@ -86,10 +82,7 @@ def _lives(pid: int) -> bool:
 
 
 def until_gone(pids: list[int]) -> None:
-    end = time.monotonic() + LIMIT
-    while any(map(_lives, pids)):
-        assert time.monotonic() < end, "the command lives on"
-        time.sleep(0.01)
+    until(lambda: not any(map(_lives, pids)), LIMIT, what="the end of the command")
 
 
 def test_what_a_stopped_command_had_printed_stays(program: Program) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import subprocess
 import time
 from collections.abc import Generator
@@ -34,14 +35,14 @@ class Typed:
     def until(self, words: str, *, count: int = 1, within: float = 8.0) -> str:
         assert self.process.stdout is not None
         fd = self.process.stdout.fileno()
-        os.set_blocking(fd, False)
         deadline = time.monotonic() + within
         while self._seen.count(words.encode()) < count:
-            assert time.monotonic() < deadline, self._seen.decode()
-            try:
-                self._seen += os.read(fd, 65536)
-            except BlockingIOError:
-                time.sleep(0.01)
+            left = deadline - time.monotonic()
+            assert left > 0, self._seen.decode()
+            if select.select([fd], [], [], left)[0]:
+                piece = os.read(fd, 65536)
+                assert piece, f"it ended: {self._seen.decode()}"
+                self._seen += piece
         return self._seen.decode()
 
     @property

@@ -113,6 +113,10 @@ class Terminal:
         for key in keys:
             self.send(KEYS.get(key, key))
 
+    def look(self, seconds: float = READING) -> None:
+        """Do nothing, as hands do between two keys and eyes before an answer."""
+        time.sleep(seconds)
+
     def paste(self, text: str) -> None:
         self.send(f"\x1b[200~{text}\x1b[201~")
 
@@ -141,7 +145,7 @@ class Terminal:
         """
         deadline = time.monotonic() + within
         while time.monotonic() < deadline:
-            time.sleep(READING)
+            self.look()
             self.press(key)
             with contextlib.suppress(AssertionError):
                 return self.wait_gone(text, within=1.5)

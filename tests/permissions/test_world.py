@@ -21,6 +21,7 @@ from gatewright.tools.access import Access, ShellText, Where
 from gatewright.tools.interact import Answer, Ask
 from gatewright.tools.protocol import Facts, ToolCall
 from gatewright.tools.system.git import Caller
+from tests.fakes.waiting import eventually
 
 
 def place(root: Path) -> Place:
@@ -159,9 +160,7 @@ async def test_a_question_nobody_waits_for_any_more_leaves_no_git(tmp_path: Path
     program.chmod(0o755)
     caller = Caller({"PATH": str(program.parent)})
     asking = asyncio.create_task(git_dirty(str(tmp_path), caller))
-    async with asyncio.timeout(5):
-        while not (tmp_path / "asked").exists():  # noqa: ASYNC110  another process
-            await asyncio.sleep(0.01)
+    await eventually((tmp_path / "asked").exists)
     asking.cancel()
     await asyncio.wait([asking])
     pid = int((tmp_path / "asked").read_text(encoding="utf-8"))

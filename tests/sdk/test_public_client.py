@@ -15,6 +15,7 @@ import pytest
 
 from tests.e2e.program import AGENT, Program
 from tests.fakes.model_server import ModelServer
+from tests.fakes.waiting import being_written, eventually
 
 sdk = pytest.importorskip("claude_agent_sdk")
 
@@ -258,9 +259,7 @@ async def test_interrupt_and_go_on(serve: Callable[..., Any]) -> None:
     began = judge.program.project / "began"
     async with ClaudeSDKClient(judge.options(permission_mode="bypassPermissions")) as client:
         await client.query("go")
-        async with asyncio.timeout(10):
-            while not began.exists():  # noqa: ASYNC110  another process makes it
-                await asyncio.sleep(0.01)
+        await eventually(began.exists)
         await client.interrupt()
         stopped = [message async for message in client.receive_response()]
         assert stopped[-1].__class__ is ResultMessage
@@ -316,9 +315,7 @@ async def test_background_work_is_stopped(serve: Callable[..., Any]) -> None:
         with pytest.raises(Exception, match="no task nonsense"):
             await client.stop_task("nonsense")
         pid_file = judge.program.project / "pid"
-        async with asyncio.timeout(10):
-            while not (pid_file.exists() and pid_file.read_text(encoding="utf-8")):  # noqa: ASYNC110
-                await asyncio.sleep(0.01)
+        await being_written(pid_file)
         await client.stop_task(begun.task_id)
         async with asyncio.timeout(10):
             async for message in client.receive_messages():

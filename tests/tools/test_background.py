@@ -19,6 +19,7 @@ from gatewright.tools.shell import sweep
 from gatewright.tools.shell.bash import Bash
 from gatewright.tools.shell.shelljob import ShellLimits
 from tests.fakes.toolbox import Toolbox, text
+from tests.fakes.waiting import eventually, lasting
 from tests.tools.test_bash import MARK, gone, survivors
 
 
@@ -43,17 +44,15 @@ class Session:
     async def heard(self, word: str, id: str) -> str:
         """What the task printed once it holds `word`, within a bound."""
         said = ""
-        async with asyncio.timeout(5):
-            while word not in said:
-                said = await self.box.said("TaskOutput", task_id=id, block=False)
-                await asyncio.sleep(0.01)
+        end = time.monotonic() + 5
+        while word not in said:
+            assert time.monotonic() < end, said
+            said = await self.box.said("TaskOutput", task_id=id, block=False)
         return said
 
     async def told(self) -> list[str]:
         """The notices once there is one, within a bound."""
-        async with asyncio.timeout(5):
-            while not self.notices:  # noqa: ASYNC110  the port is a plain callback
-                await asyncio.sleep(0.01)
+        await eventually(lambda: bool(self.notices))
         return self.notices
 
 
@@ -75,12 +74,7 @@ async def test_it_returns_at_once_with_an_id_and_a_file(session: Session) -> Non
 async def test_output_is_news_each_time(session: Session, tmp_path: Path) -> None:
     go = tmp_path / "go"
     id = await session.start(f"echo one; until [ -e {go} ]; do sleep 0.02; done; echo two")
-    said = ""
-    async with asyncio.timeout(5):
-        while "one" not in said:
-            said = await session.box.said("TaskOutput", task_id=id, block=False)
-            await asyncio.sleep(0.01)
-    assert "[running]" in said
+    assert "[running]" in await session.heard("one", id)
     assert "[nothing new]" in await session.box.said("TaskOutput", task_id=id, block=False)
     go.touch()
     said = await session.box.said("TaskOutput", task_id=id)
@@ -116,7 +110,8 @@ async def test_an_end_seen_in_a_result_is_not_told_again(session: Session) -> No
 async def test_a_waiter_that_was_interrupted_leaves_the_notice(session: Session) -> None:
     id = await session.start("sleep 0.2")
     call = asyncio.create_task(session.box.call("TaskOutput", task_id=id))
-    await asyncio.sleep(0.05)
+    await asyncio.wait({call}, timeout=0.05)
+    assert not call.done()
     call.cancel()
     await asyncio.wait({call})
     assert len(await session.told()) == 1
@@ -145,9 +140,7 @@ async def test_the_time_limit_moves_a_command_to_the_background(
 
 async def printed(box: Toolbox, word: str) -> None:
     """Until a running call was seen to print this, within a bound."""
-    async with asyncio.timeout(5):
-        while not any(word in progress.tail for progress in box.progress):  # noqa: ASYNC110  a plain list
-            await asyncio.sleep(0.01)
+    await eventually(lambda: any(word in progress.tail for progress in box.progress))
 
 
 async def test_a_person_sends_a_command_to_the_background(session: Session, tmp_path: Path) -> None:
@@ -227,10 +220,7 @@ async def test_closing_ends_everything_quietly(session: Session, tmp_path: Path)
 async def test_ended_jobs_are_kept_up_to_a_cap(session: Session) -> None:
     for _ in range(110):
         await session.start("true")
-    async with asyncio.timeout(8):
-        while session.jobs.running():  # noqa: ASYNC110  bounded
-            await asyncio.sleep(0.02)
-    await asyncio.sleep(0.05)
+    await eventually(lambda: not session.jobs.running() and len(session.notices) == 110)
     await session.start("true")
     assert session.jobs.find("shell_1") is None
     assert session.jobs.find("shell_110") is not None
@@ -300,12 +290,7 @@ def running(word: str) -> list[int]:
 
 
 async def ended(word: str) -> bool:
-    deadline = time.monotonic() + 3
-    while running(word):
-        if time.monotonic() > deadline:
-            return False
-        await asyncio.sleep(0.02)
-    return not running(word)
+    return not await lasting(lambda: running(word), 3)
 
 
 FORK_TWICE = (

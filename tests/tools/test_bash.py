@@ -18,6 +18,7 @@ from gatewright.tools.shell.shelljob import ShellLimits
 from gatewright.tools.shell.snapshot import snapshot
 from gatewright.tools.system.secrets import Secrets
 from tests.fakes.toolbox import Toolbox, text
+from tests.fakes.waiting import eventually, lasting
 
 MARK = "GATEWRIGHT_TEST_MARK"
 
@@ -45,19 +46,12 @@ def survivors(mark: Path) -> list[str]:
 
 
 async def gone(mark: Path, seconds: float = 2.0) -> bool:
-    deadline = time.monotonic() + seconds
-    while survivors(mark):
-        if time.monotonic() > deadline:
-            return False
-        await asyncio.sleep(0.02)
-    return True
+    return not await lasting(lambda: bool(survivors(mark)), seconds)
 
 
 async def heard(box: Toolbox) -> None:
     """Wait until the running command has said something."""
-    async with asyncio.timeout(5):
-        while not box.progress:  # noqa: ASYNC110  the port is a plain callback
-            await asyncio.sleep(0.01)
+    await eventually(lambda: bool(box.progress))
 
 
 async def test_output_and_exit_code(box: Toolbox) -> None:
@@ -284,7 +278,8 @@ class TestNothingSurvives:
         call = asyncio.create_task(marked.call("Bash", command=command))
         await heard(marked)
         call.cancel()
-        await asyncio.sleep(0.05)
+        await asyncio.wait({call}, timeout=0.05)
+        assert not call.done()
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
             await call
@@ -296,7 +291,8 @@ class TestNothingSurvives:
         tasks = len(asyncio.all_tasks())
         for _ in range(50):
             call = asyncio.create_task(marked.call("Bash", command="sleep 300"))
-            await asyncio.sleep(0.004)
+            await asyncio.wait({call}, timeout=0.004)
+            assert not call.done()
             call.cancel()
             await asyncio.wait({call}, timeout=3)
             assert call.cancelled()

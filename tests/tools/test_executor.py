@@ -106,7 +106,7 @@ async def test_a_cancel_goes_through_and_cleans_up(box: Toolbox) -> None:
     async def act(ctx: ToolContext) -> AsyncIterator[Progress | ToolResult]:
         try:
             begun.set()
-            await asyncio.sleep(100)
+            await asyncio.Event().wait()
             yield ToolResult.text("never")
         finally:
             cleaned.set()

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 import pytest
 
 from gatewright.tui.terminal.notify import EVERY, Attention, Ways, notification_sequence, ways_in
+from tests.fakes.waiting import lasts, until
 from tests.tui.stage import Clock
 from tests.tui.test_terminal import child
 
@@ -28,11 +29,9 @@ def test_a_question_that_waits_calls_once() -> None:
     with child("asking") as terminal:
         terminal.wait_for("Go-on;")
         began = time.monotonic()
-        while not calls(bytes(terminal.raw)):
-            assert time.monotonic() - began < 12
-            time.sleep(0.05)
+        until(lambda: bool(calls(bytes(terminal.raw))), 12)
         assert time.monotonic() - began > 5
-        time.sleep(2)
+        assert lasts(lambda: len(calls(bytes(terminal.raw))) == 1, 2)
         (called,) = calls(bytes(terminal.raw))
         assert called.startswith("agent: waits for you: Go-on,")
         assert "<U+202E>" in called
@@ -49,9 +48,7 @@ def test_the_end_of_a_turn_calls_who_looks_elsewhere() -> None:
         terminal.send("\x1b[O")
         terminal.send("second\r")
         terminal.wait_for("second:")
-        began = time.monotonic()
-        while not calls(bytes(terminal.raw)) and time.monotonic() - began < 5:
-            time.sleep(0.05)
+        until(lambda: bool(calls(bytes(terminal.raw))), 5)
         terminal.send("\x1b[I")
         terminal.send("third\r")
         terminal.wait_for("third:")

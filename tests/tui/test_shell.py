@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import time
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 
 from gatewright.tui.shell import OwnShell
 from tests.fakes.fake_session import FakeSession
+from tests.fakes.waiting import being_written, comes
 from tests.tui.stage import stage
 
 CHILD = "sleep 60 & echo $! > {folder}/child; {trap}echo there; wait; wait; sleep 60"
@@ -20,10 +20,7 @@ CHILD = "sleep 60 & echo $! > {folder}/child; {trap}echo there; wait; wait; slee
 async def started(folder: Path) -> int:
     """The process that the command has started by now."""
     file = folder / "child"
-    async with asyncio.timeout(5):
-        while not (file.exists() and file.read_text(encoding="utf-8").strip()):  # noqa: ASYNC110  a file
-            await asyncio.sleep(0.01)
-    return int(file.read_text(encoding="utf-8"))
+    return int(await being_written(file))
 
 
 def running(pid: int) -> bool:
@@ -36,10 +33,7 @@ def running(pid: int) -> bool:
 
 
 def gone(pid: int) -> bool:
-    end = time.monotonic() + 5
-    while running(pid) and time.monotonic() < end:
-        time.sleep(0.01)
-    return not running(pid)
+    return comes(lambda: not running(pid), 5)
 
 
 @pytest.mark.parametrize("trap", ["", "trap : TERM; "])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 import time
@@ -17,6 +16,7 @@ from gatewright.agent.settings.schema import StatusLine
 from gatewright.tui.status import status_command
 from gatewright.tui.terminal import sgr
 from tests.fakes.fake_session import FakeSession
+from tests.fakes.waiting import lasting
 from tests.tui.stage import Stage, stage
 
 
@@ -104,8 +104,7 @@ async def test_it_runs_once_for_many_changes_and_not_at_all_when_idle(tmp_path: 
             session.publish(used(number / 10))
             await on.pilot.pause(0.005)
         await on.see("shown 2")
-        await asyncio.sleep(0.7)
-        assert len(lived(ran)) == 2
+        assert await lasting(lambda: len(lived(ran)) == 2, 0.7)
 
 
 async def test_only_one_at_a_time(tmp_path: Path) -> None:

@@ -11,13 +11,14 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from tests.fakes.terminal import READING, Terminal
+from tests.fakes.terminal import Terminal
+from tests.fakes.waiting import lasts, until
 
 ROOT = Path(__file__).resolve().parents[2]
 ENV = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "PYTHONPATH": str(ROOT)}
@@ -118,17 +119,19 @@ def test_nothing_is_written_while_nothing_happens() -> None:
     with child("tools") as terminal:
         terminal.wait_for(READY)
         quiet = _settle(terminal)
-        time.sleep(2)
-        assert len(terminal.raw) == quiet
+        assert lasts(lambda: len(terminal.raw) == quiet, 2)
 
 
 def _settle(terminal: Terminal) -> int:
     """The size of the output once it stopped growing."""
-    size, end = -1, time.monotonic() + 10
-    while size != len(terminal.raw) and time.monotonic() < end:
-        size = len(terminal.raw)
-        time.sleep(0.5)
+    end = time.monotonic() + 10
+    while not _lasts_at(terminal, size := len(terminal.raw)):
+        assert time.monotonic() < end
     return size
+
+
+def _lasts_at(terminal: Terminal, size: int) -> bool:
+    return lasts(lambda: len(terminal.raw) == size, 0.5)
 
 
 def test_echo_and_line_mode_are_as_before() -> None:
@@ -228,11 +231,11 @@ def test_a_sentence_typed_over_a_question_is_a_draft(gap: float) -> None:
         terminal.wait_for("Yes, once", "1 of 2")
         for character in "fix the typo":
             terminal.send(character)
-            time.sleep(gap)  # a person's hands
+            terminal.look(gap)
         terminal.wait_for("\u276f fix the typo", "1 of 2")
         terminal.press("enter")
         terminal.wait_for("Yes, once", "1 of 2", "\u276f fix the typo")
-        time.sleep(READING)
+        terminal.look()
         terminal.press("y")
         terminal.wait_for("1 of 2", "\u276f fix the typoy", "choose with the arrows")
         terminal.press("ctrl+u")
@@ -247,14 +250,14 @@ def test_stopped_and_continued_it_is_painted_again(number: signal.Signals) -> No
     with child("prose") as terminal:
         terminal.wait_for(*whole)
         terminal.kill(number)
-        _until(lambda: _state(terminal.pid) == "T")
+        until(lambda: _state(terminal.pid) == "T")
         if number == signal.SIGTSTP:
             terminal.wait_gone("the notes")
             restored(bytes(terminal.raw))
         at = len(terminal.raw)
         terminal.kill(signal.SIGCONT)
         modes = (b"\x1b[?1049h", b"\x1b[?2004h", b"\x1b[?1000h", b"\x1b[?25l")
-        _until(lambda: all(mode in terminal.raw[at:] for mode in modes))
+        until(lambda: all(mode in terminal.raw[at:] for mode in modes))
         terminal.wait_for(*whole)
         terminal.send("hi")
         terminal.wait_for("\u276f hi")
@@ -283,13 +286,6 @@ def test_without_a_word_of_truecolor_there_are_256_colours(term: str) -> None:
 def _state(pid: int) -> str:
     stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
     return stat.rpartition(")")[2].split()[0]
-
-
-def _until(fact: Callable[[], bool], within: float = 10.0) -> None:
-    end = time.monotonic() + within
-    while not fact():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def test_what_is_typed_before_the_screen_is_there_is_the_draft() -> None:

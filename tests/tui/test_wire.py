@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from gatewright.tui.terminal.wire import FRESH, Wire, open_wire
+from tests.fakes.waiting import comes
 
 LONG = "".join(f"line {number}\r\n" for number in range(8000))
 
@@ -36,10 +37,7 @@ class Reader:
             time.sleep(len(data) / self.rate)
 
     def until(self, end: bytes) -> bool:
-        limit = time.monotonic() + 8
-        while end not in self.got and time.monotonic() < limit:
-            time.sleep(0.01)
-        return end in self.got
+        return comes(lambda: end in self.got, 8)
 
 
 @contextmanager

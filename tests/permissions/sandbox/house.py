@@ -28,6 +28,7 @@ from gatewright.permissions.sandbox.limits import with_limit
 from gatewright.permissions.sandbox.machine import Machine, machine
 from gatewright.tools.protocol import SpawnRequest
 from gatewright.tools.system.home import OwnHome
+from tests.fakes.waiting import comes
 
 SECRET = "sesame-open-7731"
 SECONDS = 20
@@ -251,10 +252,10 @@ def _answered(case: Mapping[str, Any], code: int, output: str) -> Iterator[str]:
 
 def _left(house: House, case: Mapping[str, Any]) -> list[str]:
     wrong = [f"{name} stands in the project" for name in house.strays()]
-    if case.get("gone_later"):
-        time.sleep(3.5)
-    gone = (*case.get("gone", ()), *case.get("gone_later", ()))
-    wrong.extend(f"{name} is there" for name in gone if os.path.lexists(house.project / name))
+    late = [house.project / name for name in case.get("gone_later", ())]
+    comes(lambda: not any(map(os.path.lexists, late)), within=3.5)
+    gone = (*(house.project / name for name in case.get("gone", ())), *late)
+    wrong.extend(f"{path.name} is there" for path in gone if os.path.lexists(path))
     for name, text in case.get("lacks", {}).items():
         if text in (house.project / name).read_text(encoding="utf-8"):
             wrong.append(f"{name} says {text}")

@@ -7,8 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,20 +17,12 @@ from gatewright.permissions.sandbox.machine import machine
 from gatewright.permissions.sandbox.probe import probe
 from gatewright.tools.protocol import SpawnRequest
 from gatewright.tools.shell.proc import spawn
+from tests.fakes.waiting import comes
 
 pytestmark = pytest.mark.skipif(probe(machine()).level != "bwrap", reason="no bubblewrap here")
 AGENT = str(Path(sys.executable).with_name("agent"))
 RUNS = 25
 SLEEP = "sleep 77.7331"
-
-
-def until(fact: Callable[[], bool], within: float = 8.0) -> bool:
-    deadline = time.monotonic() + within
-    while time.monotonic() < deadline:
-        if fact():
-            return True
-        time.sleep(0.02)
-    return fact()
 
 
 def running(text: str) -> list[str]:
@@ -98,18 +88,18 @@ def test_a_kill_of_the_program_ends_everything(tmp_path: Path, flags: list[str])
         f"touch started; {SLEEP} & {SLEEP}",
     ]
     with subprocess.Popen(argv, cwd=project, env=env) as process:
-        assert until((project / "started").exists)
+        assert comes((project / "started").exists)
         assert running(SLEEP)
         assert {path.name for path in project.iterdir()} == {".env", "started"}
         assert stores(process.pid)
         process.send_signal(signal.SIGKILL)
-    assert until(lambda: not running(SLEEP)), running(SLEEP)
-    assert until(lambda: not stores(process.pid))
+    assert comes(lambda: not running(SLEEP)), running(SLEEP)
+    assert comes(lambda: not stores(process.pid))
     assert list(temp.iterdir()) == []
     left = {".env", "started"}
-    assert until(lambda: {path.name for path in project.iterdir()} == left)
+    assert comes(lambda: {path.name for path in project.iterdir()} == left)
     name = f"gatewright-{process.pid}-"
-    assert until(lambda: not list(Path("/sys/fs/cgroup/pids").glob(f"{name}*")))
+    assert comes(lambda: not list(Path("/sys/fs/cgroup/pids").glob(f"{name}*")))
 
 
 @pytest.mark.timeout(60)
@@ -119,7 +109,7 @@ def test_a_signal_ends_the_command_and_cleans_up(tmp_path: Path, number: signal.
     (project := tmp_path / "proj").mkdir()
     argv = [AGENT, "sandbox", "run", "--", "bash", "-c", f"touch started; {SLEEP}"]
     with subprocess.Popen(argv, cwd=project, env=env) as process:
-        assert until((project / "started").exists)
+        assert comes((project / "started").exists)
         process.send_signal(number)
         assert process.wait(timeout=8) == 128 + number
     assert not running(SLEEP)

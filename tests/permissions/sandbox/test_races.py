@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from gatewright.permissions.sandbox.disk.survey import Bounds, Sight, Surveyor
 from gatewright.permissions.sandbox.machine import machine
 from gatewright.permissions.sandbox.probe import probe
 from gatewright.tools.protocol import SpawnRequest
+from tests.fakes.waiting import until
 
 pytestmark = pytest.mark.skipif(probe(machine()).level != "bwrap", reason="no bubblewrap here")
 ENV = {"PATH": "/usr/bin:/bin"}
@@ -44,13 +45,6 @@ def box(tmp_path: Path) -> Iterator[Sandbox]:
 
 def start(box: Sandbox, command: str) -> tuple[subprocess.Popen[bytes], SpawnRequest]:
     return launch(request(box, command))
-
-
-def until(fact: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 8
-    while not fact():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def request(box: Sandbox, command: str) -> SpawnRequest:
