@@ -52,7 +52,7 @@ def somebody() -> Iterator[Somebody]:
         shutil.rmtree(place, ignore_errors=True)
 
 
-@pytest.fixture(params=CASES.values(), ids=CASES)
+@pytest.fixture(params=list(CASES.values()), ids=list(CASES))
 def case(request: pytest.FixtureRequest) -> Case:
     assert isinstance(request.param, Case)
     return request.param

@@ -290,7 +290,7 @@ def running(word: str) -> list[int]:
 
 
 async def ended(word: str) -> bool:
-    return not await lasting(lambda: running(word), 3)
+    return not await lasting(lambda: bool(running(word)), 3)
 
 
 FORK_TWICE = (

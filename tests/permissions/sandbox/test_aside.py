@@ -20,7 +20,7 @@ from gatewright.permissions.sandbox.disk.receipts import Receipt, abandoned, rec
 from gatewright.permissions.sandbox.machine import machine
 from gatewright.permissions.sandbox.probe import probe
 from gatewright.tools.protocol import SpawnRequest
-from tests.permissions.sandbox.test_leftovers import until
+from tests.fakes.waiting import comes
 
 AGENT = str(Path(sys.executable).with_name("agent"))
 confined = pytest.mark.skipif(probe(machine()).level != "bwrap", reason="no bubblewrap here")
@@ -153,7 +153,7 @@ def test_the_next_start_puts_aside_what_a_killed_one_left(project: Path, janitor
     command = "mkdir .idea .vscode/x; mkdir -p new/.claude; git init -q r; touch r/.git/hooks/x on"
     argv = [AGENT, "sandbox", "run", "--", "bash", "-c", f"{command}; sleep 60"]
     with subprocess.Popen(argv, cwd=project, env=env, start_new_session=True) as process:
-        assert until((project / "on").exists)
+        assert comes((project / "on").exists)
         if not janitor:
             for child in children(process.pid):
                 os.kill(child, signal.SIGKILL)
@@ -161,7 +161,7 @@ def test_the_next_start_puts_aside_what_a_killed_one_left(project: Path, janitor
     assert (project / ".idea").exists()
     if janitor:
         [receipt] = (home / ".gatewright" / "state" / "sandbox").iterdir()
-        assert until(lambda: receipt.stat().st_mtime_ns > 0)
+        assert comes(lambda: receipt.stat().st_mtime_ns > 0)
         (project / ".husky").mkdir()  # by the person, before the next start
     done = subprocess.run(
         [AGENT, "sandbox", "run", "--", "ls", "-A"],
@@ -198,7 +198,7 @@ def test_a_session_of_the_next_start_tells(project: Path) -> None:
     env = {"PATH": os.environ["PATH"], "HOME": str(home)}
     argv = [AGENT, "sandbox", "run", "--", "bash", "-c", "mkdir .gatewright; touch on; sleep 60"]
     with subprocess.Popen(argv, cwd=project, env=env, start_new_session=True) as process:
-        assert until((project / "on").exists)
+        assert comes((project / "on").exists)
         process.kill()
     done = subprocess.run(
         [AGENT, "-p", "hi", "--model", "demo"],
