@@ -21,7 +21,7 @@ async def test_silence_is_told_then_ends() -> None:
     told: list[float] = []
     with pytest.raises(TimeoutError):
         async with Watchdog(0.15, 60, told.append):
-            await asyncio.sleep(5)
+            await asyncio.Event().wait()
     assert len(told) >= 2
     assert told == sorted(told)
     assert 0.05 <= told[0] < 0.15
@@ -42,8 +42,7 @@ async def test_nothing_is_left_behind() -> None:
     told: list[float] = []
     async with Watchdog(10, 60, told.append):
         pass
-    await asyncio.sleep(0.08)
-    assert told == []
+    assert await lasting(lambda: told == [], 0.08)
 
 
 async def test_signs_of_life_alone_end_too() -> None:
@@ -51,7 +50,7 @@ async def test_signs_of_life_alone_end_too() -> None:
     with pytest.raises(TimeoutError):
         async with dog:
             for _ in range(500):
-                await asyncio.sleep(0.01)
+                assert await lasting(lambda: not dog.starved, 0.01)
                 dog.fed(content=False)
     assert dog.starved
 
@@ -60,7 +59,7 @@ async def test_a_little_content_now_and_then_lives_on() -> None:
     dog = Watchdog(5, 0.15, lambda _: None)
     async with dog:
         for number in range(30):
-            await asyncio.sleep(0.01)
+            assert await lasting(lambda: not dog.starved, 0.01)
             dog.fed(content=number % 5 == 0)
     assert not dog.starved
 
@@ -69,5 +68,5 @@ async def test_silence_is_not_taken_for_signs_of_life() -> None:
     dog = Watchdog(0.05, 0.06, lambda _: None)
     with pytest.raises(TimeoutError):
         async with dog:
-            await asyncio.sleep(5)
+            await asyncio.Event().wait()
     assert not dog.starved

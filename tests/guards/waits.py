@@ -18,6 +18,7 @@ SLEEPERS: dict[str, str] = {
     "tests/tui/test_wire.py": "a line of so many bytes a second",
     "tests/tui/test_terminal.py": "a line of so many bytes a second",
     "tests/tools/test_web.py": "a server that trickles",
+    "tests/agent/test_patience.py": "a server that trickles",
     "tests/tools/test_executor.py": "a tool that takes longer than it may",
     "tests/bench/tui.py": "measures what happens while nothing is done",
 }

