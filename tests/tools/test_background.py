@@ -47,6 +47,7 @@ class Session:
         end = time.monotonic() + 5
         while word not in said:
             assert time.monotonic() < end, said
+            await asyncio.sleep(0)  # the command's output comes through the loop
             said = await self.box.said("TaskOutput", task_id=id, block=False)
         return said
 
