@@ -223,8 +223,10 @@ class Conversation:
         """Print the oldest question; the next one only when that is answered."""
         if self._asked and self._asked[0][1] is not self._posed:
             self._posed = self._asked[0][1]
-            self._say(self._spoken.text(self._posed))
-            self._posed_at = time.monotonic()
+            asked = self._spoken.text(self._posed)
+            self._say(asked[:-1])
+            self._posed_at = time.monotonic()  # before its end: a program may answer that at once
+            self._say(asked[-1:])
 
     def _meant(self) -> bool:
         """Whether the line was typed by somebody who had the question before them."""

@@ -18,6 +18,7 @@ from tests.fakes.model_server import ServerThread
 pytestmark = pytest.mark.e2e
 
 RUN = 'say: I will run it.\ncall: Bash {"command": "echo hi > ran"}\n---\nsay: Done.\n'
+ASKED = "or what to do instead.\n"  # ends a question: who answers sooner has not read it
 
 
 @pytest.fixture
@@ -29,7 +30,7 @@ def typed(program: Program) -> Generator[Typed]:
 def test_a_conversation_with_a_question(typed: Typed, program: Program) -> None:
     typed.until("/help lists commands")
     typed.type("go\n")
-    typed.until("  y: Yes")
+    typed.until(ASKED)
     typed.type("y\n")
     page = typed.until("Done.")
     assert typed.end() == 0
@@ -45,7 +46,7 @@ def test_what_was_allowed_again_and_again_is_suggested(program: Program) -> None
     with ServerThread(TWICE) as server, typing(program, server) as typed:
         typed.type("go\n")
         for count in (1, 2):
-            typed.until("  y: Yes", count=count)
+            typed.until(ASKED, count=count)
             typed.type("y\n")
         typed.until("Done.")
         assert typed.end() == 0
@@ -56,7 +57,7 @@ def test_what_was_allowed_again_and_again_is_suggested(program: Program) -> None
 
 def test_an_instruction_instead_of_an_answer(typed: Typed, program: Program) -> None:
     typed.type("go\n")
-    typed.until("  y: Yes")
+    typed.until(ASKED)
     typed.type("use another file\n")
     typed.until("Done.")
     assert typed.end() == 0

@@ -8,6 +8,7 @@ import pytest
 
 from tests.e2e.program import Program
 from tests.e2e.stage import MODEL, SIGN, choose, say, screen, texts
+from tests.fakes.model_server import ServerThread
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(30)]
 
@@ -21,19 +22,25 @@ READ_AND_EDIT = (
 
 def test_a_first_start_without_a_key_and_the_way_to_one(program: Program) -> None:
     """What is missing is said with the next step, and that step works without leaving."""
-    with program.terminal("--model", MODEL) as terminal:
+    with (
+        ServerThread("say: At your service.") as server,
+        program.terminal("--model", MODEL, env={"ANTHROPIC_BASE_URL": server.url}) as terminal,
+    ):
         terminal.wait_for("Ask anything", "What shall answer?", "the demo")
         terminal.press("escape")
         terminal.wait_until(lambda shown: "What shall answer?" not in shown)
         say(terminal, "Hi.")
-        terminal.wait_for("ANTHROPIC_API_KEY")
+        terminal.wait_for("What shall answer?", "a key for anthropic", "Hi.")
+        terminal.press("escape")
+        terminal.wait_until(lambda shown: "What shall answer?" not in shown)
         say(terminal, "/login anthropic")
         terminal.wait_for("Key for anthropic")
         terminal.paste("sk-very-secret")
         terminal.press("enter")
-        shown = terminal.wait_for("The key for anthropic is kept in")
+        shown = terminal.wait_for("The key for anthropic is kept in", "At your service.")
         assert b"sk-very-secret" not in terminal.raw
         assert "/logout anthropic" in shown
+        assert "Hi." in texts(server.bodies[-1]), "what waited for a key was sent with it"
     assert not any("sk-very-secret" in path.read_text("utf-8") for path in program.transcripts())
 
 

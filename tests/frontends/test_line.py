@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import os
+import threading
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
@@ -33,6 +34,7 @@ from gatewright.tui.shell import OwnShell
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.fake_session import FakeSession
 from tests.fakes.house import House, house
+from tests.fakes.waiting import eventually
 
 ASK = Ask(
     kind="permission",
@@ -59,9 +61,9 @@ class Page(io.StringIO):
         self._written.set()
         return super().write(text)
 
-    async def shows(self, words: str) -> None:
+    async def shows(self, words: str, *, count: int = 1) -> None:
         async with asyncio.timeout(3):
-            while words not in self.getvalue():
+            while self.getvalue().count(words) < count:
                 self._written.clear()
                 await self._written.wait()
 
@@ -192,13 +194,47 @@ async def test_the_next_question_is_printed_once_the_first_is_answered() -> None
     assert out.getvalue().count("Run a command?") == 1
     os.write(theirs, b"y\ny\n")
     await out.shows("so it is no answer to it")
-    assert out.getvalue().count("Run a command?") == 2
+    await out.shows("Run a command?", count=2)
     assert session.answers == [(1, Answer(("once",)))]
     os.write(theirs, b"n\n")
     os.close(theirs)
     async with asyncio.timeout(3):
         await running
     assert session.answers[1] == (2, Answer(("no",)))
+
+
+class Prompt(LineReader):
+    """Tells when a line came in."""
+
+    def __init__(self, fd: int) -> None:
+        self.came = threading.Event()
+        super().__init__(fd)
+
+    def _put(self, line: str | None) -> None:
+        super()._put(line)
+        self.came.set()
+
+
+async def test_a_program_may_answer_as_soon_as_it_has_read_the_whole_question() -> None:
+    session = FakeSession()
+    ours, theirs = os.pipe()
+    lines = Prompt(ours)
+
+    class Quick(Page):
+        def write(self, text: str, /) -> int:
+            written = super().write(text)
+            if self.getvalue().endswith("what to do instead.\n"):
+                os.write(theirs, b"y\n")
+                assert lines.came.wait(3)
+            return written
+
+    talk = Conversation(session.facade(), Quick(), lines, Ports(stripped, remembered, OwnShell()))
+    running = asyncio.create_task(talk.run(""))
+    session.publish(Asked(id=1, ask=ASK))
+    await eventually(lambda: session.answers == [(1, Answer(("once",)))], 3)
+    os.close(theirs)
+    async with asyncio.timeout(3):
+        await running
 
 
 async def test_a_hand_that_answers_at_once_has_read_nothing() -> None:
