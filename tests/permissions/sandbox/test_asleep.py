@@ -16,7 +16,7 @@ from gatewright.permissions.sandbox.confinement import Sandbox
 from gatewright.permissions.sandbox.machine import machine
 from gatewright.permissions.sandbox.probe import probe
 from gatewright.tools.protocol import SpawnRequest
-from tests.permissions.sandbox.test_leftovers import until
+from tests.fakes.waiting import comes
 
 confined = pytest.mark.skipif(probe(machine()).level != "bwrap", reason="no bubblewrap here")
 
@@ -39,7 +39,7 @@ def going_on(folder: Path, command: str) -> Generator[tuple[Sandbox, Path, list[
 
     child = begin() if request.start is None else request.start(begin)
     try:
-        assert until((project / "ready").exists)
+        assert comes((project / "ready").exists)
         yield box, project, told
     finally:
         child.kill()
@@ -60,7 +60,7 @@ def rested(box: Sandbox) -> bool:
 @confined
 def test_what_came_while_the_command_slept_stays_where_it_is(tmp_path: Path) -> None:
     with going_on(tmp_path, "exec sleep 60") as (box, project, told):
-        assert until(lambda: rested(box))
+        assert comes(lambda: rested(box))
         (project / ".idea").mkdir()
         (project / ".idea" / "workspace.xml").touch()
         box.check()
@@ -76,7 +76,7 @@ def test_what_came_while_the_command_ran_is_put_aside(tmp_path: Path, busy: str)
         box.check()
         box.check()
         (project / ".idea").mkdir()
-        assert until(lambda: not (project / ".idea" / "x").exists())
+        assert comes(lambda: not (project / ".idea" / "x").exists())
         box.check()
         assert not (project / ".idea").exists()
         assert "put aside: .idea" in told[0]
@@ -87,9 +87,9 @@ def test_a_command_that_waits_for_its_moment_is_found(tmp_path: Path) -> None:
     """It sleeps until a person made something, makes its own, and sleeps again."""
     waits = "until [ -e go ]; do sleep 1; done; mkdir .vscode; exec sleep 60"
     with going_on(tmp_path, waits) as (box, project, told):
-        assert until(lambda: rested(box))
+        assert comes(lambda: rested(box))
         (project / "go").touch()
-        assert until((project / ".vscode").exists)
+        assert comes((project / ".vscode").exists)
         box.check()
         assert not (project / ".vscode").exists()
         assert ".vscode" in told[0]
