@@ -10,20 +10,21 @@ import contextlib
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from gatewright.permissions.context import Context
 from gatewright.permissions.decision import Named
+from gatewright.permissions.sandbox.call import Call, noted
+from gatewright.permissions.sandbox.naming import spelled
 from gatewright.permissions.sandbox.port import CLOSED, ConfinedCall, Offer, Opening
 from gatewright.permissions.sandbox.restrictions import Restrictions
-from gatewright.permissions.sandbox.violations import likely, note
 from gatewright.tools.access import Access, ShellText
 from gatewright.tools.blocks import Block, Code, Table, Text
 from gatewright.tools.interact import Ask, Option
-from gatewright.tools.protocol import Asker, SpawnRequest, TextContent, ToolResult
+from gatewright.tools.protocol import Asker, ToolResult
 from gatewright.tools.system.home import OwnHome
 from gatewright.tools.system.secrets import Secrets
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from gatewright.permissions.sandbox.config import Config, SandboxSettings
     from gatewright.permissions.sandbox.confinement import Sandbox
     from gatewright.permissions.sandbox.disk.aside import Aside
+    from gatewright.permissions.sandbox.network.egress import Egress
     from gatewright.permissions.sandbox.probe import Found
 
 Enabled: TypeAlias = Literal["auto"] | bool
@@ -47,57 +49,6 @@ class Base:
     home: Path
     roots: tuple[Path, ...]
     own_home: OwnHome
-
-
-class Call:
-    """One confined call; implements the port's ConfinedCall."""
-
-    def __init__(
-        self,
-        box: Sandbox,
-        tell: Callable[[list[str]], None],
-        *,
-        may_leave: bool,
-        opening: Opening = CLOSED,
-    ) -> None:
-        self._box = box
-        self._opening = opening
-        self._tell = tell
-        self._may_leave = may_leave
-        self._told: list[str] = []
-
-    def confine(self, request: SpawnRequest) -> SpawnRequest:
-        return self._box.confine(request, self._tell, self._opening)
-
-    def hear(self, text: str) -> None:
-        """The proxy refused something while this call ran."""
-        if text not in self._told and len(self._told) < 8:
-            self._told.append(text)
-
-    def explained(self, result: ToolResult) -> ToolResult:
-        code = result.data.get("exitCode")
-        output = str(result.data.get("stdout", ""))
-        notes = self._told
-        causes = likely(output, code if isinstance(code, int) else None)
-        if causes:
-            notes = [*notes, note(causes, may_leave=self._may_leave)]
-        return noted(result, notes)
-
-
-def noted(result: ToolResult, notes: Sequence[str]) -> ToolResult:
-    """The result with what the sandbox has to say, for the model."""
-    if not notes:
-        return result
-    text = "\n".join(f"[sandbox: {each}]" for each in notes)
-    return ToolResult(
-        ok=result.ok,
-        content=(*result.content, TextContent(text)),
-        view=result.view,
-        data=result.data,
-        summary=result.summary,
-        ends_turn=result.ends_turn,
-        cap=result.cap,
-    )
 
 
 def _wrong(glob: str) -> str:
@@ -133,6 +84,7 @@ class CommandSandbox:
     secrets: Callable[[], Secrets] = Secrets
     _box: Sandbox | None = None
     _found: Found | None = None
+    _egress: Egress | None = None
     temp: Path | None = None  # the session's own, made with the first command
     _trying: asyncio.Lock = field(default_factory=asyncio.Lock)
     _asker: Asker | None = None
@@ -173,6 +125,7 @@ class CommandSandbox:
             return Offer()
         if access.runs.unsandboxed or self._excluded(access):
             return Offer()
+        self._follow()
         return self._box.offer(names)
 
     def enter(self, access: Access, ask: Asker, opening: Opening = CLOSED) -> ConfinedCall | None:
@@ -186,6 +139,7 @@ class CommandSandbox:
             self._box.check()
             return None
         self._asker = ask
+        self._follow()
         leave = self.settings.allow_unsandboxed_commands
         call = Call(self._box, self._tell, may_leave=leave, opening=opening)
         self._running.append(call)
@@ -212,7 +166,7 @@ class CommandSandbox:
         """For the person at once, for the model with the next result: its call's own, mostly."""
         self._untold.extend(texts)
         for text in texts:
-            self.warn(f"Sandbox: {text}.".replace("..", "."))
+            self.warn(f"Sandbox: {spelled(text)}.".replace("..", "."))
 
     # --- the rest ---
 
@@ -227,8 +181,15 @@ class CommandSandbox:
         """From the next command on these directories are what may be worked in."""
         if roots != self.base.roots:
             self.base = replace(self.base, roots=roots)
-            if self._box is not None:
-                self._box.reach(roots)
+            self._follow()
+
+    def _follow(self) -> None:
+        """What is closed to commands is what the rules say now, not when the first of them ran."""
+        if self._box is not None:
+            config = self._config()
+            self._box.follow(config)
+            if self._egress is not None:
+                self._egress.network = config.network
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -300,20 +261,19 @@ class CommandSandbox:
         from gatewright.permissions.sandbox.network.egress import Egress  # noqa: PLC0415  lazy
         from gatewright.permissions.sandbox.network.proxy import Proxy  # noqa: PLC0415  lazy
 
+        self.temp = Path(tempfile.mkdtemp(prefix="gatewright-"))
         config, tools = self._config(), machine()
         bridge = None
         if config.network.reach == "proxy":
-            egress = Egress(config.network, ask=self._ask_domain, refused=self._heard)
-            bridge = Bridge(Proxy(egress), asyncio.get_running_loop())
+            self._egress = Egress(config.network, ask=self._ask_domain, refused=self._heard)
+            bridge = Bridge(Proxy(self._egress), asyncio.get_running_loop())
         box = Sandbox(config, tools, bridge, level=found.level)
-        if self.temp is not None:
-            box.janitor.watch((f"{self.temp}/",))
+        box.janitor.watch((f"{self.temp}/",))
         return box
 
     def _config(self) -> Config:
         from gatewright.permissions.sandbox.config import Config, configured  # noqa: PLC0415  lazy
 
-        self.temp = Path(tempfile.mkdtemp(prefix="gatewright-"))
         base, more = self.base, self.restrictions()
         config = configured(
             Config(

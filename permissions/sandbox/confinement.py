@@ -35,6 +35,7 @@ from gatewright.permissions.sandbox.linux import (
     seccomp,
 )
 from gatewright.permissions.sandbox.machine import Machine
+from gatewright.permissions.sandbox.naming import shown
 from gatewright.permissions.sandbox.opening import Judge, still
 from gatewright.permissions.sandbox.places import absolute, programs
 from gatewright.permissions.sandbox.port import CLOSED, Offer, Opening
@@ -112,19 +113,23 @@ class Sandbox:
         runs = [active.run.init() for active in self._active]
         return asleep(runs) if runs and self._neighbours.alone(self.roots) else None
 
-    def reach(self, roots: Iterable[Path]) -> None:
-        """Other directories are worked in from the next run on.
+    def follow(self, config: Config) -> None:
+        """Something else is open or closed to commands from the next run on.
 
         What goes on now is looked at first, and then compared with the disk as it is at this
         moment: what lies in a new directory was not made by it.
         """
+        if config == self.config:
+            return
         self.check()
-        self.roots = _real(roots)
+        self.config, self.roots = config, _real(config.roots)
+        owed = self._keeper.owed
         self._keeper.receipt.clear()
         self._keeper.receipt.close()
         self._surveyor = surveyor(self.config, self.roots)
         self._keeper = self._keep()
-        if self._active:
+        self._keeper.owed = owed
+        if self._active or owed:
             self._begin(self._look())
 
     # --- one run ---
@@ -192,7 +197,7 @@ class Sandbox:
         profile = self.profile(request.cwd, sight, request.env.get("PATH", ""))
         profile = profile.opened(reads, writes)
         already.extend(
-            f"{path} is not the file any more that was allowed; it stays closed"
+            f"{shown(path)} is not the file any more that was allowed; it stays closed"
             for path in sorted({*opening.reads, *opening.writes} - reads - writes)
         )
         run = self._prepare(profile)

@@ -69,7 +69,7 @@ class SandboxProfile:
     writable: tuple[str, ...]
     seen: tuple[str, ...]
     temp: str
-    anchors: tuple[str, ...]  # directories above protected paths: may change, may not move
+    anchors: tuple[str, ...]  # directories above what is covered: may change, may not move
     protected: tuple[str, ...]
     masked: tuple[Masked, ...]
     network: Network
@@ -104,7 +104,7 @@ def sandboxed(wishes: Wishes, survey: Survey) -> SandboxProfile:
     masked = tuple(sorted(survey.masked, key=lambda mask: mask.path))
     anchors = {
         above
-        for path in guarded
+        for path in (*guarded, *(mask.path for mask in masked))
         for root in writable
         if path != root and inside(path, root)
         for above in _between(path, root)

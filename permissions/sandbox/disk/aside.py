@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from gatewright.permissions.sandbox import naming
 from gatewright.permissions.sandbox.disk import below_root as beneath
 from gatewright.tools.system import private
 
@@ -97,7 +98,10 @@ class Batch:
                 self._back(item)
             except OSError as error:
                 reason = error.strerror or str(error)
-                stays.append(f"{item.path} was not taken back ({reason}); it lies in {item.lies}")
+                stays.append(
+                    f"{naming.shown(item.path)} was not taken back ({reason});"
+                    f" it lies in {naming.shown(item.lies)}"
+                )
             else:
                 back.append(item.path)
                 self._note(replace(item, lies=""))
@@ -178,7 +182,7 @@ def shown(waiting: Iterable[tuple[Batch, tuple[Item, ...]]]) -> Iterator[tuple[s
     """Rows for people: the number to name, the path, the reason."""
     for batch, items in waiting:
         for item in items[:_SHOWN]:
-            yield str(batch.number), item.path, item.why
+            yield str(batch.number), naming.shown(item.path), naming.spelled(item.why)
         if len(items) > _SHOWN:
             yield str(batch.number), f"and {len(items) - _SHOWN} more", ""
 
@@ -192,7 +196,7 @@ def sentences(aside: Aside, number: str, base: str = "") -> Iterator[str]:
         return
     if back:
         more = f" and {len(back) - _SHOWN} more" if len(back) > _SHOWN else ""
-        names = (path.removeprefix(f"{base}/") if base else path for path in back[:_SHOWN])
+        names = (naming.shown(path.removeprefix(f"{base}/")) for path in back[:_SHOWN])
         yield f"Taken back: {', '.join(names)}{more}."
     yield from (f"{text}." for text in stays)
 

@@ -21,6 +21,7 @@ from gatewright.permissions.sandbox.disk.gitconfig import harmless
 from gatewright.permissions.sandbox.disk.guarded import GIT_INFO, GIT_UNWANTED
 from gatewright.permissions.sandbox.disk.repository import absent, believed, git_directories
 from gatewright.permissions.sandbox.disk.survey import Sight, aliased
+from gatewright.permissions.sandbox.naming import shown
 from gatewright.tools.system.regular import read_regular
 
 _CONFIG = 256 * 1024
@@ -162,7 +163,7 @@ class Settlement:
                 self.batch = self.aside.open()
             self.batch.put(path, root, why, exchanged=exchanged)
         except OSError as error:
-            self.failed.append(f"{path} could not be put aside ({error.strerror or error})")
+            self.failed.append(f"{shown(path)} could not be put aside ({error.strerror or error})")
         else:
             self.moved.setdefault(why, []).append(path)
 
@@ -178,7 +179,7 @@ class Settlement:
             if os.readlink(path) == target:
                 return
         count = self._count
-        self._put(path, f"it was a link to {target}", exchanged=True)
+        self._put(path, f"it was a link to {shown(target)}", exchanged=True)
         if self.aside is None or (os.path.lexists(path) and count == self._count):
             return
         above, name = os.path.split(path)
@@ -198,7 +199,9 @@ class Settlement:
             text = beneath.read("config", fd, _CONFIG).decode("utf-8", "surrogateescape")
             kept, dropped = harmless(text)
             if dropped:
-                self._put(config, f"{', '.join(dropped[:4])} may run programs", exchanged=True)
+                self._put(
+                    config, f"{', '.join(map(shown, dropped[:4]))} may run programs", exchanged=True
+                )
                 if not os.path.lexists(config):
                     beneath.write_new("config", fd, kept.encode("utf-8", "surrogateescape"))
 
@@ -250,7 +253,7 @@ def _changed(path: str) -> int:
 
 def _shown(paths: Iterable[str], root: str) -> str:
     """The first few, as commands in the project write them; a directory by what it holds."""
-    names = [path.removeprefix(root.rstrip("/") + "/") for path in dict.fromkeys(paths)]
+    names = [shown(path.removeprefix(f"{root.rstrip('/')}/")) for path in dict.fromkeys(paths)]
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return ", ".join(names[:_NAMED]) + more
 

@@ -1,0 +1,65 @@
+"""One confined call: its requests go through the sandbox, its result says what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from gatewright.permissions.sandbox.naming import spelled
+from gatewright.permissions.sandbox.port import CLOSED, Opening
+from gatewright.permissions.sandbox.violations import likely, note
+from gatewright.tools.protocol import SpawnRequest, TextContent, ToolResult
+
+if TYPE_CHECKING:
+    from gatewright.permissions.sandbox.confinement import Sandbox
+
+
+class Call:
+    """One confined call; implements the port's ConfinedCall."""
+
+    def __init__(
+        self,
+        box: Sandbox,
+        tell: Callable[[list[str]], None],
+        *,
+        may_leave: bool,
+        opening: Opening = CLOSED,
+    ) -> None:
+        self._box = box
+        self._opening = opening
+        self._tell = tell
+        self._may_leave = may_leave
+        self._told: list[str] = []
+
+    def confine(self, request: SpawnRequest) -> SpawnRequest:
+        return self._box.confine(request, self._tell, self._opening)
+
+    def hear(self, text: str) -> None:
+        """The proxy refused something while this call ran."""
+        if text not in self._told and len(self._told) < 8:
+            self._told.append(text)
+
+    def explained(self, result: ToolResult) -> ToolResult:
+        code = result.data.get("exitCode")
+        output = str(result.data.get("stdout", ""))
+        notes = self._told
+        causes = likely(output, code if isinstance(code, int) else None)
+        if causes:
+            notes = [*notes, note(causes, may_leave=self._may_leave)]
+        return noted(result, notes)
+
+
+def noted(result: ToolResult, notes: Sequence[str]) -> ToolResult:
+    """The result with what the sandbox has to say, for the model."""
+    if not notes:
+        return result
+    text = "\n".join(f"[sandbox: {spelled(each)}]" for each in notes)
+    return ToolResult(
+        ok=result.ok,
+        content=(*result.content, TextContent(text)),
+        view=result.view,
+        data=result.data,
+        summary=result.summary,
+        ends_turn=result.ends_turn,
+        cap=result.cap,
+    )
