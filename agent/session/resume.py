@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -33,6 +34,7 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
     on_disk: bool = False
     forked_from: str = ""
     notice: str = ""
+    foreign: bool = False  # a copy of a file from elsewhere: others may have written it
 
     def standing(self) -> Standing:
         """What the session was when it was left."""
@@ -59,8 +61,9 @@ def find_start(options: LaunchOptions, folder: Path) -> Start:
             raise SessionError(f"Session {id} exists. `agent --resume {id}` goes on with it.")
         return Start(id=id, path=new)
     stored = read_transcript(path)
-    notice = _notice(stored, elsewhere=path.parent != folder)
-    if not options.fork_session:
+    foreign = os.path.realpath(path.parent.parent) != os.path.realpath(folder.parent)
+    notice = _notice(stored, elsewhere=path.parent != folder, copied=foreign)
+    if not options.fork_session and not foreign:
         return Start(
             id=stored.header.id, path=path, stored=stored.branch, on_disk=True, notice=notice
         )
@@ -69,8 +72,9 @@ def find_start(options: LaunchOptions, folder: Path) -> Start:
         id=id,
         path=transcript_file(folder, id),
         stored=stored.branch,
-        forked_from=stored.header.id,
+        forked_from=stored.header.id if _ID.fullmatch(stored.header.id) else "",
         notice=notice,
+        foreign=foreign,
     )
 
 
@@ -124,11 +128,13 @@ def ago(seconds: float) -> str:
     return "now"
 
 
-def _notice(stored: Stored, *, elsewhere: bool) -> str:
+def _notice(stored: Stored, *, elsewhere: bool, copied: bool) -> str:
     texts: list[str] = []
     if stored.skipped:
         texts.append(f"{stored.skipped} unreadable records of this session were left out.")
-    if elsewhere and stored.header.cwd:
+    if copied:  # what lies beside a conversation is ours alone: commands never write there
+        texts.append("This goes on in a copy: the file stays as it is.")
+    elif elsewhere and stored.header.cwd:
         cwd, id = stored.header.cwd, stored.header.id
         texts.append(
             f"This session worked in {cwd} and goes on here now. "

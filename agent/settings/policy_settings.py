@@ -102,7 +102,8 @@ def spelled_root(around: Surroundings) -> tuple[Path, ...]:
 def start_mode(base: Base) -> str:
     """Command line, then what the session was in, then settings; a resume loosens nothing."""
     around, start = base.around, base.start
-    ours = start.path.parent == project_folder(around.places.home, around.where.cwd)
+    here = project_folder(around.places.home, around.where.cwd)
+    ours = start.path.parent == here and not start.foreign
     if not around.options.mode and ours and start.mode and start.mode not in LOOSE_MODES:
         return start.mode
     wanted = around.settings.permissions.default_mode or "default"

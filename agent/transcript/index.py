@@ -121,7 +121,7 @@ def find_session(folder: Path, wanted: str) -> Path:
     if wanted.endswith(".jsonl") or "/" in wanted:
         path = Path(wanted).expanduser()
         if path.is_file():
-            return path
+            return path.resolve()
         raise SessionError(f"There is no session file {wanted}.")
     matches = _by_id(folder, wanted) or _by_title(list_sessions(folder), wanted)
     if not matches:

@@ -74,6 +74,30 @@ def test_elsewhere_is_said(home: Home) -> None:
     assert find_start(LaunchOptions(resume="aaaa"), home.here).notice == ""
 
 
+@pytest.mark.parametrize("led", [False, True])
+def test_a_file_from_elsewhere_goes_on_in_a_copy_at_our_place(
+    home: Home, tmp_path: Path, led: bool
+) -> None:
+    """What we keep for a session lies beside it: never where commands write."""
+    project = tmp_path / "project"
+    project.mkdir()
+    write(project / "s.jsonl", chained([started(), user("hi"), *turn(1)]), cwd="/w/here")
+    given = project / "s.jsonl"
+    if led:
+        (project / "t.jsonl").symlink_to("s.jsonl")
+        given = project / "t.jsonl"
+    start = find_start(LaunchOptions(resume=str(given)), home.here)
+    assert start.path.parent == home.here
+    assert (start.on_disk, start.foreign, len(start.stored)) == (False, True, 8)
+    assert start.notice == "This goes on in a copy: the file stays as it is."
+
+
+def test_a_path_of_our_own_is_gone_on_with_where_it_really_lies(home: Home, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(home.here)
+    start = find_start(LaunchOptions(resume=str(tmp_path / "link" / "aaaa-1.jsonl")), home.here)
+    assert (start.path, start.foreign) == (home.here.resolve() / "aaaa-1.jsonl", False)
+
+
 async def test_a_copy_leaves_the_original_alone(home: Home, tmp_path: Path) -> None:
     original = home.here / "aaaa-1.jsonl"
     before = original.read_bytes()
