@@ -51,6 +51,11 @@ class Base:
     own_home: OwnHome
 
 
+def _spelled_out(names: tuple[Named, ...]) -> Opening:
+    """Of a command outside only what its line names is known to be its own work."""
+    return Opening(writes={one.path: None for one in names if one.exact and one.use != "read"})
+
+
 def _wrong(glob: str) -> str:
     if "{" not in glob and "[" not in glob:
         return ""
@@ -124,19 +129,17 @@ class CommandSandbox:
         if self._box is None or access.runs is None or not names:
             return Offer()
         if access.runs.unsandboxed or self._excluded(access):
-            return Offer()
+            return Offer(_spelled_out(names))
         self._follow()
         return self._box.offer(names)
 
     def enter(self, access: Access, ask: Asker, opening: Opening = CLOSED) -> ConfinedCall | None:
         if self._box is None:
             return None
-        if access.writes:
-            self._box.approved(str(path) for path in access.writes)
-        if access.runs is None:
-            return None
-        if access.runs.unsandboxed or self._excluded(access):
-            self._box.check()
+        if access.runs is None or access.runs.unsandboxed or self._excluded(access):
+            if access.runs is not None or access.writes:
+                self._box.check()
+            self._box.approved(id(access), (*map(str, access.writes), *opening.writes))
             return None
         self._asker = ask
         self._follow()
@@ -152,8 +155,8 @@ class CommandSandbox:
         if isinstance(confined, Call):
             with contextlib.suppress(ValueError):
                 self._running.remove(confined)
-        elif access.runs is not None:
-            self._box.outside()
+        else:
+            self._box.made(id(access))
         self._box.check()
 
     def explained(self, confined: ConfinedCall | None, result: ToolResult) -> ToolResult:

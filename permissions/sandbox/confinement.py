@@ -376,13 +376,13 @@ class Sandbox:
         if self._active:
             self._watch_later()
 
-    def approved(self, paths: Iterable[str]) -> None:
-        """These are written outside the sandbox, by right: they are not to be put aside."""
-        self._keeper.approve(map(os.path.realpath, paths))
+    def approved(self, call: int, paths: Iterable[str]) -> None:
+        """This call is about to write these outside the sandbox, by right."""
+        self._keeper.approve(call, map(os.path.realpath, paths))
 
-    def outside(self) -> None:
-        """Something ran outside the sandbox while runs went on: what it made is not theirs."""
-        self._keeper.accept()
+    def made(self, call: int) -> None:
+        """It is over: what is there now under those paths was made by right, and nothing else."""
+        self._keeper.made(call)
 
     def close(self) -> None:
         """Take away what is left; the janitor does the rest."""

@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import math
 import os
+import stat
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from gatewright.permissions.paths import inside
 from gatewright.permissions.sandbox.asleep import Asleep
@@ -28,6 +29,9 @@ UNFINISHED = (
     " sandbox allows no command by itself"
 )
 _RECEIPT = 1
+
+# Which file it is, and when it last changed, which no command can set; of a directory the first.
+_State: TypeAlias = tuple[int, int, int]
 
 
 def _unknown() -> Asleep | None:
@@ -51,7 +55,9 @@ class Keeper:
     base: Before | None = None
     owed: bool = False  # the last look was not finished
     _opened: set[str] = field(default_factory=set[str])  # exactly these, for runs that go on
-    _approved: set[str] = field(default_factory=set[str])
+    _making: dict[int, frozenset[str]] = field(default_factory=dict[int, frozenset[str]])
+    _approved: dict[str, _State] = field(default_factory=dict[str, "_State"])
+    _returned: set[str] = field(default_factory=set[str])
     _told: set[str] = field(default_factory=set[str])
     _batches: list[Batch] = field(default_factory=list[Batch])
     _written: tuple[Before, bytes] | None = None
@@ -72,15 +78,29 @@ class Keeper:
             self.base = None
             self._slept = None
             self._approved.clear()
+            self._making.clear()
+            self._returned.clear()
             self._opened.clear()
             self._told.clear()
             self._batches.clear()
             self.receipt.clear()
 
-    def approve(self, paths: Iterable[str]) -> None:
-        """These are made outside the sandbox, by right."""
+    def approve(self, call: int, paths: Iterable[str]) -> None:
+        """This call is about to make these outside the sandbox, by right."""
         if self.base is not None:
-            self._approved.update(paths)
+            self._making[call] = frozenset(paths)
+
+    def made(self, call: int) -> None:
+        """What it made is known as it is now: what changes from now on is the work of others."""
+        for path in self._making.pop(call, ()):
+            self._approve_as_it_is(path)
+
+    def _approve_as_it_is(self, path: str) -> None:
+        state = _state(path)
+        if state is None:
+            self._approved.pop(path, None)
+        else:
+            self._approved[path] = state
 
     def open(self, paths: Iterable[str]) -> None:
         """A person let a run make exactly these."""
@@ -90,19 +110,19 @@ class Keeper:
         """That run is over: what it did not make, no other may."""
         self._opened.difference_update(path for path in paths if not os.path.lexists(path))
 
-    def accept(self) -> None:
-        """Something ran outside the sandbox meanwhile: what is new now may be its work."""
-        if self.base is None:
-            return
-        self._welcome(self.base, self._see(time.monotonic() + PATIENCE, self.base))
-
     def _welcome(self, base: Before, sight: Sight) -> None:
         """What is new in this look stays where it is."""
         found = self._settlement(None)
         found.compare(base, sight)
         for path in found.found:
-            directory = os.path.isdir(path) and not os.path.islink(path)
-            self._approved.update(files(path) if directory else (path,))
+            self._keep_whole(path)
+
+    def _keep_whole(self, path: str) -> None:
+        """This and what is in it now, but nothing that comes to be there."""
+        self._approve_as_it_is(path)
+        if os.path.isdir(path) and not os.path.islink(path):
+            for each in files(path):
+                self._approve_as_it_is(each)
 
     def covers(self, path: str) -> bool:
         """Whether this lies under a protected name that every run has found there."""
@@ -136,8 +156,12 @@ class Keeper:
         return fresh
 
     def _settlement(self, aside: Aside | None) -> Settlement:
-        back = (batch.given_back() for batch in self._batches)
-        approved = frozenset(self._approved).union(*back)
+        for path in frozenset[str]().union(*(batch.given_back() for batch in self._batches)):
+            if path not in self._returned:
+                self._returned.add(path)
+                self._keep_whole(path)
+        same = (path for path, known in self._approved.items() if _state(path) == known)
+        approved = frozenset(same).union(*self._making.values())
         return Settlement(approved, self._places(), aside, frozenset(self._opened))
 
     def _places(self) -> tuple[str, ...]:
@@ -233,3 +257,12 @@ def _before(shown: Any, since: int) -> Before:
         links={str(path): str(target) for path, target in shown["links"].items()},
         since=since,
     )
+
+
+def _state(path: str) -> _State | None:
+    try:
+        status = os.lstat(path)
+    except OSError:
+        return None
+    changed = 0 if stat.S_ISDIR(status.st_mode) else status.st_ctime_ns
+    return status.st_dev, status.st_ino, changed

@@ -72,7 +72,7 @@ def own_places(roots: tuple[str, ...], home: str) -> tuple[str, ...]:
 class Settlement:
     """Finds what a run may have made. Nothing that was there before is ever moved."""
 
-    approved: frozenset[str]  # made by somebody with the right to
+    approved: frozenset[str]  # made by somebody with the right to: these, nothing below them
     roots: tuple[str, ...]
     aside: Aside | None = None  # None: nothing moves, `found` is all
     opened: frozenset[str] = frozenset()  # exactly these may be new, nothing below them
@@ -124,11 +124,12 @@ class Settlement:
         if not root or not os.path.lexists(path):
             return
         path = self._leading(path)
-        if any(inside(path, each) for each in self.approved):
-            return
         welcome = self.approved | self.opened
-        if any(inside(each, path) for each in welcome):
-            for each in () if os.path.islink(path) else files(path):
+        if not os.path.isdir(path) or os.path.islink(path):
+            if path not in welcome:
+                self._move(path, root, why, exchanged=exchanged)
+        elif any(inside(each, path) for each in welcome):
+            for each in files(path):
                 if each not in welcome:
                     self._move(each, root, why)
         else:

@@ -200,6 +200,45 @@ async def test_a_command_outside_makes_what_it_may(house: House) -> None:
     assert house.warned == []
 
 
+async def test_a_file_that_was_written_by_right_opens_nothing_below_its_name(house: House) -> None:
+    waits = "touch on; until [ -e foo ]; do sleep 0.02; done"
+    line = f"{waits}; rm foo; mkdir -p foo/.vscode; touch foo/.vscode/tasks.json done"
+    going = asyncio.create_task(house.bash(house.unspelled(line)))
+    await house.bash("until [ -e on ]; do sleep 0.02; done")
+    write = ToolCall("c2", "Write", {"file_path": str(house.project / "foo"), "content": "x"})
+    await house.executor.execute(write, house.ctx)
+    assert "foo/.vscode" in text_of(await going) + "".join(house.warned)
+    assert (house.project / "done").exists()
+    assert not (house.project / "foo" / ".vscode").exists()
+
+
+async def test_a_file_that_was_written_by_right_is_nobodys_to_change(house: House) -> None:
+    waits = "touch on; until [ -e .npmrc ]; do sleep 0.02; done"
+    line = f"{waits}; until echo evil >> .npmrc; do :; done"
+    going = asyncio.create_task(house.bash(house.unspelled(line)))
+    await house.bash("until [ -e on ]; do sleep 0.02; done")
+    write = ToolCall("c2", "Write", {"file_path": str(house.project / ".npmrc"), "content": "x\n"})
+    await house.executor.execute(write, house.ctx)
+    await going
+    npmrc = house.project / ".npmrc"
+    assert not npmrc.exists() or "evil" not in npmrc.read_text(encoding="utf-8")
+
+
+async def test_what_comes_while_a_command_runs_outside_is_not_taken_for_its_work(
+    house: House,
+) -> None:
+    line = "touch on; until [ -e go ]; do sleep 0.02; done; mkdir .vscode; touch .vscode/tasks.json"
+    waits = "until [ -e end ]; do sleep 0.02; done"
+    going = asyncio.create_task(house.bash(house.unspelled(f"{line} .npmrc done; {waits}")))
+    await house.bash("until [ -e on ]; do sleep 0.02; done")
+    outside = "touch go; until [ -e done ]; do sleep 0.02; done; touch .yarnrc"
+    await house.bash(outside, dangerouslyDisableSandbox=True)
+    (house.project / "end").touch()
+    await going
+    left = {path.name for path in house.project.iterdir() if path.name.startswith(".")}
+    assert left == {".yarnrc"}
+
+
 async def test_a_background_command_is_looked_after_between_calls(house: House) -> None:
     """Its result was given long ago: the next one tells, whatever call it is of."""
     house.ctx = msgspec.structs.replace(house.ctx, jobs=(jobs := SessionJobs(_deaf, _deaf)))
