@@ -213,12 +213,12 @@ async def test_a_file_that_was_written_by_right_opens_nothing_below_its_name(hou
 
 
 async def test_a_file_that_was_written_by_right_is_nobodys_to_change(house: House) -> None:
-    waits = "touch on; until [ -e .npmrc ]; do sleep 0.02; done"
-    line = f"{waits}; until echo evil >> .npmrc; do :; done"
+    line = "touch on; until [ -e go ]; do sleep 0.02; done; echo evil >> .npmrc"
     going = asyncio.create_task(house.bash(house.unspelled(line)))
     await house.bash("until [ -e on ]; do sleep 0.02; done")
     write = ToolCall("c2", "Write", {"file_path": str(house.project / ".npmrc"), "content": "x\n"})
     await house.executor.execute(write, house.ctx)
+    (house.project / "go").touch()
     await going
     npmrc = house.project / ".npmrc"
     assert not npmrc.exists() or "evil" not in npmrc.read_text(encoding="utf-8")
