@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import os
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -43,6 +42,7 @@ from gatewright.permissions.sandbox.probe import Level
 from gatewright.permissions.sandbox.profile import SandboxProfile, Wishes, sandboxed
 from gatewright.permissions.sandbox.protected import surveyor
 from gatewright.permissions.sandbox.runs import Run, memory_file, status_pipe
+from gatewright.permissions.sandbox.store import Store
 from gatewright.permissions.sandbox.violations import Violations
 from gatewright.tools.protocol import SpawnRequest
 
@@ -95,7 +95,7 @@ class Sandbox:
         self._nursery: cgroup_thread.Nursery | None = None
         self._counts = True  # until we know better
         self._watching: asyncio.TimerHandle | None = None
-        self._store: Path | None = None
+        self._store = Store(self.janitor)
         self._stamped = ""
         self._home = os.path.realpath(config.home)
         self.roots = _real(config.roots)
@@ -153,7 +153,9 @@ class Sandbox:
             network=config.network,
             limits=config.limits,
         )
-        return sandboxed(wishes, self._surveyor.survey(sight or self._look()))
+        survey = self._surveyor.survey(sight or self._look())
+        masked = (*survey.masked, *mounts.elsewhere(survey.masked))
+        return sandboxed(wishes, replace(survey, masked=masked))
 
     def _windows(self) -> tuple[str, ...]:
         """What commands may read of our home: this session's part, programs that lie there."""
@@ -252,7 +254,7 @@ class Sandbox:
     def _launcher(self, run: Run, profile: SandboxProfile) -> list[str]:
         if self._level == "landlock":
             return landlock.alone(profile, self.machine, run.filter_fd)
-        supplies = bwrap.Supplies(run.filter_fd, run.status_write, self._blank(profile))
+        supplies = bwrap.Supplies(run.filter_fd, run.status_write, self._store.blank(profile))
         options = bwrap.arguments(profile, self.machine, supplies)
         run.args_fd = memory_file("args", b"".join(os.fsencode(word) + b"\0" for word in options))
         return [self.machine.bwrap, "--args", str(run.args_fd), "--"]
@@ -277,26 +279,6 @@ class Sandbox:
         if self._level == "bwrap":
             run.status_read, run.status_write = status_pipe()
         return run
-
-    def _blank(self, profile: SandboxProfile) -> str:
-        if not any(mask.kind == "file" for mask in profile.masked):
-            return ""
-        path = self.store() / "unreadable"
-        if not path.exists():
-            path.touch(mode=0)
-            path.chmod(0)
-        return str(path)
-
-    def store(self) -> Path:
-        """A directory of ours outside the sandbox, removed at the end."""
-        if self._store is None:
-            # Not in the TMPDIR we were given: commands write there.
-            place = "/tmp" if os.access("/tmp", os.W_OK) else None
-            self._store = Path(
-                tempfile.mkdtemp(prefix=f"gatewright-sandbox-{os.getpid()}-", dir=place)
-            )
-            self.janitor.watch((f"{self._store}/",))
-        return self._store
 
     # --- after a run ---
 

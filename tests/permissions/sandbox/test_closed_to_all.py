@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -58,6 +61,45 @@ async def test_what_is_denied_during_a_session_is_closed_to_the_next_command(
     await house.sandbox.close()
     assert SECRET not in after
     assert (house.project / "kept").read_text(encoding="utf-8") == "old"
+
+
+_ASIDE = """
+import os, subprocess, sys
+from pathlib import Path
+from gatewright.permissions.sandbox.config import Config
+from gatewright.permissions.sandbox.confinement import Sandbox
+from gatewright.permissions.sandbox.machine import machine
+from tests.permissions.sandbox.house import run_in
+place = Path(sys.argv[1])
+for words in (["--bind", place, place / "home/all"], ["--bind", place / "home/.ssh", place / "home/keys"],
+              ["--bind", place / "home/.ssh/deep", place / "home/part"]):
+    subprocess.run(["mount", *words], check=True)
+project = place / "project"
+box = Sandbox(Config(cwd=project, home=place / "home", roots=(project,)), machine())
+print(run_in(box, ["sh", "-c", "cd ../home; grep -rs . all/home keys part ..; true"], project, {"PATH": os.environ["PATH"]})[1])
+box.close()
+"""
+
+
+@confined
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounts need root")
+def test_what_is_unreadable_is_so_wherever_its_disk_is_mounted(tmp_path: Path) -> None:
+    for name in ("project", "home/.ssh/deep", "home/all", "home/keys", "home/part"):
+        (tmp_path / name).mkdir(parents=True)
+    for name in ("home/.ssh/id_rsa", "home/.ssh/deep/key", "project/.env"):
+        (tmp_path / name).write_text(SECRET, encoding="utf-8")
+    (tmp_path / "home" / "seen").write_text("plain to see", encoding="utf-8")
+    words = ["unshare", "-m", "--propagation", "private", sys.executable, "-c", _ASIDE]
+    done = subprocess.run(
+        [*words, str(tmp_path)],
+        cwd=Path(__file__).parents[3],
+        capture_output=True,
+        text=True,
+        timeout=15,
+        check=True,
+    )
+    assert "all/home/seen" in done.stdout, done.stderr
+    assert SECRET not in done.stdout
 
 
 @confined
