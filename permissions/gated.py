@@ -13,6 +13,7 @@ from gatewright.permissions.policy import Policy
 from gatewright.tools.access import Access, Where
 from gatewright.tools.executor import RawExecutor
 from gatewright.tools.protocol import (
+    NOT_BEGUN,
     Executor,
     Facts,
     ToolCall,
@@ -37,6 +38,7 @@ class GatedExecutor:
         return await self._raw.facts(call, where)
 
     async def execute(self, call: ToolCall, ctx: ToolContext) -> ToolResult:
+        ctx.leave(ToolResult.not_run(NOT_BEGUN))  # true for as long as it is only judged
         facts = await self._known(call, ctx.where)
         if facts.error:
             return ToolResult.failed(facts.error)
@@ -113,6 +115,7 @@ class GatedExecutor:
     async def _run(self, passed: Passed, access: Access, ctx: ToolContext) -> ToolResult:
         """Run it, in the sandbox if it is a command that belongs there."""
         sandbox, call = self._ports.sandbox, passed.call
+        ctx.leave(ToolResult.interrupted())
         if sandbox is None:
             return await self._raw.execute(call, ctx)
         confined = sandbox.enter(access, ctx.ask, passed.opening)

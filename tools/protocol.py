@@ -65,6 +65,12 @@ class ToolCall(msgspec.Struct, frozen=True):
         return ToolCall(self.id, self.name, input)
 
 
+NOT_RUN = "not run"  # the summary of what had no effect
+# What an interruption leaves of a call, by how far it had come.
+NOT_BEGUN = "Not run: the turn was interrupted before it began."
+INTERRUPTED = "Interrupted before it finished. Whether it had any effect is not known."
+
+
 class ToolResult(msgspec.Struct, frozen=True, kw_only=True):
     """`content` is for the model, `view` for people, `data` for hooks and JSON output.
 
@@ -92,6 +98,14 @@ class ToolResult(msgspec.Struct, frozen=True, kw_only=True):
             view=(Text(shown or message, "error"),),
             summary=summary,
         )
+
+    @classmethod
+    def not_run(cls, message: str) -> ToolResult:
+        return cls.failed(message, summary=NOT_RUN)
+
+    @classmethod
+    def interrupted(cls) -> ToolResult:
+        return cls.failed(INTERRUPTED, summary="interrupted")
 
     @classmethod
     def refused(cls, message: str, *, ends_turn: bool = False) -> ToolResult:

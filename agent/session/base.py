@@ -36,10 +36,9 @@ from gatewright.agent.text.redact import Redactor, share
 from gatewright.agent.transcript.place import project_folder
 from gatewright.agent.transcript.turn_mark import CUT, TurnMark
 from gatewright.agent.turn.loop import Limits
-from gatewright.agent.turn.valid_history import INTERRUPTED
 from gatewright.agent.version import VERSION
 from gatewright.tools.access import Access
-from gatewright.tools.protocol import TextContent
+from gatewright.tools.protocol import INTERRUPTED, TextContent
 
 MAIN = "main"
 CLOCK = SystemClock()

@@ -18,8 +18,9 @@ from gatewright.agent.record.messages import CallPart
 from gatewright.agent.text.well_formed import formed
 from gatewright.agent.turn.loop_guard import Repeats
 from gatewright.agent.turn.result_budget import ResultBudget
-from gatewright.agent.turn.valid_history import INTERRUPTED
 from gatewright.tools.protocol import (
+    NOT_BEGUN,
+    NOT_RUN,
     Executor,
     Facts,
     TextContent,
@@ -103,13 +104,18 @@ class _Batch:
         await self._run_group(group)
 
     def settle(self, parts: Sequence[CallPart]) -> None:
-        """Give every call that has no result yet one that says it did not run."""
-        why, summary = (DECLINED, "not run") if self.declined else (INTERRUPTED, "interrupted")
+        """Give every call that has no result yet one that says how far it came."""
         for part in parts:
             if part.id not in self.done:
                 call = ToolCall(part.id, part.name, part.input)
-                left = self._left.get(part.id) or ToolResult.failed(why, summary=summary)
-                self._report(call, left, self._ms(part.id))
+                self._report(call, *self._unfinished(part.id))
+
+    def _unfinished(self, call_id: str) -> tuple[ToolResult, int]:
+        """What is known of a call without a result, and how long the tool itself ran."""
+        ms = self._ms(call_id)
+        nothing = ToolResult.not_run(DECLINED if self.declined else NOT_BEGUN)
+        left = self._left.get(call_id, nothing)
+        return left, 0 if left.summary == NOT_RUN else ms
 
     async def _prepare(self, part: CallPart) -> _Prepared:
         call = ToolCall(part.id, part.name, part.input)
@@ -157,6 +163,7 @@ class _Batch:
             )
         else:
             leave = partial(self._left.__setitem__, part.id)
+            leave(ToolResult.interrupted())
             ctx = msgspec.structs.replace(ports.context(part.id), leave=leave)
             result = await ports.executor.execute(prepared.call, ctx)
         return result, self._ms(part.id)

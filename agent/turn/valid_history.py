@@ -21,9 +21,8 @@ from gatewright.agent.record.messages import (
     Turn,
     UserTurn,
 )
-from gatewright.tools.protocol import Content, ImageContent, TextContent
+from gatewright.tools.protocol import INTERRUPTED, Content, ImageContent, TextContent
 
-INTERRUPTED = "Interrupted before it finished. Whether it had any effect is not known."
 NO_OUTPUT = TextContent("(no output)")
 CLEARED_RESULT = TextContent("(an old result, cleared to make room; make the call again if needed)")
 NO_IMAGE = TextContent("(an image that the model's server refused)")

@@ -24,8 +24,8 @@ from gatewright.agent.record.messages import (
     Turn,
     UserTurn,
 )
-from gatewright.agent.turn.valid_history import INTERRUPTED, paired
-from gatewright.tools.protocol import TextContent
+from gatewright.agent.turn.valid_history import paired
+from gatewright.tools.protocol import INTERRUPTED, TextContent
 
 IDS = st.sampled_from(["", "a", "b", "c", "d"])
 TEXTS = st.sampled_from(["", "  ", "hello", "more"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block, Diff, Hunk
 from gatewright.tools.interact import Answer, Ask
 from gatewright.tools.protocol import (
+    INTERRUPTED,
+    NOT_BEGUN,
     Executor,
     Progress,
     Tool,
@@ -258,3 +261,22 @@ async def test_who_is_asked_sees_the_change_among_the_lines_of_the_file(tmp_path
     await house.executor.execute(ToolCall("c1", "Edit", edit), house.ctx)
     (asked,) = house.person.asked
     assert asked.body == (Diff("a.py", (Hunk(1, 1, (" one", " two", "-three", "+3")),), 1, 1),)
+
+
+async def test_an_interruption_at_the_question_leaves_a_call_that_did_not_run(
+    tmp_path: Path,
+) -> None:
+    house = House(tmp_path, Answer(("once",)))
+    left: list[ToolResult] = []
+
+    async def never(ask: Ask) -> Answer:
+        raise asyncio.CancelledError
+
+    ctx = msgspec.structs.replace(house.ctx, leave=left.append)
+    call = ToolCall("c", "Write", {"file_path": "a"})
+    with pytest.raises(asyncio.CancelledError):
+        await house.executor.execute(call, msgspec.structs.replace(ctx, ask=never))
+    assert [(each.summary, text_of(each)) for each in left] == [("not run", NOT_BEGUN)]
+    assert house.write.ran == []
+    await house.executor.execute(call, ctx)
+    assert text_of(left[-1]) == INTERRUPTED, "from here on nobody knows"

@@ -230,6 +230,23 @@ def test_the_status_line_says_when_nothing_confines() -> None:
     assert "no sandbox" in status_row(view, 80).plain
 
 
+def test_a_hint_stays_in_the_status_line_and_long_names_give_way() -> None:
+    usage = Usage(4100, 512, 32000)
+    view = View(mode="autoInProject", model="anthropic/claude-sonnet-5-5", usage=usage, cost=0.5)
+    branch = "feature/a-branch-of-many-letters"
+    for width in (120, 80, 60, 40):
+        hint = "ctrl+c again to leave"
+        told = status_row(view, width, branch=branch, hint=hint).plain
+        assert hint in told, told
+        assert len(told) == width
+    told = status_row(view, 80, branch=branch, hint="ctrl+c again to leave").plain
+    assert "$0.50" in told
+    quiet = status_row(view, 80, branch=branch).plain
+    assert "$0.50" in quiet
+    assert "nnet-5-5" in quiet
+    assert "letters" in quiet
+
+
 def test_the_status_line_gives_up_tokens_before_what_still_runs() -> None:
     usage = Usage(4100, 512, 32000)
     view = View(mode="default", model="scripted-1", tasks=("a",), usage=usage, cost=0.5)

@@ -15,6 +15,7 @@ from gatewright.tui.transcript.draw import count, money
 
 GAP = "   "
 PART = 32  # cells of a name; the end of a longer one stays readable
+SHORT = 18  # where there is no room for more
 OWN_ROWS = 3  # of the person's own command
 ROOMY = 16  # rows of a screen that has room for more than one of them
 MAX_PADDING = 20
@@ -23,14 +24,14 @@ STAYS = ("tasks", "sandbox")  # beside a line of the person's own
 FULL = 80  # per cent of the window from which the number warns
 
 
-def left_parts(view: View, branch: str) -> list[Span]:
+def left_parts(view: View, branch: str, part: int = PART) -> list[Span]:
     mode = view.mode or "starting"
     parts = [Span(one_line(mode), f"mode.{mode}".replace(":", "") if view.mode else "faint")]
     if view.model:
-        parts.append(Span(cells.fit_middle(one_line(view.model), PART), "dim"))
+        parts.append(Span(cells.fit_middle(one_line(view.model), part), "dim"))
     parts += _place(view)
     if branch:
-        parts.append(Span(cells.fit_middle(one_line(branch), PART), "faint"))
+        parts.append(Span(cells.fit_middle(one_line(branch), part), "faint"))
     return parts
 
 
@@ -59,16 +60,29 @@ def right_parts(view: View) -> dict[str, Span]:
 
 
 def status_row(view: View, width: int, *, branch: str = "", hint: str = "") -> Line:
-    """Left and right parts with the room between them; the right gives way first."""
-    left = _joined([*left_parts(view, branch), *([Span(hint, "faint")] if hint else [])])
+    """Left and right parts with the room between them; what somebody is told now stays longest."""
     right = right_parts(view)
+    names = left_parts(view, branch)
+    said = [Span(hint, "faint")] if hint else []
+
+    def over() -> bool:
+        tail = _joined(right.values())
+        return _size(_joined([*names, *said])) + _size(tail) + (len(GAP) if tail else 0) > width
+
+    if over():
+        right.pop(GIVES_WAY[0], None)
+    if over():
+        names = left_parts(view, branch, SHORT)
+    while said and over() and len(names) > 1:
+        names.pop()  # the hint is gone in a moment, they come back
     for name in GIVES_WAY:
-        if _size(left) + _size(_joined(right.values())) + len(GAP) > width:
+        if over():
             right.pop(name, None)
-    while len(left) > 1 and _size(left) > width:
-        left = left[:-2]
+    while over() and len(names) > 1:
+        names.pop()
+    left = clip(Line(tuple(_joined([*names, *said]))), width).spans
     tail = _joined(right.values())
-    room = Span(" " * max(0, width - _size(left) - _size(tail)))
+    room = Span(" " * max(0, width - _size(list(left)) - _size(tail)))
     return Line((*left, room, *tail))
 
 
