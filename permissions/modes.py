@@ -54,13 +54,18 @@ MODES: Mapping[str, Mode] = {
         Mode("dontAsk", "allow rules and reads inside; the rest is denied"),
         Mode(
             "bypassPermissions",
-            "everything except the hard floor",
+            "everything except the hard floor and what is dangerous",
             cycle=6,
             bypass=True,
         ),
         Mode("delegate", "coordination only; the main agent touches nothing", cycle=7),
         Mode("work", "reads anywhere", read_out="allow", chosen=False),
-        Mode("fullAccess", "everything except the hard floor", chosen=False, bypass=True),
+        Mode(
+            "fullAccess",
+            "everything except the hard floor and what is dangerous",
+            chosen=False,
+            bypass=True,
+        ),
     )
 }
 

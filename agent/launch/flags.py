@@ -200,7 +200,7 @@ FLAGS: tuple[Flag, ...] = (
         _switch(
             "--dangerously-skip-permissions -y",
             "mode",
-            "The mode bypassPermissions: nothing asks but the hard floor.",
+            "The mode bypassPermissions: nothing asks but what is dangerous and the hard floor.",
             value="bypassPermissions",
         ),
         _switch(

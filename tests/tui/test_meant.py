@@ -14,6 +14,8 @@ from gatewright.tui.state import Pending
 from tests.tui.asked import ask, permission
 from tests.tui.stage import Stage, stage
 
+NAMES = {"/": "slash", "!": "exclamation_mark", "#": "number_sign"}
+
 
 async def unanswered(s: Stage) -> None:
     """Long after whatever was held: no answer, and nothing was sent."""
@@ -41,6 +43,53 @@ async def test_letters_never_answer_while_there_is_a_draft() -> None:
         await unanswered(s)
         assert s.app.repl.box.text == "why nYt"
         assert not s.app.repl.query_one("#reply-line").display
+
+
+async def test_words_typed_below_a_question_are_what_the_agent_is_told_instead() -> None:
+    async with stage(size=(80, 24)) as s:
+        await ask(s, permission())
+        await s.press(*"make")
+        await s.see("▸    Tell the agent what you typed")
+        await s.press("enter")
+        await s.until(lambda: s.session.answers == [(1, Answer(text="make"))])
+        assert s.app.repl.box.text == ""
+
+
+@pytest.mark.parametrize("words", ["/mode", "!ls", "#note"])
+async def test_a_command_typed_below_a_question_is_no_answer(words: str) -> None:
+    async with stage(size=(80, 24)) as s:
+        await ask(s, permission())
+        await s.press(*(NAMES.get(key, key) for key in words))
+        s.clock.now += 2 * QUIET
+        await s.press("enter")
+        await s.see("choose with the arrows, then enter")
+        await unanswered(s)
+        assert s.app.repl.box.text == words
+
+
+async def test_words_begun_before_the_question_was_read_are_not_told() -> None:
+    async with stage() as s:
+        await ask(s, permission(), guarded=True)
+        await s.press(*"docs")
+        s.clock.now += 2 * QUIET
+        await s.press("enter")
+        await unanswered(s)
+        assert s.app.repl.box.text == "docs"
+
+
+async def test_the_draft_is_carried_into_the_line_and_back() -> None:
+    async with stage() as s:
+        await s.type("my words")
+        await ask(s, permission())
+        await s.press("down", "down", "down", "enter")
+        await s.until(lambda: s.app.repl.reply.text == "my words")
+        assert s.app.repl.box.text == ""
+        await s.press("escape")
+        await s.until(lambda: s.app.repl.box.text == "my words")
+        await s.see("▸    Tell the agent what you typed")
+        s.clock.now += 2 * QUIET
+        await s.press("enter")
+        await s.until(lambda: s.session.answers == [(1, Answer(text="my words"))])
 
 
 async def test_a_letter_that_would_answer_an_empty_prompt_says_how_to_answer() -> None:

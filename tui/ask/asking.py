@@ -12,6 +12,7 @@ from gatewright.tui.session_calls import Talk
 from gatewright.tui.state import Pending
 
 if TYPE_CHECKING:
+    from gatewright.tui.prompt.box import Box
     from gatewright.tui.screens.repl import Repl  # it makes this
 
 SHORT = 16  # below so many rows the prompt loses its padding
@@ -29,6 +30,7 @@ class Asking:
         self._repl = repl
         self._talk = talk
         self._replying: Pending | None = None  # whom the open line answers
+        self._carried = False  # whether its words were the draft
 
     def show(self) -> None:
         """The questions are others than before."""
@@ -81,12 +83,23 @@ class Asking:
     def open_reply(self, pending: Pending) -> None:
         if self._stands(pending):
             self._replying = pending
+            if self._repl.box.text and not self._repl.reply.text:
+                self._carried = True
+                self._move(self._repl.box, self._repl.reply)
             self._line(shown=True)
             self._repl.reply.focus()
 
+    def told(self, pending: Pending) -> None:
+        """What was typed below the question is the answer."""
+        if self._stands(pending) and (words := self._repl.box.chips.unfold(self._repl.box.take())):
+            self._talk.answer(pending.id, Answer(text=words.strip()))
+
     def leave_reply(self) -> None:
-        """Back to the options; the words stay for next time."""
+        """Back to the options; the words stay for next time, those of the draft in the draft."""
         self._replying = None
+        if self._carried:
+            self._carried = False
+            self._move(self._repl.reply, self._repl.box)
         self._line(shown=False)
         self._repl.panel.draft_changed()  # a second Esc was meant for the line too
         self._repl.return_focus()
@@ -107,8 +120,13 @@ class Asking:
         self._repl.box.add(words)
         self._repl.panel.draft_changed()
 
+    def _move(self, here: Box, there: Box) -> None:
+        """What was typed once is not typed again."""
+        there.put(here.chips.unfold(here.take()))
+
     def _close(self) -> None:
         self._replying = None
+        self._carried = False
         self._repl.reply.put("")
         self._line(shown=False)
 

@@ -1,6 +1,7 @@
 """Questions to the person, inline above the prompt: one at a time, the draft untouched.
 
-A sentence that is being typed never answers: its letters go on into the draft, see `Guard`.
+A sentence that is being typed never says yes: its letters go on into the draft, see `Guard`.
+One that was begun below the question is what the agent is told instead.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ STEPS = {"up": -1, "down": 1, "ctrl+p": -1, "ctrl+n": 1, "tab": 1}
 SCROLLS = {"shift+up": -1, "shift+down": 1}
 PAGES = {"pageup": -1, "pagedown": 1}
 PASSED = frozenset({"shift+tab", "ctrl+home", "ctrl+end"})  # they mean here what they always do
+COMMANDS = "/!#"  # a draft that begins so is for nobody but the prompt
 EDITS = frozenset({"backspace", "ctrl+u", "ctrl+w"})  # of the draft
 
 
@@ -52,6 +54,13 @@ class AskPanel(Rows, can_focus=True):
 
     class WantsText(Message):
         """The person wants to answer in words: the screen opens the line editor."""
+
+        def __init__(self, pending: Pending) -> None:
+            super().__init__()
+            self.pending = pending
+
+    class Told(Message):
+        """The draft is the answer: what the agent is to do instead."""
 
         def __init__(self, pending: Pending) -> None:
             super().__init__()
@@ -96,6 +105,7 @@ class AskPanel(Rows, can_focus=True):
         self._held: Held | None = None
         self._laid: Laid | None = None
         self._letters = True  # whether they answer
+        self._clear = False  # no draft since this question was seen: what is typed is meant for it
         self._above = self._below = 0  # rows of the body that are scrolled away
         self._page = 1
 
@@ -109,7 +119,7 @@ class AskPanel(Rows, can_focus=True):
         self.pending = first
         if first is not None and fresh:
             self.at, self.scroll, self.picked = preselected(first.ask), UNREAD, set()
-            self._letters = not self._drafting
+            self._letters = self._clear = not self._drafting
             self._guard.start(self._clock())
             self.call_after_refresh(self.seen)
         self.refresh_rows()
@@ -131,8 +141,10 @@ class AskPanel(Rows, can_focus=True):
         letters = not self._drafting
         if letters:
             self._guard.typed = False  # it was all taken back
+            self._clear = True
         if self.pending is not None and letters != self._letters:
             self._letters = letters
+            self.at = self._first()
             self.refresh_rows()
 
     @property
@@ -153,7 +165,10 @@ class AskPanel(Rows, can_focus=True):
     def on_paste(self, event: events.Paste) -> None:
         event.stop()
         self._let_go()
-        self._type(event.text, "", self._clock())
+        now = self._clock()
+        if self._guard.blocks(now):
+            self._begun_before(event.text[:1])
+        self._type(event.text, "", now)
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
         self._wheel(event, -WHEEL)
@@ -178,7 +193,10 @@ class AskPanel(Rows, can_focus=True):
             self._type("", key, now)
         elif key not in STEPS and _is_command(key):
             return False
+        elif key == "enter" and self._guard.typed and self._tells():
+            self._enter()  # it says yes to nothing, so it may follow at once
         elif self._guard.blocks(now):
+            self._begun_before(character)
             self._type(character, key, now)
         else:
             self._answering(key, character, now)
@@ -198,6 +216,20 @@ class AskPanel(Rows, can_focus=True):
         else:
             self._key(character, key, now)
 
+    def _begun_before(self, text: str) -> None:
+        """The first letters came before the question was read: they are not about it."""
+        if text.isprintable() and text and not self._guard.typed:
+            self._clear = False
+
+    def _tells(self) -> bool:
+        """Whether Enter gives the draft as the answer."""
+        words = self._draft().strip()
+        return self._clear and self._ask().free_text and bool(words) and words[0] not in COMMANDS
+
+    def _first(self) -> int:
+        """What Enter means before anything was chosen."""
+        return len(self._ask().options) if self._tells() else preselected(self._ask())
+
     def _type(self, text: str, key: str, now: float) -> None:
         """Hand on what belongs to the draft; everything else is ignored."""
         if key in EDITS and not self._draft():
@@ -205,7 +237,7 @@ class AskPanel(Rows, can_focus=True):
             self.post_message(self.Typed("", key))  # what it takes away may be on its way
         elif key in EDITS or (text and (text.isprintable() or not key)):
             self._guard.type(now)
-            self.at = preselected(self._ask()) if self.pending is not None else 0
+            self.at = self._first() if self.pending is not None else 0
             self.post_message(self.Typed("" if key in EDITS else text, key))
 
     def _step(self, key: str) -> None:
@@ -227,7 +259,8 @@ class AskPanel(Rows, can_focus=True):
         self.refresh_rows()
 
     def _enter(self) -> None:
-        if self._guard.moved or not (self._guard.typed or self._drafting):
+        told = self.at == len(self._ask().options) and self._tells()
+        if told or self._guard.moved or not (self._guard.typed or self._drafting):
             self._hold("", self.at, BURST)
         else:
             self.post_message(self.Unclear())
@@ -293,7 +326,8 @@ class AskPanel(Rows, can_focus=True):
         ask = self._ask()
         if number >= len(ask.options):
             assert self.pending is not None
-            self.post_message(self.WantsText(self.pending))
+            said = self.Told if self._tells() else self.WantsText
+            self.post_message(said(self.pending))
             return
         if ask.multiple:
             if not self.picked:
@@ -331,7 +365,7 @@ class AskPanel(Rows, can_focus=True):
 
     def _marks(self) -> Marks:
         picked = frozenset(self.picked)
-        return Marks(at=self.at, picked=picked, scroll=self.scroll, letters=self._letters)
+        return Marks(self.at, picked, self.scroll, letters=self._letters, tells=self._tells())
 
 
 def preselected(ask: Ask) -> int:

@@ -36,13 +36,15 @@ TELL = "t"
 class Marks:
     """Where the person is: option under the cursor, options marked, first row of the body.
 
-    Without `letters` these belong to the draft: none is shown that would not answer.
+    Without `letters` these belong to the draft: none is shown that would not answer. With `tells`
+    the draft is an answer.
     """
 
     at: int = 0
     picked: frozenset[str] = frozenset()
     scroll: int = UNREAD
     letters: bool = True
+    tells: bool = False
 
 
 class Window(NamedTuple):
@@ -242,6 +244,7 @@ def _options(ask: Ask, marks: Marks, width: int) -> list[list[Line]]:
     if ask.free_text:
         permission = ask.kind == "permission"
         label = "Tell the agent what to do instead" if permission else "Something else"
+        label = "Tell the agent what you typed" if marks.tells else label
         options.append(Option("", label, TELL))
     return [
         _option(ask, option, marks, width, here=number == marks.at)

@@ -189,6 +189,9 @@ class Repl(Patient, inherit_bindings=False):
     def on_ask_panel_answered(self, message: AskPanel.Answered) -> None:
         self.asking.answered(message.pending, message.answer)
 
+    def on_ask_panel_told(self, message: AskPanel.Told) -> None:
+        self.asking.told(message.pending)
+
     def on_ask_panel_typed(self, message: AskPanel.Typed) -> None:
         self.box.add(message.text, message.key)
 
