@@ -22,12 +22,15 @@ from gatewright.tools.system import private
 from gatewright.tools.system.regular import read_regular
 
 LOCK_SECONDS = 5.0
+LOCAL = "settings.local.json"
 
 
 def edit(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
     """Apply `change` to the JSON object in `path`, keeping every other key and its order."""
     try:
         private.folder(path.parent)
+        if path.name == LOCAL:
+            _keep_out_of_git(path.parent)
         with locked(path):
             text = _read(path)
             values = _parse(path, text)
@@ -76,24 +79,44 @@ def entries(path: Path, values: dict[str, Any], key: str) -> list[Any]:
 
 @contextlib.contextmanager
 def locked(path: Path) -> Generator[None]:
-    """Hold the lock beside `path`; it dies with its process."""
+    """Hold the lock beside `path`; it dies with its process and leaves no file behind."""
     lock = path.with_name(f".{path.name}.lock")
-    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    deadline = time.monotonic() + LOCK_SECONDS
+    while (descriptor := _taken(lock)) is None:
+        if time.monotonic() > deadline:
+            raise SettingsError(
+                f"{path} has been locked by another process for {LOCK_SECONDS:.0f} s."
+            )
+        time.sleep(0.01)
     try:
-        deadline = time.monotonic() + LOCK_SECONDS
-        while True:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() > deadline:
-                    raise SettingsError(
-                        f"{path} has been locked by another process for {LOCK_SECONDS:.0f} s."
-                    ) from None
-                time.sleep(0.01)
         yield
     finally:
+        with contextlib.suppress(FileNotFoundError):
+            lock.unlink()  # while it is held: whoever waits for this very file sees that it went
         os.close(descriptor)
+
+
+def _taken(lock: Path) -> int | None:
+    """A descriptor that holds the lock; None while another process does."""
+    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    held = False
+    try:
+        with contextlib.suppress(BlockingIOError, FileNotFoundError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            held = os.path.samestat(os.fstat(descriptor), lock.lstat())
+    finally:
+        if not held:
+            os.close(descriptor)
+    return descriptor if held else None
+
+
+def _keep_out_of_git(folder: Path) -> None:
+    """What is the person's own in a project is nobody else's: git shows neither it nor this."""
+    with (
+        contextlib.suppress(FileExistsError),
+        (folder / ".gitignore").open("x", encoding="utf-8") as file,
+    ):
+        file.write(f".gitignore\n{LOCAL}\n.settings.*\n")
 
 
 def replace(path: Path, text: str) -> None:

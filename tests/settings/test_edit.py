@@ -74,7 +74,28 @@ def test_a_failing_change_writes_nothing(tmp_path: Path) -> None:
     with pytest.raises(SettingsError):
         edit(path, fail)
     assert path.read_text(encoding="utf-8") == "{}"
-    assert {each.name for each in tmp_path.iterdir()} <= {"settings.json", ".settings.json.lock"}
+    assert {each.name for each in tmp_path.iterdir()} == {"settings.json"}
+
+
+def test_git_shows_nothing_of_the_persons_own_settings_in_a_project(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    set_value(tmp_path / ".gatewright" / "settings.local.json", "model", "x")
+    status = ["git", "-C", str(tmp_path), "status", "--porcelain", "-uall"]
+    assert subprocess.run(status, check=True, capture_output=True, text=True).stdout == ""
+    assert sorted(each.name for each in (tmp_path / ".gatewright").iterdir()) == [
+        ".gitignore",
+        "settings.local.json",
+    ]
+    set_value(tmp_path / ".gatewright" / "settings.json", "model", "x")
+    shown = subprocess.run(status, check=True, capture_output=True, text=True).stdout
+    assert shown.split() == ["??", ".gatewright/settings.json"], "this one is everybody's"
+
+
+def test_a_link_in_the_place_of_the_lock_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / ".settings.json.lock").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(SettingsError):
+        set_value(tmp_path / "settings.json", "model", "x")
+    assert not (tmp_path / "elsewhere").exists()
 
 
 def test_a_link_stays_a_link(tmp_path: Path) -> None:

@@ -88,6 +88,7 @@ PROJECT: Final = (
     Row("settings.json", "the project's settings", "person", _R, _RO),
     Row("settings.local.json", "the person's own for it", "person, program: an always", _R, _RO),
     Row(".settings.*", "locks, and changes on their way", "program", _R, _RO),
+    Row(".gitignore", "keeps the person's own out of git", "person, program", _R, _RO),
     Row("AGENTS.md", "instructions", "person", _R, _RO),
     Row("plans/*", "plans", "program, model: its own in plan mode", _R, _RO),
     Row("worktrees/**", "work trees of agents", "program, model", _R, Shown.WRITABLE),
