@@ -169,7 +169,7 @@ def _beside(
     places = places_of(around, readable)
     noticing = Noticing(places, briefing.last, bare=around.options.bare, tell=base.warn)
     base.hub.tap(lambda e: briefing.renew() if isinstance(e.event, Cleared) else None)
-    attaching = AttachPorts(pictures(), ledger.note, readable)
+    attaching = AttachPorts(pictures(), ledger.note, readable, base.mention)
     sweeping = Housekeeping(TurnStarted, sweep_abandoned)
     base.hub.tap(lambda e: sweeping.saw(e.event))
     loading = Housekeeping(InputDelta, partial(import_all, FIRST_CALL))

@@ -1,6 +1,7 @@
 """What a person points at with @ in their input: files, parts of files, directories, images.
 
-A name that is no file stays a word. What is attached is read when the input is taken up.
+A name that is no file stays a word; the person is told where it reads like one. What is attached is
+read when the input is taken up.
 """
 
 from __future__ import annotations
@@ -45,6 +46,15 @@ class AttachPorts(msgspec.Struct, frozen=True):
     picture: Callable[[bytes, Path], Content | None]
     note: Callable[[Path, bytes], None]  # the model has seen the whole file
     readable: Readable
+    tell: Callable[[str], None]  # the person: what goes along, and what does not
+
+
+class Brought(msgspec.Struct, frozen=True):
+    """`name` is what the person reads of it as attached, `told` a sentence where it is not."""
+
+    content: tuple[Content, ...] = ()
+    name: str = ""
+    told: str = ""
 
 
 def mentions(text: str) -> list[Mention]:
@@ -63,53 +73,62 @@ def mentions(text: str) -> list[Mention]:
 
 def attach(text: str, where: Where, ports: AttachPorts) -> tuple[Content, ...]:
     """What the mentions of an input add to it, in their order."""
-    found: list[Content] = []
+    found: list[Brought] = []
     left = ALL_CHARACTERS
     for mention in mentions(text):
-        content = _attached(mention, where, ports)
-        for part in content:
-            size = len(part.text) if isinstance(part, TextContent) else 0
-            if size > left:
-                part = TextContent(f"@{mention.name} was not attached: there is too much already.")
-            left -= min(size, left)
-            found.append(part)
-    return tuple(found)
+        brought = _attached(mention, where, ports)
+        size = sum(len(part.text) for part in brought.content if isinstance(part, TextContent))
+        if size > left:
+            brought = _not(mention, "was not attached: there is too much already.")
+        left -= min(size, left)
+        found.append(brought)
+    names = ", ".join(each.name for each in found if each.name)
+    lines = [f"Attached: {names}"] if names else []
+    if said := "\n".join([*lines, *(each.told for each in found if each.told)]):
+        ports.tell(said)
+    return tuple(part for each in found for part in each.content)
 
 
-def _attached(mention: Mention, where: Where, ports: AttachPorts) -> Sequence[Content]:
+def _not(mention: Mention, why: str) -> Brought:
+    said = f"@{mention.name} {why}"
+    return Brought((TextContent(said),), told=said)
+
+
+def _attached(mention: Mention, where: Where, ports: AttachPorts) -> Brought:
     try:
         return _parts(mention, where, ports)
     except (FileNotFoundError, NotADirectoryError, ValueError):
-        return ()  # a word
+        meant = "." in mention.name or "/" in mention.name  # else it is a word like any other
+        return Brought(told=f"There is no file {mention.name} to attach." if meant else "")
     except Withheld as withheld:
         said = f"was not attached: {str(withheld).rstrip('.')}."
     except NotRegular:
         said = "was not attached: it is no regular file."
     except OSError as error:
         if error.errno in _NO_NAMES:
-            return ()
+            return Brought()
         said = f"could not be read: {error.strerror}."
-    return (TextContent(f"@{mention.name} {said}"),)
+    return _not(mention, said)
 
 
-def _parts(mention: Mention, where: Where, ports: AttachPorts) -> Sequence[Content]:
+def _parts(mention: Mention, where: Where, ports: AttachPorts) -> Brought:
     """Who names a file says yes to reading it; a deny rule stands above that. OSError."""
     path = where.resolve(mention.name)
     real = Path(real_path(path))
     agreed = _meant(path, real, where)
     if stat.S_ISDIR(real.lstat().st_mode):
         names = ports.readable.names(path, ENTRIES, agreed=agreed, real=real)
-        return (TextContent(_listing(mention.name, real, names)),)
+        return Brought((TextContent(_listing(mention.name, real, names)),), mention.name)
     with ports.readable.open(path, agreed=agreed, real=real) as file:
         size = os.fstat(file.fileno()).st_size
         if size > READ_LIMIT:
-            return (TextContent(f"@{mention.name} has {size:,} bytes: read the parts you need."),)
+            return _not(mention, f"has {size:,} bytes: read the parts you need.")
         data = file.read(READ_LIMIT)
     if (picture := ports.picture(data, path)) is not None:
-        return (TextContent(f"@{mention.name}:"), picture)
+        return Brought((TextContent(f"@{mention.name}:"), picture), mention.name)
     if b"\0" in data[:8192]:
-        return (TextContent(f"@{mention.name} was not attached: it is a binary file."),)
-    return (TextContent(_file(mention, real, data, ports)),)
+        return _not(mention, "was not attached: it is a binary file.")
+    return _file(mention, real, data, ports)
 
 
 def _meant(path: Path, real: Path, where: Where) -> bool:
@@ -120,7 +139,7 @@ def _meant(path: Path, real: Path, where: Where) -> bool:
     return not inside or any(real.is_relative_to(root) for root in roots)
 
 
-def _file(mention: Mention, path: Path, data: bytes, ports: AttachPorts) -> str:
+def _file(mention: Mention, path: Path, data: bytes, ports: AttachPorts) -> Brought:
     lines = data.decode("utf-8", errors="replace").splitlines()
     first = max(1, mention.first)
     last = min(len(lines), mention.last or first + LINES - 1)
@@ -130,7 +149,9 @@ def _file(mention: Mention, path: Path, data: bytes, ports: AttachPorts) -> str:
         ports.note(path, data)
     text = "\n".join(shown)[:CHARACTERS]
     about = f"{path}" if whole else f"{path}, lines {first} to {last} of {len(lines)}"
-    return f"Contents of {about}:\n\n{text}"
+    count = f"{len(shown)} {'line' if len(shown) == 1 else 'lines'}"
+    content = (TextContent(f"Contents of {about}:\n\n{text}"),)
+    return Brought(content, f"{mention.name} ({count})")
 
 
 def _numbered(lines: Sequence[str], first: int) -> Iterator[str]:

@@ -43,12 +43,17 @@ class Attending:
                     f"Instruction files name files outside the project, which were not read: "
                     f"{names}. /memory allow reads them from the next /clear on."
                 )
-        return await asyncio.to_thread(self._brought, text, where)
+        found, told = await asyncio.to_thread(self._brought, text, where)
+        for line in told:  # it stands behind the input, which is published next
+            asyncio.get_running_loop().call_soon(self._ports.tell, line)
+        return found
 
-    def _brought(self, text: str, where: Where) -> Sequence[tuple[Content, ...]]:
+    def _brought(self, text: str, where: Where) -> tuple[Sequence[tuple[Content, ...]], list[str]]:
         found: list[tuple[Content, ...]] = []
+        told: list[str] = []
+        ports = msgspec.structs.replace(self._ports, tell=told.append)
         if changed := self._noticing.changed():
             found.append(formed((TextContent(changed),)))
-        if "@" in text and (content := attach(text, where, self._ports)):
+        if "@" in text and (content := attach(text, where, ports)):
             found.append(formed(content))
-        return found
+        return found, told

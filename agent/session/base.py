@@ -75,6 +75,9 @@ class Base(msgspec.Struct, frozen=True):
     def publish(self, event: AnyEvent) -> None:
         self.hub.publish(event)
 
+    def mention(self, text: str) -> None:
+        self.hub.publish(Noticed(text=escaped(text), tone="dim"))
+
     def warn(self, text: str) -> None:
         self.hub.publish(Noticed(text=text, tone="warning"))
 

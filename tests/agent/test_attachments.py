@@ -51,6 +51,7 @@ class Place:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.noted: list[str] = []
+        self.told: list[str] = []
         self.where = Where(root, root, root)
 
     def attach(self, text: str) -> list[str]:
@@ -60,6 +61,7 @@ class Place:
             readable=Readable(
                 lambda path, real: DENIED if real.name == "denied.txt" else Verdict("yes")
             ),
+            tell=self.told.append,
         )
         return [
             part.text if isinstance(part, TextContent) else "image"
@@ -194,9 +196,21 @@ def test_instructions_are_told_again_once_the_model_may_have_lost_them(
 @given(st.text(max_size=400) | st.text("@/.\0#L1-~\"' a\n", max_size=400))
 def test_no_input_breaks_it(text: str) -> None:
     ports = AttachPorts(
-        lambda data, path: None, lambda path, data: None, Readable(lambda path, real: DENIED)
+        lambda data, path: None, lambda path, data: None, Readable(lambda path, real: DENIED), str
     )
     attach(text, Where(Path("/nonexistent"), Path("/"), Path("/")), ports)
+
+
+def test_the_person_reads_what_goes_along_and_what_does_not(place: Place) -> None:
+    place.attach("see @a.py, @dir/f.txt and @dir with @i.png, not @nope.py nor @b.bin, @sam")
+    assert place.told == [
+        "Attached: a.py (3 lines), dir/f.txt (1 line), dir, i.png\n"
+        "There is no file nope.py to attach.\n"
+        "@b.bin was not attached: it is a binary file."
+    ]
+    place.told.clear()
+    place.attach("ask @sam")
+    assert place.told == []
 
 
 def test_names_that_cannot_be(place: Place) -> None:

@@ -32,6 +32,18 @@ async def test_a_large_paste_put_aside_is_whole_when_it_comes_back() -> None:
         await s.until(lambda: s.session.sent == ["first", "row\n" * 40])
 
 
+async def test_a_message_with_a_paste_comes_back_with_its_chip() -> None:
+    text = "row\n" * 300
+    async with stage() as s:
+        await s.type("look ")
+        await s.paste(text)
+        assert s.app.repl.box.text == "look [Pasted 300 lines #1]"
+        await s.press("enter", "up")
+        assert s.app.repl.box.text == "look [Pasted 300 lines #1]"
+        await s.press("enter")
+        await s.until(lambda: s.session.sent == ["look " + text] * 2)
+
+
 async def test_a_huge_message_comes_back_as_a_chip() -> None:
     text = "word " * 40_000
     async with stage() as s:

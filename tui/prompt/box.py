@@ -309,7 +309,7 @@ class Box(TextArea):
 
     def put(self, text: str) -> None:
         """Show this text with the cursor at its end; undo brings the old one back."""
-        self.replace(self.chips.fold_long(text), (0, 0), self.document.end)
+        self.replace(self.chips.fold_again(text), (0, 0), self.document.end)
         self.move_cursor(self.document.end)
 
     def take(self) -> str:

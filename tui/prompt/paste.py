@@ -130,8 +130,11 @@ class Chips:
         self._pictures[chip] = content
         return chip
 
-    def fold_long(self, text: str) -> str:
-        """A chip for what no prompt can show and no hand has written."""
+    def fold_again(self, text: str) -> str:
+        """Chips for the pastes that an earlier text had, and for what no prompt can show."""
+        if large(text):
+            for chip, whole in sorted(self._texts.items(), key=lambda kept: -len(kept[1])):
+                text = text.replace(whole, chip)
         return self._stand_in(text) if len(text) > TOO_LONG else text
 
     def _stand_in(self, text: str) -> str:
@@ -139,7 +142,8 @@ class Chips:
             if whole == text:
                 return chip
         self._count += 1
-        chip = f"[Pasted {text.count(chr(10)) + 1} lines #{self._count}]"
+        lines = text.removesuffix("\n").count("\n") + 1
+        chip = f"[Pasted {lines} lines #{self._count}]"
         self._texts[chip] = text
         return chip
 

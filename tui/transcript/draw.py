@@ -150,7 +150,8 @@ def split(block: Block) -> list[Block]:
 
 def _body(block: Block, width: int) -> list[Line]:
     if isinstance(block, Text):
-        rows = flow(stripped(block.text), width - tool.INDENT, TONES[block.tone], hard=True)
+        output = block.tone == "dim"  # a part of it: every blank counts
+        rows = flow(stripped(block.text), width - tool.INDENT, TONES[block.tone], hard=output)
     else:
         rows = draw_all((block,), width - tool.INDENT)
     return indent(rows, " " * tool.INDENT)
