@@ -7,10 +7,10 @@ import pytest
 from textual import events
 
 from gatewright.agent.record.events import Answered, Asked
-from gatewright.tools.blocks import Text
+from gatewright.tools.blocks import Diff, Hunk, Text
 from gatewright.tools.interact import Answer, Ask, Option
 from gatewright.tui.ask.guard import GUARD, HOLD, QUIET
-from tests.tui.asked import ask, permission, write
+from tests.tui.asked import OPTIONS, ask, permission, write
 from tests.tui.scenes import prose
 from tests.tui.stage import Stage, stage
 
@@ -366,6 +366,51 @@ async def test_the_chosen_option_is_whole_on_a_small_screen() -> None:
         assert "Bash(npm test:*)" not in s.text()
         await s.press("down")
         await s.see("Bash(npm", "test:*)", "$ npm test", "No rule covers")
+
+
+STORES = "Yes, and always allow Bash(touch:*), Bash(chmod +x yes.txt) (kept in your own settings)"
+
+
+async def test_what_a_letter_would_store_is_read_before_it_answers() -> None:
+    command = "touch yes.txt && chmod +x yes.txt && touch a-rather-long-name-of-a-file.txt"
+    options = (Option("once", "Yes, once", "y"), Option("always", STORES, "Y"), OPTIONS[-1])
+    question = msgspec.structs.replace(permission(command), options=options)
+    async with stage(size=(40, 12)) as s:
+        await ask(s, question)
+        await s.press("Y")
+        await s.see(
+            "▸ Y  Yes", "Bash(chmod +x", "yes.txt) (kept in your own", "settings)", "$ touch"
+        )
+        await s.pilot.pause(2 * HOLD)
+        assert s.session.answers == []
+        s.clock.now += 2 * QUIET
+        await s.press("Y")
+        await s.until(lambda: s.session.answers == [(1, Answer(("always",)))])
+
+
+async def test_what_cannot_be_read_at_all_is_not_taken() -> None:
+    stores = "Yes, and always allow " + ", ".join(f"Bash(command{n}:*)" for n in range(30))
+    options = (Option("once", "Yes, once", "y"), Option("always", stores, "Y"), OPTIONS[-1])
+    async with stage(size=(40, 12)) as s:
+        await ask(s, msgspec.structs.replace(permission(), options=options))
+        for key in ("Y", "Y", "enter"):
+            await s.press(key)
+            s.clock.now += 2 * QUIET
+        await s.see("make the window larger", "n  No")
+        await s.pilot.pause(2 * HOLD)
+        assert s.session.answers == []
+
+
+@pytest.mark.parametrize("size", [(40, 12), (80, 14)])
+async def test_an_edit_shows_first_what_changes(size: tuple[int, int]) -> None:
+    before = tuple(f" line {n}" for n in range(1, 9))
+    hunk = Hunk(1, 1, (*before, "-old text", "+new text", *before))
+    edit = msgspec.structs.replace(write(1), body=(Diff("notes.txt", (hunk,), 1, 1),))
+    async with stage(size=size) as s:
+        await ask(s, edit)
+        await s.see("old text", "PgUp")
+        await s.press(*["pageup"] * 8)
+        await s.see("line 1")
 
 
 async def test_the_smallest_screen_counts_beside_the_only_row() -> None:

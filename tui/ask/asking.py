@@ -20,7 +20,6 @@ TINY = 13  # below so many rows a question takes the place of the transcript
 PADDING = 7  # blank rows and the spinner's, which go before anything is cut
 LEAST = 7  # rows of a question, whatever the draft takes
 READING = 8  # one row in so many is the conversation's
-UNCLEAR = "choose with the arrows, then enter"
 
 
 class Asking:

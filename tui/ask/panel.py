@@ -22,6 +22,8 @@ from gatewright.tui.rows import Rows
 from gatewright.tui.state import Pending
 from gatewright.tui.style.look import Look
 
+UNCLEAR = "choose with the arrows, then enter"
+LARGER = "make the window larger to read it"
 SETTLE = 0.02  # seconds for keys that arrived while the screen was busy
 WHEEL = 3  # rows
 STEPS = {"up": -1, "down": 1, "ctrl+p": -1, "ctrl+n": 1, "tab": 1}
@@ -82,7 +84,11 @@ class AskPanel(Rows, can_focus=True):
             self.key = key
 
     class Unclear(Message):
-        """The key may have been meant for the draft: the person has to choose first."""
+        """The key may have been meant for the draft, or for what cannot be read."""
+
+        def __init__(self, hint: str = UNCLEAR) -> None:
+            super().__init__()
+            self.hint = hint
 
     def __init__(
         self,
@@ -108,6 +114,7 @@ class AskPanel(Rows, can_focus=True):
         self._clear = False  # no draft since this question was seen: what is typed is meant for it
         self._above = self._below = 0  # rows of the body that are scrolled away
         self._page = 1
+        self._cut: frozenset[int] = frozenset()  # options that cannot be read as they stand
 
     def show(self, asks: tuple[Pending, ...]) -> bool:
         """Show the first of these; True when it is another one than before."""
@@ -259,6 +266,9 @@ class AskPanel(Rows, can_focus=True):
         self.refresh_rows()
 
     def _enter(self) -> None:
+        if self.at in self._cut:
+            self.post_message(self.Unclear(LARGER))
+            return
         told = self.at == len(self._ask().options) and self._tells()
         if told or self._guard.moved or not (self._guard.typed or self._drafting):
             self._hold("", self.at, BURST)
@@ -277,8 +287,13 @@ class AskPanel(Rows, can_focus=True):
         elif self._drafting:
             self._type(character, key, now)
             self.post_message(self.Unclear())
+        elif (number := keys.index(character)) in self._cut and number != self.at:
+            self.at, self._guard.moved = number, True
+            self.refresh_rows()  # it is shown first; the same key again takes it
+        elif number in self._cut:
+            self.post_message(self.Unclear(LARGER))
         else:
-            self._hold(character, keys.index(character), self._guard.hold)
+            self._hold(character, number, self._guard.hold)
 
     def _hold(self, character: str, number: int, seconds: float) -> None:
         """An answer, unless another key follows at once."""
@@ -350,7 +365,7 @@ class AskPanel(Rows, can_focus=True):
         if self.pending is None:
             return []
         rows, shown = self._lay(width).draw(self._marks(), self.room, self.count)
-        self._above, self._below = shown.above, shown.below
+        self._above, self._below, self._cut = shown.above, shown.below, shown.cut
         if self.scroll != UNREAD:
             self.scroll = shown.above
         self._page = max(1, len(shown.rows) - 2)

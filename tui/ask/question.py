@@ -53,6 +53,7 @@ class Window(NamedTuple):
     rows: list[Line]
     above: int = 0
     below: int = 0
+    cut: frozenset[int] = frozenset()  # options that are not whole: nobody takes what was not read
 
 
 class Parts(NamedTuple):
@@ -62,6 +63,7 @@ class Parts(NamedTuple):
     body: list[Line]
     options: list[Line]
     reason: list[Line]
+    cut: frozenset[int] = frozenset()
 
 
 class Laid:
@@ -78,12 +80,12 @@ class Laid:
     def draw(self, marks: Marks, room: int, count: int = 1) -> tuple[list[Line], Window]:
         """The rows, and which part of the body is among them."""
         ask = self.pending.ask
-        title, body, options, reason = self._fitting(marks, room, count)
+        title, body, options, reason, short = self._fitting(marks, room, count)
         left = room - len(title) - len(options) - len(reason)
         gap = [BLANK] if left >= len(body) + _gaps(body, reason) else []
         left -= len(gap) * _gaps(body, reason)
         scroll = _first(body, ask.lacking, left) if marks.scroll == UNREAD else marks.scroll
-        window = _window(body, max(1, left), scroll, self._inner)
+        window = _window(body, max(1, left), scroll, self._inner)._replace(cut=short)
         parts = [part for part in (window.rows, reason, options) if part]
         rows = [*title, *(row for part in parts for row in (*gap, *part))]
         bar = Span("▎ ", "warning" if ask.kind in ("permission", "trust") else "accent")
@@ -92,20 +94,24 @@ class Laid:
     def _fitting(self, marks: Marks, room: int, count: int) -> Parts:
         """Title, body, options and reason: cut as little as leaves some rows for the body."""
         options = _options(self.pending.ask, marks, self._inner)
-        few = [cut(rows, 1 + (n == marks.at), self._inner) for n, rows in enumerate(options)]
+        fixed = 2 + len(options) + len(self._warned)  # a row of everything else, the reason too
+        most = [max(2, room - fixed) if n == marks.at else 1 for n in range(len(options))]
+        few = [cut(rows, each, self._inner) for rows, each in zip(options, most, strict=True)]
+        ways = zip(options[: len(self.pending.ask.options)], most, strict=False)
+        lost = frozenset(n for n, (rows, each) in enumerate(ways) if len(rows) > each)
         short = cut(self._reason, len(self._warned) + 1, self._inner)
         title, body = self._head(count)
         for shown, reason, need in (
             (options, self._reason, READ),
             (options, short, SEEN),
             (few, self._reason, SEEN),
-            (few, short, LEAST),
+            (few, short, LEAST if marks.at == 0 else 1),
         ):
             ways = list(chain(*shown))
             left = room - len(title) - len(reason) - len(ways)
             if left >= min(len(body), need):
-                return Parts(title, body, ways, reason)
-        return Parts(*self._head(count, rows=1), list(chain(*few)), short)
+                return Parts(title, body, ways, reason, lost if shown is few else frozenset())
+        return Parts(*self._head(count, rows=1), list(chain(*few)), short, lost)
 
     def wants(self, marks: Marks, count: int = 1) -> int:
         """The rows it would take with nothing cut and air between the parts."""
@@ -227,16 +233,26 @@ def _rows(count: int) -> str:
 
 
 def _first(body: list[Line], parts: tuple[str, ...], limit: int) -> int:
-    """The row to begin with, so that the first of these parts is seen."""
-    if not parts or len(body) <= limit:
+    """The row to begin with, so that the first of these parts, or what changes, is seen."""
+    if len(body) <= limit:
         return 0
+    if not parts:
+        return _before(next((n for n, row in enumerate(body) if _changes(row)), 0), limit)
     texts = [row.plain[row.gutter :] + row.end for row in body]
     at = "".join(texts).find(as_run(parts[0]))
     if at < 0:
         return 0
     ends = list(accumulate(map(len, texts)))
-    row = bisect_right(ends, at)
+    return _before(bisect_right(ends, at), limit)
+
+
+def _before(row: int, limit: int) -> int:
+    """Where to begin so that this row is seen, and what stands before it where there is room."""
     return 0 if row < limit - 1 else row - (limit > 2)
+
+
+def _changes(row: Line) -> bool:
+    return any(span.role in ("added", "removed") for span in row.spans)
 
 
 def _options(ask: Ask, marks: Marks, width: int) -> list[list[Line]]:

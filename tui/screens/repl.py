@@ -16,7 +16,7 @@ from gatewright.agent.commands.registry import Commands
 from gatewright.tools.system.gitfiles import branch_of
 from gatewright.tui import commands
 from gatewright.tui.apply import apply
-from gatewright.tui.ask.asking import SHORT, TINY, UNCLEAR, Asking
+from gatewright.tui.ask.asking import SHORT, TINY, Asking
 from gatewright.tui.ask.panel import AskPanel
 from gatewright.tui.command_effects import Reach
 from gatewright.tui.panels.sheet import Sheet
@@ -195,8 +195,8 @@ class Repl(Patient, inherit_bindings=False):
     def on_ask_panel_typed(self, message: AskPanel.Typed) -> None:
         self.box.add(message.text, message.key)
 
-    def on_ask_panel_unclear(self) -> None:
-        self.tell(UNCLEAR)
+    def on_ask_panel_unclear(self, message: AskPanel.Unclear) -> None:
+        self.tell(message.hint)
 
     def on_ask_panel_passed(self, message: AskPanel.Passed) -> None:
         self._keys[message.key]()
