@@ -196,7 +196,10 @@ def test_instructions_are_told_again_once_the_model_may_have_lost_them(
 @given(st.text(max_size=400) | st.text("@/.\0#L1-~\"' a\n", max_size=400))
 def test_no_input_breaks_it(text: str) -> None:
     ports = AttachPorts(
-        lambda data, path: None, lambda path, data: None, Readable(lambda path, real: DENIED), str
+        lambda data, path: None,
+        lambda path, data: None,
+        Readable(lambda path, real: DENIED),
+        list[str]().append,
     )
     attach(text, Where(Path("/nonexistent"), Path("/"), Path("/")), ports)
 

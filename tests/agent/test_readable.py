@@ -89,7 +89,9 @@ def test_a_listing_names_nothing_that_a_rule_denies(tmp_path: Path) -> None:
         (tmp_path / "d" / name).write_text("x", encoding="utf-8")
     denied = Verdict("denied", "a rule")
     readable = Readable(lambda _, real: denied if real.name == "secret.txt" else Verdict("yes"))
-    ports = AttachPorts(lambda data, path: None, lambda path, data: None, readable, str)
+    ports = AttachPorts(
+        lambda data, path: None, lambda path, data: None, readable, list[str]().append
+    )
     (listing,) = attach("@d", Where(tmp_path, tmp_path, tmp_path), ports)
     assert isinstance(listing, TextContent)
     assert "open.txt" in listing.text and "secret" not in listing.text
@@ -106,7 +108,9 @@ def test_who_names_a_link_of_the_project_does_not_mean_where_it_leads(tmp_path: 
     policy = Policy(PolicyConfig(root=root, cwd=root, home=tmp_path / "home"))
     where = Where(root, root, tmp_path / "home")
     readable = readable_by(policy, lambda: where)
-    ports = AttachPorts(lambda data, path: None, lambda path, data: None, readable, str)
+    ports = AttachPorts(
+        lambda data, path: None, lambda path, data: None, readable, list[str]().append
+    )
     for said in ("@notes.txt", "@folder", "@folder/plain.txt", "@folder/../key"):
         (part,) = attach(said, where, ports)
         assert isinstance(part, TextContent) and "was not attached" in part.text

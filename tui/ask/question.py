@@ -97,8 +97,8 @@ class Laid:
         fixed = 2 + len(options) + len(self._warned)  # a row of everything else, the reason too
         most = [max(2, room - fixed) if n == marks.at else 1 for n in range(len(options))]
         few = [cut(rows, each, self._inner) for rows, each in zip(options, most, strict=True)]
-        ways = zip(options[: len(self.pending.ask.options)], most, strict=False)
-        lost = frozenset(n for n, (rows, each) in enumerate(ways) if len(rows) > each)
+        taken = zip(options[: len(self.pending.ask.options)], most, strict=False)
+        lost = frozenset(n for n, (rows, each) in enumerate(taken) if len(rows) > each)
         short = cut(self._reason, len(self._warned) + 1, self._inner)
         title, body = self._head(count)
         for shown, reason, need in (
