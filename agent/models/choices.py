@@ -142,30 +142,26 @@ class ModelBook:
 
     def answering(self, model: str) -> str:
         """The model and where it comes from, in a line; empty where nothing can answer."""
-        around = self._around()
-        if self.lacks(model):
-            return ""
-        if around.options.model:
-            source = "--model"
-        elif (layers := around.loaded.provenance.get("model")) == (Source.CLI,):
-            source = MODEL_ENV  # the layer of the flags, and no flag
-        elif layers:
-            source = f"{', '.join(layers)} settings"
-        elif variable := self._named_by(model):
-            source = variable
-        else:
-            provider = self.resolved(model).partition("/")[0]
-            places = self.key_places()
-            found = next((one.found for one in places if one.provider == provider), "")
-            source = f"default, {found}" if found else "default"
-        return f"{self.resolved(model)}  ({source})"
+        return "" if self.lacks(model) else f"{self.resolved(model)}  ({self._named_by(model)})"
 
     def _named_by(self, model: str) -> str:
-        """The variable of another program that named this model; empty where none did."""
-        around = self._around()
-        variable = model_variable(around.providers, around.env)
-        usual = default_model(around.providers, around.env) if variable else None
-        return variable if usual and self.resolved(usual) == self.resolved(model) else ""
+        """Who chose this very model; `this session` where what was set names another one."""
+        around, name = self._around(), self.resolved(model)
+        if around.options.model:
+            named, source = around.options.model, "--model"
+        elif (layers := around.loaded.provenance.get("model")) == (Source.CLI,):
+            named, source = around.settings.model, MODEL_ENV  # the flags' layer, and no flag
+        elif layers:
+            named, source = around.settings.model, f"{', '.join(layers)} settings"
+        else:
+            named = default_model(around.providers, around.env) or model
+            source = model_variable(around.providers, around.env) or self._by_key(name)
+        return source if self.resolved(named) == name else "this session"
+
+    def _by_key(self, name: str) -> str:
+        provider = name.partition("/")[0]
+        found = next((one.found for one in self.key_places() if one.provider == provider), "")
+        return f"default, {found}" if found else "default"
 
     async def nearby(self) -> tuple[LocalServer, ...]:
         """Model servers at the usual ports of this machine, and nowhere else."""

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from gatewright.agent.errors import SettingsError
+from gatewright.tools.system.regular import read_regular
 
 MOST = 2_000  # models of one provider
 LONGEST = 200  # of a name
@@ -38,9 +39,8 @@ class ModelLists:
 
     def all(self) -> Mapping[str, ModelList]:
         try:
-            if self._path.stat().st_size > FILE_LIMIT:
-                return {}
-            return msgspec.json.decode(self._path.read_bytes(), type=dict[str, ModelList])
+            data = read_regular(self._path, FILE_LIMIT)
+            return msgspec.json.decode(data, type=dict[str, ModelList])
         except (OSError, msgspec.DecodeError, UnicodeError):
             return {}
 

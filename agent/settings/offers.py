@@ -14,8 +14,10 @@ import msgspec
 from gatewright.agent.errors import SettingsError
 from gatewright.agent.settings.layers.sources import Loaded
 from gatewright.agent.settings.paths import SERVERS, Places
+from gatewright.tools.system.regular import read_regular
 
 KEPT = 1_000
+MOST_BYTES = 8 * 1024 * 1024
 KEY = "files"
 
 
@@ -58,7 +60,7 @@ def remember(places: Places, paths: list[Path]) -> None:
 
 def _known(places: Places) -> frozenset[str]:
     try:
-        values: Any = msgspec.json.decode(_file(places).read_bytes())
+        values: Any = msgspec.json.decode(read_regular(_file(places), MOST_BYTES))
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):
         return frozenset()
     known: Any = cast("dict[str, Any]", values).get(KEY) if isinstance(values, dict) else None

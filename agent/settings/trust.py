@@ -17,7 +17,7 @@ import msgspec
 from gatewright.agent.errors import SettingsError
 from gatewright.agent.settings.layers.settled import MAX_BYTES
 from gatewright.agent.settings.paths import Places, user_home
-from gatewright.tools.system.regular import read_regular
+from gatewright.tools.system.regular import head_of, read_regular
 
 MAX_LINK_BYTES = 8192
 
@@ -106,8 +106,7 @@ def _main_work_tree(root: Path) -> Path | None:
 
 def _line(path: Path) -> str:
     try:
-        with path.open(encoding="utf-8") as file:
-            text = file.read(MAX_LINK_BYTES).strip()
+        text = head_of(path, MAX_LINK_BYTES).decode("utf-8").strip()
     except (OSError, UnicodeDecodeError):
         return ""
     return "" if "\0" in text else text

@@ -26,6 +26,7 @@ from gatewright.agent.transcript.place import project_folder, transcript_file
 from gatewright.agent.version import VERSION
 from gatewright.tools.protocol import Content, ImageContent, TextContent
 from gatewright.tools.system import private
+from gatewright.tools.system.regular import open_regular
 
 TARGETS = ("file_path", "command", "pattern", "path", "url", "notebook_path", "description")
 
@@ -78,14 +79,14 @@ def import_claude(source: Path, home: Path) -> Path:
 def _records(source: Path) -> list[Record]:
     found: list[Record] = []
     try:
-        with source.open("rb") as file:
+        with open_regular(source) as file:
             for line in file:
                 try:
                     found.append(_decoder.decode(line))
                 except msgspec.MsgspecError:
                     continue
     except OSError as error:
-        raise SessionError(f"{source} cannot be read: {error.strerror}.") from error
+        raise SessionError(f"{source} cannot be read: {error.strerror or error}.") from error
     return found
 
 

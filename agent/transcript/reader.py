@@ -17,6 +17,7 @@ from gatewright.agent.errors import SessionError
 from gatewright.agent.record import codec as wire
 from gatewright.agent.record.events import Envelope
 from gatewright.agent.transcript.backwards import lines_backwards
+from gatewright.tools.system.regular import NotRegular, open_regular
 
 BOUNDARIES = frozenset({"compacted", "cleared"})
 HEADER_LIMIT = 64 * 1024
@@ -72,15 +73,12 @@ def branch_of(path: Path) -> Iterator[Envelope]:
 @contextmanager
 def _opened(path: Path) -> Generator[int]:
     try:
-        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        with open_regular(path) as file:
+            yield file.fileno()
+    except NotRegular as error:
+        raise SessionError(f"{error}.") from error
     except OSError as error:
         raise SessionError(f"{path} cannot be read: {error.strerror}.") from error
-    try:
-        yield file
-    except OSError as error:
-        raise SessionError(f"{path} cannot be read: {error.strerror}.") from error
-    finally:
-        os.close(file)
 
 
 def _header(file: int, path: Path) -> wire.Header:
@@ -168,7 +166,7 @@ def head_and_tail(path: Path, size: int = 65536) -> tuple[list[bytes], list[byte
 
     The last line of the head may be cut; all others are complete.
     """
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         head = file.read(size)
         end = file.seek(0, 2)
         if end <= size:

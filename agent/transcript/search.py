@@ -6,6 +6,7 @@ What was appended since the last search is read then; a broken or deleted index 
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -19,6 +20,7 @@ from gatewright.agent.record.events import AnyEvent, AssistantMessage, TitleChan
 from gatewright.agent.record.messages import TextPart
 from gatewright.tools.protocol import TextContent
 from gatewright.tools.system import private
+from gatewright.tools.system.regular import open_regular
 
 if TYPE_CHECKING:
     import sqlite3
@@ -99,6 +101,8 @@ def _catch_up(database: sqlite3.Connection, projects: Path) -> None:
             status = path.stat()
         except OSError:
             continue
+        if not stat.S_ISREG(status.st_mode):
+            continue
         inode, read = known.pop(str(path), (0, 0))
         if inode == status.st_ino and read == status.st_size:
             continue
@@ -121,7 +125,7 @@ def _catch_up(database: sqlite3.Connection, projects: Path) -> None:
 def _add(database: sqlite3.Connection, path: Path, start: int) -> int:
     """Index the complete lines from `start` on; returns where they end."""
     end = start
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         file.seek(start, os.SEEK_SET)
         for block in _blocks(file):
             end += len(block)

@@ -15,6 +15,7 @@ from gatewright.agent.record import codec as wire
 from gatewright.agent.transcript.backwards import lines_backwards
 from gatewright.agent.transcript.writer import TranscriptLock
 from gatewright.tools.system import private
+from gatewright.tools.system.regular import open_regular
 
 DAY = 86_400.0
 BESIDE = (".torn", ".jsonl.bak", ".turn")
@@ -68,15 +69,13 @@ def _readable(path: Path) -> tuple[list[bytes], int]:
     """The lines that hold an event or a header, in order, and how many others there were."""
     kept: list[bytes] = []
     dropped = 0
-    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
+    with open_regular(path) as opened:
+        file = opened.fileno()
         for _, line in lines_backwards(file, os.fstat(file).st_size):
             if _sound(line):
                 kept.append(line)
             elif line:
                 dropped += 1
-    finally:
-        os.close(file)
     kept.reverse()
     return kept, dropped
 

@@ -13,7 +13,7 @@ from gatewright.permissions.policy import Policy, PolicyConfig
 from gatewright.permissions.rulebook.rules import RuleTexts
 from gatewright.tools.access import Where
 from gatewright.tools.protocol import TextContent
-from tests.guards.readers import unjudged_readers
+from tests.guards.readers import blind_openers, unjudged_readers
 from tests.guards.sources import own_sources, plant
 
 
@@ -31,6 +31,27 @@ def test_a_reader_without_the_port_would_be_found(tmp_path: Path, line: str) -> 
     assert not unjudged_readers(
         plant(tmp_path, {"agent/context/prompt/news.py": "readable.open(p)\n"})
     )
+
+
+def test_nothing_that_is_read_at_the_start_is_opened_blindly() -> None:
+    found = blind_openers(own_sources())
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["Path('a').read_text()", "path.read_bytes()", "path.open('rb')", "path.open(encoding='utf-8')",
+     "open('a')", "os.open('a', os.O_RDONLY | os.O_CLOEXEC)"],
+)  # fmt: skip
+def test_a_blind_opener_would_be_found(tmp_path: Path, line: str) -> None:
+    assert len(blind_openers(plant(tmp_path, {"agent/settings/news.py": f"a = {line}\n"}))) == 1
+
+
+@pytest.mark.parametrize(
+    "line", ["open('a', 'wb')", "path.open('x')", "head_of('a', 1)", "os.open(path, os.O_WRONLY)"]
+)
+def test_no_other_opener_is_taken_for_one(tmp_path: Path, line: str) -> None:
+    assert not blind_openers(plant(tmp_path, {"agent/settings/news.py": f"a = {line}\n"}))
 
 
 @pytest.mark.parametrize("mode", ["default", "plan", "delegate", "bypassPermissions", "dontAsk"])

@@ -150,13 +150,19 @@ async def test_a_key_counts_from_the_next_message_on(tmp_path: Path) -> None:
         (
             {"ANTHROPIC_API_KEY": "k", "ANTHROPIC_MODEL": "claude-x"},
             "anthropic/claude-y",  # gone over to since
-            "default, ANTHROPIC_API_KEY",
+            "this session",
         ),
         (
             {"ANTHROPIC_API_KEY": "k", "GATEWRIGHT_MODEL": "anthropic/claude-x"},
             "anthropic/claude-x",
             "GATEWRIGHT_MODEL",
         ),
+        (
+            {"ANTHROPIC_API_KEY": "k", "GATEWRIGHT_MODEL": "anthropic/claude-x"},
+            "anthropic/claude-y",
+            "this session",
+        ),
+        ({"ANTHROPIC_API_KEY": "k"}, "anthropic/claude-y", "this session"),
     ],
 )
 def test_what_answers_is_shown_with_what_chose_it(

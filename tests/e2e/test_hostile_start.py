@@ -88,6 +88,18 @@ def test_a_pipe_in_place_of_a_file_holds_no_start_up(
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize(
+    "place", ["state/offered.json", "state/models.json", "projects/x/pipe.jsonl"]
+)
+def test_a_pipe_among_our_own_files_holds_no_start_up(
+    program: Program, at: Trapped, place: str
+) -> None:
+    (at.root / ".mcp.json").write_text("{}", encoding="utf-8")
+    put(program.home / ".gatewright" / place, fifo)
+    done = program.run(*DEMO, within=15)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("make", [endless, loop], ids=lambda one: one.__name__)
 def test_endless_files_and_links_hold_no_start_up(
     program: Program, at: Trapped, make: Callable[[Path], None]

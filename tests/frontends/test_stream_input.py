@@ -21,6 +21,7 @@ from gatewright.agent.frontends.sdk.stream_json import Dialect
 from gatewright.agent.frontends.turn import Follower
 from gatewright.agent.launch.exits import BadInput
 from gatewright.agent.record.ids import new_id
+from gatewright.agent.session.session import Session
 from gatewright.agent.subcommands.schema import Name, document
 from gatewright.tools.interact import Ask, Option
 from gatewright.tools.protocol import ImageContent, ToolCall, ToolContext, ToolResult
@@ -365,4 +366,30 @@ async def test_updates_that_cannot_be_made_do_not_hold_the_answer_up(updates: li
         wire.verdict(asked, behavior="allow", updatedPermissions=updates)
         await wire.until("result")
         assert "once" in told(wire)
+        assert await wire.code() == 0
+
+
+@pytest.mark.parametrize("behavior", ["deny", "nonsense", "allow"])
+async def test_only_a_yes_widens_what_runs(behavior: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    updates = [
+        {"type": "setMode", "mode": "acceptEdits"},
+        {"type": "addRules", "behavior": "allow", "rules": [{"toolName": "Write"}]},
+        {"type": "addRules", "rules": [{"toolName": "Write"}]},
+        {"type": "addRules", "behavior": "deny", "rules": [{"toolName": "Edit"}]},
+    ]
+    ran: list[str] = []
+
+    async def run(self: Session, line: str) -> None:
+        ran.append(line)
+
+    monkeypatch.setattr(Session, "run_command", run)
+    async with wired(CALL) as wire:
+        wire.say("go")
+        asked = await wire.until("control_request")
+        wire.verdict(asked, behavior=behavior, message="no", updatedPermissions=updates)
+        await wire.until("result")
+        widened = behavior == "allow"
+        assert (wire.built.session.mode == "acceptEdits") is widened
+        assert ("/permissions allow Write" in ran) is widened
+        assert "/permissions deny Edit" in ran
         assert await wire.code() == 0

@@ -68,3 +68,50 @@ def _port(node: ast.expr) -> bool:
             return name in _PORTS
         case _:
             return False
+
+
+# Rooms whose files are read at the start, or when a session is looked for: a FIFO must not hold it.
+_EARLY = ("agent/settings/", "agent/providers/", "agent/transcript/")
+PACKAGED: dict[str, str] = {
+    "agent/providers/presets.py": "data of the package",
+    "agent/providers/catalog.py": "data of the package",
+}
+_WHOLE = frozenset({"read_text", "read_bytes"})
+
+
+def blind_openers(sources: Sequence[Source]) -> list[str]:
+    """Opened without a look at what it is, a FIFO waits for ever: `tools/system/regular.py`."""
+    return [
+        f"{source.path}:{line} {name}: open_regular, read_regular or head_of"
+        for source in sources
+        if source.path.startswith(_EARLY) and source.path not in PACKAGED
+        for line, name in _blind(source.tree)
+    ]
+
+
+def _blind(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Attribute(attr=name)) if name in _WHOLE:
+                yield node.lineno, name
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="os"), attr="open")):
+                words = ast.unparse(node)
+                if "O_RDONLY" in words and "O_NONBLOCK" not in words:
+                    yield node.lineno, "os.open"
+            case ast.Call(func=ast.Attribute(attr="open") | ast.Name(id="open")) if _reads(node):
+                yield node.lineno, "open"
+            case _:
+                pass
+
+
+def _reads(node: ast.Call) -> bool:
+    """A mode that only reads, or none: both calls take it first or second."""
+    named = [keyword.value for keyword in node.keywords if keyword.arg == "mode"]
+    place = 1 if isinstance(node.func, ast.Name) else 0
+    modes = [*named, *node.args[place : place + 1]]
+    return not any(
+        isinstance(mode, ast.Constant)
+        and isinstance(mode.value, str)
+        and set(mode.value) & set("wax+")
+        for mode in modes
+    ) and not any(isinstance(mode, ast.Name) for mode in modes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -94,3 +95,19 @@ def test_a_broken_store_trusts_nothing(store: TrustStore, repository: Path, text
     store.path.parent.mkdir(parents=True)
     store.path.write_bytes(text.encode("utf-8", "surrogateescape"))
     assert not store.trusts(repository)
+
+
+@pytest.mark.parametrize("place", [".git", "record/gitdir"])
+def test_a_pipe_in_place_of_a_link_to_a_repository_holds_nothing(
+    store: TrustStore, tmp_path: Path, place: str
+) -> None:
+    project = tmp_path / "piped"
+    record = tmp_path / "main" / ".git" / "worktrees" / "w"
+    project.mkdir()
+    record.mkdir(parents=True)
+    if place == ".git":
+        os.mkfifo(project / ".git")
+    else:
+        (project / ".git").write_text(f"gitdir: {record}\n", encoding="utf-8")
+        os.mkfifo(record / "gitdir")
+    assert not store.trusts(project)

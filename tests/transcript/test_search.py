@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 
 import pytest
 
+from gatewright.agent.errors import SessionError
 from gatewright.agent.record import codec as wire
 from gatewright.agent.record.events import AnyEvent, Envelope, ToolFinished, UserMessage
 from gatewright.agent.transcript import search as module
+from gatewright.agent.transcript.reader import head_and_tail, read_transcript
 from gatewright.agent.transcript.search import search
 from gatewright.tools.protocol import TextContent
 
@@ -58,3 +61,15 @@ def test_lines_are_found_whatever_piece_they_are_read_in(
     with path.open("ab") as file:
         file.write(b"\n" + said("third"))
     assert [len(search(tmp_path, word)) for word in ("torn", "third", "first")] == [1, 1, 1]
+
+
+def test_a_pipe_among_the_transcripts_holds_no_search_and_no_reading(tmp_path: Path) -> None:
+    folder = tmp_path / "projects" / "x"
+    folder.mkdir(parents=True)
+    os.mkfifo(folder / "pipe.jsonl")
+    (folder / "one.jsonl").write_bytes(said("leaking pipes"))
+    assert len(search(tmp_path, "leaking")) == 1
+    with pytest.raises(SessionError, match="is a FIFO"):
+        read_transcript(folder / "pipe.jsonl")
+    with pytest.raises(OSError, match="is a FIFO"):
+        head_and_tail(folder / "pipe.jsonl")

@@ -18,6 +18,12 @@ _META = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([\w-]{2,20})", re.IGN
 _HEAVY = re.compile(r"<(svg|script|style|template)\b", re.IGNORECASE)
 _DATA_URI = re.compile(r"data:[\w/+.;=-]{0,80},[\w+/=%.-]*", re.IGNORECASE)
 _BLANK = re.compile(r"\n{3,}")
+# The encodings of pages. Others of Python's raise what they please, or take hours for a page.
+_ENCODING = re.compile(
+    r"ascii|utf-(?:8|16|32)(?:-[lb]e|-sig)?|iso8859-\d+|cp\d{3,4}|koi8-[rut]|tis-620"
+    r"|mac-(?:roman|cyrillic|greek|turkish|latin2|iceland)|gb(?:2312|k|18030)|hz|big5(?:hkscs)?"
+    r"|euc_(?:jp|kr|jis_2004|jisx0213)|shift_jis(?:_2004|x0213)?|iso2022_(?:jp|kr)\w*|johab"
+)
 
 
 def is_text(page: Page) -> bool:
@@ -56,11 +62,18 @@ def _decoded(page: Page) -> str:
     sniffed, bom = detect(page.body, whole=True)
     names = [sniffed if bom else "", page.charset, found[1].decode() if found else "", sniffed]
     for name in names:
-        try:
-            return page.body[len(bom) :].decode(codecs.lookup(name).name, "replace")
-        except LookupError:
-            continue
+        if encoding := _encoding(name):
+            return page.body[len(bom) :].decode(encoding, "replace")
     return page.body.decode("utf-8", "replace")
+
+
+def _encoding(name: str) -> str:
+    """The name Python has for it; empty for what is no encoding of pages."""
+    try:
+        found = codecs.lookup(name).name
+    except (LookupError, ValueError):
+        return ""
+    return found if _ENCODING.fullmatch(found) else ""
 
 
 def _without_heavy(html: str) -> str:

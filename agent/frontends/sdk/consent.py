@@ -33,7 +33,8 @@ class Consent:
             verdict = await self._client.request(request_for(ask, input))
         except Refused as error:
             return Answer(text=f"No consent: {error}") if ask.free_text else Answer(cancelled=True)
-        await self._apply(verdict.get("updatedPermissions"))
+        allowed = verdict.get("behavior") == "allow"
+        await self._apply(verdict.get("updatedPermissions"), widening=allowed)
         match ask.kind:
             case "question":
                 return self._question(ask, verdict)
@@ -51,11 +52,13 @@ class Consent:
         self._told[ask.call_id] = answers
         return chosen(ask, answers.get(ask.title))
 
-    async def _apply(self, updates: object) -> None:
-        """Session rules and modes that came with a verdict."""
+    async def _apply(self, updates: object, *, widening: bool) -> None:
+        """Session rules and modes that came with a verdict; only a yes widens anything."""
         for update in map(obj, items(updates)):
+            if not widening and update.get("behavior") not in ("deny", "ask"):
+                continue
             match update.get("type"):
-                case "setMode":
+                case "setMode" if widening:
                     with suppress(ValueError):  # no such mode here: the verdict counts without it
                         self._session.set_mode(str(update.get("mode", "")))
                 case "addRules":
