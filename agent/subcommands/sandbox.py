@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -169,15 +168,15 @@ def _temp(home: Path) -> Path | None:
 
 def _run(wanted: Wanted, command: list[str]) -> int:
     for text in recovered(own_home(os.environ) / "state"):
-        sys.stderr.write(f"agent: {text}\n")
+        tell(f"agent: {text}", err=True)
     config = _config(wanted)
     tools = machine()
     found = probe(tools)
     if found.level == "none":
         raise GatewrightError(f"The command was not run: {found.why}")
     if found.level == "landlock":
-        sys.stderr.write(f"agent: {found.why} Landlock alone confines this command.\n")
+        tell(f"agent: {found.why} Landlock alone confines this command.", err=True)
     code, told = foreground.run(config, tools, found.level, command, os.environ)
     for text in told:
-        sys.stderr.write(f"agent: {text}\n")
+        tell(f"agent: {text}", err=True)
     return code

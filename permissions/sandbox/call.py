@@ -21,18 +21,20 @@ class Call:
         self,
         box: Sandbox,
         tell: Callable[[list[str]], None],
+        command: str,
         *,
         may_leave: bool,
         opening: Opening = CLOSED,
     ) -> None:
         self._box = box
         self._opening = opening
+        self._command = command
         self._tell = tell
         self._may_leave = may_leave
         self._told: list[str] = []
 
     def confine(self, request: SpawnRequest) -> SpawnRequest:
-        return self._box.confine(request, self._tell, self._opening)
+        return self._box.confine(request, self._tell, self._opening, self._command)
 
     def hear(self, text: str) -> None:
         """The proxy refused something while this call ran."""

@@ -144,7 +144,8 @@ class CommandSandbox:
         self._asker = ask
         self._follow()
         leave = self.settings.allow_unsandboxed_commands
-        call = Call(self._box, self._tell, may_leave=leave, opening=opening)
+        command = access.runs.command
+        call = Call(self._box, self._tell, command, may_leave=leave, opening=opening)
         self._running.append(call)
         del self._running[:-8]
         return call
@@ -330,7 +331,7 @@ class CommandSandbox:
         blocks: list[Block] = [Code(text, "text")]
         recent = self._box.violations.recent()[-20:]
         if recent:
-            rows = tuple((each.command[-60:], each.text) for each in recent)
+            rows = tuple((" ".join(each.command.split())[:60], each.text) for each in recent)
             blocks.append(Table(("command", "what was stopped"), rows))
         if waiting := self._aside().waiting(self._box.roots):
             blocks.append(Table(HEADS, tuple(shown(waiting))))

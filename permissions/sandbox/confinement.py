@@ -9,7 +9,7 @@ import asyncio
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -41,7 +41,7 @@ from gatewright.permissions.sandbox.port import CLOSED, Offer, Opening
 from gatewright.permissions.sandbox.probe import Level
 from gatewright.permissions.sandbox.profile import SandboxProfile, Wishes, sandboxed
 from gatewright.permissions.sandbox.protected import surveyor
-from gatewright.permissions.sandbox.runs import Run, memory_file, status_pipe
+from gatewright.permissions.sandbox.runs import Active, Run, memory_file, status_pipe
 from gatewright.permissions.sandbox.store import Store
 from gatewright.permissions.sandbox.violations import Violations
 from gatewright.tools.protocol import SpawnRequest
@@ -57,18 +57,6 @@ class Bridge(Protocol):
     @property
     def env(self) -> Mapping[str, str]: ...
     def __call__(self, run: Run) -> int: ...
-
-
-@dataclass(slots=True)
-class Active:
-    """A run in progress, and who hears what came of it."""
-
-    run: Run
-    command: str
-    roots: tuple[str, ...]
-    told: Callable[[list[str]], None] | None
-    already: list[str]  # found when it was about to start
-    makes: frozenset[str] = frozenset()  # because a person said so
 
 
 class Sandbox:
@@ -186,10 +174,12 @@ class Sandbox:
         request: SpawnRequest,
         told: Callable[[list[str]], None] | None = None,
         opening: Opening = CLOSED,
+        command: str = "",
     ) -> SpawnRequest:
         """The request as bubblewrap's; `told` hears what had to be moved aside after the run.
 
-        The files of `opening` are open to this run, if they still are those that were judged.
+        `command` is what a person knows it by. The files of `opening` are open to this run, if
+        they still are those that were judged.
         """
         already = self._keeper.check()  # of runs that go on: theirs is not to be taken for old
         sight = self._look()
@@ -205,13 +195,13 @@ class Sandbox:
         run = self._prepare(profile)
         self._writable.update(profile.writable)
         self._neighbours.join(self.roots)
-        words = " ".join(request.argv)[-500:]
+        words = (command or " ".join(request.argv))[:500]
         active = Active(run, words, self.roots, told, already, writes)
         self._active.append(active)
         self._watch_later()
-        command, extra = self._entry(run, profile)
+        entry, extra = self._entry(run, profile)
         argv = self._launcher(run, profile)
-        argv.extend((*bwrap.limited(profile.limits, self.machine), *command, *request.argv))
+        argv.extend((*bwrap.limited(profile.limits, self.machine), *entry, *request.argv))
         argv = cgroup.joined(argv, run.group, self.machine.shell)
         env = environment.scrubbed(request.env, self.config.secrets)
         env = environment.inside(env, profile.temp, extra)

@@ -92,3 +92,15 @@ def memory_file(name: str, data: bytes) -> int:
 def status_pipe() -> tuple[int, int]:
     reader, writer = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
     return reader, writer
+
+
+@dataclass(slots=True)
+class Active:
+    """A run in progress, and who hears what came of it."""
+
+    run: Run
+    command: str
+    roots: tuple[str, ...]
+    told: Callable[[list[str]], None] | None
+    already: list[str]  # found when it was about to start
+    makes: frozenset[str] = frozenset()  # because a person said so

@@ -91,10 +91,6 @@ class _Layer(msgspec.Struct, frozen=True):
     kind: Literal["", "legacy", "claude"] = ""
 
 
-def _always(_: Path) -> bool:
-    return True
-
-
 class _Reading(msgspec.Struct, frozen=True):
     """What is read, and what is found on the way; `before` is how files were that worked."""
 
@@ -128,7 +124,7 @@ def load(
     env: Mapping[str, str],
     trusted: bool = False,
     before: Mapping[Path, dict[str, Any]] | None = None,
-    settled: Callable[[Path], bool] = _always,
+    settled: Callable[[Path], bool] = lambda _: True,
 ) -> Loaded:
     """Of a file that cannot be read, all that it forbade `before` still counts.
 
@@ -245,13 +241,11 @@ def _flag_layer(reading: _Reading) -> list[_Layer]:
 
 def _file_layer(reading: _Reading, source: Source, path: Path) -> list[_Layer]:
     reading.files.append(path)
+    return (_read if reading.settled(path) else _held)(reading, source, path)
+
+
+def _read(reading: _Reading, source: Source, path: Path) -> list[_Layer]:
     before = reading.before.get(path)
-    if not reading.settled(path):
-        reading.held.append(path)
-        if os.path.lexists(path):
-            problem = Problem(source=source, where=str(path), key="", message=HELD, level="warning")
-            reading.problems.append(problem)
-        return [_Layer(source, str(path), before, path=path)] if before else []
     try:
         data = read_settled(path, known=before is not None)
     except NotRegular:
@@ -276,6 +270,16 @@ def _file_layer(reading: _Reading, source: Source, path: Path) -> list[_Layer]:
                 source, path, "is empty: what it forbade still counts; write {} to empty it"
             )
     return [_Layer(source, str(path), restricting(before), path=path)] if before else []
+
+
+def _held(reading: _Reading, source: Source, path: Path) -> list[_Layer]:
+    """The file is not looked at: what it said last counts."""
+    reading.held.append(path)
+    if os.path.lexists(path):
+        problem = Problem(source=source, where=str(path), key="", message=HELD, level="warning")
+        reading.problems.append(problem)
+    before = reading.before.get(path)
+    return [_Layer(source, str(path), before, path=path)] if before else []
 
 
 def _parse(reading: _Reading, source: Source, path: Path, data: bytes) -> list[_Layer]:

@@ -162,7 +162,10 @@ class Keeper:
                 self._keep_whole(path)
         same = (path for path, known in self._approved.items() if _state(path) == known)
         approved = frozenset(same).union(*self._making.values())
-        return Settlement(approved, self._places(), aside, frozenset(self._opened))
+        places, known = self._places(), () if self.base is None else self.base.directories
+        # A linked work tree's or a submodule's git directory may lie elsewhere.
+        away = (git for git in known if not any(inside(git, place) for place in places))
+        return Settlement(approved, (*places, *away), aside, frozenset(self._opened))
 
     def _places(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*self.surveyor.roots, *self._flat())))
@@ -187,6 +190,8 @@ class Keeper:
             repositories=sight.repositories | more.repositories,
             bare=sight.bare | more.bare,
             shut=sight.shut | more.shut,
+            linked=tuple({*sight.linked, *more.linked}),
+            hooks=sight.hooks or more.hooks,
         )
 
     # --- for the next start ---

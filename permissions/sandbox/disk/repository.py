@@ -6,16 +6,20 @@ A `.git` file is believed only when the directory it names points back: the file
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from gatewright.permissions.paths import inside
 from gatewright.permissions.sandbox.disk.guarded import GIT_KEPT, LINKED_KEPT
+from gatewright.permissions.sandbox.disk.named_files import named
 from gatewright.tools.system.regular import head_of
 
 _SMALL = 4096
-_CONFIG = 256 * 1024
-_MODULES = 200
+MOST = 5000  # directories in one repository that are looked through for others
+_GITS_OWN = frozenset(
+    {"objects", "refs", "logs", "hooks", "info", "lfs", "rr-cache", "branches", "modules",
+     "worktrees", "rebase-merge", "rebase-apply", "sequencer", "annex"}
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,38 +36,17 @@ class GitParts:
         )
 
 
-def git_parts(git: str) -> GitParts:
-    """A git directory that lies in the work tree, and the submodules kept in it."""
-    parts = _kept(git)
-    modules = f"{git}/modules"
-    if os.path.isdir(modules) and not os.path.islink(modules):
-        for module in _modules(modules):
-            parts += _kept(module)
+def git_parts(git: str, home: str = "", hooks: tuple[str, ...] = ()) -> GitParts:
+    """A git directory that lies in the work tree, with all that are kept in it."""
+    parts = GitParts()
+    for each in git_directories(git).found or (git,):
+        parts += _kept(each, home, hooks)
     return parts
 
 
-def _named(git: str) -> Iterator[str]:
-    """Hooks and further configuration that a repository's own configuration names."""
-    tree = os.path.dirname(git)
-    section = ""
-    for line in _text(f"{git}/config", _CONFIG).splitlines():
-        word = line.strip()
-        if word.startswith("["):
-            section = word[1:].split("]")[0].split()[0].lower() if len(word) > 2 else ""
-            word = word.partition("]")[2].strip()
-        key, _, value = word.partition("=")
-        value = value.strip().strip('"')
-        if not value or value.startswith("~"):
-            continue
-        if section == "core" and key.strip().lower() == "hookspath":
-            yield os.path.normpath(os.path.join(tree, value))
-        elif section in ("include", "includeif") and key.strip().lower() == "path":
-            yield os.path.normpath(os.path.join(git, value))
-
-
-def _kept(git: str) -> GitParts:
+def _kept(git: str, home: str, hooks: tuple[str, ...]) -> GitParts:
     protected = [f"{git}/{name}" for name in GIT_KEPT if os.path.lexists(f"{git}/{name}")]
-    protected.extend(path for path in _named(git) if os.path.lexists(path))
+    protected.extend(path for path in named(git, home, hooks) if os.path.lexists(path))
     trees = f"{git}/worktrees"
     for name in _names(trees):
         protected.extend(
@@ -74,60 +57,111 @@ def _kept(git: str) -> GitParts:
     return GitParts(tuple(protected))
 
 
-def absent(git: str) -> Iterator[str]:
+def absent(git: str, home: str = "", hooks: tuple[str, ...] = ()) -> Iterator[str]:
     """What could run programs if it were there: hooks, attributes, what the configuration names."""
-    for path in (f"{git}/hooks", f"{git}/info", f"{git}/config", *_named(git)):
+    for path in (f"{git}/hooks", f"{git}/info", f"{git}/config", *named(git, home, hooks)):
         if not os.path.lexists(path):
             yield path
 
 
-def linked_parts(file: str, roots: tuple[str, ...]) -> GitParts:
-    """A `.git` file: a linked work tree or a submodule whose repository lies elsewhere."""
-    text = _text(file)
+def target(file: str) -> str:
+    """The git directory that a `.git` file names, wherever that is; '' where it names none."""
+    text = "" if os.path.islink(file) else _text(file)
     if not text.startswith("gitdir:"):
-        return GitParts((file,))
-    git = os.path.realpath(os.path.join(os.path.dirname(file), text[7:].strip()))
+        return ""
+    return os.path.realpath(os.path.join(os.path.dirname(file), text[7:].strip()))
+
+
+def linked_parts(
+    file: str, roots: tuple[str, ...], home: str = "", hooks: tuple[str, ...] = ()
+) -> GitParts:
+    """A `.git` file: a linked work tree or a submodule whose repository lies elsewhere."""
+    git = linked(file, roots)
     protected = GitParts((file,))
+    if not git:
+        return protected
     if any(inside(git, root) for root in roots):
-        return protected  # part of another `.git` in here, which is looked at by itself
+        return protected + _kept(git, home, hooks)
+    if not _points_back(git, file):
+        return protected + git_parts(git, home, hooks) + GitParts((), (git,))
+    common = os.path.realpath(os.path.join(git, _text(f"{git}/commondir") or "."))
+    writes = [git, *(f"{common}/{name}" for name in ("objects", "refs", "logs"))]
+    kept = [f"{git}/{part}" for part in LINKED_KEPT if os.path.lexists(f"{git}/{part}")]
+    there = tuple(path for path in writes if os.path.isdir(path))
+    return protected + GitParts(tuple(kept), there)
+
+
+def linked(file: str, roots: tuple[str, ...]) -> str:
+    """The git directory of a `.git` file: one in here, or one elsewhere that points back; or ''."""
+    git = target(file)
+    if not git or any(inside(git, root) for root in roots) or _points_back(git, file):
+        return git
+    submodule = f"{os.sep}.git{os.sep}modules{os.sep}" in git and _submodule_of(git, file)
+    return git if submodule else ""
+
+
+def _points_back(git: str, file: str) -> bool:
     back = _text(f"{git}/gitdir")
-    if back and os.path.realpath(os.path.join(git, back)) == os.path.realpath(file):
-        common = os.path.realpath(os.path.join(git, _text(f"{git}/commondir") or "."))
-        writes = [git, *(f"{common}/{name}" for name in ("objects", "refs", "logs"))]
-        kept = [f"{git}/{part}" for part in LINKED_KEPT if os.path.lexists(f"{git}/{part}")]
-        there = tuple(path for path in writes if os.path.isdir(path))
-        return protected + GitParts(tuple(kept), there)
-    if f"{os.sep}.git{os.sep}modules{os.sep}" in git and _submodule_of(git, file):
-        return protected + _kept(git) + GitParts((), (git,))
-    return protected
+    return bool(back) and os.path.realpath(os.path.join(git, back)) == os.path.realpath(file)
 
 
-def git_directories(path: str) -> Iterator[str]:
-    """The git directories a `.git` directory holds: itself, submodules, linked work trees."""
+@dataclass(frozen=True, slots=True)
+class Gits:
+    """Git directories in one; not `whole` when there are more than are looked through."""
+
+    found: tuple[str, ...] = ()
+    whole: bool = True
+
+
+def git_directories(path: str) -> Gits:
+    """The git directories a `.git` directory holds: itself, submodules, linked work trees.
+
+    Names of submodules may hold slashes, and what lies beside a decoy counts as well.
+    """
     if os.path.islink(path) or not os.path.isdir(path):
-        return
-    yield path
-    yield from _modules(f"{path}/modules")
-    for name in _names(f"{path}/worktrees"):
-        yield f"{path}/worktrees/{name}"
+        return Gits()
+    found: list[str] = []
+    queue, seen = [(path, True)], 0
+    while queue:
+        here, git = queue.pop()
+        seen += 1
+        if seen > MOST:
+            return Gits(tuple(found), whole=False)
+        if git:
+            found.append(here)
+            queue.extend((each, True) for each in _directories(f"{here}/worktrees"))
+            queue.extend(_below(f"{here}/modules"))
+        if here != path:
+            queue.extend(_below(here))
+    return Gits(tuple(dict.fromkeys(found)))
 
 
-def believed(path: str, roots: tuple[str, ...]) -> bool:
-    """Whether a new `.git` may stay: a directory, or a file that git wrote for this very place."""
+def _below(directory: str) -> Iterator[tuple[str, bool]]:
+    for each in _directories(directory):
+        if os.path.basename(each) not in _GITS_OWN:
+            yield each, os.path.lexists(f"{each}/HEAD")
+
+
+def _directories(directory: str) -> Iterator[str]:
+    for name in _names(directory):
+        each = f"{directory}/{name}"
+        if os.path.isdir(each) and not os.path.islink(each):
+            yield each
+
+
+def believed(path: str, looked_at: Collection[str]) -> bool:
+    """Whether a new `.git` may stay: a directory, or a file that git wrote for this very place.
+
+    What the file names must be among the git directories that were `looked_at`.
+    """
     if os.path.islink(path):
         return False
     if os.path.isdir(path):
         return True
-    text = _text(path)
-    git = os.path.realpath(os.path.join(os.path.dirname(path), text[7:].strip()))
-    if not text.startswith("gitdir:") or not any(inside(git, root) for root in roots):
+    git = target(path)
+    if git not in looked_at:
         return False
-    if f"{os.sep}.git{os.sep}" not in git:
-        return False
-    back = _text(f"{git}/gitdir")
-    if back and os.path.realpath(os.path.join(git, back)) == os.path.realpath(path):
-        return True
-    return _submodule_of(git, path)
+    return _points_back(git, path) or _submodule_of(git, path)
 
 
 def _submodule_of(git: str, file: str) -> bool:
@@ -137,25 +171,6 @@ def _submodule_of(git: str, file: str) -> bool:
             tree = os.path.realpath(os.path.join(git, value.strip().strip('"')))
             return tree == os.path.realpath(os.path.dirname(file))
     return False
-
-
-def _modules(directory: str) -> Iterator[str]:
-    """Git directories below `.git/modules`: names may hold slashes."""
-    queue, seen = [directory], 0
-    while queue and seen < _MODULES:
-        here = queue.pop()
-        seen += 1
-        if os.path.lexists(f"{here}/HEAD"):
-            yield here
-            nested = f"{here}/modules"
-            if os.path.isdir(nested):
-                queue.append(nested)
-            continue
-        queue.extend(
-            f"{here}/{name}"
-            for name in _names(here)
-            if os.path.isdir(f"{here}/{name}") and not os.path.islink(f"{here}/{name}")
-        )
 
 
 def _names(directory: str) -> list[str]:

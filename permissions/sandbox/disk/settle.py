@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from gatewright.permissions.paths import inside
@@ -21,7 +22,7 @@ from gatewright.permissions.sandbox.disk.gitconfig import harmless
 from gatewright.permissions.sandbox.disk.guarded import GIT_INFO, GIT_UNWANTED
 from gatewright.permissions.sandbox.disk.repository import absent, believed, git_directories
 from gatewright.permissions.sandbox.disk.survey import Sight, aliased
-from gatewright.permissions.sandbox.naming import shown
+from gatewright.permissions.sandbox.naming import shown, spelled
 from gatewright.tools.system.regular import read_regular
 
 _CONFIG = 256 * 1024
@@ -45,10 +46,13 @@ class Before:
     complete: bool = True
     links: dict[str, str] = field(default_factory=dict[str, str])
     since: int = field(default_factory=time.time_ns)
+    crowded: frozenset[str] = frozenset()  # repositories with more in them than is looked through
 
     @classmethod
-    def of(cls, sight: Sight) -> Before:
-        directories = frozenset(_directories(sight))
+    def of(cls, sight: Sight, before: Before | None = None) -> Before:
+        """With the git directories of `.git` files, of which after a run only old ones count."""
+        linked = {git for file, git in sight.linked if before is None or before.knew(file)}
+        directories, crowded = _directories(sight, linked)
         named = (*sight.guarded, *sight.repositories, *_hooks(directories))
         links = {path: os.readlink(path) for path in named if os.path.islink(path)}
         return cls(
@@ -56,11 +60,16 @@ class Before:
             sight.repositories,
             directories,
             frozenset(_unwanted(directories)),
-            frozenset(path for git in directories for path in absent(git)),
+            frozenset(path for git in directories for path in absent(git, sight.home, sight.hooks)),
             sight.shut,
             sight.complete,
             links,
+            crowded=crowded,
         )
+
+    def knew(self, path: str) -> bool:
+        """Whether this was a `.git` that is no directory: one that became so is new."""
+        return path in self.repositories and path not in self.directories
 
 
 def own_places(roots: tuple[str, ...], home: str) -> tuple[str, ...]:
@@ -86,24 +95,43 @@ class Settlement:
     _count: int = 0
 
     def compare(self, before: Before, after: Sight) -> None:
-        self._before, now = before, Before.of(after)
+        self._before, now = before, Before.of(after, before)
         for path in sorted(now.guarded - before.guarded):
             self._put(path, RUNS_CODE)
         for path, target in before.links.items():
             self._relink(path, target)
+        self._repositories(before, now)
+
+    def _repositories(self, before: Before, now: Before) -> None:
         for path in sorted(now.repositories):
-            # A directory that became a link or a file is as new as one that was not there.
-            known = path in before.repositories and path not in before.directories
-            if not known and not believed(path, self.roots):
+            if not before.knew(path) and not believed(path, now.directories):
                 self._put(path, "it names a repository elsewhere")
+        for path in sorted(now.crowded):
+            self._thin(path)
         for path in sorted(now.directories - before.directories):
             if os.path.isdir(path):
                 self._disarm(path)
         for path in sorted(before.absent):
             self._part(path)
         for path in sorted(now.unwanted - before.unwanted):
-            if os.path.lexists(path) and not _genuine(path):
+            if os.path.lexists(path) and not _genuine(path, now.directories):
                 self._put(path, "it would redirect git")
+
+    def _thin(self, git: str) -> None:
+        """Take what came in the run out of a repository that holds more than is looked through."""
+        self.over = False
+        known = set(self._before.directories)
+        for each in self._before.directories:
+            while (each := os.path.dirname(each)) != "/":
+                known.add(each)
+        queue = [f"{git}/modules", f"{git}/worktrees"]
+        while queue:
+            here = queue.pop()
+            if here in known or _changed(here) < self._before.since - _TICK:
+                below = (f"{here}/{name}" for name in _names(here))
+                queue.extend(path for path in below if os.path.isdir(path))
+            else:
+                self._put(here, "it holds more repositories than are looked through")
 
     def _part(self, path: str) -> None:
         """A part of a repository that was there, but without it."""
@@ -194,11 +222,14 @@ class Settlement:
 
     def _config(self, git: str) -> None:
         config = f"{git}/config"
-        if os.path.islink(config):
-            self._put(config, "it was a link")
+        if os.path.lexists(config) and (why := _unreadable(config)):
+            self._put(config, why)
         with contextlib.suppress(OSError), beneath.directory(git, self.roots) as fd:
-            text = beneath.read("config", fd, _CONFIG).decode("utf-8", "surrogateescape")
-            kept, dropped = harmless(text)
+            data = beneath.read("config", fd, _CONFIG + 1)
+            if len(data) > _CONFIG:  # by another process since
+                self._put(config, "it is too large to be looked through")
+                return
+            kept, dropped = harmless(data.decode("utf-8", "surrogateescape"))
             if dropped:
                 self._put(
                     config, f"{', '.join(map(shown, dropped[:4]))} may run programs", exchanged=True
@@ -235,7 +266,7 @@ class Settlement:
                 f"new under a protected name: {_shown(self.found, base)}; such files can run code,"
                 " look at them first"
             )
-        return texts
+        return [spelled(text) for text in texts]
 
 
 def _born(path: str) -> int:
@@ -283,10 +314,16 @@ def files(top: str) -> Iterator[str]:
             continue
 
 
-def _directories(sight: Sight) -> Iterator[str]:
-    for path in sight.repositories:
-        yield from git_directories(path)
-    yield from sight.bare
+def _directories(sight: Sight, linked: Collection[str]) -> tuple[frozenset[str], frozenset[str]]:
+    """All git directories, and those that hold more than is looked through."""
+    found: set[str] = set()
+    crowded: set[str] = set()
+    for path in {*sight.repositories, *sight.bare, *linked}:
+        gits = git_directories(path)
+        found.update(gits.found)
+        if not gits.whole:
+            crowded.add(path)
+    return frozenset(found), frozenset(crowded)
 
 
 def _hooks(directories: frozenset[str]) -> Iterator[str]:
@@ -302,11 +339,23 @@ def _unwanted(directories: frozenset[str]) -> Iterator[str]:
                 yield f"{git}/{name}"
 
 
-def _genuine(path: str) -> bool:
+def _unreadable(config: str) -> str:
+    """Why a configuration cannot be looked through as a whole; '' where it can."""
+    status = os.lstat(config)
+    if os.path.islink(config):
+        return "it was a link"
+    if not stat.S_ISREG(status.st_mode) or not os.access(config, os.R_OK):
+        return "it cannot be looked through"
+    return "it is too large to be looked through" if status.st_size > _CONFIG else ""
+
+
+def _genuine(path: str, looked_at: Collection[str]) -> bool:
     """The `commondir` that git itself writes for a linked work tree."""
     if os.path.basename(path) != "commondir":
         return False
     if os.path.basename(os.path.dirname(os.path.dirname(path))) != "worktrees":
+        return False
+    if os.path.dirname(os.path.dirname(os.path.dirname(path))) not in looked_at:
         return False
     try:
         return read_regular(path, 64, follow=False).strip() == b"../.."

@@ -26,7 +26,8 @@ from gatewright.permissions.sandbox.disk.guarded import (
     guarded,
     parent_of_guarded,
 )
-from gatewright.permissions.sandbox.disk.repository import GitParts, git_parts, linked_parts
+from gatewright.permissions.sandbox.disk.named_files import everywhere
+from gatewright.permissions.sandbox.disk.repository import GitParts, git_parts, linked, linked_parts
 from gatewright.permissions.sandbox.profile import Masked, Survey
 
 MAX_DIRECTORIES = 60_000
@@ -72,6 +73,9 @@ class Sight:
     denied: tuple[str, ...]
     complete: bool
     shut: frozenset[str] = frozenset()  # directories that could not be looked into
+    linked: tuple[tuple[str, str], ...] = ()  # `.git` files and the directories they name
+    home: str = ""
+    hooks: tuple[str, ...] = ()  # directories that git takes them from in every work tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +169,9 @@ class Surveyor:
             tuple(denied),
             complete=not queue and not self._late,
             shut=frozenset(self._shut),
+            linked=tuple((path, git) for path in gits if (git := linked(path, self.roots))),
+            home=self.home,
+            hooks=everywhere(self.home) if gits or bare else (),
         )
 
     def _listing(self, path: str, bounds: Bounds | None) -> _Listing | None:
@@ -289,11 +296,11 @@ class Surveyor:
             if os.path.islink(path):
                 parts += GitParts((path,))
             elif os.path.isdir(path):
-                parts += git_parts(path)
+                parts += git_parts(path, sight.home, sight.hooks)
             else:
-                parts += linked_parts(path, self.roots)
+                parts += linked_parts(path, self.roots, sight.home, sight.hooks)
         for path in sight.bare:
-            parts += git_parts(path)
+            parts += git_parts(path, sight.home, sight.hooks)
         return parts
 
     def _real(self, paths: Iterable[str]) -> Iterator[str]:

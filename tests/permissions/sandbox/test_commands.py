@@ -364,6 +364,7 @@ async def test_the_panel_says_what_holds(house: House) -> None:
     assert "bubblewrap" in shown.text
     assert str(house.project) in shown.text
     assert "put aside: n/.claude" in str(table)
+    assert "('sh unspelled.sh', " in str(table)  # as it was given, not as we start it
     taken = await command.run("restore 1", context_)
     assert isinstance(taken, Say)
     assert (house.project / "n" / ".claude").is_dir()

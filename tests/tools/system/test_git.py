@@ -249,4 +249,4 @@ def test_what_the_sandbox_reads_of_a_repository_holds_no_command_up(
     root = str(at.root)
     git_parts(f"{root}/.git")
     linked_parts(f"{root}/{place}", (root,))
-    assert not believed(f"{root}/{place}", (root,))
+    assert not believed(f"{root}/{place}", (f"{root}/.git",))
