@@ -146,6 +146,18 @@ class TestDirectory:
         (box.root / "sub").rmdir()
         assert "does not exist any more" in await box.refused("Bash", command="ls")
 
+    @pytest.mark.parametrize("path", ["$PWD/../out", "$PWD/way", "$PWD/none", "sub", "$PWD/l\nx"])
+    async def test_a_forged_report_leads_nowhere(
+        self, box: Toolbox, tmp_path: Path, path: str
+    ) -> None:
+        (tmp_path / "out").mkdir()
+        (box.root / "l\nx").mkdir()
+        (box.root / "sub").mkdir()
+        (box.root / "way").symlink_to(tmp_path / "out")
+        finds = 'm=$(tr "\\0" "\\n" < /proc/$$/cmdline | grep -ao "end-[0-9a-f]*-" | head -1)'
+        await box.said("Bash", command=f'{finds}; printf "\\0$m{path}\\n\\0"; exec true')
+        assert set(box.moved) <= {box.root}
+
     async def test_no_redirection_catches_the_report(self, box: Toolbox) -> None:
         (box.root / "sub").mkdir()
         await box.said("Bash", command="cd sub; exec >../log 2>&1; echo inside")

@@ -205,10 +205,15 @@ def _means_no(command: str, code: int | None) -> bool:
 
 
 def _settle_directory(job: ShellJob, ctx: ToolContext) -> str:
-    """Let later calls start where the shell ended, if that is inside; else say they do not."""
+    """Let later calls start where the shell ended, if that is inside; else say they do not.
+
+    A command can write what its shell says at its end: no part of it is believed unresolved.
+    """
     if not job.cwd or job.cwd == str(ctx.where.cwd):
         return ""
-    now = Path(job.cwd)
+    now = Path(job.cwd).resolve()
+    if not job.cwd.startswith("/") or not job.cwd.isprintable() or not now.is_dir():
+        return f"The current directory stays {ctx.where.cwd}"
     inside = (ctx.where.root, *ctx.where.added)
     if any(now.is_relative_to(directory.resolve()) for directory in inside):
         ctx.move(now)

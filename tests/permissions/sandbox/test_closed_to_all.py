@@ -71,12 +71,12 @@ from gatewright.permissions.sandbox.confinement import Sandbox
 from gatewright.permissions.sandbox.machine import machine
 from tests.permissions.sandbox.house import run_in
 place = Path(sys.argv[1])
-for words in (["--bind", place, place / "home/all"], ["--bind", place / "home/.ssh", place / "home/keys"],
-              ["--bind", place / "home/.ssh/deep", place / "home/part"]):
-    subprocess.run(["mount", *words], check=True)
+for source, point in ((".", "all"), ("home/.ssh", "keys"), ("home/.ssh/deep", "part")):
+    subprocess.run(["mount", "--bind", place / source, place / "home" / point], check=True)
 project = place / "project"
 box = Sandbox(Config(cwd=project, home=place / "home", roots=(project,)), machine())
-print(run_in(box, ["sh", "-c", "cd ../home; grep -rs . all/home keys part ..; true"], project, {"PATH": os.environ["PATH"]})[1])
+line = "cd ../home; grep -rs . all/home keys part ..; true"
+print(run_in(box, ["sh", "-c", line], project, {"PATH": os.environ["PATH"]})[1])
 box.close()
 """
 
