@@ -19,6 +19,7 @@ from gatewright.permissions.rulebook import tools_table
 from gatewright.permissions.rulebook.patterns import Patterns
 from gatewright.permissions.rulebook.rules import SOURCES, RuleTexts, rule_set
 from gatewright.permissions.table_resolver import TableResolver
+from gatewright.tools.access import MAIN
 
 ENFORCEMENTS: Final[tuple[PlanEnforcement, ...]] = ("strict", "delegate", "block")
 HOOK_WORDS: Final[tuple[HookWord, ...]] = ("", "allow", "ask", "deny")
@@ -132,7 +133,7 @@ def _context(about: Mapping[str, Any], place: Place) -> Context:
         plan_enforcement=_one_of(about, "planEnforcement", ENFORCEMENTS),
         plan_file=lexical(plan_file) if plan_file else "",
         interactive=_flag(about, "interactive", default=True),
-        main_agent=(_get(about, "agent", str) or "main") == "main",
+        main_agent=(_get(about, "agent", str) or MAIN) == MAIN,
         trusted=trusted,
         sandbox=_flag(about, "sandbox", default=False),
         sandbox_allows=bool(_get(about, "rules", dict).get("sandbox")),

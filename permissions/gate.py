@@ -44,7 +44,7 @@ from gatewright.permissions.world import (
     git_keeps,
     lookup_host,
 )
-from gatewright.tools.access import Access, Where
+from gatewright.tools.access import MAIN, Access, Where
 from gatewright.tools.interact import Answer
 from gatewright.tools.protocol import Asker, Facts, Foreseen, ToolCall, ToolResult
 
@@ -143,7 +143,7 @@ class Request:
     facts: Facts
     where: Where
     ask: Asker
-    agent: str = "main"
+    agent: str = MAIN
     hook: HookVerdict = HookVerdict()
     foreseen: Foresee = _nothing_foreseen  # asked only when a person is
     real: Mapping[str, str] = field(default_factory=dict[str, str])  # where its paths lead

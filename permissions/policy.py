@@ -29,7 +29,7 @@ from gatewright.permissions.rulebook.rules import (
     tool_of,
 )
 from gatewright.permissions.world import DiskResolver
-from gatewright.tools.access import Where
+from gatewright.tools.access import MAIN, Where
 from gatewright.tools.blocks import Block, Table, Text
 from gatewright.tools.system.home import OwnHome
 
@@ -343,7 +343,7 @@ class Policy:
         self,
         where: Where,
         *,
-        agent: str = "main",
+        agent: str = MAIN,
         hook: HookWord = "",
         resolver: Resolver | None = None,
     ) -> Context:
@@ -359,7 +359,7 @@ class Policy:
             plan_enforcement=config.plan_enforcement,
             plan_file="" if self._plan_file is None else str(self._plan_file),
             interactive=config.interactive,
-            main_agent=agent == "main",
+            main_agent=agent == MAIN,
             trusted=config.trusted,
             sandbox=config.sandbox,
             sandbox_allows=config.sandbox_allows,

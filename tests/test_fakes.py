@@ -12,9 +12,9 @@ import pytest
 
 from gatewright.agent.record.clock import Clock
 from gatewright.agent.record.events import Noticed, TextDelta
-from gatewright.agent.record.hub import Hub
 from gatewright.tools.protocol import Spawn, SpawnRequest
 from tests.fakes.clock import FakeClock
+from tests.fakes.journals import journal as new_journal
 from tests.fakes.recorder import Recorder
 from tests.fakes.spawner import FakeSpawner, Script
 from tests.fakes.terminal import Terminal
@@ -67,9 +67,9 @@ async def test_spawner_plays_scripts_in_order() -> None:
 
 
 async def test_recorder_waits_for_what_happens_later() -> None:
-    hub = Hub(clock=FakeClock().time, new_id=lambda: "id")
-    async with Recorder(hub) as seen:
-        asyncio.get_running_loop().call_soon(hub.publish, Noticed(text="later"))
+    journal = new_journal(clock=FakeClock().time, ids=lambda: "id")
+    async with Recorder(journal.hub()) as seen:
+        asyncio.get_running_loop().call_soon(journal.publish, Noticed(text="later"))
         assert (await seen.until(Noticed)).text == "later"
         with pytest.raises(AssertionError, match="no TextDelta within"):
             await seen.until(TextDelta, within=0.01)

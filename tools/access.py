@@ -13,6 +13,8 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+MAIN = "main"  # the path of the agent that the person talks to; others are below it
+
 
 class Effect(enum.Flag):
     """Traits that paths, commands and addresses cannot express."""

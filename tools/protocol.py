@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
 
 import msgspec
 
-from gatewright.tools.access import Access, Effect, Where
+from gatewright.tools.access import MAIN, Access, Effect, Where
 from gatewright.tools.blocks import Block, Text
 from gatewright.tools.interact import Answer, Ask
 from gatewright.tools.system.secrets import Secrets
@@ -221,6 +221,10 @@ class Ledger(Protocol):
         """
         ...
 
+    def forget_shown(self) -> None:
+        """The model no longer has what it was shown: compaction, clearing, going back."""
+        ...
+
 
 class Job(Protocol):
     """Work that outlives its call: a shell command, an agent, a workflow."""
@@ -335,7 +339,7 @@ class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
     real: Mapping[
         Path, Path
     ] = {}  # where the judged paths led, links followed, when it was decided
-    agent: str = "main"
+    agent: str = MAIN
     confinement: Confinement | None = None
     readable: Callable[[str], bool] = everything  # False: a rule denies reading, so no search hit
     leave: Callable[[ToolResult], None] = unheard  # interrupted: what there is so far

@@ -25,6 +25,7 @@ from textual.screen import Screen
 from gatewright.agent.commands.outcome import Panel, Switch
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.record.events import Envelope, Rewound, TurnEnded
+from gatewright.tools.access import MAIN
 from gatewright.tools.system.signals import ENDING, Hearing
 from gatewright.tui.event_pump import pump
 from gatewright.tui.farewell import farewell, unsaved
@@ -38,7 +39,7 @@ from gatewright.tui.reduce import add, reduce, settle
 from gatewright.tui.resuming import OpenSession, Resuming, chosen
 from gatewright.tui.screens.repl import Repl
 from gatewright.tui.session_calls import Talk
-from gatewright.tui.state import MAIN, Appended, Change, Emptied, Patched, View
+from gatewright.tui.state import Appended, Change, Emptied, Patched, View
 from gatewright.tui.status.status_command import for_screen
 from gatewright.tui.style.look import Look
 from gatewright.tui.style.palette_file import read_palettes

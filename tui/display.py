@@ -11,6 +11,7 @@ from functools import lru_cache, partial
 
 from rich.console import Console
 
+from gatewright.tools.access import MAIN
 from gatewright.tools.blocks import (
     Block,
     Code,
@@ -33,7 +34,7 @@ from gatewright.tui.farewell import farewell
 from gatewright.tui.line import Line, clip
 from gatewright.tui.prompt.menu import Choice, choice_row
 from gatewright.tui.rows import Rows
-from gatewright.tui.state import MAIN, Pending, View
+from gatewright.tui.state import Pending, View
 from gatewright.tui.status.status import OWN_ROWS, own_row, status_row
 from gatewright.tui.status.waiting import agent_rows, queue_rows
 from gatewright.tui.style.look import Look

@@ -12,9 +12,9 @@ from msgspec.structs import replace
 
 from gatewright.agent.record import events as ev
 from gatewright.agent.record.messages import AssistantPart, TextPart, ThinkingPart
+from gatewright.tools.access import MAIN
 from gatewright.tools.protocol import Content, DocumentContent, ImageContent, TextContent
 from gatewright.tui.state import (
-    MAIN,
     Appended,
     Change,
     Emptied,
@@ -92,7 +92,8 @@ def _of_main(view: View, event: ev.AnyEvent, at: float) -> Reduced:  # noqa: C90
         ):
             return _status(view, event), ()
         case (
-            ev.Decided()
+            ev.AgentProgressed()
+            | ev.Decided()
             | ev.ResultsCleared()
             | ev.FileSaved()
             | ev.TreeSaved()
@@ -314,14 +315,16 @@ def _agent(view: View, event: ev.AgentStarted | ev.AgentFinished) -> Reduced:
 
 
 def _of_child(view: View, envelope: ev.Envelope) -> Reduced:
-    """A child agent shows in the strip and asks; its own transcript is not this one."""
-    event, name = envelope.event, envelope.agent.rpartition("/")[2]
+    """A child agent shows in the strip and asks; what else it does is told under its own path."""
+    event = envelope.event
     match event:
         case ev.Asked() | ev.Answered():
-            return _asked(view, event, name)
-        case ev.ToolStarted(verb=verb, target=target):
-            now = tuple((c, f"{verb} {target}" if c == name else d) for c, d in view.agents)
-            return replace(view, agents=now), ()
+            return _asked(view, event, envelope.agent.rpartition("/")[2])
+        case ev.AgentProgressed(child=child, state=state, target=target):
+            does = f"{state} {target}".rstrip()
+            return replace(
+                view, agents=tuple((c, does if c == child else d) for c, d in view.agents)
+            ), ()
         case _:
             return view, ()
 

@@ -10,8 +10,6 @@ from gatewright.agent.record.messages import Usage
 from gatewright.tools.interact import Ask
 from gatewright.tui.transcript.items import Item, Prose, Thought, ToolRun
 
-MAIN = "main"
-
 
 class Pending(msgspec.Struct, frozen=True):
     """A question waiting for the person."""

@@ -58,7 +58,7 @@ class CompactPorts(msgspec.Struct, frozen=True, kw_only=True):
     """`state` gives what still holds besides the words, the most important first."""
 
     talk: Conversation
-    emit: Callable[[AnyEvent], None]
+    emit: Callable[[AnyEvent], object]
     state: Callable[[int], Awaitable[Sequence[str]]]  # tokens one file may take
     forget: Callable[[], None]  # the model no longer has what it was shown
     clock: Clock

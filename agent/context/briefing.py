@@ -10,6 +10,7 @@ from gatewright.agent.context.prompt.environment import look_around, today
 from gatewright.agent.context.prompt.memory import Memory, MemoryPlaces, memory_files, section
 from gatewright.agent.context.prompt.system import PromptParts, system_prompt
 from gatewright.agent.context.readable import Readable
+from gatewright.agent.record.events import AnyEvent, Cleared
 from gatewright.agent.settings.paths import claude_home
 from gatewright.agent.settings.workspace import Surroundings
 from gatewright.agent.turn.structured_answer import Shape
@@ -46,6 +47,10 @@ class Briefing:
     def last(self) -> Memory:
         """The instruction files that were read last, without reading any."""
         return self._memory
+
+    def saw(self, event: AnyEvent) -> None:
+        if isinstance(event, Cleared):
+            self.renew()
 
     def renew(self) -> None:
         """Forget what was read: the conversation begins anew."""

@@ -6,7 +6,6 @@ from gatewright.agent.frontends.json_lines import Sink, encode
 from gatewright.agent.frontends.running import Running
 from gatewright.agent.frontends.turn import (
     CRASHED,
-    MAIN,
     MISSHAPEN,
     Follower,
     shape_of,
@@ -28,6 +27,7 @@ from gatewright.agent.record.must_know import Told
 from gatewright.agent.session.session import Session
 from gatewright.agent.text.printable import visible
 from gatewright.agent.turn.structured_answer import Shape
+from gatewright.tools.access import MAIN
 from gatewright.tools.interact import Answer
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from gatewright.agent.frontends.running import Running
-from gatewright.agent.frontends.turn import MAIN, text_of
+from gatewright.agent.frontends.turn import text_of
 from gatewright.agent.record.events import (
     AnyEvent,
     Asked,
@@ -27,6 +27,7 @@ from gatewright.agent.record.events import (
 )
 from gatewright.agent.record.must_know import waiting
 from gatewright.agent.text.printable import as_run, visible
+from gatewright.tools.access import MAIN
 from gatewright.tools.blocks import Block, Command, Diff, Output, plain
 from gatewright.tools.interact import Answer, Ask, words
 from gatewright.tools.protocol import TextContent

@@ -17,9 +17,9 @@ from gatewright.agent.session.session import Session
 from gatewright.agent.text.printable import visible
 from gatewright.agent.turn.stop import Stop
 from gatewright.agent.turn.structured_answer import CORRECTION, Shape
+from gatewright.tools.access import MAIN
 from gatewright.tools.protocol import Content
 
-MAIN = "main"
 CORRECTIONS = 2
 CRASHED = "The turn crashed; agent --debug writes a log that shows where."
 MISSHAPEN = "The answer does not satisfy the schema: {problem}"

@@ -31,7 +31,7 @@ class Checkpoints:
     """Owned by the session; `saw` is fed with its events, `before` is called for each call."""
 
     def __init__(
-        self, blobs: Blobs, shadow: Shadow | None, emit: Callable[[AnyEvent], None]
+        self, blobs: Blobs, shadow: Shadow | None, emit: Callable[[AnyEvent], object]
     ) -> None:
         self._blobs = blobs
         self._shadow = shadow

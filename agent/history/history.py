@@ -31,7 +31,7 @@ class HistoryPlaces(msgspec.Struct, frozen=True):
 
 class History:
     def __init__(
-        self, places: HistoryPlaces, caller: Caller, emit: Callable[[AnyEvent], None]
+        self, places: HistoryPlaces, caller: Caller, emit: Callable[[AnyEvent], object]
     ) -> None:
         own = places.own / "history"
         self._blobs = Blobs(own, places.origin / "history" if places.origin else None)

@@ -14,6 +14,7 @@ from gatewright.agent.models.model import OpenModel
 from gatewright.agent.providers.catalog import ModelFacts, load_catalog
 from gatewright.agent.providers.protocol import Provider
 from gatewright.agent.providers.registry import Chosen, Opened, choose, default_model, open_provider
+from gatewright.agent.session.resume import Start
 from gatewright.agent.settings.live_settings import LiveSettings
 from gatewright.agent.settings.workspace import Surroundings
 from gatewright.agent.turn.request import RequestFrame
@@ -136,6 +137,16 @@ def wanted_model(around: Surroundings, stored: str) -> str:
     """
     named = around.options.model or stored or around.settings.model
     return named or default_model(around.providers, around.env) or ""
+
+
+def small_model(around: Surroundings, start: Start, open_model: ModelOpener) -> OpenModel:
+    """Settings name it, else it is the small one of whoever answers. Raises GatewrightError."""
+    wanted = wanted_model(around, start.model)
+    chosen = understood(around, wanted)
+    small = understood(around, f"{chosen.provider}/small") if chosen is not None else None
+    has_tier = small is not None and small.model != "small"
+    name = around.settings.small_model or (small.name if small is not None and has_tier else "")
+    return open_model(name, "")
 
 
 def understood(around: Surroundings, model: str) -> Chosen | None:

@@ -11,6 +11,7 @@ import msgspec
 
 from gatewright.agent.record.events import AnyEvent, Envelope, UnknownEvent
 from gatewright.agent.text.well_formed import well_formed_json
+from gatewright.tools.access import MAIN
 
 VERSION = 1
 
@@ -36,7 +37,7 @@ class _Place(msgspec.Struct, frozen=True, rename="camel"):
     session_id: str
     timestamp: float
     seq: int = 0
-    agent: str = "main"
+    agent: str = MAIN
 
 
 class Mark(msgspec.Struct, frozen=True, rename="camel"):

@@ -1,4 +1,4 @@
-"""Publish and subscribe: synchronous, ordered, and never in the way of the loop.
+"""Who follows one agent: synchronous, ordered, and never in the way of the loop.
 
 A subscriber that falls behind is bounded: past the limit, adjacent deltas of one agent are merged
 in place; durable events are never dropped.
@@ -7,7 +7,8 @@ in place; durable events are never dropped.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections import deque
+from collections.abc import AsyncIterator, Sequence
 
 import msgspec
 
@@ -23,6 +24,7 @@ from gatewright.agent.record.events import (
 )
 
 MERGE_ABOVE = 1000
+OVERHEARD = 200  # durable events of agents below
 KEPT = 2000  # durable events for late subscribers; the transcript has them all
 
 
@@ -68,83 +70,50 @@ class Subscription:
         self._news.set()
 
 
-def _as_it_is(event: AnyEvent) -> AnyEvent:
-    return event
-
-
 class Hub:
-    """Numbers events, keeps the durable ones for late subscribers, and hands them to everyone."""
+    """The events of one agent: the durable ones are kept for late subscribers, all are handed on.
 
-    def __init__(
-        self,
-        *,
-        clock: Callable[[], float],
-        new_id: Callable[[], str],
-        stamp: Callable[[AnyEvent], AnyEvent] = _as_it_is,
-    ) -> None:
-        self._clock = clock
-        self._stamp = stamp
-        self._new_id = new_id
-        self._seq = 0
-        self._leaf = ""
+    What is overheard from its children is kept apart, so that they never push out its own.
+    """
+
+    def __init__(self) -> None:
+        self.leaf = ""  # the newest durable event: where the next one will hang
         self._kept: list[Envelope] = []
-        self._taps: list[Callable[[Envelope], None]] = []
+        self._overheard: deque[Envelope] = deque(maxlen=OVERHEARD)
         self._subscriptions: list[Subscription] = []
 
     def restore(self, stored: Sequence[Envelope]) -> None:
-        """Continue the numbering and the branch of a stored session."""
-        for envelope in stored:
-            self._seq += 1
-            self._kept.append(msgspec.structs.replace(envelope, seq=self._seq))
-            self._leaf = envelope.uuid
+        """Go on with the branch of a stored session, numbered from one."""
+        for seq, envelope in enumerate(stored, 1):
+            self._kept.append(msgspec.structs.replace(envelope, seq=seq))
+            self.leaf = envelope.uuid
 
     def kept(self) -> Sequence[Envelope]:
         """The durable events since the last boundary; the oldest go once there are KEPT."""
         return self._kept
 
-    @property
-    def leaf(self) -> str:
-        """The newest durable event: where the next one will hang."""
-        return self._leaf
-
     def go_back(self, branch: Sequence[Envelope]) -> None:
         """The next event hangs at the end of `branch`, which late subscribers get from now on."""
         self._kept = list(branch[-KEPT:])
-        self._leaf = branch[-1].uuid if branch else ""
+        self.leaf = branch[-1].uuid if branch else ""
 
-    def _keep(self, envelope: Envelope) -> None:
-        if envelope.agent == "main":  # others have transcripts of their own
-            self._leaf = envelope.uuid
-        if isinstance(envelope.event, Compacted | Cleared) and envelope.agent == "main":
-            self._kept = []
-        elif len(self._kept) >= KEPT:
-            del self._kept[: KEPT // 4]
-        self._kept.append(envelope)
-
-    def tap(self, listener: Callable[[Envelope], None]) -> None:
-        """A listener called within publish: for folds of the core itself, which cannot fail."""
-        self._taps.append(listener)
-
-    def publish(self, event: AnyEvent, *, agent: str = "main") -> Envelope:
-        self._seq += 1
-        envelope = Envelope(
-            seq=self._seq,
-            uuid=self._new_id() if event.durable else "",
-            parent=self._leaf,
-            timestamp=self._clock(),
-            agent=agent,
-            event=self._stamp(event) if agent == "main" else event,
-        )
-        if event.durable:
+    def take(self, envelope: Envelope) -> None:
+        """An event of its own agent."""
+        if envelope.event.durable:
             self._keep(envelope)
-        for listener in self._taps:
-            listener(envelope)
-        for subscription in self._subscriptions:
-            subscription.put(envelope)
-        return envelope
+        self._hand_on(envelope)
+
+    def overhear(self, envelope: Envelope) -> None:
+        """An event of an agent below, which somebody who watches this one must know."""
+        if envelope.event.durable:
+            self._overheard.append(envelope)
+        self._hand_on(envelope)
 
     def subscribe(self, *, since: int = 0) -> Subscription:
         backlog = [envelope for envelope in self._kept if envelope.seq > since]
+        if self._overheard:
+            backlog += [envelope for envelope in self._overheard if envelope.seq > since]
+            backlog.sort(key=lambda envelope: envelope.seq)
         subscription = Subscription(self, backlog)
         self._subscriptions.append(subscription)
         return subscription
@@ -156,6 +125,17 @@ class Hub:
     def close(self) -> None:
         for subscription in list(self._subscriptions):
             subscription.close()
+
+    def _keep(self, envelope: Envelope) -> None:
+        if isinstance(envelope.event, Compacted | Cleared):
+            self._kept = []
+        elif len(self._kept) >= KEPT:
+            del self._kept[: KEPT // 4]
+        self._kept.append(envelope)
+
+    def _hand_on(self, envelope: Envelope) -> None:
+        for subscription in self._subscriptions:
+            subscription.put(envelope)
 
 
 def merge(first: Envelope, second: Envelope) -> Envelope | None:

@@ -15,8 +15,8 @@ from gatewright.agent.record.events import (
     StreamSilent,
     TurnEnded,
 )
+from gatewright.tools.access import MAIN
 
-MAIN = "main"
 KEPT = 100  # sentences of one turn; what a model makes fail by the thousand is counted
 TARGET = 160  # characters of a call in a sentence
 SILENCE_TOLD = 30.0  # seconds from one word about a silent server to the next

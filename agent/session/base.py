@@ -1,4 +1,4 @@
-"""What a session stands on before anything is composed: surroundings, stored history, the hub."""
+"""What a session stands on before it is composed: surroundings, stored history, the journal."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from gatewright.agent.context.prompt.environment import git_branch
-from gatewright.agent.history.history import History
 from gatewright.agent.models.opener import understood, wanted_model
 from gatewright.agent.providers.catalog import load_catalog
 from gatewright.agent.providers.stored_keys import key_store
@@ -21,13 +20,12 @@ from gatewright.agent.record.events import (
     SessionStarted,
     ToolFinished,
 )
-from gatewright.agent.record.hub import Hub
 from gatewright.agent.record.ids import new_id
+from gatewright.agent.record.journal import Fold, Journal, of_main
 from gatewright.agent.record.messages import Usage
 from gatewright.agent.record.session_state import Standing
-from gatewright.agent.session.beside import open_history
+from gatewright.agent.record.spending import Spending
 from gatewright.agent.session.resume import Start, cold_notice, find_start
-from gatewright.agent.session.titles import TitleKeeper
 from gatewright.agent.settings import trust_question as trusting
 from gatewright.agent.settings.paths import SERVERS
 from gatewright.agent.settings.workspace import Surroundings
@@ -37,27 +35,21 @@ from gatewright.agent.transcript.place import project_folder
 from gatewright.agent.transcript.turn_mark import CUT, TurnMark
 from gatewright.agent.turn.loop import Limits
 from gatewright.agent.version import VERSION
-from gatewright.tools.access import Access
+from gatewright.tools.access import MAIN
 from gatewright.tools.protocol import INTERRUPTED, TextContent
 
-MAIN = "main"
 CLOCK = SystemClock()
 
 
 class Base(msgspec.Struct, frozen=True):
     around: Surroundings
     start: Start
-    hub: Hub
+    journal: Journal
     talk: Conversation
     standing: Standing
-    history: History
     redactor: Redactor
+    folds: tuple[Fold, ...]  # of what it is itself
     cut: bool = False  # the process before this one did not end its last turn
-
-    @property
-    def checkpointing(self) -> bool:
-        """A session that leaves nothing behind keeps no files either."""
-        return self.around.settings.checkpoints and not self.around.options.no_session
 
     @property
     def limits(self) -> Limits:
@@ -68,61 +60,42 @@ class Base(msgspec.Struct, frozen=True):
             patience=settings.patience_minutes * 60.0,
         )
 
+    def spending(self) -> Spending:
+        """What was used so far, with what is stored."""
+        spent = Spending()
+        spent.restore(envelope.event for envelope in self.start.stored)
+        return spent
+
     @property
     def model_name(self) -> str:
         return wanted_model(self.around, self.start.model)
 
     def publish(self, event: AnyEvent) -> None:
-        self.hub.publish(event)
+        self.journal.publish(event)
 
     def mention(self, text: str) -> None:
-        self.hub.publish(Noticed(text=escaped(text), tone="dim"))
+        self.journal.publish(Noticed(text=escaped(text), tone="dim"))
 
     def warn(self, text: str) -> None:
-        self.hub.publish(Noticed(text=text, tone="warning"))
-
-    async def keep(self, access: Access, losing: bool) -> None:
-        """Before a call runs: what it is about to change."""
-        if self.checkpointing:
-            await self.history.checkpoints.before(access, losing=losing)
+        self.journal.publish(Noticed(text=text, tone="warning"))
 
 
 def open_base(around: Surroundings) -> Base:
-    """The history so far, and the hub that goes on from there. Raises SessionError."""
+    """The history so far, and the journal that goes on from there. Raises SessionError."""
     start = find_start(around.options, project_folder(around.places.home, around.where.cwd))
     standing, talk = start.standing(), Conversation()
-    hub = Hub(clock=CLOCK.time, new_id=new_id, stamp=standing.stamped)
+    journal = Journal(clock=CLOCK.time, new_id=new_id, stamp=standing.stamped)
     for envelope in start.stored:
         talk.apply(envelope.event)
-    hub.restore(start.stored)
-    titles = TitleKeeper(start.path, lambda event: publish(hub, event))
-    for envelope in start.stored:
-        titles.restore(envelope.event)
-
-    def fold(envelope: Envelope) -> None:
-        if envelope.agent == MAIN:
-            talk.apply(envelope.event)
-            standing.apply(envelope.event)
-            titles.saw(envelope.event)
-
-    hub.tap(fold)
-    history = open_history(around, start, hub)
+    journal.restore(start.stored)
+    folds: tuple[Fold, ...] = (of_main(standing.apply),)
+    cut = False
+    if not around.options.no_session:
+        mark = TurnMark(start.path, agent=MAIN)
+        folds, cut = (*folds, mark.saw), mark.cut
     redactor = Redactor(around.env, around.secrets.knowing(key_store(around.env).held()))
     share(redactor)
-    return Base(around, start, hub, talk, standing, history, redactor, _was_cut(around, start, hub))
-
-
-def _was_cut(around: Surroundings, start: Start, hub: Hub) -> bool:
-    """Whether the last turn was cut off; from now on turns leave their mark."""
-    if around.options.no_session:
-        return False
-    mark = TurnMark(start.path, agent=MAIN)
-    hub.tap(mark.saw)
-    return mark.cut
-
-
-def publish(hub: Hub, event: AnyEvent) -> None:
-    hub.publish(event)
+    return Base(around, start, journal, talk, standing, redactor, folds, cut)
 
 
 def announce(base: Base, mode: str, tools: Sequence[str], problems: Iterable[str]) -> None:

@@ -14,7 +14,7 @@ CANCELLED = Answer(cancelled=True)
 class Broker:
     """Ids come from a counter, so a late answer can never reach another question."""
 
-    def __init__(self, emit: Callable[[AnyEvent, str], None]) -> None:
+    def __init__(self, emit: Callable[[AnyEvent, str], object]) -> None:
         self._emit = emit
         self._next = 1
         self._waiting: dict[int, tuple[str, asyncio.Future[Answer]]] = {}

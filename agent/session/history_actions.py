@@ -13,11 +13,12 @@ from gatewright.agent.compact import grid
 from gatewright.agent.compact.compactor import Compactor, CompactPorts, budget_of
 from gatewright.agent.compact.keep import Kept
 from gatewright.agent.errors import SessionError
+from gatewright.agent.history.history import History
 from gatewright.agent.history.plan import Step
 from gatewright.agent.models.model import OpenModel
 from gatewright.agent.record.conversation import Conversation
 from gatewright.agent.record.events import AnyEvent, Compacted, Noticed, TitleChanged
-from gatewright.agent.session.parts import Parts
+from gatewright.agent.session.frame import Frame
 from gatewright.agent.session.review import Review
 from gatewright.agent.session.rewind import Gone, Point, Rewinder, RewindPorts, What
 from gatewright.agent.text.redact import Redactor
@@ -161,49 +162,47 @@ class Past:
         return cast("T", await self._door.alone(work))
 
 
-def compact_ports(parts: Parts, publish: Callable[[AnyEvent], None]) -> CompactPorts:
-    beside = parts.beside
+def compact_ports(frame: Frame, publish: Callable[[AnyEvent], object]) -> CompactPorts:
     return CompactPorts(
-        talk=parts.talk,
+        talk=frame.talk,
         emit=publish,
-        state=beside.remains,
-        forget=beside.forget,
-        clock=parts.clock,
-        hooks=beside.compact_hooks,
-        automatic=beside.auto_compact,
+        state=frame.remains,
+        forget=frame.ledger.forget_shown,
+        clock=frame.clock,
+        automatic=frame.auto_compact,
     )
 
 
-def open_past(parts: Parts, compactor: Compactor, entry: Entry) -> Past:
-    """The past of a session put together from these parts."""
-    writer, beside, history = parts.writer, parts.beside, parts.beside.history
+def open_past(frame: Frame, history: History | None, compactor: Compactor, entry: Entry) -> Past:
+    """The past of a session; `history` is that of its files, where it is kept."""
+    writer, hub = frame.writer, frame.journal.hub()
 
     def stored() -> Path | None:
         return writer.path if writer is not None else None
 
     rewinder = Rewinder(
         RewindPorts(
-            hub=parts.hub,
-            talk=parts.talk,
+            hub=hub,
+            talk=frame.talk,
             publish=entry.publish,
-            forget=beside.forget,
+            forget=frame.ledger.forget_shown,
             stored=stored,
             history=history if history is not None and history.keeping else None,
         )
     )
     door = Door(
-        id=parts.id,
-        talk=parts.talk,
+        id=frame.id,
+        talk=frame.talk,
         publish=entry.publish,
         model=entry.model,
         alone=entry.alone,
-        barrier=parts.barrier,
+        barrier=frame.barrier,
         stored=stored,
-        redactor=beside.redactor,
-        cwd=parts.where.cwd,
-        folder=beside.folder,
+        redactor=frame.redactor,
+        cwd=frame.where.cwd,
+        folder=frame.folder,
     )
-    review = Review(history, parts.hub.kept) if history is not None else None
+    review = Review(history, hub.kept) if history is not None else None
     return Past(door, compactor, rewinder, review)
 
 

@@ -17,35 +17,44 @@ STOP_LIMIT = 5.0
 
 
 class SessionJobs:
-    """Implements the `Jobs` port of tools. `tell` reaches the model, `changed` the screen."""
+    """All jobs, each with its owner. `tell` reaches the owner's model, `changed` the screen."""
 
     def __init__(
-        self, tell: Callable[[str], None], changed: Callable[[TasksChanged], None]
+        self, tell: Callable[[str, str], object], changed: Callable[[TasksChanged], object]
     ) -> None:
         self._tell = tell
         self._changed = changed
         self._next = 1
         self._jobs: dict[str, Job] = {}
+        self._owners: dict[str, str] = {}
         self._watchers: dict[str, asyncio.Task[None]] = {}
         self._told: set[str] = set()
         self._waited: Counter[str] = Counter()  # calls that are waiting for the end just now
         self._movable: list[asyncio.Event] = []  # of the calls that run in the foreground
 
-    def adopt(self, job: Job) -> str:
+    def of(self, agent: str) -> OwnJobs:
+        """The jobs as calls of this agent see them: its own."""
+        return OwnJobs(self, agent)
+
+    def adopt(self, job: Job, owner: str) -> str:
         """Own the job from now on and return its id."""
         id, self._next = f"{job.kind}_{self._next}", self._next + 1
-        self._jobs[id] = job
+        self._jobs[id], self._owners[id] = job, owner
         self._watchers[id] = asyncio.create_task(self._watch(id, job), name=f"watch {id}")
         self._changed(TasksChanged(running=tuple(self.running())))
         self._forget_oldest()
         return id
 
-    def find(self, id: str) -> Job | None:
-        return self._jobs.get(id)
+    def find(self, id: str, owner: str) -> Job | None:
+        return self._jobs.get(id) if self._owners.get(id) == owner else None
 
-    def running(self) -> Sequence[str]:
-        """One line for each running job, its id first."""
-        return [f"{id}: {job.title}" for id, job in self._jobs.items() if job.running]
+    def running(self, owner: str = "") -> Sequence[str]:
+        """One line for each running job, its id first; of all owners unless one is meant."""
+        return [
+            f"{id}: {job.title}"
+            for id, job in self._jobs.items()
+            if job.running and owner in ("", self._owners[id])
+        ]
 
     @contextmanager
     def foreground(self) -> Generator[asyncio.Event]:
@@ -129,16 +138,35 @@ class SessionJobs:
         if id not in self._told:
             self._told.add(id)
             self._tell(
+                self._owners[id],
                 f"Background {job.kind} {id} ({job.title}) has ended: {job.status()}. "
-                f"TaskOutput with task_id {id} shows what it printed."
+                f"TaskOutput with task_id {id} shows what it printed.",
             )
 
     def _forget_oldest(self) -> None:
         ended = [id for id, job in self._jobs.items() if not job.running]
         for id in ended[: max(0, len(ended) - KEPT)]:
-            del self._jobs[id]
+            del self._jobs[id], self._owners[id]
             self._told.discard(id)
             del self._waited[id]
+
+
+class OwnJobs:
+    """Implements the `Jobs` port of tools for one agent."""
+
+    def __init__(self, all: SessionJobs, owner: str) -> None:
+        self._all = all
+        self._owner = owner
+        self.foreground, self.told, self.wait = all.foreground, all.told, all.wait
+
+    def adopt(self, job: Job) -> str:
+        return self._all.adopt(job, self._owner)
+
+    def find(self, id: str) -> Job | None:
+        return self._all.find(id, self._owner)
+
+    def running(self) -> Sequence[str]:
+        return self._all.running(self._owner)
 
 
 def _row(id: str, job: Job) -> TaskRow:

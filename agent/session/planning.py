@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from gatewright.agent.record.events import AnyEvent, Cleared, ModeChanged, UserMessage
+from gatewright.agent.session.base import Base
 from gatewright.tools.protocol import PlanStart, TextContent
 
 PLAN = "plan"
@@ -54,6 +55,13 @@ class SessionPlanning:
 
     def _changed(self, mode: str, by: str) -> None:
         self._emit(ModeChanged(mode=mode, by=by))
+
+
+def plan_of(base: Base) -> Path:
+    around = base.around
+    return plan_file(
+        around.where.root, around.places.home, base.start.id, in_project=around.trusted
+    )
 
 
 def plan_file(root: Path, own_home: Path, session: str, *, in_project: bool) -> Path:

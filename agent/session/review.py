@@ -50,7 +50,7 @@ class Review:
 
     async def _kept(self) -> list[Changes]:
         """By turn, the newest first, and above them the session as a whole."""
-        events = [envelope.event for envelope in self._events() if envelope.agent == "main"]
+        events = [envelope.event for envelope in self._events()]
         starts = [n for n, event in enumerate(events) if _begins_turn(event)]
         if not starts:
             return []

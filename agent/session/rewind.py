@@ -152,7 +152,7 @@ class Rewinder:
         return files, "", lines
 
     def _mine(self) -> Sequence[Envelope]:
-        return [envelope for envelope in self._ports.hub.kept() if envelope.agent == "main"]
+        return self._ports.hub.kept()
 
     def _split(self, to: str) -> tuple[Sequence[Envelope], Sequence[Envelope]]:
         kept = self._ports.hub.kept()
@@ -162,7 +162,7 @@ class Rewinder:
                 whole = bool(before) and _begins(before[0])
                 if not whole and envelope.parent:
                     before = self._read(envelope.parent)
-                return before, [e for e in kept[index:] if e.agent == "main"]
+                return before, kept[index:]
         raise SessionError("There is no such message to go back to.")
 
     def _read(self, to: str) -> Sequence[Envelope]:
@@ -175,7 +175,6 @@ class Rewinder:
 
     def _branch_off(self, branch: Sequence[Envelope], text: str) -> None:
         ports = self._ports
-        branch = [envelope for envelope in branch if envelope.agent == "main"]
         left = ports.hub.leaf
         self._left = {left: tuple(ports.hub.kept())}
         ports.hub.go_back(branch)

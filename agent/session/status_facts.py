@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from gatewright.agent.providers.catalog import load_catalog
-from gatewright.agent.record.clock import Clock, SystemClock
+from gatewright.agent.record.clock import Clock
 from gatewright.agent.record.events import (
     AssistantMessage,
     Cleared,
@@ -29,12 +29,12 @@ from gatewright.agent.record.session_state import Standing
 from gatewright.agent.settings.live_settings import LiveSettings
 from gatewright.agent.settings.schema import StatusLine
 from gatewright.agent.version import VERSION
+from gatewright.tools.access import MAIN
 from gatewright.tools.blocks import Diff
 
 if TYPE_CHECKING:
-    from gatewright.agent.session.base import Base
+    pass
 
-MAIN = "main"
 LONG = 200_000
 # What git may not start for a script that looks at a project nobody trusts.
 TAMED = (("core.fsmonitor", "false"), ("core.hooksPath", "/dev/null"), ("diff.external", ""))
@@ -176,17 +176,3 @@ class StatusBook:
             "remaining_percentage": 100 - share,
             "current_usage": current,
         }
-
-
-def open_status(base: Base, live: LiveSettings) -> StatusBook | None:
-    """Only a screen has a status line."""
-    around, start = base.around, base.start
-    if not around.interactive:
-        return None
-    path = None if around.options.no_session else start.path
-    book = StatusBook(live, base.standing, Told(start.id, path), SystemClock())
-    for envelope in start.stored:
-        if isinstance(envelope.event, AssistantMessage | Compacted | Cleared | Rewound):
-            book.saw(envelope)
-    base.hub.tap(book.saw)
-    return book

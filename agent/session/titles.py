@@ -40,7 +40,7 @@ class Namer:
     """Fed with the main agent's events, stored ones first; names a session nobody named."""
 
     def __init__(
-        self, open_model: Callable[[], OpenModel], publish: Callable[[AnyEvent], None]
+        self, open_model: Callable[[], OpenModel], publish: Callable[[AnyEvent], object]
     ) -> None:
         self._open_model = open_model
         self._publish = publish
@@ -90,7 +90,7 @@ class Namer:
 class TitleKeeper:
     """Says the title again when much was written since: listing reads the ends of a file only."""
 
-    def __init__(self, path: Path, publish: Callable[[AnyEvent], None]) -> None:
+    def __init__(self, path: Path, publish: Callable[[AnyEvent], object]) -> None:
         self._path = path
         self._publish = publish
         self._title = ""

@@ -33,12 +33,11 @@ class LiveSettings:
         env: Mapping[str, str],
         *,
         tell: Callable[[str], None],
-        settled: Callable[[Path], bool] = lambda _: True,
     ) -> None:
         self.around = around
         self._env = env
         self._tell = tell
-        self._settled = settled
+        self.settled: Callable[[Path], bool] = lambda _: True  # nobody confined writes it now
         self._stamps = _stamps(around.loaded.files)
         self._listeners: list[Callable[[Surroundings], None]] = []
 
@@ -48,7 +47,7 @@ class LiveSettings:
     def refresh(self) -> None:
         """Take up what changed on disk. Costs one stat a file where nothing did."""
         stamps = _stamps(self.around.loaded.files)
-        if stamps != self._stamps or any(map(self._settled, self.around.loaded.held)):
+        if stamps != self._stamps or any(map(self.settled, self.around.loaded.held)):
             self._stamps = stamps
             self._replace(self.around.options)
 
@@ -67,7 +66,7 @@ class LiveSettings:
             self._env,
             interactive=old.interactive,
             before=old.loaded,
-            settled=self._settled,
+            settled=self.settled,
         )
         new = msgspec.structs.replace(new, wrap=old.wrap)
         loaded = keep_restrictions(old.loaded, new.loaded)

@@ -24,6 +24,7 @@ from gatewright.agent.record.events import (
 from gatewright.agent.record.messages import AssistantPart, CallPart, TextPart, Usage
 from gatewright.agent.transcript.place import project_folder, transcript_file
 from gatewright.agent.version import VERSION
+from gatewright.tools.access import MAIN
 from gatewright.tools.protocol import Content, ImageContent, TextContent
 from gatewright.tools.system import private
 from gatewright.tools.system.regular import open_regular
@@ -113,7 +114,7 @@ def _envelopes(records: Sequence[Record]) -> Iterator[Envelope]:
                 f"{record.uuid or 'summary'}-{number}" if number or not record.uuid else record.uuid
             )
             yield Envelope(
-                seq=0, uuid=uuid, parent=parent, timestamp=_time(record), agent="main", event=event
+                seq=0, uuid=uuid, parent=parent, timestamp=_time(record), agent=MAIN, event=event
             )
             parent = uuid
 

@@ -22,6 +22,7 @@ from gatewright.agent.record import codec as wire
 from gatewright.agent.record.events import Envelope, TitleChanged, TurnEnded, UserMessage
 from gatewright.agent.record.hub import Subscription
 from gatewright.agent.record.ids import new_id
+from gatewright.tools.access import MAIN
 from gatewright.tools.system import private
 
 UNSAVED_LIMIT = 64 * 1024 * 1024
@@ -50,6 +51,7 @@ class TranscriptWriter:
         self._warn = warn
         self._new_id = new_id
         self._sync = sync
+        self.agent = MAIN  # whose events it writes
         self._file: int | None = None
         self._unsaved = bytearray()
         self._spoken = False
@@ -101,7 +103,7 @@ class TranscriptWriter:
 
     def _take(self, batch: list[Envelope]) -> None:
         for envelope in batch:
-            if envelope.event.durable and envelope.agent == "main":
+            if envelope.event.durable and envelope.agent == self.agent:
                 self._unsaved += wire.encode(envelope, self._header.id)
                 self._spoken = self._spoken or isinstance(
                     envelope.event, UserMessage | TitleChanged

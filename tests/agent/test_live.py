@@ -348,7 +348,8 @@ def test_a_file_that_a_command_may_be_writing_stays_what_it_was(tmp_path: Path) 
     desk = Desk(tmp_path)
     quiet = [False]
     around = survey(desk.options, desk.env, interactive=True)
-    live = LiveSettings(around, desk.env, tell=desk.said.append, settled=lambda _: quiet[0])
+    live = LiveSettings(around, desk.env, tell=desk.said.append)
+    live.settled = lambda _: quiet[0]
     desk.write({"statusLine": {"type": "command", "command": "evil"}, "model": "evil"})
     (desk.project / ".claude").mkdir()
     (desk.project / ".claude" / "settings.json").write_text(json.dumps(RULES), encoding="utf-8")
@@ -367,7 +368,8 @@ def test_what_counted_before_counts_on_while_a_command_may_be_writing(tmp_path: 
     desk = Desk(tmp_path)
     desk.write(RULES)
     around = survey(desk.options, desk.env, interactive=True)
-    live = LiveSettings(around, desk.env, tell=desk.said.append, settled=lambda _: False)
+    live = LiveSettings(around, desk.env, tell=desk.said.append)
+    live.settled = lambda _: False
     for text in ("{}", '{"permissions": {"allow": ["Bash"]}}', "", "broken"):
         desk.write(text)
         live.refresh()

@@ -25,8 +25,6 @@ from gatewright.agent.record.events import (
     TurnEnded,
     UserMessage,
 )
-from gatewright.agent.record.hub import Hub
-from gatewright.agent.record.ids import new_id
 from gatewright.agent.record.messages import CallPart, TextPart
 from gatewright.agent.transcript.index import find_session, list_sessions
 from gatewright.agent.transcript.place import project_folder
@@ -34,6 +32,7 @@ from gatewright.agent.transcript.reader import read_transcript
 from gatewright.agent.transcript.writer import TranscriptLock, TranscriptWriter
 from gatewright.agent.turn.stop import Stop
 from gatewright.tools.protocol import TextContent
+from tests.fakes.journals import journal as new_journal
 
 HEADER = wire.Header(version=1, id="s1", cwd="/w", created=1.0, app="0")
 
@@ -53,25 +52,27 @@ HISTORY: list[AnyEvent] = [
 
 
 class Desk:
-    """A hub with a writer, as a session has them."""
+    """A journal with a writer, as a session has them."""
 
     def __init__(self, path: Path, *, stored: Sequence[Envelope] = ()) -> None:
         self.warnings: list[str] = []
-        self.hub = Hub(clock=lambda: 1.0, new_id=new_id)
-        self.hub.restore(stored)
+        self.journal = new_journal()
+        self.journal.restore(stored)
         self.writer = TranscriptWriter(
             path, HEADER, lock=TranscriptLock(), warn=self.warnings.append
         )
-        self.task = asyncio.create_task(self.writer.run(self.hub.subscribe(since=len(stored))))
+        self.task = asyncio.create_task(
+            self.writer.run(self.journal.hub().subscribe(since=len(stored)))
+        )
 
     async def write(self, *events: AnyEvent) -> None:
         await asyncio.sleep(0)  # the writer task takes its subscription
         for event in events:
-            self.hub.publish(event)
+            self.journal.publish(event)
         await self.writer.barrier()
 
     async def close(self) -> None:
-        self.hub.close()
+        self.journal.close()
         await self.task
         self.writer.close()
 

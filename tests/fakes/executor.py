@@ -62,6 +62,9 @@ class FakeExecutor:
 
 
 class NoLedger:
+    def forget_shown(self) -> None:
+        pass
+
     def note(self, path: Path, content: bytes) -> None: ...
     def stale(self, path: Path, content: bytes) -> str:
         return ""

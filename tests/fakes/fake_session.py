@@ -26,6 +26,7 @@ from gatewright.agent.record.events import (
     Answered,
     AnyEvent,
     Cleared,
+    Envelope,
     ModeChanged,
     ModelChanged,
     QueueChanged,
@@ -33,7 +34,7 @@ from gatewright.agent.record.events import (
     UsageChanged,
     UserMessage,
 )
-from gatewright.agent.record.hub import Hub, Subscription
+from gatewright.agent.record.hub import Subscription
 from gatewright.agent.record.messages import Usage
 from gatewright.agent.session.history_actions import Past
 from gatewright.agent.session.jobs import SessionJobs
@@ -43,6 +44,7 @@ from gatewright.tools.blocks import Block, Table, Text
 from gatewright.tools.interact import Answer
 from gatewright.tools.protocol import Content, TextContent
 from gatewright.tui.status.status_command import Book
+from tests.fakes.journals import journal as new_journal
 
 MODES = ("default", "acceptEdits", "plan")
 COMMANDS = ("help", "mode", "model", "permissions", "clear", "cost", "status", "exit")
@@ -130,9 +132,12 @@ class FakeSession:
         self.past: Past | None = None
         self.jobs: SessionJobs | None = None
         ids = itertools.count(1)
-        self.hub = Hub(clock=self._time, new_id=lambda: f"id-{next(ids)}")
+        self.told: list[Envelope] = []
+        self.journal = new_journal(
+            self.told.append, clock=self._time, ids=lambda: f"id-{next(ids)}"
+        )
         started = SessionStarted(model=model, mode=mode, cwd=cwd, app="test")
-        self.hub.publish(started)
+        self.journal.publish(started)
 
     def _time(self) -> float:
         self.now += 0.25
@@ -154,7 +159,7 @@ class FakeSession:
 
     def publish(self, *events: AnyEvent, agent: str = "main") -> None:
         for event in events:
-            self.published = self.hub.publish(event, agent=agent).seq
+            self.published = self.journal.publish(event, agent).seq
 
     def submit(self, text: str, attachments: tuple[Content, ...] = ()) -> str:
         self.sent.append(text)
@@ -243,7 +248,7 @@ class FakeSession:
         return json.dumps({"model": {"id": self.model}, "vim": {"mode": vim}}).encode()
 
     def subscribe(self, *, since: int = 0) -> Subscription:
-        return self.hub.subscribe(since=since)
+        return self.journal.hub().subscribe(since=since)
 
     async def opened(self) -> None:
         return
@@ -253,7 +258,7 @@ class FakeSession:
 
     async def close(self) -> None:
         self.closed = True
-        self.hub.close()
+        self.journal.close()
 
     def facade(self) -> Session:
         """As the type the screen wants."""

@@ -8,24 +8,26 @@ from pathlib import Path
 
 import msgspec
 
-from gatewright.agent.commands.registry import Commands
 from gatewright.agent.compact.state import nothing
 from gatewright.agent.errors import FailureKind, ProviderError
+from gatewright.agent.extensions.contribution import Contribution
 from gatewright.agent.models.choices import ModelBook
 from gatewright.agent.models.model import OpenModel
 from gatewright.agent.providers.demo.script import ScriptedProvider
 from gatewright.agent.record.clock import Clock, SystemClock
 from gatewright.agent.record.conversation import Conversation
-from gatewright.agent.record.hub import Hub
 from gatewright.agent.record.ids import new_id
+from gatewright.agent.record.journal import Journal
 from gatewright.agent.record.messages import Usage
-from gatewright.agent.session.beside import Beside
-from gatewright.agent.session.parts import CallPorts, Parts
+from gatewright.agent.session.agent import CallPorts
+from gatewright.agent.session.children import ChildPorts
+from gatewright.agent.session.frame import Frame
 from gatewright.agent.session.session import Session
 from gatewright.agent.turn.loop import Limits
 from gatewright.agent.turn.request import RequestFrame
 from gatewright.tools.access import Where
 from gatewright.tools.blocks import Block, Text
+from gatewright.tools.files.fs import ReadLedger
 from gatewright.tools.protocol import ToolContext
 from tests.fakes.executor import FakeExecutor, context
 
@@ -92,6 +94,9 @@ def open_scripted(provider: ScriptedProvider, name: str, effort: str) -> OpenMod
     return OpenModel(name=name, provider=provider, frame=frame, window=100_000, price=price)
 
 
+CHILDREN = ChildPorts(ledger=ReadLedger, backoff=lambda: retry_in, writer=lambda path: None)
+
+
 async def no_barrier() -> None:
     """Nothing is stored in this test."""
 
@@ -124,8 +129,7 @@ def build(
     provider = ScriptedProvider.parse(script)
     executor = executor or FakeExecutor()
     clock = clock or SystemClock()
-    hub, talk, modes = Hub(clock=clock.time, new_id=new_id), Conversation(), FakeModes()
-    hub.tap(lambda envelope: talk.apply(envelope.event))
+    talk, modes = Conversation(), FakeModes()
 
     def full_context(ports: CallPorts) -> ToolContext:
         return msgspec.structs.replace(
@@ -136,16 +140,17 @@ def build(
             move=ports.move,
         )
 
-    parts = Parts(
+    frame = Frame(
         id=new_id(),
         where=Where(root, root, Path("/home/somebody")),
-        hub=hub,
+        journal=Journal(clock=clock.time, new_id=new_id),
         talk=talk,
         clock=clock,
         modes=modes,
         rules=FakeRules(),
-        commands=Commands(),
         executor=executor,
+        ledger=ReadLedger(),
+        children=CHILDREN,
         context=full_context,
         open_model=open_model or (lambda name, effort: open_scripted(provider, name, effort)),
         model_name="script",
@@ -155,9 +160,10 @@ def build(
         limits=limits,
         interactive=interactive,
         fallback_names=fallback_names,
-        beside=Beside(remains=remains, models=models),
+        remains=remains,
     )
-    return House(Session(parts), provider, executor, talk, modes)
+    brought = Contribution(parts=() if models is None else (models,))
+    return House(Session(frame, (brought,)), provider, executor, talk, modes)
 
 
 @asynccontextmanager

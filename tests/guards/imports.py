@@ -113,6 +113,11 @@ TABLE = (
             "tools.shell.proc",
         ),
     ),
+    Row(
+        "agent/extensions",
+        "part of the composition: adapts the folders below to what a session takes",
+        ("permissions", "tools"),
+    ),
     Row("agent/launch/main.py", "composition root", ANYTHING, frozenset(ANYTHING)),
     Row("agent/build.py", "composition root", ANYTHING, frozenset(ANYTHING)),
     Row(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from gatewright.agent.commands.registry import Commands
+from gatewright.agent.extensions.contribution import Contribution
 from gatewright.agent.history.history import History, HistoryPlaces
 from gatewright.agent.models.model import OpenModel
 from gatewright.agent.providers.protocol import (
@@ -26,22 +26,23 @@ from gatewright.agent.providers.protocol import (
 from gatewright.agent.record import codec as wire
 from gatewright.agent.record.clock import SystemClock
 from gatewright.agent.record.conversation import Conversation
-from gatewright.agent.record.events import Envelope, FileSaved, SessionStarted
-from gatewright.agent.record.hub import Hub
+from gatewright.agent.record.events import FileSaved, SessionStarted
 from gatewright.agent.record.ids import new_id
+from gatewright.agent.record.journal import Journal, of_main
 from gatewright.agent.record.messages import Usage, UserTurn
 from gatewright.agent.record.session_state import Standing
-from gatewright.agent.session.beside import Beside
-from gatewright.agent.session.parts import CallPorts, Parts
+from gatewright.agent.session.agent import CallPorts
+from gatewright.agent.session.frame import Frame
 from gatewright.agent.session.session import Session
 from gatewright.agent.transcript.writer import TranscriptLock, TranscriptWriter
 from gatewright.agent.turn.request import RequestFrame
 from gatewright.tools.access import Access, Where
+from gatewright.tools.files.fs import ReadLedger
 from gatewright.tools.protocol import ToolCall, ToolContext, ToolResult
 from gatewright.tools.system.git import Caller
 from tests.compact.windowed import is_summary, texts
 from tests.fakes.executor import FakeExecutor, context
-from tests.fakes.house import FakeModes, FakeRules, no_barrier, retry_in
+from tests.fakes.house import CHILDREN, FakeModes, FakeRules, no_barrier, retry_in
 
 ORDER = re.compile(r"write (\w+)=(\w+)")
 
@@ -97,7 +98,7 @@ class Writing(FakeExecutor):
 
 class Desk(msgspec.Struct, frozen=True):
     session: Session
-    hub: Hub
+    journal: Journal
     talk: Conversation
     standing: Standing
     writer: TranscriptWriter
@@ -117,22 +118,15 @@ def open_desk(folder: Path) -> Desk:
     root, path = folder / "project", folder / "sessions" / "s1.jsonl"
     root.mkdir(parents=True)
     standing, talk, clock = Standing(), Conversation(), SystemClock()
-    hub = Hub(clock=clock.time, new_id=new_id, stamp=standing.stamped)
+    journal = Journal(clock=clock.time, new_id=new_id, stamp=standing.stamped)
     executor, provider = Writing(root), Obedient()
     places = HistoryPlaces(path.with_suffix(""), folder / "shared", root)
-    history = executor.history = History(places, Caller({}), lambda event: saved(hub, event))
+    history = executor.history = History(places, Caller({}), lambda event: saved(journal, event))
 
-    def fold(envelope: Envelope) -> None:
-        if envelope.agent != "main":
-            return
-        talk.apply(envelope.event)
-        standing.apply(envelope.event)
-        history.checkpoints.saw(envelope.event)
-
-    hub.tap(fold)
+    folds = (standing.apply, history.checkpoints.saw)
     header = wire.Header(version=1, id="s1", cwd=str(root), created=1.0, app="0")
     writer = TranscriptWriter(path, header, lock=TranscriptLock(), warn=print)
-    hub.publish(SessionStarted(model="m", mode="default", cwd=str(root), app="0"))
+    journal.publish(SessionStarted(model="m", mode="default", cwd=str(root), app="0"))
 
     def open_model(name: str, effort: str) -> OpenModel:
         frame = RequestFrame(model=name, effort=effort, system=("s",), tools=(), max_output=1000)
@@ -143,16 +137,17 @@ def open_desk(folder: Path) -> Desk:
     def full_context(ports: CallPorts) -> ToolContext:
         return msgspec.structs.replace(context(root), where=ports.where, ask=ports.ask)
 
-    parts = Parts(
+    frame = Frame(
         id="s1",
         where=Where(root, root, folder),
-        hub=hub,
+        journal=journal,
         talk=talk,
         clock=clock,
         modes=FakeModes(),
         rules=FakeRules(),
-        commands=Commands(),
         executor=executor,
+        ledger=ReadLedger(),
+        children=CHILDREN,
         context=full_context,
         open_model=open_model,
         model_name="m",
@@ -160,11 +155,16 @@ def open_desk(folder: Path) -> Desk:
         attempts=3,
         barrier=writer.barrier if path else no_barrier,
         writer=writer,
-        beside=Beside(history=history, closing=(history.checkpoints.settled,), folder=path.parent),
+        folder=path.parent,
     )
-    return Desk(Session(parts), hub, talk, standing, writer, path, root, provider)
+    brought = Contribution(
+        folds=tuple(map(of_main, folds)),
+        parts=(history,),
+        close=(history.checkpoints.settled,),
+    )
+    return Desk(Session(frame, (brought,)), journal, talk, standing, writer, path, root, provider)
 
 
-def saved(hub: Hub, event: object) -> None:
+def saved(journal: Journal, event: object) -> None:
     if isinstance(event, FileSaved):
-        hub.publish(event)
+        journal.publish(event)

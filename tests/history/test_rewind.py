@@ -194,7 +194,7 @@ async def test_calls_side_by_side_keep_one_snapshot(tmp_path: Path) -> None:
 
 async def test_events_of_other_agents_do_not_get_into_the_branch(tmp_path: Path) -> None:
     async with talking(tmp_path, "write a=1") as (desk, seen):
-        desk.hub.publish(Noticed(text="a child at work"), agent="main/a1")
+        desk.journal.publish(Noticed(text="a child at work"), agent="main/a1")
         await say(desk.session, seen, "write a=2")
         await desk.session.past.go_back(desk.session.past.points()[1].id)
         await say(desk.session, seen, "write a=3")
@@ -228,7 +228,7 @@ async def test_going_back_leaves_the_lines_that_the_person_has_added(tmp_path: P
             """As `#` does."""
             notes.write_text(f"{notes.read_text('utf-8')}\n{line}\n", encoding="utf-8")
             state = FileState(path=str(notes))
-            desk.hub.publish(FileSaved(state=state, line=line))
+            desk.journal.publish(FileSaved(state=state, line=line))
 
         remember("- use tabs")
         await say(desk.session, seen, "write other=3")
@@ -245,6 +245,6 @@ async def test_going_back_leaves_the_lines_that_the_person_has_added(tmp_path: P
 async def test_a_line_that_the_person_took_out_again_does_not_come_back(tmp_path: Path) -> None:
     async with talking(tmp_path, "write notes=1", "write notes=2") as (desk, _):
         path = desk.root / "notes"
-        desk.hub.publish(FileSaved(state=FileState(path=str(path)), line="- use tabs"))
+        desk.journal.publish(FileSaved(state=FileState(path=str(path)), line="- use tabs"))
         await desk.session.past.go_back(desk.session.past.points()[1].id)
         assert desk.files() == {"notes": "1"}

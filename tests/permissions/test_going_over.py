@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from gatewright.agent.commands.outcome import Say, Switch
+from gatewright.agent.commands.rule_editor import PermissionBook
 from gatewright.agent.record.events import TitleChanged
 from gatewright.agent.session.session import Session
 from gatewright.agent.session.switching import begin
@@ -14,7 +15,7 @@ from tests.permissions.composed import WITHIN, desk
 
 
 async def rules(session: Session) -> list[str]:
-    book = session._parts.beside.permissions  # pyright: ignore[reportPrivateUsage]
+    book = session.part(PermissionBook)
     assert book is not None
     return [f"{row.behavior} {row.text}" for row in book.rows() if row.source == "session"]
 

@@ -50,7 +50,7 @@ async def test_the_next_decision_follows_the_file(tmp_path: Path) -> None:
             "ls": ("deny", "Bash(ls:*)"),
             "cat": ("deny", "Bash(cat:*)"),
         }
-        (opened.project / ".gatewright" / "settings.json").unlink()
+        opened.settings("{}")
         assert await decisions(opened, 2) == before
 
 

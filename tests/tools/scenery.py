@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gatewright.agent.session.jobs import SessionJobs
+from gatewright.tools.access import MAIN
 from gatewright.tools.interact import Answer
 from gatewright.tools.protocol import Hit, PlanStart
 from tests.fakes.toolbox import Toolbox
@@ -152,8 +153,8 @@ async def scenery(box: Toolbox, name: str) -> AsyncGenerator[dict[str, Any]]:
     box.set(planning=Plan(plan, on=name == "ExitPlanMode"), searcher=Service())
     box.answers = [Answer(("edit" if name == "ExitPlanMode" else "7 %",))]
     call = dict(CALLS[name])
-    jobs = SessionJobs(lambda _: None, lambda _: None)
-    box.set(jobs=jobs)
+    jobs = SessionJobs(lambda *_: None, lambda _: None)
+    box.set(jobs=jobs.of(MAIN))
     try:
         if name in ("TaskOutput", "TaskStop"):
             await _background(box, jobs)
@@ -182,6 +183,6 @@ async def _background(box: Toolbox, jobs: SessionJobs) -> None:
     """shell_1 has ended, shell_2 goes on."""
     for command in ("echo 12 passed; echo 1 failed; exit 1", "sleep 300"):
         await box.said("Bash", command=command, run_in_background=True)
-    ended = jobs.find("shell_1")
+    ended = jobs.find("shell_1", MAIN)
     assert ended is not None
     await asyncio.wait_for(ended.wait(), 5)

@@ -15,6 +15,7 @@ import pytest
 
 from gatewright.agent.record.events import TasksChanged
 from gatewright.agent.session.jobs import SessionJobs
+from gatewright.tools.access import MAIN
 from gatewright.tools.shell import sweep
 from gatewright.tools.shell.bash import Bash
 from gatewright.tools.shell.shelljob import ShellLimits
@@ -29,9 +30,9 @@ class Session:
     def __init__(self, box: Toolbox, mark: Path) -> None:
         self.notices: list[str] = []
         self.running: tuple[str, ...] = ()
-        self.jobs = SessionJobs(self.notices.append, self._changed)
+        self.jobs = SessionJobs(lambda _, text: self.notices.append(text), self._changed)
         self.box = box
-        box.set(jobs=self.jobs, env={**box.ctx.env, MARK: str(mark)})
+        box.set(jobs=self.jobs.of(MAIN), env={**box.ctx.env, MARK: str(mark)})
 
     def _changed(self, changed: TasksChanged) -> None:
         self.running = changed.running
@@ -223,8 +224,8 @@ async def test_ended_jobs_are_kept_up_to_a_cap(session: Session) -> None:
         await session.start("true")
     await eventually(lambda: not session.jobs.running() and len(session.notices) == 110)
     await session.start("true")
-    assert session.jobs.find("shell_1") is None
-    assert session.jobs.find("shell_110") is not None
+    assert session.jobs.find("shell_1", MAIN) is None
+    assert session.jobs.find("shell_110", MAIN) is not None
     assert len(session.notices) == 110
 
 

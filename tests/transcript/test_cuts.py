@@ -12,9 +12,9 @@ import pytest
 from gatewright.agent.errors import SessionError
 from gatewright.agent.record import codec as wire
 from gatewright.agent.record.events import AnyEvent, Compacted, Envelope
-from gatewright.agent.record.hub import Hub
 from gatewright.agent.transcript.reader import read_transcript
 from gatewright.agent.transcript.writer import TranscriptLock, TranscriptWriter
+from tests.fakes.journals import journal as new_journal
 from tests.transcript.stored import chained, started, turn, user, write
 
 TURNS = 50
@@ -101,11 +101,11 @@ async def test_what_is_said_after_any_cut_is_kept_behind_it(tmp_path: Path) -> N
 
 async def say(path: Path, header: wire.Header) -> None:
     """One message, by a process that goes on with the session."""
-    hub = Hub(clock=lambda: 1.0, new_id=lambda: "new")
+    journal = new_journal(ids=lambda: "new")
     writer = TranscriptWriter(path, header, lock=TranscriptLock(), warn=pytest.fail)
-    task = asyncio.create_task(writer.run(hub.subscribe()))
+    task = asyncio.create_task(writer.run(journal.hub().subscribe()))
     await asyncio.sleep(0)
-    hub.publish(user("on we go"))
-    hub.close()
+    journal.publish(user("on we go"))
+    journal.close()
     await task
     writer.close()

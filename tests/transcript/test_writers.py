@@ -12,12 +12,11 @@ import pytest
 
 from gatewright.agent.record import codec as wire
 from gatewright.agent.record.events import UserMessage
-from gatewright.agent.record.hub import Hub
-from gatewright.agent.record.ids import new_id
 from gatewright.agent.transcript.reader import read_transcript
 from gatewright.agent.transcript.writer import TranscriptLock, TranscriptWriter
 from gatewright.tools.protocol import TextContent
 from tests.e2e.program import Program
+from tests.fakes.journals import journal as new_journal
 
 WRITER = """
 import asyncio, sys
@@ -25,29 +24,29 @@ from pathlib import Path
 from gatewright.agent.record import codec as wire
 from gatewright.agent.record import codec as wire
 from gatewright.agent.record.events import UserMessage
-from gatewright.agent.record.hub import Hub
+from tests.fakes.journals import journal as new_journal
 from gatewright.agent.record.ids import new_id
-from gatewright.agent.record.hub import Hub
+from tests.fakes.journals import journal as new_journal
 from gatewright.agent.record.ids import new_id
 from gatewright.agent.transcript.writer import TranscriptLock, TranscriptWriter
 from gatewright.tools.protocol import TextContent
 
 async def main(path, name):
     header = wire.Header(version=1, id=path.stem, cwd="/w", created=1.0, app="0")
-    hub = Hub(clock=lambda: 1.0, new_id=new_id)
+    journal = new_journal()
     writer = TranscriptWriter(path, header, lock=TranscriptLock(), warn=lambda text: None)
-    task = asyncio.create_task(writer.run(hub.subscribe()))
+    task = asyncio.create_task(writer.run(journal.hub().subscribe()))
     await asyncio.sleep(0)
     print("ready", flush=True)
     sys.stdin.readline()
     for number in range(1000):
-        hub.publish(UserMessage(content=(TextContent(f"{name} {number}"),)))
+        journal.publish(UserMessage(content=(TextContent(f"{name} {number}"),)))
         if number % 10 == 0:
             await writer.barrier()
         if number == 0:  # both files are open from here on
             print("begun", flush=True)
             sys.stdin.readline()
-    hub.close()
+    journal.close()
     await task
     writer.close()
 
@@ -114,15 +113,15 @@ async def test_the_disk_is_waited_for_where_that_is_wanted(
     monkeypatch.setattr(os, "fsync", synced.append)
     header = wire.Header(version=1, id="s1", cwd="/w", created=1.0, app="0")
     for sync in (False, True):
-        hub = Hub(clock=lambda: 1.0, new_id=new_id)
+        journal = new_journal()
         writer = TranscriptWriter(
             tmp_path / f"{sync}.jsonl", header, lock=TranscriptLock(), warn=print, sync=sync
         )
-        task = asyncio.create_task(writer.run(hub.subscribe()))
+        task = asyncio.create_task(writer.run(journal.hub().subscribe()))
         await asyncio.sleep(0)
-        hub.publish(UserMessage(content=(TextContent("x"),)))
+        journal.publish(UserMessage(content=(TextContent("x"),)))
         await writer.barrier()
         assert bool(synced) is sync
-        hub.close()
+        journal.close()
         await task
         writer.close()

@@ -167,6 +167,9 @@ EVENTS: Mapping[type[ev.AnyEvent], Callable[[Chance], ev.AnyEvent]] = {
     ev.AgentFinished: lambda c: ev.AgentFinished(
         child=c.choice(("a1", "a2")), ok=c.random() < 0.5, report=c.text()
     ),
+    ev.AgentProgressed: lambda c: ev.AgentProgressed(
+        child=c.choice(("a1", "a2")), state=c.row(), target=c.row()
+    ),
     ev.HookRan: lambda c: ev.HookRan(
         hook_event="Stop", command=c.row(), outcome=c.choice(("ok", "failed")), message=c.row()
     ),

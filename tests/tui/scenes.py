@@ -226,7 +226,8 @@ def busy(session: FakeSession) -> None:
     tail = "\n".join(f"test {n} passed" for n in range(12))
     session.publish(ev.ToolProgressed(call_id="1", tail=tail, size=900, seconds=12.0))
     session.publish(ev.AgentStarted(child="a1", kind="explore", prompt="look"))
-    session.publish(started, agent="main/a1")
+    doing = ev.AgentProgressed(child="a1", state="Run", target="pytest -q")
+    session.publish(doing, agent="main/a1")
     session.publish(ev.QueueChanged(texts=("and then commit", "with a short message")))
     session.publish(ev.TasksChanged(running=("dev server",)))
     session.now += 12

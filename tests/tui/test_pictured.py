@@ -14,7 +14,7 @@ from gatewright.agent.commands.outcome import Panel, Say, Secret, Sessions
 from gatewright.agent.commands.panels import ConfigPanel, DoctorPanel, RulesPanel, SettingChanged
 from gatewright.agent.commands.plan import PlanFile
 from gatewright.agent.commands.tasks import TaskRow, Tasks
-from gatewright.agent.record.events import Asked, Envelope, ToolFinished
+from gatewright.agent.record.events import Asked, ToolFinished
 from gatewright.permissions.modes import CAUTION
 from gatewright.tools.blocks import Block, Table, Text
 from gatewright.tools.interact import AskKind
@@ -129,10 +129,9 @@ def test_every_block_and_every_question_has_its_picture() -> None:
     blocks: set[type] = set()
     asks: set[str] = set()
     for scene in SCENES.values():
-        session, told = FakeSession(), list[Envelope]()
-        session.hub.tap(told.append)
+        session = FakeSession()
         scene(session)
-        for envelope in told:
+        for envelope in session.told:
             match envelope.event:
                 case ToolFinished(view=view):
                     blocks |= {type(block) for block in view}

@@ -166,7 +166,8 @@ def test_questions_queue_and_leave_in_any_order() -> None:
 
 def test_a_child_agent_asks_by_name_and_shows_in_the_strip() -> None:
     view, _ = play(ev.AgentStarted(child="a3", kind="explore", prompt="look"))
-    view, changes = play(STARTED, ev.Asked(id=1, ask=ASK), view=view, agent="main/a3")
+    doing = ev.AgentProgressed(child="a3", state="Bash", target="ls")
+    view, changes = play(doing, ev.Asked(id=1, ask=ASK), view=view, agent="main/a3")
     assert changes == []
     assert view.agents == (("a3", "Bash ls"),)
     assert view.asks[0].agent == "a3"

@@ -10,6 +10,7 @@ import pytest
 from gatewright.agent.commands.outcome import Panel, Say
 from gatewright.agent.commands.tasks import elapsed
 from gatewright.agent.session.jobs import SessionJobs
+from gatewright.tools.access import MAIN
 from gatewright.tools.blocks import plain
 from tests.fakes.fake_session import FakeSession
 from tests.fakes.job import FakeJob
@@ -19,9 +20,9 @@ from tests.tui.stage import Stage, stage
 def with_jobs(*jobs: FakeJob) -> FakeSession:
     session = FakeSession()
     session.know("tasks")
-    session.jobs = SessionJobs(lambda _: None, lambda event: session.publish(event))
+    session.jobs = SessionJobs(lambda *_: None, lambda event: session.publish(event))
     for job in jobs:
-        session.jobs.adopt(job)
+        session.jobs.of(MAIN).adopt(job)
     return session
 
 
@@ -54,7 +55,7 @@ async def test_a_new_task_leaves_the_cursor_where_it_is() -> None:
         await s.press("down")
         await s.see("▸ make all")
         assert s.session.jobs is not None
-        s.session.jobs.adopt(FakeJob("watch"))
+        s.session.jobs.of(MAIN).adopt(FakeJob("watch"))
         await s.see("watch", "▸ make all")
 
 

@@ -12,6 +12,7 @@ from itertools import accumulate, chain
 from typing import NamedTuple
 
 from gatewright.agent.text.printable import as_run, spelled
+from gatewright.tools.access import MAIN
 from gatewright.tools.blocks import Command, Diff
 from gatewright.tools.interact import Ask, Option, words
 from gatewright.tools.system.hosts import looked_up
@@ -21,7 +22,7 @@ from gatewright.tui.blocks.diff import draw_split, summary
 from gatewright.tui.blocks.registry import draw
 from gatewright.tui.line import BLANK, Line, Span, clip, flow, indent, line
 from gatewright.tui.sanitize import one_line, visible
-from gatewright.tui.state import MAIN, Pending
+from gatewright.tui.state import Pending
 
 PAD = 2
 TITLE_ROWS = 3

@@ -19,12 +19,13 @@ from gatewright.agent.frontends.sdk.control import Client
 from gatewright.agent.frontends.sdk.requests import Requests, Unanswerable
 from gatewright.agent.frontends.sdk.stream_json import Dialect
 from gatewright.agent.frontends.slash_text import command, no_command
-from gatewright.agent.frontends.turn import MAIN, Follower, tell
+from gatewright.agent.frontends.turn import Follower, tell
 from gatewright.agent.frontends.untyped_json import Json, items, obj
 from gatewright.agent.launch.exits import BadInput, Exit
 from gatewright.agent.record.events import Answered, Asked, Envelope, TurnEnded
 from gatewright.agent.record.must_know import Told
 from gatewright.agent.session.session import Session
+from gatewright.tools.access import MAIN
 from gatewright.tools.interact import Answer
 from gatewright.tools.protocol import Content, ImageContent
 

@@ -43,8 +43,7 @@ from gatewright.agent.record.messages import CallPart, TextPart
 from gatewright.agent.record.must_know import MustKnow
 from gatewright.agent.turn.stop import Stop
 from gatewright.agent.turn.structured_answer import Shape
-
-MAIN = "main"
+from gatewright.tools.access import MAIN
 
 SUBTYPES = {
     Stop.MAX_TURNS: "error_max_turns",

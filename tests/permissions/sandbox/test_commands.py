@@ -19,6 +19,7 @@ from gatewright.permissions.sandbox import confinement
 from gatewright.permissions.sandbox import probe as probing
 from gatewright.permissions.sandbox.disk import settle
 from gatewright.permissions.sandbox.machine import Machine, machine
+from gatewright.tools.access import MAIN
 from gatewright.tools.blocks import Code
 from gatewright.tools.protocol import ToolCall
 from tests.fakes.executor import text_of
@@ -241,7 +242,9 @@ async def test_what_comes_while_a_command_runs_outside_is_not_taken_for_its_work
 
 async def test_a_background_command_is_looked_after_between_calls(house: House) -> None:
     """Its result was given long ago: the next one tells, whatever call it is of."""
-    house.ctx = msgspec.structs.replace(house.ctx, jobs=(jobs := SessionJobs(_deaf, _deaf)))
+    house.ctx = msgspec.structs.replace(
+        house.ctx, jobs=(jobs := SessionJobs(_deaf, _deaf)).of(MAIN)
+    )
     command = "touch on; until [ -e go ]; do sleep 0.02; done; mkdir .vscode; touch done; sleep 60"
     await house.bash(house.unspelled(command), run_in_background=True)
     (house.project / "a").write_text("a\n", encoding="utf-8")
@@ -258,7 +261,9 @@ async def test_a_background_command_is_looked_after_when_nothing_else_happens(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(confinement, "WATCH_SECONDS", 0.05)
-    house.ctx = msgspec.structs.replace(house.ctx, jobs=(jobs := SessionJobs(_deaf, _deaf)))
+    house.ctx = msgspec.structs.replace(
+        house.ctx, jobs=(jobs := SessionJobs(_deaf, _deaf)).of(MAIN)
+    )
     await house.bash(house.unspelled("mkdir .vscode; sleep 60"), run_in_background=True)
     await eventually(lambda: bool(house.warned))
     assert not (house.project / ".vscode").exists()
@@ -294,7 +299,7 @@ async def test_in_a_whole_home_what_lies_right_in_it_is_looked_at(
     assert not (tmp_path / "home" / ".bashrc").exists()
 
 
-def _deaf(_: object) -> None:
+def _deaf(*_: object) -> None:
     return None
 
 

@@ -14,6 +14,7 @@ from gatewright.agent.settings.schema import Sandbox, SandboxFiles
 from gatewright.permissions.rulebook.rules import RuleTexts
 from gatewright.permissions.sandbox import probe as probing
 from gatewright.permissions.sandbox.machine import machine
+from gatewright.tools.access import MAIN
 from gatewright.tools.interact import Answer, Ask
 from gatewright.tools.protocol import ToolCall
 from tests.fakes.executor import text_of
@@ -208,10 +209,11 @@ async def test_another_file_in_its_place_by_the_time_of_the_yes_stays_closed(
 async def test_a_background_command_keeps_what_was_opened_and_no_other_gets_it(
     house: House,
 ) -> None:
-    def deaf(_: object) -> None:
+    def deaf(*_: object) -> None:
         return None
 
-    house.ctx = msgspec.structs.replace(house.ctx, jobs=(jobs := SessionJobs(deaf, deaf)))
+    jobs = SessionJobs(deaf, deaf)
+    house.ctx = msgspec.structs.replace(house.ctx, jobs=jobs.of(MAIN))
     command = "touch on; until [ -e go ]; do sleep 0.02; done; cat .env > out; echo a > .envrc"
     await house.bash(f"{command}; touch done; sleep 60", run_in_background=True)
     peek = house.unspelled("until [ -e on ]; do sleep 0.02; done; cat .env; echo x > .npmrc")

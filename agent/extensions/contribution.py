@@ -1,0 +1,72 @@
+"""What may be brought to a session by what plugs into it.
+
+A system is a folder of its own and one line in `listed.py`. Nothing of it is imported by a session
+that does not want it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Protocol, TypeAlias, TypeVar
+
+import msgspec
+
+from gatewright.agent.commands.registry import Command
+from gatewright.agent.record.journal import Fold
+from gatewright.tools.access import Access, Where
+from gatewright.tools.moments import Moments
+from gatewright.tools.protocol import Content, ToolCall, ToolSource
+
+Brings: TypeAlias = Callable[[str, Where], Awaitable[Sequence[tuple[Content, ...]]]]
+Close: TypeAlias = Callable[[], Awaitable[None]]
+# Keeps what a call is about to change; True: uncommitted work may be thrown away.
+Saving: TypeAlias = Callable[[Access, bool], Awaitable[None]]
+Part = TypeVar("Part")
+
+
+class Announcement(msgspec.Struct, frozen=True):
+    """What the model should know of one subject right now; told again when it changed."""
+
+    subject: str
+    text: str
+
+
+class Root(msgspec.Struct, frozen=True):
+    """A directory that others load definitions from, and whose word it is."""
+
+    path: Path
+    origin: str
+
+
+class Classify(Protocol):
+    """Judges a call in a person's place: an empty string is no opinion."""
+
+    async def __call__(self, call: ToolCall, reason: str) -> str: ...
+
+
+class Contribution(msgspec.Struct, frozen=True, kw_only=True):
+    """All that an extension may bring. `parts` is what front ends ask for by its type."""
+
+    sources: tuple[ToolSource, ...] = ()
+    commands: tuple[Command, ...] = ()
+    prompt: tuple[Callable[[], str], ...] = ()  # sections of the system prompt
+    announcements: tuple[Callable[[], Announcement], ...] = ()
+    folds: tuple[Fold, ...] = ()
+    brings: tuple[Brings, ...] = ()  # what goes to the model beside an input of the person
+    moments: Moments | None = None
+    classify: Classify | None = None
+    saving: Saving | None = None  # keeps what a call is about to change
+    roots: tuple[Root, ...] = ()
+    parts: tuple[object, ...] = ()
+    problems: tuple[str, ...] = ()  # for the person, when the session begins
+    close: tuple[Close, ...] = ()
+
+
+def part_of(contributions: Sequence[Contribution], kind: type[Part]) -> Part | None:
+    """What somebody brought of this type; the first, where several did."""
+    for contribution in contributions:
+        for part in contribution.parts:
+            if isinstance(part, kind):
+                return part
+    return None

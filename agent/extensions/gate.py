@@ -1,0 +1,104 @@
+"""Adapts the gate: what it publishes, keeps and asks of the session, and the rules it follows."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from functools import partial
+
+from gatewright.agent.errors import SettingsError
+from gatewright.agent.extensions.contribution import Contribution, Saving, part_of
+from gatewright.agent.record.events import Decided, ModeChanged
+from gatewright.agent.session.base import CLOCK, Base
+from gatewright.agent.session.planning import SessionPlanning, plan_of
+from gatewright.agent.settings.grants import GrantStore
+from gatewright.agent.settings.live_settings import LiveSettings
+from gatewright.agent.settings.policy_settings import own_of, policy_config
+from gatewright.agent.settings.workspace import Surroundings
+from gatewright.agent.text.printable import escaped
+from gatewright.agent.text.redact import Redactor
+from gatewright.permissions.decision import DecisionRecord
+from gatewright.permissions.gate import GatePorts
+from gatewright.permissions.policy import Policy
+from gatewright.permissions.sandbox.commands import CommandSandbox
+from gatewright.permissions.world import git_dirty, git_keeps
+from gatewright.tools.access import Access
+
+
+def live_settings(base: Base, env: Mapping[str, str], policy: Policy) -> LiveSettings:
+    """The settings in force, which the policy follows."""
+    live = LiveSettings(base.around, env, tell=base.warn)
+
+    def follow(now: Surroundings) -> None:
+        before, known = policy.current(), policy.problems
+        policy.follow(policy_config(now, before, own_of(base)))
+        for problem in policy.problems:
+            if problem not in known:
+                base.warn(escaped(problem))
+        if policy.current() != before:  # the mode it was in is not permitted any more
+            base.publish(ModeChanged(mode=policy.current(), by="settings"))
+
+    live.listen(follow)
+    return live
+
+
+def planning_of(base: Base, policy: Policy) -> SessionPlanning:
+    path = plan_of(base)
+    policy.plan_at(path)
+    return SessionPlanning(policy, path, base.publish)
+
+
+def gate_ports(
+    base: Base,
+    live: LiveSettings,
+    barrier: Callable[[], Awaitable[None]],
+    brought: tuple[Contribution, ...],
+) -> GatePorts:
+    store = GrantStore(base.around.places, trusted=base.around.trusted)
+
+    async def persist(rules: tuple[str, ...]) -> None:
+        """A grant that cannot be kept still counts in this session, and the person is told."""
+        try:
+            await asyncio.to_thread(store.store, rules)
+            live.refresh()
+        except SettingsError as error:
+            base.warn(f"This counts in this session only. {error}")
+
+    caller = base.around.caller
+    return GatePorts(
+        record=lambda record: base.publish(_decided(record, base.redactor)),
+        barrier=barrier,
+        saving=_all_of(each.saving for each in brought if each.saving is not None),
+        clock=CLOCK.monotonic,
+        persist=persist,
+        place=store.place,
+        mode_changed=lambda mode: base.publish(ModeChanged(mode=mode, by="answer")),
+        sandbox=part_of(brought, CommandSandbox),
+        dirty=partial(git_dirty, caller=caller),
+        keeps=partial(git_keeps, caller=caller),
+    )
+
+
+def _all_of(savings: Iterable[Saving]) -> Saving:
+    kept = tuple(savings)
+
+    async def saving(access: Access, losing: bool) -> None:
+        for each in kept:
+            await each(access, losing)
+
+    return saving
+
+
+def _decided(record: DecisionRecord, redactor: Redactor) -> Decided:
+    return Decided(
+        call_id=record.call_id,
+        tool=record.tool,
+        target=redactor.text(record.target),
+        behavior=record.behavior,
+        stage=record.stage,
+        reason=redactor.text(record.reason),
+        rule=record.rule,
+        source=record.source,
+        answer=record.answer,
+        ms=record.ms,
+    )

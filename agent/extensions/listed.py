@@ -1,0 +1,13 @@
+"""What plugs into a session, in the order it is opened: adding a system is adding its line."""
+
+from __future__ import annotations
+
+EXTENSIONS = (
+    "gatewright.agent.extensions.overviews:OVERVIEWS",
+    "gatewright.agent.extensions.sandbox:SANDBOX",
+    "gatewright.agent.extensions.history:HISTORY",
+    "gatewright.agent.extensions.memory:MEMORY",
+    "gatewright.agent.extensions.titles:TITLES",
+    "gatewright.agent.extensions.status_line:STATUS_LINE",
+    "gatewright.agent.extensions.upkeep:UPKEEP",
+)

@@ -1,0 +1,63 @@
+"""What happens to tool calls: judged, asked about, run, ended."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from gatewright.agent.record.event_base import Event
+from gatewright.tools.blocks import Block
+from gatewright.tools.interact import Answer, Ask
+from gatewright.tools.protocol import Content, JsonObject
+
+
+class ToolStarted(Event, frozen=True, tag="tool_started"):
+    call_id: str
+    name: str
+    input: JsonObject
+    verb: str
+    target: str
+    view: tuple[Block, ...] = ()
+
+
+class ToolProgressed(Event, frozen=True, tag="tool_progressed"):
+    durable: ClassVar[bool] = False
+    call_id: str
+    tail: str
+    size: int
+    seconds: float
+    movable: bool = False  # the person may send it to the background
+
+
+class ToolFinished(Event, frozen=True, tag="tool_finished"):
+    call_id: str
+    ok: bool
+    content: tuple[Content, ...]
+    view: tuple[Block, ...] = ()
+    data: JsonObject = {}
+    summary: str = ""
+    ms: int = 0
+
+
+class Asked(Event, frozen=True, tag="asked"):
+    id: int
+    ask: Ask
+
+
+class Answered(Event, frozen=True, tag="answered"):
+    id: int
+    answer: Answer
+
+
+class Decided(Event, frozen=True, tag="decision"):
+    """The gate's record of one call: which stage and rule allowed, denied or asked, and the end."""
+
+    call_id: str
+    tool: str
+    target: str
+    behavior: str  # what happened in the end: allow or deny
+    stage: str
+    reason: str
+    rule: str = ""
+    source: str = ""
+    answer: str = ""  # what the person said, when asked
+    ms: int = 0

@@ -1,0 +1,94 @@
+"""What happens to a session as a whole: begun, switched, named, moved, told."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from gatewright.agent.record.event_base import Event
+from gatewright.agent.record.messages import Usage
+from gatewright.tools.blocks import Tone
+
+
+class SessionStarted(Event, frozen=True, tag="session_started"):
+    """A process began or resumed working on the session."""
+
+    model: str
+    mode: str
+    cwd: str
+    app: str
+    trusted: bool = True  # the project's own configuration counts
+    tools: tuple[str, ...] = ()
+    resumed: bool = False
+    branch: str = ""
+
+
+class ModeChanged(Event, frozen=True, tag="mode"):
+    mode: str
+    by: str  # user, model, plan
+
+
+class ModelChanged(Event, frozen=True, tag="model"):
+    model: str
+
+
+class TitleChanged(Event, frozen=True, tag="title"):
+    title: str
+
+
+class QueueChanged(Event, frozen=True, tag="queue"):
+    """Inputs waiting for their turn, oldest first; kept, so that no crash loses them."""
+
+    texts: tuple[str, ...]
+
+
+class Moved(Event, frozen=True, tag="moved"):
+    """Later calls start in another directory: as it is shown, empty for the project's own."""
+
+    durable: ClassVar[bool] = False
+    where: str
+
+
+class Unconfined(Event, frozen=True, tag="unconfined"):
+    """Commands run outside the sandbox from now on, and why."""
+
+    durable: ClassVar[bool] = False
+    why: str
+
+
+class Noticed(Event, frozen=True, tag="notice"):
+    """Something the person should know; never sent to the model."""
+
+    text: str
+    tone: Tone = "normal"
+
+
+class HookRan(Event, frozen=True, tag="hook"):
+    hook_event: str
+    command: str
+    outcome: str
+    message: str = ""
+
+
+class TasksChanged(Event, frozen=True, tag="tasks"):
+    """Background work: what runs, one line each with its id first, and which has just ended."""
+
+    durable: ClassVar[bool] = False
+    running: tuple[str, ...]
+    ended: str = ""
+    status: str = ""  # how: "exit 0", "stopped", "failed"
+
+
+class UsageChanged(Event, frozen=True, tag="usage"):
+    """Sums of the whole session, and how full the window is."""
+
+    durable: ClassVar[bool] = False
+    usage: Usage
+    cost: float
+    context: int
+    window: int
+
+
+class UnknownEvent(Event, frozen=True, tag="unknown"):
+    """Written by a newer version: kept as it is, acted on by nobody."""
+
+    raw: dict[str, Any]

@@ -1,0 +1,89 @@
+"""What is said in a turn: inputs, answers and their pieces."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from gatewright.agent.errors import FailureKind
+from gatewright.agent.record.event_base import Event
+from gatewright.agent.record.messages import AssistantPart, Usage
+from gatewright.agent.turn.stop import Stop
+from gatewright.tools.protocol import Content
+
+
+class UserMessage(Event, frozen=True, tag="user"):
+    """`hidden` text is for the model only: notices, re-injected state."""
+
+    content: tuple[Content, ...]
+    input_id: str = ""
+    hidden: bool = False
+
+
+class AssistantMessage(Event, frozen=True, tag="assistant"):
+    id: str
+    model: str
+    parts: tuple[AssistantPart, ...]
+    usage: Usage = Usage()
+    cost: float = 0.0
+    cut: bool = False  # the stream was interrupted: what came is kept
+
+
+class TurnStarted(Event, frozen=True, tag="turn_started"):
+    durable: ClassVar[bool] = False
+
+
+class TurnEnded(Event, frozen=True, tag="turn_ended"):
+    """Exactly one per turn. `usage` and `cost` are the turn's sums, `requests` its round trips.
+
+    `failure` is the kind of provider error that ended it: whether trying again can help.
+    """
+
+    stop: Stop
+    message: str = ""  # what the person should know when it did not simply complete
+    failure: FailureKind | None = None
+    usage: Usage = Usage()
+    cost: float = 0.0
+    requests: int = 0
+    ms: int = 0
+    api_ms: int = 0
+
+
+class TextDelta(Event, frozen=True, tag="text_delta"):
+    durable: ClassVar[bool] = False
+    text: str
+
+
+class ThinkingDelta(Event, frozen=True, tag="thinking_delta"):
+    durable: ClassVar[bool] = False
+    text: str
+
+
+class InputDelta(Event, frozen=True, tag="input_delta"):
+    """A piece of a tool call's JSON while it streams; `name` is always known."""
+
+    durable: ClassVar[bool] = False
+    call_id: str
+    name: str
+    json: str
+
+
+class MessageDropped(Event, frozen=True, tag="message_dropped"):
+    """What streamed of the current message is void: the request is tried again."""
+
+    durable: ClassVar[bool] = False
+
+
+class RetryScheduled(Event, frozen=True, tag="retry"):
+    durable: ClassVar[bool] = False
+    attempt: int
+    attempts: int
+    seconds: float
+    reason: str
+
+
+class StreamSilent(Event, frozen=True, tag="silent"):
+    """The model has sent nothing for a while; at `limit` seconds the request is given up."""
+
+    durable: ClassVar[bool] = False
+    seconds: float
+    limit: float

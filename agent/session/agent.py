@@ -1,0 +1,248 @@
+"""One conversation that is worked on: what it says, hears, remembers and may use up is its own.
+
+Rules, questions to the person, jobs and the journal are the session's; every agent of it, the one
+the person talks to and those that others start, is one of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+from gatewright.agent.compact.compactor import Compactor, CompactPorts
+from gatewright.agent.errors import ProviderError
+from gatewright.agent.models.in_use import Models
+from gatewright.agent.models.model import OpenModel
+from gatewright.agent.record.clock import Clock
+from gatewright.agent.record.conversation import Conversation
+from gatewright.agent.record.events import (
+    AnyEvent,
+    AssistantMessage,
+    Cleared,
+    Compacted,
+    ModeChanged,
+    ModelChanged,
+    Moved,
+    Noticed,
+    Rewound,
+    ToolProgressed,
+    UsageChanged,
+)
+from gatewright.agent.record.ids import new_id
+from gatewright.agent.record.journal import Journal
+from gatewright.agent.record.spending import Spending
+from gatewright.agent.session.broker import Broker
+from gatewright.agent.session.inbox import Input, Priority
+from gatewright.agent.session.jobs import SessionJobs
+from gatewright.agent.session.runner import Runner, RunnerPorts
+from gatewright.agent.turn.answers import AnswerPorts
+from gatewright.agent.turn.cache_watch import CacheWatch
+from gatewright.agent.turn.loop import Limits, Ports, run_turn
+from gatewright.agent.turn.stop import Stop
+from gatewright.agent.turn.tool_calls import BatchPorts
+from gatewright.tools.access import Where
+from gatewright.tools.interact import Answer, Ask
+from gatewright.tools.protocol import (
+    Content,
+    Executor,
+    Jobs,
+    Ledger,
+    Progress,
+    TextContent,
+    ToolContext,
+)
+
+
+class CallPorts(msgspec.Struct, frozen=True, kw_only=True):
+    """What an agent itself gives a running call; the rest of its context is the session's."""
+
+    agent: str
+    where: Where
+    ledger: Ledger
+    ask: Callable[[Ask], Awaitable[Answer]]
+    progress: Callable[[Progress], None]
+    move: Callable[[Path], None]
+    jobs: Jobs
+
+
+class Shared(msgspec.Struct, frozen=True, kw_only=True):
+    """What all agents of a session have in common."""
+
+    journal: Journal
+    clock: Clock
+    broker: Broker
+    jobs: SessionJobs
+    executor: Executor
+    context: Callable[[CallPorts], ToolContext]
+    attempts: int
+    interactive: bool  # somebody can be asked
+
+
+class Own(msgspec.Struct, frozen=True, kw_only=True):
+    """What one agent begins with and shares with no other."""
+
+    path: str
+    where: Where
+    talk: Conversation
+    models: Models
+    ledger: Ledger
+    retry_in: Callable[[ProviderError, int], float | None]
+    room: CompactPorts
+    barrier: Callable[[], Awaitable[None]]
+    limits: Limits = Limits()
+    spending: Spending = msgspec.field(default_factory=Spending)
+    opening: Callable[[], Awaitable[None]]  # awaited before the first turn
+    brought: Callable[[Input, Where], Awaitable[Sequence[tuple[Content, ...]]]]
+    ended: Callable[[Stop], None] | None = None
+
+
+class Agent:
+    """Owns inbox, conversation and the task that runs its turns."""
+
+    def __init__(self, shared: Shared, own: Own) -> None:
+        self.path, self.talk, self.where = own.path, own.talk, own.where
+        self.models, self.spending = own.models, own.spending
+        self._shared, self._own = shared, own
+        self.compactor = Compactor(own.room)
+        self._cache = CacheWatch()
+        self._waited: dict[str, float] = {}
+        self.runner = Runner(
+            RunnerPorts(
+                publish=self.publish,
+                brought=lambda item: own.brought(item, self.where),
+                model=self.needed,
+                turn=self._run_turn,
+                opening=own.opening,
+            )
+        )
+
+    @property
+    def spent(self) -> UsageChanged:
+        """What was used so far, in what is stored too; the window is known after a request."""
+        model = self.models.current
+        return self.spending.changed(model.window if model else 0)
+
+    def publish(self, event: AnyEvent) -> None:
+        self._shared.journal.publish(event, self.path)
+
+    def saw(self, event: AnyEvent) -> None:
+        """Every event of this agent, before anybody else has it."""
+        self.talk.apply(event)
+        self.spending.apply(event)
+        match event:
+            case ModeChanged():
+                self.models.mode_changed()
+            case Cleared():
+                self.models.renew()
+                self.publish(self.spent)
+            case AssistantMessage() | Compacted() | Rewound():
+                self.publish(self.spent)
+            case _:
+                pass
+
+    def submit(self, text: str, attachments: tuple[Content, ...] = ()) -> str:
+        """Queue input for the model; returns its id. Emits UserMessage once it is taken up."""
+        item = Input(new_id(), (TextContent(text), *attachments))
+        self.runner.put(item)
+        return item.id
+
+    def tell(self, text: str, *, wakes: bool = True) -> None:
+        """A notice for the model: behind what was typed, but it may wake an idle agent."""
+        notice = Input(new_id(), (TextContent(text),), Priority.LATER, hidden=True, wakes=wakes)
+        self.runner.put(notice)
+
+    async def needed(self) -> OpenModel:
+        before = self.models.name
+        opened = await self.models.needed()
+        if not before and self.models.name:
+            self.publish(ModelChanged(model=self.models.name))
+        if note := self.models.note(opened):
+            self.publish(Noticed(text=note, tone="warning"))
+        return opened
+
+    async def close(self) -> None:
+        """Stop the turn, which still settles its calls."""
+        await self.runner.close()
+
+    async def _run_turn(self, model: OpenModel) -> None:
+        stop = Stop.ABORTED_STREAMING
+        try:
+            stop = await run_turn(self._ports(model), self.talk)
+        finally:
+            await self.models.settle()
+            if self._own.ended is not None:
+                self._own.ended(stop)
+
+    def _ports(self, model: OpenModel) -> Ports:
+        own, shared = self._own, self._shared
+        answers = AnswerPorts(
+            model=model,
+            fallbacks=self.models.fallbacks(),
+            following=self.models.following,
+            make_room=self.compactor.make_room,
+            compact=self.compactor.rescue,
+            retry_in=own.retry_in,
+            attempts=shared.attempts,
+            barrier=own.barrier,
+            emit=self.publish,
+            clock=shared.clock,
+            cache=self._cache,
+            patient=self.spending.answers > 0,
+            silence=own.limits.silence,
+            patience=own.limits.patience,
+        )
+        return Ports(
+            answers=answers,
+            tools=BatchPorts(
+                shared.executor, self.context, self.publish, shared.clock, self._waited_for
+            ),
+            inputs=self.runner.take_inputs,
+            limits=own.limits,
+            ask=partial(shared.broker.ask, self.path) if shared.interactive else None,
+            spent=self.spending.since_start,
+        )
+
+    def context(self, call_id: str) -> ToolContext:
+        """What a call of this agent may use."""
+        return self._shared.context(
+            CallPorts(
+                agent=self.path,
+                where=self.where,
+                ledger=self._own.ledger,
+                ask=partial(self._ask, call_id),
+                progress=partial(self._progressed, call_id),
+                move=self._move,
+                jobs=self._shared.jobs.of(self.path),
+            )
+        )
+
+    async def _ask(self, call_id: str, ask: Ask) -> Answer:
+        clock = self._shared.clock
+        began = clock.monotonic()
+        try:
+            named = msgspec.structs.replace(ask, call_id=call_id)
+            return await self._shared.broker.ask(self.path, named)
+        finally:
+            waited = clock.monotonic() - began
+            self._waited[call_id] = self._waited.get(call_id, 0.0) + waited
+
+    def _waited_for(self, call_id: str) -> float:
+        """Seconds the call stood still for the person; that is not the tool's time."""
+        return self._waited.pop(call_id, 0.0)
+
+    def _progressed(self, call_id: str, progress: Progress) -> None:
+        event = ToolProgressed(
+            call_id=call_id,
+            tail=progress.tail,
+            size=progress.size,
+            seconds=progress.seconds,
+            movable=progress.movable,
+        )
+        self.publish(event)
+
+    def _move(self, cwd: Path) -> None:
+        self.where = msgspec.structs.replace(self.where, cwd=cwd)
+        self.publish(Moved(where=self.where.moved))

@@ -1,0 +1,236 @@
+"""Agents that other agents start: opened for one task, followed under their own path, closed.
+
+What such an agent may do and who wants it is decided elsewhere; opening one costs what its
+conversation costs. Its path is its parent's and a name of its own: `main/a1`, `main/a1/b2`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+
+import msgspec
+
+from gatewright.agent.compact.compactor import CompactPorts
+from gatewright.agent.compact.state import nothing
+from gatewright.agent.errors import ProviderError, SessionError
+from gatewright.agent.models.in_use import Models
+from gatewright.agent.models.model import OpenModel
+from gatewright.agent.providers.protocol import Piece, Provider, Request
+from gatewright.agent.record.conversation import Conversation
+from gatewright.agent.record.events import (
+    AgentFinished,
+    AgentProgressed,
+    AgentStarted,
+    Envelope,
+    ToolStarted,
+)
+from gatewright.agent.record.messages import AssistantTurn, TextPart
+from gatewright.agent.session.agent import Agent, Own, Shared
+from gatewright.agent.session.inbox import Input
+from gatewright.agent.session.writers import nothing_to_keep
+from gatewright.agent.transcript.writer import TranscriptWriter
+from gatewright.agent.turn.loop import Limits
+from gatewright.agent.turn.stop import Stop
+from gatewright.tools.access import MAIN, Where
+from gatewright.tools.protocol import Content, Ledger
+
+CLOSE_LIMIT = 5.0
+BETWEEN = 0.25  # seconds from one word about a child to the next
+
+
+class AgentSpec(msgspec.Struct, frozen=True, kw_only=True):
+    """`model` opens the one it works with: by default the one its parent uses."""
+
+    name: str  # the last part of its path, new in this session
+    kind: str
+    prompt: str
+    parent: str = MAIN
+    where: Where | None = None  # the parent's by default
+    model: Callable[[], OpenModel] | None = None
+    limits: Limits = Limits()
+
+
+class ChildPorts(msgspec.Struct, frozen=True, kw_only=True):
+    """What every child has one of for itself."""
+
+    ledger: Callable[[], Ledger]
+    backoff: Callable[[], Callable[[ProviderError, int], float | None]]
+    writer: Callable[[str], TranscriptWriter | None]  # by path; None: nothing is stored
+
+
+class Borrowed:
+    """A provider that its owner closes."""
+
+    def __init__(self, provider: Provider) -> None:
+        self._provider = provider
+
+    @property
+    def name(self) -> str:
+        return self._provider.name
+
+    def stream(self, request: Request) -> AsyncGenerator[Piece]:
+        return self._provider.stream(request)
+
+    async def close(self) -> None:
+        """It goes on for whoever it belongs to."""
+
+
+class AgentRun:
+    """An agent at work, for whoever started it."""
+
+    def __init__(self, agent: Agent, close: Callable[[AgentRun], Awaitable[None]]) -> None:
+        self._agent = agent
+        self._close = close
+        self.stop = Stop.ABORTED_STREAMING  # how its last turn ended
+
+    @property
+    def path(self) -> str:
+        return self._agent.path
+
+    def send(self, text: str) -> None:
+        """One more message for it, at the next boundary of its turn."""
+        self._agent.tell(text)
+
+    def interrupt(self) -> bool:
+        return self._agent.runner.interrupt()
+
+    async def idle(self) -> Stop:
+        """Wait until it has nothing to do; how it came to that."""
+        await self._agent.runner.idle()
+        return self.stop
+
+    @property
+    def report(self) -> str:
+        """The text of its last answer."""
+        for turn in reversed(self._agent.talk.view()):
+            if isinstance(turn, AssistantTurn):
+                return "".join(part.text for part in turn.parts if isinstance(part, TextPart))
+        return ""
+
+    @property
+    def cost(self) -> float:
+        return self._agent.spending.cost
+
+    async def close(self) -> None:
+        """End it; what it said is on disk when this returns."""
+        await self._close(self)
+
+
+class Children:
+    """Opens agents below the one the person talks to, and knows which live."""
+
+    def __init__(self, shared: Shared, ports: ChildPorts, agents: dict[str, Agent]) -> None:
+        self._shared = shared
+        self._ports = ports
+        self._agents = agents
+        self._runs: dict[str, AgentRun] = {}
+        self._told: dict[str, float] = {}  # when it was said last what a child is at
+        self._writing: dict[str, tuple[TranscriptWriter, asyncio.Task[None]]] = {}
+
+    def spawn(self, spec: AgentSpec) -> AgentRun:
+        """Raises SessionError where the name is taken or the parent is gone."""
+        parent, path = self._agents.get(spec.parent), f"{spec.parent}/{spec.name}"
+        if parent is None or path in self._agents or "/" in spec.name or not spec.name:
+            raise SessionError(f"No agent can be started as {path}.")
+        writer = self._ports.writer(path)
+        own = self._own(spec, parent, path, writer)
+        agent = self._agents[path] = Agent(self._shared, own)
+        run = self._runs[path] = AgentRun(agent, self._ended)
+        if writer is not None:
+            following = self._shared.journal.hub(path).subscribe()
+            task = asyncio.create_task(writer.run(following), name=f"transcript of {path}")
+            self._writing[path] = writer, task
+        parent.publish(AgentStarted(child=path, kind=spec.kind, prompt=spec.prompt))
+        agent.submit(spec.prompt)
+        return run
+
+    def saw(self, envelope: Envelope) -> None:
+        """What a child is at goes up to who watches its parents, a few times a second."""
+        event = envelope.event
+        if not isinstance(event, ToolStarted) or envelope.agent not in self._runs:
+            return
+        now = self._shared.clock.monotonic()
+        if now - self._told.get(envelope.agent, -1.0) < BETWEEN:
+            return
+        self._told[envelope.agent] = now
+        agent = self._agents[envelope.agent]
+        doing = AgentProgressed(
+            child=envelope.agent, state=event.verb, target=event.target, cost=agent.spending.cost
+        )
+        agent.publish(doing)
+
+    async def close(self) -> None:
+        """End all that still live, the deepest first."""
+        for path in sorted(self._runs, key=lambda path: -path.count("/")):
+            if (run := self._runs.get(path)) is not None:
+                await run.close()
+
+    def _own(
+        self, spec: AgentSpec, parent: Agent, path: str, writer: TranscriptWriter | None
+    ) -> Own:
+        talk, ledger, shared = Conversation(), self._ports.ledger(), self._shared
+        room = CompactPorts(
+            talk=talk,
+            emit=lambda event: shared.journal.publish(event, path),
+            state=nothing,
+            forget=ledger.forget_shown,
+            clock=shared.clock,
+        )
+        return Own(
+            path=path,
+            where=spec.where or parent.where,
+            talk=talk,
+            models=Models(_opening(spec, parent), "", ()),
+            ledger=ledger,
+            retry_in=self._ports.backoff(),
+            room=room,
+            barrier=writer.barrier if writer is not None else nothing_to_keep,
+            limits=spec.limits,
+            opening=nothing_to_keep,
+            brought=_nothing_brought,
+            ended=lambda stop: self._stopped(path, stop),
+        )
+
+    def _stopped(self, path: str, stop: Stop) -> None:
+        if (run := self._runs.get(path)) is not None:
+            run.stop = stop
+
+    async def _ended(self, run: AgentRun) -> None:
+        path = run.path
+        agent = self._agents.pop(path, None)
+        if agent is None:
+            return
+        await agent.close()
+        await agent.models.close()
+        self._runs.pop(path, None)
+        self._told.pop(path, None)
+        parent = self._agents.get(path.rpartition("/")[0])
+        if parent is not None:
+            ok = run.stop is Stop.COMPLETED
+            parent.publish(AgentFinished(child=path, ok=ok, report=run.report))
+        self._shared.journal.forget(path)
+        if (writing := self._writing.pop(path, None)) is not None:
+            writer, task = writing
+            await asyncio.wait([task], timeout=CLOSE_LIMIT)
+            writer.close()
+
+
+def _opening(spec: AgentSpec, parent: Agent) -> Callable[[str, str], OpenModel]:
+    """Opens the child's model; one that it shares with its parent stays the parent's to close."""
+
+    def opened(name: str, effort: str) -> OpenModel:
+        del name, effort
+        if spec.model is not None:
+            return spec.model()
+        current = parent.models.current
+        if current is None:
+            raise SessionError("The agent that starts this one has no model yet.")
+        return msgspec.structs.replace(current, provider=Borrowed(current.provider))
+
+    return opened
+
+
+async def _nothing_brought(item: Input, where: Where) -> Sequence[tuple[Content, ...]]:
+    del item, where
+    return ()
