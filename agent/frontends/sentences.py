@@ -31,7 +31,7 @@ from gatewright.tools.access import MAIN
 from gatewright.tools.blocks import Block, Command, Diff, Output, plain
 from gatewright.tools.interact import Answer, Ask, words
 from gatewright.tools.protocol import TextContent
-from gatewright.tools.system.hosts import looked_up
+from gatewright.tools.system.hosts import misread
 
 ROWS = 6  # of an output
 LAST = 12  # of an answer that is recalled
@@ -168,7 +168,7 @@ def _ended(event: TurnEnded) -> str:
 def question(ask: Ask) -> str:
     """The whole question: what is at stake, why it is asked, and how to answer."""
     lines = [_exact(_headline(ask)), *map(_judged, ask.body)]
-    lines += map(_exact, looked_up(words(ask)))
+    lines += map(_exact, misread(words(ask)))
     if ask.reason:
         lines.append(_exact(ask.reason))
     for number, option in enumerate(ask.options, 1):

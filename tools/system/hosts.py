@@ -1,6 +1,6 @@
-"""Host names that people read as others, with the ASCII form that is really looked up.
+"""Names that people read as others: of hosts with the ASCII form that is really looked up, of files.
 
-For showing only: what is fetched is decided by the addresses of a call.
+For showing only: what is fetched or opened is decided by what a call declares.
 """
 
 from __future__ import annotations
@@ -31,6 +31,40 @@ def looked_up(text: str, *, bare: bool = True) -> tuple[str, ...]:
     return tuple(told)
 
 
+def misread(text: str) -> tuple[str, ...]:
+    """`looked_up`, and what in the names of files is read as other letters than it is."""
+    if text.isascii():
+        return ()
+    hosts = looked_up(text)
+    told = " ".join(hosts)
+    names = [name for name in dict.fromkeys(_files(text)) if name not in told]
+    return (*hosts, *map(_letters, names[:MOST]))
+
+
+_WORD = re.compile(r"[\w.-]+")
+
+
+def _files(text: str) -> Iterator[str]:
+    """Words of two alphabets; of one that imitates another where a slash says it is a file's."""
+    for match in _WORD.finditer(text):
+        name = match[0]
+        if name.isascii():
+            continue
+        found = [part for part in re.split(r"[._-]", name) if imitates(part)]
+        path = "/" in text[max(0, match.start() - 1) : match.start()] + text[match.end() :][:1]
+        if found and (path or any(c.isascii() and c.isalpha() for part in found for c in part)):
+            yield name
+
+
+def _letters(name: str) -> str:
+    strange = dict.fromkeys(c for c in name if c.isalpha() and _script(c) in _IMITATING)
+    said = [f"{c} is U+{ord(c):04X} {unicodedata.name(c, '').lower()}" for c in strange]
+    return f"{name} is not what it looks like: {', '.join(said[:MOST])}"
+
+
+_IMITATING = frozenset({"CYRILLIC", "GREEK", "ARMENIAN", "FULLWIDTH"})
+
+
 def _names(text: str, *, bare: bool) -> Iterator[str]:
     for match in _AUTHORITY.finditer(text):
         name = match[0].rstrip(".")
@@ -50,7 +84,7 @@ def imitates(label: str) -> bool:
     latin = any(c.isascii() and c.isalpha() for c in label)
     scripts = {_script(c) for c in letters} | ({"LATIN"} if latin else set[str]())
     if len(scripts) > 1:
-        return "LATIN" in scripts and bool(scripts & {"CYRILLIC", "GREEK", "ARMENIAN", "FULLWIDTH"})
+        return "LATIN" in scripts and bool(scripts & _IMITATING)
     return "LATIN" not in scripts and all(c.lower() in _ALIKE for c in letters)
 
 

@@ -15,7 +15,7 @@ from gatewright.agent.text.printable import as_run, spelled
 from gatewright.tools.access import MAIN
 from gatewright.tools.blocks import Command, Diff
 from gatewright.tools.interact import Ask, Option, words
-from gatewright.tools.system.hosts import looked_up
+from gatewright.tools.system.hosts import misread
 from gatewright.tui import cells
 from gatewright.tui.ask.exact import exact
 from gatewright.tui.blocks.diff import draw_split, summary
@@ -131,7 +131,7 @@ class Laid:
 
 def _warned(ask: Ask, width: int) -> list[Line]:
     """Which hosts are others than they read: the first word about why it is asked."""
-    told = [visible(each, strict=True) for each in looked_up(words(ask))]
+    told = [visible(each, strict=True) for each in misread(words(ask))]
     return [row for each in told for row in flow(each, width, "warning")]
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from gatewright.tools.protocol import Content, ImageContent
+from gatewright.tools.system.regular import TooLarge, read_regular
 from gatewright.tui.prompt.attached import Attachment
 from gatewright.tui.prompt.files import mention
 
@@ -157,9 +158,10 @@ class Chips:
         for chip in dict.fromkeys(match[0] for match in _PICTURE.finditer(text)):
             path = self._pictures.get(chip)
             if isinstance(path, Path):
-                if path.stat().st_size > MAX_PICTURE:
-                    raise OSError(f"{path.name} is larger than 5 MB")
-                data = base64.b64encode(path.read_bytes()).decode("ascii")
+                try:
+                    data = base64.b64encode(read_regular(path, MAX_PICTURE)).decode("ascii")
+                except TooLarge as error:
+                    raise OSError(f"{path.name} is larger than 5 MB") from error
                 found.append(ImageContent(PICTURES[path.suffix.lower()], data))
             elif path is not None:
                 found.append(path)

@@ -7,7 +7,7 @@ import time
 import idna
 import pytest
 
-from gatewright.tools.system.hosts import MOST, ascii_form, looked_up
+from gatewright.tools.system.hosts import MOST, ascii_form, looked_up, misread
 
 APPLE = "\u0430\u0440\u0440\u04cf\u0435.com"  # all of it Cyrillic
 
@@ -62,3 +62,35 @@ def test_a_long_text_costs_little() -> None:
     for text in ("a" * 400_000, "a." * 200_000, "//" * 200_000, "a@" * 200_000):
         looked_up(text + "\u0430")
     assert time.monotonic() - started < 4
+
+
+@pytest.mark.parametrize(
+    ("text", "letter"),
+    [
+        ("rm Makefil\u0435", "U+0435 cyrillic small letter ie"),
+        ("cat sr\u0441/app.py", "U+0441 cyrillic small letter es"),
+        ("cat /tmp/\u0430\u0440\u0435/x", "U+0430 cyrillic small letter a"),
+        ("cat \uff53rc/app", "U+FF53 fullwidth latin small letter s"),
+    ],
+)
+def test_a_name_of_a_file_that_imitates_another_is_told(text: str, letter: str) -> None:
+    (told,) = misread(text)
+    assert "is not what it looks like" in told
+    assert letter in told
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cat /home/\u0438\u0432\u0430\u043d/\u0444\u0430\u0439\u043b.txt",
+        "git commit -m '\u043d\u043e\u0441 \u0438 \u0440\u043e\u0442'",
+        "na\u00efve caf\u00e9/r\u00e9sum\u00e9.pdf",
+        "cat a.txt",
+    ],
+)
+def test_other_alphabets_are_no_imitation(text: str) -> None:
+    assert misread(text) == ()
+
+
+def test_hosts_are_told_as_before() -> None:
+    assert misread("curl https://g\u043eogle.com/x") == looked_up("curl https://g\u043eogle.com/x")
