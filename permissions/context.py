@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from gatewright.permissions.paths import Place, Resolver
+from gatewright.permissions.rulebook import tools_table
 from gatewright.permissions.rulebook.patterns import Patterns
 from gatewright.permissions.rulebook.rules import RuleSet
-from gatewright.tools.access import Access
+from gatewright.tools.access import Access, Row
 
 HookWord: TypeAlias = Literal["", "allow", "ask", "deny"]
+_REMOTE = Row("mcp")  # whatever it is called, it is another process that names it
 PlanEnforcement: TypeAlias = Literal["strict", "delegate", "block"]
 
 
@@ -34,6 +36,13 @@ class Call:
     access: Access
     raw_input: str = ""
     typed: bool = False  # a skill or command the person typed
+    stated: Row | None = None  # how rules speak of a tool that is not built in, by itself
+
+    @property
+    def row(self) -> Row:
+        if self.access.remote is not None:
+            return _REMOTE
+        return self.stated or tools_table.row(self.tool)
 
 
 @dataclass(frozen=True, slots=True)

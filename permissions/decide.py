@@ -22,7 +22,7 @@ from gatewright.permissions.modes import MODES, Mode, effective
 from gatewright.permissions.paths import Paths
 from gatewright.permissions.rulebook import tools_table
 from gatewright.permissions.rulebook.rules import Rule, ShellForm, parse_rule
-from gatewright.permissions.rulebook.tools_table import Family
+from gatewright.tools.access import Family
 
 if TYPE_CHECKING:
     from gatewright.permissions.calls.shell_call import ShellCall
@@ -153,7 +153,7 @@ def human_tool(inquiry: Inquiry) -> Decision | None:
 
 def mode_gate(inquiry: Inquiry) -> Decision | None:
     if inquiry.mode.id == "delegate" and inquiry.context.main_agent:
-        if not tools_table.row(inquiry.call.tool).coordination:
+        if not inquiry.call.row.coordination:
             text = "In delegate mode the main agent only coordinates; hand this to an agent."
             return Deny(Reason(Stage.MODE_GATE, text))
         return None

@@ -10,7 +10,7 @@ from gatewright.permissions.check import Unreadable, call_and_context, shown
 from gatewright.permissions.context import Call, Context
 from gatewright.permissions.decide import FAILURES, STAGES, Inquiry, failed, finish, inquiries
 from gatewright.permissions.decision import Allow, Ask, Decision, Deny
-from gatewright.permissions.rulebook.tools_table import Family
+from gatewright.tools.access import Family
 
 TITLES: Mapping[str, str] = {
     "hook_denies": "hooks",

@@ -45,8 +45,9 @@ from gatewright.permissions.world import (
     lookup_host,
 )
 from gatewright.tools.access import MAIN, Access, Where
+from gatewright.tools.calls import Facts, Foreseen, Prepared
 from gatewright.tools.interact import Answer
-from gatewright.tools.protocol import Asker, Facts, Foreseen, ToolCall, ToolResult
+from gatewright.tools.protocol import Asker, ToolCall, ToolResult
 
 MAX_ROUNDS = 3
 DENIALS_BEFORE_HINT = 3
@@ -139,14 +140,21 @@ Outcome: TypeAlias = Passed | Refused | Hopeless
 class Request:
     """One call on its way through the gate."""
 
-    call: ToolCall
-    facts: Facts
+    prepared: Prepared
     where: Where
     ask: Asker
     agent: str = MAIN
     hook: HookVerdict = HookVerdict()
     foreseen: Foresee = _nothing_foreseen  # asked only when a person is
     real: Mapping[str, str] = field(default_factory=dict[str, str])  # where its paths lead
+
+    @property
+    def call(self) -> ToolCall:
+        return self.prepared.call
+
+    @property
+    def facts(self) -> Facts:
+        return self.prepared.facts
 
 
 class Gate:
@@ -208,7 +216,8 @@ class Gate:
     async def _decide(self, request: Request) -> Judged:
         """Decide with everything known that a decision needs to know."""
         policy, ports = self._policy, self._ports
-        call = Call(request.call.name, request.call.input, request.facts.access)
+        facts = request.facts
+        call = Call(request.call.name, request.call.input, facts.access, stated=facts.row)
         # Its own, since calls are decided side by side; what was looked up for the tool counts.
         resolver = DiskResolver(policy.place, request.real)
         context = self._context(request, resolver)

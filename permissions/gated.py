@@ -10,12 +10,13 @@ from pathlib import Path
 from gatewright.permissions.calls.searchable import searchable
 from gatewright.permissions.gate import Gate, GatePorts, Hopeless, Passed, Refused, Request
 from gatewright.permissions.policy import Policy
-from gatewright.tools.access import Access, Where
+from gatewright.permissions.sandbox.port import Opening
+from gatewright.tools.access import Where
+from gatewright.tools.calls import Prepared
 from gatewright.tools.executor import RawExecutor
 from gatewright.tools.protocol import (
     NOT_BEGUN,
     Executor,
-    Facts,
     ToolCall,
     ToolContext,
     ToolResult,
@@ -34,40 +35,51 @@ class GatedExecutor:
         self._ports = ports
         self._gate = Gate(policy, ports)
 
-    async def facts(self, call: ToolCall, where: Where) -> Facts:
-        return await self._raw.facts(call, where)
+    async def prepare(self, call: ToolCall, where: Where) -> Prepared:
+        """The facts as they count with what the sandbox can do here."""
+        prepared = await self._raw.prepare(call, where)
+        facts, sandbox = prepared.facts, self._ports.sandbox
+        if facts.row is not None:
+            self._policy.know(prepared.call.name, facts.row)
+        if sandbox is None or facts.error:
+            return prepared
+        access = await sandbox.ready(facts.access)
+        refusal = sandbox.refusal(access)
+        if not refusal and access is facts.access:
+            return prepared
+        return prepared.judged_as(access, refusal)
 
-    async def execute(self, call: ToolCall, ctx: ToolContext) -> ToolResult:
+    async def run(self, prepared: Prepared, ctx: ToolContext) -> ToolResult:
         ctx.leave(ToolResult.not_run(NOT_BEGUN))  # true for as long as it is only judged
-        facts = await self._known(call, ctx.where)
-        if facts.error:
-            return ToolResult.failed(facts.error)
-        ctx = self._looked(facts.access, ctx)  # before the decision: what moves later is refused
-        request = self._request(call, facts, ctx)
+        if prepared.facts.error:
+            return ToolResult.failed(prepared.facts.error)
+        request, ctx = self._request(prepared, ctx)
         if self._ports.before_tool is not None:
             hooked = await self._hooked(request, ctx)
             if isinstance(hooked, ToolResult):
                 return hooked
             request, ctx = hooked
         outcome = await self._gate.authorize(request)
-        facts = request.facts
         if isinstance(outcome, Passed) and outcome.call.input != request.call.input:
-            call = outcome.call
-            facts = await self._known(call, ctx.where)
-            if facts.error:
-                return ToolResult.failed(f"The input was changed by who allowed it: {facts.error}")
-            ctx = self._looked(facts.access, ctx)
-            outcome = await self._gate.changed(
-                replace(request, call=call, facts=facts, real=_texts(ctx))
-            )
+            prepared = await self.prepare(outcome.call, ctx.where)
+            if prepared.facts.error:
+                why = prepared.facts.error
+                return ToolResult.failed(f"The input was changed by who allowed it: {why}")
+            changed, ctx = self._request(prepared, ctx)
+            request = replace(changed, hook=request.hook)
+            outcome = await self._gate.changed(request)
         if not isinstance(outcome, Passed):
             return _not_run(outcome)
-        await self._ports.saving(facts.access, any(self._policy.resolver.trees.values()))
+        return await self._passed(request, outcome.opening, ctx)
+
+    async def _passed(self, request: Request, opening: Opening, ctx: ToolContext) -> ToolResult:
+        access = request.facts.access
+        await self._ports.saving(access, any(self._policy.resolver.trees.values()))
         await self._ports.barrier()
         try:
-            return await self._run(outcome, facts.access, ctx)
+            return await self._run(request.prepared, opening, ctx)
         finally:
-            if facts.access.runs is not None or facts.access.writes:
+            if access.runs is not None or access.writes:
                 self._policy.touched()
 
     async def _hooked(
@@ -79,48 +91,34 @@ class GatedExecutor:
         hook = await self._gate.hook(request.call, ctx.where)
         if hook.input is not None:
             call = request.call.with_input(dict(hook.input))
-            facts = await self._known(call, ctx.where)
-            if facts.error:
-                return ToolResult.failed(f"A hook rewrote the input: {facts.error}")
-            ctx = self._looked(facts.access, ctx)
-            request = self._request(call, facts, ctx)
+            prepared = await self.prepare(call, ctx.where)
+            if prepared.facts.error:
+                return ToolResult.failed(f"A hook rewrote the input: {prepared.facts.error}")
+            request, ctx = self._request(prepared, ctx)
         return replace(request, hook=hook), ctx
 
-    def _request(self, call: ToolCall, facts: Facts, ctx: ToolContext) -> Request:
-        foreseen = partial(self._raw.foreseen, call, ctx)
-        request = Request(call, facts, ctx.where, ctx.ask, ctx.agent, foreseen=foreseen)
-        return replace(request, real=_texts(ctx))
+    def _request(self, prepared: Prepared, ctx: ToolContext) -> tuple[Request, ToolContext]:
+        """With where the paths lead now and what a search may show; the tool looks again.
 
-    def _looked(self, access: Access, ctx: ToolContext) -> ToolContext:
-        """With where the paths lead now and what a search may show; the tool looks again."""
+        Before the decision: what moves later is refused.
+        """
+        access = prepared.facts.access
         resolve = self._policy.resolver.real
-        real = {path: Path(resolve(str(path))) for path in (*access.reads, *access.writes)}
-        return ctx.judged(real, searchable(self._policy, ctx.where))
+        real = {str(path): resolve(str(path)) for path in (*access.reads, *access.writes)}
+        leads = {Path(path): Path(there) for path, there in real.items()}
+        ctx = ctx.judged(leads, searchable(self._policy, ctx.where))
+        foreseen = partial(self._raw.foresee, prepared, ctx)
+        return Request(prepared, ctx.where, ctx.ask, ctx.agent, foreseen=foreseen, real=real), ctx
 
-    async def _known(self, call: ToolCall, where: Where) -> Facts:
-        """The facts as they count with what the sandbox can do here."""
-        facts = await self._raw.facts(call, where)
-        sandbox = self._ports.sandbox
-        if sandbox is None or facts.error:
-            return facts
-        access = await sandbox.ready(facts.access)
-        return Facts(
-            access=access,
-            verb=facts.verb,
-            target=facts.target,
-            view=facts.view,
-            error=sandbox.refusal(access),
-        )
-
-    async def _run(self, passed: Passed, access: Access, ctx: ToolContext) -> ToolResult:
+    async def _run(self, prepared: Prepared, opening: Opening, ctx: ToolContext) -> ToolResult:
         """Run it, in the sandbox if it is a command that belongs there."""
-        sandbox, call = self._ports.sandbox, passed.call
+        sandbox, access = self._ports.sandbox, prepared.facts.access
         ctx.leave(ToolResult.interrupted())
         if sandbox is None:
-            return await self._raw.execute(call, ctx)
-        confined = sandbox.enter(access, ctx.ask, passed.opening)
+            return await self._raw.run(prepared, ctx)
+        confined = sandbox.enter(access, ctx.ask, opening)
         try:
-            result = await self._raw.execute(call, ctx.confined(confined))
+            result = await self._raw.run(prepared, ctx.confined(confined))
         finally:
             sandbox.left(access, confined)
         return sandbox.explained(confined, result)
@@ -132,10 +130,6 @@ def _not_run(outcome: Refused | Hopeless) -> ToolResult:
     if outcome.told:
         return ToolResult.failed(outcome.message, summary="answered instead")
     return ToolResult.refused(outcome.message, ends_turn=outcome.ends_turn)
-
-
-def _texts(ctx: ToolContext) -> dict[str, str]:
-    return {str(path): str(real) for path, real in ctx.real.items()}
 
 
 def gated(sources: Sequence[ToolSource], policy: Policy, ports: GatePorts) -> Executor:

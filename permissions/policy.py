@@ -14,6 +14,7 @@ from gatewright.permissions import modes
 from gatewright.permissions.context import Context, HookWord, PlanEnforcement, Skips
 from gatewright.permissions.paths import Place, Resolver
 from gatewright.permissions.recent import Recent
+from gatewright.permissions.rulebook import tools_table
 from gatewright.permissions.rulebook.known_tools import remarks, unknown
 from gatewright.permissions.rulebook.own_denials import with_closed
 from gatewright.permissions.rulebook.patterns import Patterns
@@ -29,7 +30,7 @@ from gatewright.permissions.rulebook.rules import (
     tool_of,
 )
 from gatewright.permissions.world import DiskResolver
-from gatewright.tools.access import MAIN, Where
+from gatewright.tools.access import MAIN, Row, Where
 from gatewright.tools.blocks import Block, Table, Text
 from gatewright.tools.system.home import OwnHome
 
@@ -205,6 +206,11 @@ class Policy:
             )
             self._rules = with_closed(rules, self._config.own)
         return self._rules
+
+    def know(self, tool: str, row: Row) -> None:
+        """Take up how rules speak of a tool; rules that name it are then read so."""
+        if tools_table.state(tool, row):
+            self._rules = None
 
     def _texts(self) -> Mapping[str, RuleTexts]:
         given = dict(self._config.rules)

@@ -103,8 +103,8 @@ def test_a_second_caller_of_the_factory_is_found(tmp_path: Path) -> None:
 def test_a_second_executor_is_found(tmp_path: Path) -> None:
     text = (
         "class Fast:\n"
-        "    async def facts(self, call, where): ...\n"
-        "    async def execute(self, call, ctx): ...\n"
+        "    async def prepare(self, call, where): ...\n"
+        "    async def run(self, prepared, ctx): ...\n"
     )
     assert gate.other_executors(plant(tmp_path, {"agent/turn/tool_calls.py": text}))
 

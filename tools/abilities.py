@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from gatewright.tools.blocks import Block
-from gatewright.tools.protocol import ToolContext
+from gatewright.tools.protocol import ToolCall, ToolContext
 
 
 @runtime_checkable
@@ -15,6 +15,15 @@ class KeyedForLoops(Protocol):
 
     def loop_key(self, input: Any) -> str:
         """Equal for calls that do the same; empty where repeating is the point (polling)."""
+        ...
+
+
+@runtime_checkable
+class Carrying(Protocol):
+    """Only carries the call of another tool: that one is judged, shown, run and counted."""
+
+    def carried(self, id: str, input: Any) -> ToolCall:
+        """The call it carries, under the same id."""
         ...
 
 

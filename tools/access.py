@@ -87,6 +87,24 @@ class RemoteTool(msgspec.Struct, frozen=True):
 
 
 Kind: TypeAlias = Literal["", "skill", "command", "workflow"]
+Family: TypeAlias = Literal[
+    "read", "edit", "shell", "web", "search", "mcp", "agent", "skill", "slash", "human", "free",
+    "workflow", "other",
+]  # fmt: skip
+
+
+class Row(msgspec.Struct, frozen=True):
+    """How rules speak of a tool; it says nothing of what the tool does.
+
+    `field` is the input a rule's specifier is about; `fields` are those `Tool(param:value)` may
+    name; `coordination` tools are what delegate mode leaves to the main agent.
+    """
+
+    family: Family
+    field: str = ""
+    fields: tuple[str, ...] = ()
+    coordination: bool = False
+    globs: bool = False  # its "pattern" starts in directories of its own
 
 
 class Access(msgspec.Struct, frozen=True):
@@ -104,6 +122,8 @@ class Access(msgspec.Struct, frozen=True):
     kind: Kind = ""  # it loads a skill, runs a slash command, or starts a workflow
     subject: str = ""  # what a rule names when it is no path, command or host: a skill, an agent
     origin: str = ""  # of a skill: built-in, managed, user, project, plugin, mcp; "" is unknown
+    insist: str = ""  # why a person must answer, whatever mode, rule or hook says
+    unattended: bool = False  # it starts work that goes on where nobody looks
 
     def concurrent(self) -> bool:
         """Whether the call may run beside other concurrent calls of the same turn."""

@@ -1,4 +1,4 @@
-"""Runs tools without any policy: validate, run, limit, normalise.
+"""Runs tools without any policy: read, describe, run, limit, normalise.
 
 Only the permission gate may hold one. No method raises anything but CancelledError.
 """
@@ -8,18 +8,17 @@ from __future__ import annotations
 import asyncio
 import difflib
 import logging
+import math
 from collections.abc import Sequence
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
-from gatewright.tools.abilities import Foreseeing, KeyedForLoops
+from gatewright.tools.abilities import Carrying, Foreseeing, KeyedForLoops
 from gatewright.tools.access import Effect, Where
+from gatewright.tools.calls import Facts, Foreseen, Prepared
 from gatewright.tools.protocol import (
-    INVALID,
-    Facts,
-    Foreseen,
     Progress,
     Tool,
     ToolCall,
@@ -33,23 +32,12 @@ from gatewright.tools.shell.output import capped
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from pydantic import BaseModel
-
 _log = logging.getLogger("gatewright.tools")
 
 TIME_LIMIT = 900.0  # above every limit a tool sets itself; people and agents may take longer
 
+IMAGES = 2  # results with images made at a time: each may take much memory
 FORESEEING = 10.0  # a dead network mount must not keep a turn for ever
-
-
-class InputError(Exception):
-    """The call cannot be run; its text is for the model."""
-
-
-def _failed(failure: InputError | ToolFailure) -> ToolResult:
-    if isinstance(failure, ToolFailure):
-        return failure.result()
-    return ToolResult.failed(str(failure))
 
 
 def _defect(name: str, error: Exception, otherwise: str) -> str:
@@ -60,6 +48,11 @@ def _defect(name: str, error: Exception, otherwise: str) -> str:
     return f"{name} failed: {where}{error.strerror}."
 
 
+def _only_once(tool: Tool[Any], carrier: str) -> None:
+    if isinstance(tool, Carrying):
+        raise ToolFailure(f"{carrier} carries no call of {tool.name}. Name the tool you want.")
+
+
 class RawExecutor:
     """Finds a call's tool in the sources, in their order, and runs it."""
 
@@ -67,86 +60,93 @@ class RawExecutor:
         self._sources = sources
         self._time_limit = time_limit
         self._imported: set[str] = set()
+        self._few = asyncio.Semaphore(IMAGES)
 
-    async def facts(self, call: ToolCall, where: Where) -> Facts:
+    async def prepare(self, call: ToolCall, where: Where) -> Prepared:
+        """Read the input and state the facts, each once; a carried call in place of its carrier."""
         try:
-            tool, input = await self._prepare(call)
+            tool, input = await self._read(call)
+            if isinstance(tool, Carrying):
+                call, carrier = tool.carried(call.id, input), call.name
+                tool, input = await self._read(call)
+                _only_once(tool, carrier)
             verb, target = tool.title(input, where)
-            return Facts(
+            facts = Facts(
                 access=tool.access(input, where),
                 verb=verb,
                 target=target,
                 view=tuple(tool.view(input, None)),
                 loop_key=tool.loop_key(input) if isinstance(tool, KeyedForLoops) else None,
+                row=tool.row,
             )
-        except InputError as error:
-            return Facts(access=INVALID, verb=call.name, target="", error=str(error))
+            return Prepared(call=call, facts=facts, tool=tool, input=input)
         except ToolFailure as failure:
-            return Facts(access=INVALID, verb=call.name, target="", error=str(failure))
+            return Prepared.unable(call, str(failure))
         except Exception as error:  # noqa: BLE001  the tool seam: a defect must not end the session
-            _log.exception("facts of %s failed", call.name)
+            _log.exception("preparing %s failed", call.name)
             text = f"{call.name} failed before it ran: an internal error. Try another way."
-            text = _defect(call.name, error, text)
-            return Facts(access=INVALID, verb=call.name, target="", error=text)
+            return Prepared.unable(call, _defect(call.name, error, text))
 
-    async def foreseen(self, call: ToolCall, ctx: ToolContext) -> Foreseen:
+    async def foresee(self, prepared: Prepared, ctx: ToolContext) -> Foreseen:
         """What the call would change in the files as they are now, or why it cannot succeed."""
+        tool, name = prepared.tool, prepared.call.name
+        if not isinstance(tool, Foreseeing):
+            return Foreseen()
         try:
-            tool, input = await self._prepare(call)
-            if not isinstance(tool, Foreseeing):
-                return Foreseen()
-            work = asyncio.to_thread(tool.foresee, input, ctx)
+            work = asyncio.to_thread(tool.foresee, prepared.input, ctx)
             return Foreseen(tuple(await asyncio.wait_for(work, FORESEEING)))
-        except (InputError, ToolFailure) as failure:
-            return Foreseen(failed=_failed(failure))
+        except ToolFailure as failure:
+            return Foreseen(failed=failure.result())
         except TimeoutError:
-            text = f"{call.name}: the file could not be read within {FORESEEING:.0f} s."
+            text = f"{name}: the file could not be read within {FORESEEING:.0f} s."
             return Foreseen(failed=ToolResult.failed(f"{text} Nothing was changed."))
         except Exception as error:  # noqa: BLE001  the tool seam: a defect must not end the session
-            _log.exception("foreseeing %s failed", call.name)
-            text = f"{call.name} failed before it ran: an internal error."
-            return Foreseen(failed=ToolResult.failed(_defect(call.name, error, text)))
+            _log.exception("foreseeing %s failed", name)
+            text = f"{name} failed before it ran: an internal error."
+            return Foreseen(failed=ToolResult.failed(_defect(name, error, text)))
 
-    async def execute(self, call: ToolCall, ctx: ToolContext) -> ToolResult:
+    async def run(self, prepared: Prepared, ctx: ToolContext) -> ToolResult:
+        tool, input, name = prepared.tool, prepared.input, prepared.call.name
+        if tool is None:
+            return capped(ToolResult.failed(prepared.facts.error), ctx.spill, name)
+
+        def finished(result: ToolResult) -> ToolResult:
+            if not result.view:
+                result = msgspec.structs.replace(result, view=tuple(tool.view(input, result)))
+            return capped(result, ctx.spill, name)
+
+        def leave(result: ToolResult) -> None:
+            ctx.leave(finished(result))
+
         try:
-            tool, input = await self._prepare(call)
-            access = tool.access(input, ctx.where)
-            unlimited = bool(access.effects & (Effect.HUMAN | Effect.AGENT))
-
-            def finished(result: ToolResult) -> ToolResult:
-                if not result.view:
-                    result = msgspec.structs.replace(result, view=tuple(tool.view(input, result)))
-                return capped(result, ctx.spill, call.name)
-
-            def leave(result: ToolResult) -> None:
-                ctx.leave(finished(result))
-
             given = msgspec.structs.replace(ctx, leave=leave)
-            limit = None if unlimited else self._time_limit
-            return finished(await self._run(tool, input, given, limit))
-        except (InputError, ToolFailure) as failure:
-            return capped(_failed(failure), ctx.spill, call.name)
+            limit = self._limit(tool, prepared.facts.access.effects)
+            result = await self._run(tool, input, given, limit)
+            return finished(await self._fitted(result, ctx) if result.parts else result)
+        except ToolFailure as failure:
+            return capped(failure.result(), ctx.spill, name)
         except Exception as error:  # noqa: BLE001  the tool seam: a defect must not end the session
-            _log.exception("%s failed", call.name)
+            _log.exception("%s failed", name)
             kind = type(error).__name__
-            text = f"{call.name} failed: an internal error ({kind}: {error})."
-            return ToolResult.failed(_defect(call.name, error, text))
+            text = f"{name} failed: an internal error ({kind}: {error})."
+            return ToolResult.failed(_defect(name, error, text))
 
-    async def _prepare(self, call: ToolCall) -> tuple[Tool[Any], BaseModel]:
+    def _limit(self, tool: Tool[Any], effects: Effect) -> float | None:
+        """What the tool states; else the usual, which people and other agents do not have."""
+        if tool.time_limit is not None:
+            return None if tool.time_limit == math.inf else tool.time_limit
+        return None if effects & (Effect.HUMAN | Effect.AGENT) else self._time_limit
+
+    async def _fitted(self, result: ToolResult, ctx: ToolContext) -> ToolResult:
+        """Images and files as they came, made into what a model may get."""
+        from gatewright.tools.documents.fitted import fitted  # noqa: PLC0415  lazy: only with images
+
+        async with self._few:
+            return await fitted(result, ctx)
+
+    async def _read(self, call: ToolCall) -> tuple[Tool[Any], Any]:
         tool = await self._find(call.name)
-        from pydantic import ValidationError  # noqa: PLC0415  lazy: 29 ms, paid by the tool's module
-
-        try:
-            return tool, cast("BaseModel", tool.input.model_validate(call.input))
-        except ValidationError as error:
-            from gatewright.tools import schema  # noqa: PLC0415  lazy: only for wrong input
-
-            wrong = InputError(schema.explain(error, call.name))
-            fixed = schema.unquoted(call.input, error)
-        if fixed is not None:
-            with suppress(ValidationError):
-                return tool, cast("BaseModel", tool.input.model_validate(fixed))
-        raise wrong
+        return tool, tool.read(call.input)
 
     async def _find(self, name: str) -> Tool[Any]:
         for source in self._sources:
@@ -161,10 +161,10 @@ class RawExecutor:
         folded = {known.casefold(): known for known in offered}
         near = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
         hint = f" Did you mean {folded[near[0]]}?" if near else f" There are: {', '.join(offered)}."
-        raise InputError(f"There is no tool named {name}.{hint}")
+        raise ToolFailure(f"There is no tool named {name}.{hint}")
 
     async def _run(
-        self, tool: Tool[Any], input: BaseModel, ctx: ToolContext, seconds: float | None
+        self, tool: Tool[Any], input: object, ctx: ToolContext, seconds: float | None
     ) -> ToolResult:
         stream = cast("AsyncGenerator[Progress | ToolResult, None]", tool.run(input, ctx))
         limit = asyncio.timeout(seconds)

@@ -13,18 +13,16 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
 
 import msgspec
 
-from gatewright.tools.access import MAIN, Access, Effect, Where
+from gatewright.tools.access import MAIN, Access, Row, Where
 from gatewright.tools.blocks import Block, Text
 from gatewright.tools.interact import Answer, Ask
 from gatewright.tools.system.secrets import Secrets
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel  # 66 ms with the first model: only tools that run pay it
+    from gatewright.tools.calls import Prepared
+    from gatewright.tools.textfiles import TextFiles
 
-    In = TypeVar("In", bound=BaseModel)
-else:
-    In = TypeVar("In")
-
+In = TypeVar("In")
 JsonObject: TypeAlias = dict[str, Any]
 
 RESULT_CAP = 30_000
@@ -46,6 +44,28 @@ class DocumentContent(msgspec.Struct, frozen=True, tag_field="kind", tag="docume
 
 
 Content: TypeAlias = TextContent | ImageContent | DocumentContent
+
+
+class RawImage(msgspec.Struct, frozen=True):
+    """An image as it came, as bytes or base64; who runs the tool makes it fit for a model.
+
+    With a name, a line of its own says what it is; `path` is where people may look at it.
+    """
+
+    data: bytes | str
+    name: str = ""
+    path: str = ""
+
+
+class RawFile(msgspec.Struct, frozen=True):
+    """Bytes that are nothing for a model: kept in a file, which the result names behind `said`."""
+
+    data: bytes
+    said: str
+    kind: str = "file"
+
+
+Part: TypeAlias = Content | RawImage | RawFile
 
 
 class ToolSpec(msgspec.Struct, frozen=True):
@@ -74,12 +94,14 @@ INTERRUPTED = "Interrupted before it finished. Whether it had any effect is not 
 class ToolResult(msgspec.Struct, frozen=True, kw_only=True):
     """`content` is for the model, `view` for people, `data` for hooks and JSON output.
 
-    `summary` is the outcome in a few words ("12 lines", "exit 1"); `ends_turn` gives control back
-    to the person after this call; text beyond `cap` characters goes to a file.
+    A tool with images or files gives `parts` instead of content, and who runs it makes content
+    of them. `summary` is the outcome in a few words ("12 lines", "exit 1"); `ends_turn` gives
+    control back to the person after this call; text beyond `cap` characters goes to a file.
     """
 
     ok: bool
-    content: tuple[Content, ...]
+    content: tuple[Content, ...] = ()
+    parts: tuple[Part, ...] = ()
     view: tuple[Block, ...] = ()
     data: JsonObject = {}
     summary: str = ""
@@ -143,28 +165,6 @@ class ToolFailure(Exception):
 
     def result(self) -> ToolResult:
         return ToolResult.failed(str(self), summary=self.summary, shown=self.shown)
-
-
-class Facts(msgspec.Struct, frozen=True, kw_only=True):
-    """A call as judged and shown before it runs; `error` is set when the input is invalid.
-
-    `loop_key` is what makes two calls of a tool the same to who looks for circles: None is the
-    whole input, an empty string says that repeating the call is what it is for.
-    """
-
-    access: Access
-    verb: str
-    target: str
-    view: tuple[Block, ...] = ()
-    error: str = ""
-    loop_key: str | None = None
-
-
-class Foreseen(msgspec.Struct, frozen=True):
-    """What a call would change as things are now, or how it would fail."""
-
-    view: tuple[Block, ...] = ()
-    failed: ToolResult | None = None
 
 
 class SpawnRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -349,6 +349,7 @@ class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
     complete: Callable[[str], Awaitable[str]] | None = None  # a small model's answer, or ""
     secrets: Secrets = Secrets()  # which variables of `env` a command does not get
     private_hosts: tuple[str, ...] = ()  # names that may answer with a private address
+    files: TextFiles | None = None  # where the text of files is held; without one the disk
 
     def judged(self, real: Mapping[Path, Path], readable: Callable[[str], bool]) -> ToolContext:
         """With what the gate knew when it decided."""
@@ -359,15 +360,25 @@ class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Tool(Protocol[In]):
-    """One tool, one file. `access` and `title` are pure; failures of `run` are `ToolFailure`."""
+    """One tool, one file. `access` and `title` are pure; failures are `ToolFailure`.
+
+    `tools/plain.py` has all of it but a name, an input and `run`.
+    """
 
     @property
     def name(self) -> str: ...
     @property
-    def input(self) -> type[In]: ...
+    def time_limit(self) -> float | None:
+        """Seconds it may take, `math.inf` for as long as it likes; None is the usual limit."""
+        ...
+
     @property
-    def prompt(self) -> str:
-        """File name below `tools/prompts/` of the description the model reads."""
+    def row(self) -> Row | None:
+        """How rules speak of it; None for one that they can only name, and the built-in ones."""
+        ...
+
+    def read(self, raw: JsonObject) -> In:
+        """The input, checked; ToolFailure says to the model what is wrong with it."""
         ...
 
     def access(self, input: In, where: Where) -> Access: ...
@@ -384,8 +395,11 @@ class Tool(Protocol[In]):
 class Executor(Protocol):
     """How the loop runs tools. Neither method raises anything but CancelledError."""
 
-    async def facts(self, call: ToolCall, where: Where) -> Facts: ...
-    async def execute(self, call: ToolCall, ctx: ToolContext) -> ToolResult: ...
+    async def prepare(self, call: ToolCall, where: Where) -> Prepared:
+        """The call read and described, once; what cannot be read says so in its facts."""
+        ...
+
+    async def run(self, prepared: Prepared, ctx: ToolContext) -> ToolResult: ...
 
 
 class ToolSource(Protocol):
@@ -395,6 +409,3 @@ class ToolSource(Protocol):
     def find(self, name: str) -> Tool[Any] | None:
         """May import the tool's module: call it off the event loop the first time."""
         ...
-
-
-INVALID = Access(effects=Effect.DESTRUCTIVE)  # a call whose input cannot be read is never grouped

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
     from pydantic_core import ErrorDetails
 
+    from gatewright.tools.checked import CheckedTool
     from gatewright.tools.protocol import JsonObject
 
 SCHEMAS = Path(__file__).with_name("schemas.json")
@@ -100,7 +101,7 @@ def generate() -> str:
     """The text of `schemas.json` for the tools as they are now."""
     from gatewright.tools.registry import TOOLS, load  # noqa: PLC0415  lazy: registry reads us
 
-    tools = {name: load(name) for name in TOOLS}
+    tools = {name: cast("CheckedTool[Any]", load(name)) for name in TOOLS}
     table = {
         name: {"prompt": tool.prompt, "schema": trimmed(tool.input)} for name, tool in tools.items()
     }

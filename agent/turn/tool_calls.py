@@ -18,11 +18,11 @@ from gatewright.agent.record.messages import CallPart
 from gatewright.agent.text.well_formed import formed
 from gatewright.agent.turn.loop_guard import Repeats
 from gatewright.agent.turn.result_budget import ResultBudget
+from gatewright.tools.calls import Prepared
 from gatewright.tools.protocol import (
     NOT_BEGUN,
     NOT_RUN,
     Executor,
-    Facts,
     TextContent,
     ToolCall,
     ToolContext,
@@ -31,6 +31,7 @@ from gatewright.tools.protocol import (
 
 SIDE_BY_SIDE = 8
 SAME = TextContent("\nThis call was made just before, with exactly this result.")
+UNREADABLE = "The arguments of this call were not a JSON object, so it was not run."
 DECLINED = "Not run: the person declined another call of this turn."
 
 
@@ -50,13 +51,20 @@ class Finished(msgspec.Struct, frozen=True):
     loop_key: str | None = None
 
 
-class _Prepared(msgspec.Struct, frozen=True):
-    part: CallPart
-    call: ToolCall
-    facts: Facts
+class _Ready(msgspec.Struct, frozen=True):
+    """A call that was prepared, with the one context it has."""
+
+    prepared: Prepared
+    context: ToolContext
+    malformed: str = ""
+
+    @property
+    def call(self) -> ToolCall:
+        return self.prepared.call
 
     def concurrent(self) -> bool:
-        return not self.part.malformed and not self.facts.error and self.facts.access.concurrent()
+        facts = self.prepared.facts
+        return not facts.error and facts.access.concurrent()
 
 
 async def run_batch(
@@ -77,7 +85,7 @@ class _Batch:
         self._ports = ports
         self._repeats = repeats
         self._budget = ResultBudget()
-        self._keys: dict[str, str | None] = {}
+        self._calls: dict[str, Prepared] = {}
         self._left: dict[str, ToolResult] = {}  # by calls that were interrupted
         self._began: dict[str, float] = {}
         self.done: dict[str, Finished] = {}
@@ -88,15 +96,15 @@ class _Batch:
 
     async def run(self, parts: Sequence[CallPart]) -> None:
         """Neighbours that only read form a group; anything else waits for it and runs alone."""
-        group: list[_Prepared] = []
+        group: list[_Ready] = []
         for part in parts:
-            prepared = await self._prepare(part)
-            if prepared.concurrent() and len(group) < SIDE_BY_SIDE:
-                group.append(prepared)
+            ready = await self._prepare(part)
+            if ready.concurrent() and len(group) < SIDE_BY_SIDE:
+                group.append(ready)
                 continue
             await self._run_group(group)
-            group = [prepared]
-            if not prepared.concurrent():
+            group = [ready]
+            if not ready.concurrent():
                 await self._run_group(group)
                 group = []
             if self.declined:
@@ -107,7 +115,8 @@ class _Batch:
         """Give every call that has no result yet one that says how far it came."""
         for part in parts:
             if part.id not in self.done:
-                call = ToolCall(part.id, part.name, part.input)
+                known = self._calls.get(part.id)
+                call = known.call if known else ToolCall(part.id, part.name, part.input)
                 self._report(call, *self._unfinished(part.id))
 
     def _unfinished(self, call_id: str) -> tuple[ToolResult, int]:
@@ -117,56 +126,59 @@ class _Batch:
         left = self._left.get(call_id, nothing)
         return left, 0 if left.summary == NOT_RUN else ms
 
-    async def _prepare(self, part: CallPart) -> _Prepared:
+    async def _prepare(self, part: CallPart) -> _Ready:
         call = ToolCall(part.id, part.name, part.input)
-        where = self._ports.context(call.id).where
-        facts = await self._ports.executor.facts(call, where)
-        self._keys[call.id] = facts.loop_key
-        return _Prepared(part, call, facts)
+        context = self._ports.context(call.id)
+        if part.malformed:
+            ready = _Ready(Prepared.unable(call, UNREADABLE), context, part.malformed)
+        else:
+            ready = _Ready(await self._ports.executor.prepare(call, context.where), context)
+        self._calls[call.id] = ready.prepared
+        return ready
 
-    async def _run_group(self, group: Sequence[_Prepared]) -> None:
+    async def _run_group(self, group: Sequence[_Ready]) -> None:
         if len(group) == 1:
             self._report(group[0].call, *await self._run(group[0]))
             return
-        tasks = [asyncio.create_task(self._run(prepared)) for prepared in group]
+        tasks = [asyncio.create_task(self._run(ready)) for ready in group]
         try:
-            for prepared, task in zip(group, tasks, strict=True):
-                self._report(prepared.call, *await task)
+            for ready, task in zip(group, tasks, strict=True):
+                self._report(ready.call, *await task)
         finally:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-            for prepared, task in zip(group, tasks, strict=True):
+            for ready, task in zip(group, tasks, strict=True):
                 # Done, but behind the one that was cancelled: its result is real, keep it.
                 finished = not task.cancelled() and task.exception() is None
-                if finished and prepared.call.id not in self.done:
-                    self._report(prepared.call, *task.result())
+                if finished and ready.call.id not in self.done:
+                    self._report(ready.call, *task.result())
 
-    async def _run(self, prepared: _Prepared) -> tuple[ToolResult, int]:
-        part, facts, ports = prepared.part, prepared.facts, self._ports
+    async def _run(self, ready: _Ready) -> tuple[ToolResult, int]:
+        call, facts, ports = ready.call, ready.prepared.facts, self._ports
         ports.emit(
             ToolStarted(
-                call_id=part.id,
-                name=part.name,
-                input=part.input,
+                call_id=call.id,
+                name=call.name,
+                input=call.input,
                 verb=facts.verb,
                 target=facts.target,
                 view=facts.view,
             )
         )
-        self._began[part.id] = ports.clock.monotonic()
-        if part.malformed:
+        self._began[call.id] = ports.clock.monotonic()
+        if ready.malformed:
             result = ToolResult.failed(
-                "The arguments of this call were not a JSON object, so it was not run. "
-                f"They began with: {part.malformed[:200]!r}. Send the call again as valid JSON.",
+                f"{UNREADABLE} "
+                f"They began with: {ready.malformed[:200]!r}. Send the call again as valid JSON.",
                 summary="unreadable arguments",
             )
         else:
-            leave = partial(self._left.__setitem__, part.id)
+            leave = partial(self._left.__setitem__, call.id)
             leave(ToolResult.interrupted())
-            ctx = msgspec.structs.replace(ports.context(part.id), leave=leave)
-            result = await ports.executor.execute(prepared.call, ctx)
-        return result, self._ms(part.id)
+            ctx = msgspec.structs.replace(ready.context, leave=leave)
+            result = await ports.executor.run(ready.prepared, ctx)
+        return result, self._ms(call.id)
 
     def _ms(self, call_id: str) -> int:
         """How long the call itself took; 0 for one that did not begin."""
@@ -178,7 +190,8 @@ class _Batch:
     def _report(self, call: ToolCall, result: ToolResult, ms: int) -> None:
         result = self._budget.fit(result)
         result = msgspec.structs.replace(result, content=formed(result.content))
-        key = self._keys.get(call.id)
+        known = self._calls.get(call.id)
+        key = known.facts.loop_key if known else None
         self.done[call.id] = Finished(call, result, key)
         content = result.content
         if self._repeats.again(call, content, key=key):

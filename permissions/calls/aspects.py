@@ -11,8 +11,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from gatewright.permissions.decision import Allow, Ask, Decision, Deny, Grant, Stage
-from gatewright.permissions.rulebook.tools_table import Family
-from gatewright.tools.access import Access, Effect
+from gatewright.tools.access import Access, Effect, Family
 
 
 def aspects(access: Access) -> tuple[Family, ...]:

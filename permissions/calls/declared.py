@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from gatewright.permissions.paths import Place, absolute
-from gatewright.permissions.rulebook import tools_table
+from gatewright.permissions.rulebook import servers, tools_table
 from gatewright.permissions.shell.parse.words import brace_expand
 from gatewright.tools.access import Access, Effect, Kind, RemoteTool, ShellText
 
@@ -21,6 +21,8 @@ def declared_access(
     tool: str, given: Mapping[str, object], place: Place, *, origin: str = ""
 ) -> Access:
     """The facts the built-in tool of that name would declare for this input."""
+    if (remote := servers.parts(tool)) is not None:
+        return Access(remote=RemoteTool(*remote), effects=Effect.OPEN_WORLD)
     row = tools_table.row(tool)
     value = given.get(row.field) if row.field else None
     text = value if isinstance(value, str) else ""
@@ -36,10 +38,6 @@ def declared_access(
             return Access(urls=(text,), effects=Effect.OPEN_WORLD)
         case "skill" | "slash" | "workflow":
             return Access(kind=_KINDS[row.family], subject=text, origin=origin)
-        case "mcp":
-            parts = tools_table.mcp_parts(tool)
-            remote = RemoteTool(*parts) if parts is not None else None
-            return Access(remote=remote, effects=Effect.OPEN_WORLD)
         case _:
             return Access(subject=text, effects=_EFFECTS.get(row.family, Effect.NONE))
 

@@ -8,13 +8,12 @@ from gatewright.permissions.calls.subject import (
     Verdict,
     covers,
     param_matches,
-    remote_name,
     strongest,
 )
 from gatewright.permissions.context import Call, Context
 from gatewright.permissions.decision import Grant, Stage
 from gatewright.permissions.modes import Mode
-from gatewright.permissions.rulebook import tools_table
+from gatewright.permissions.rulebook import servers
 from gatewright.permissions.rulebook.rules import (
     Bare,
     DomainForm,
@@ -25,7 +24,7 @@ from gatewright.permissions.rulebook.rules import (
     ShellForm,
     SlashForm,
 )
-from gatewright.tools.access import Access, Effect
+from gatewright.tools.access import Access, Effect, Family
 
 _OWN_SKILLS = frozenset({"builtin", "built-in", "managed", "user"})
 
@@ -33,11 +32,11 @@ _OWN_SKILLS = frozenset({"builtin", "built-in", "managed", "user"})
 class NamedCall:
     """A call without a path, a command or an address."""
 
-    def __init__(self, call: Call, context: Context, family: tools_table.Family) -> None:
+    def __init__(self, call: Call, context: Context, family: Family) -> None:
         self._call = call
         self._context = context
-        self.family: tools_table.Family = family
-        value = call.input.get(tools_table.row(call.tool).field, "")
+        self.family: Family = family
+        value = call.input.get(call.row.field, "")
         self._subject = call.access.subject or (value if isinstance(value, str) else "")
 
     @property
@@ -161,11 +160,8 @@ class NamedCall:
     def _remote_grants(self) -> tuple[Grant, ...]:
         """Only where the rule would be read as this very server and tool again."""
         remote = self._call.access.remote
-        if remote is None:
-            return ()
-        name = remote_name(remote)
-        parts = (remote.server, remote.tool)
-        return (Grant(rule=name),) if tools_table.mcp_parts(name) == parts else ()
+        rule = servers.grantable(remote) if remote is not None else ""
+        return (Grant(rule=rule),) if rule else ()
 
     def lacking(self) -> tuple[str, ...]:
         return ()

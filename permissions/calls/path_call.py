@@ -17,9 +17,9 @@ from gatewright.permissions.context import Call, Context
 from gatewright.permissions.decision import Grant, Stage
 from gatewright.permissions.modes import Mode
 from gatewright.permissions.paths import Located, Paths, Tier, unusable
-from gatewright.permissions.rulebook import tools_table
 from gatewright.permissions.rulebook.names_path import names_path
 from gatewright.permissions.rulebook.rules import Bare, ParamForm, PathForm, Rule
+from gatewright.tools.access import Family
 
 
 class PathCall:
@@ -28,13 +28,13 @@ class PathCall:
     def __init__(
         self, family: Literal["read", "edit"], call: Call, context: Context, paths: Paths
     ) -> None:
-        self.family: tools_table.Family = family
+        self.family: Family = family
         self._call = call
         self._context = context
         self._paths = paths
         self._edit = family == "edit"
         given = call.access.writes if self._edit else call.access.reads
-        if tools_table.row(call.tool).globs:
+        if call.row.globs:
             given = (*given, *glob_roots(call.input, context.place.cwd, context.place))
         self._texts = tuple(str(path) for path in given)
         self._located = tuple(paths.locate(text) for text in self._texts)

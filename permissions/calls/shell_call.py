@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
-from gatewright.permissions.calls.subject import Permit, PlanKind, Verdict, covers, remote_name
+from gatewright.permissions.calls.subject import Permit, PlanKind, Verdict, covers
 from gatewright.permissions.context import Call, Context
 from gatewright.permissions.decision import Grant, Named, Stage
 from gatewright.permissions.modes import MODES, Mode, effective
 from gatewright.permissions.paths import Paths
-from gatewright.permissions.rulebook import tools_table
+from gatewright.permissions.rulebook import servers
 from gatewright.permissions.rulebook.rules import Bare, Rank, Rule, ShellForm
 from gatewright.permissions.shell.danger.changes import changes_something
 from gatewright.permissions.shell.danger.containment import contained
@@ -33,6 +33,7 @@ from gatewright.permissions.shell.safe.readonly import is_safe
 from gatewright.permissions.shell.safe.safe_surroundings import Surroundings
 from gatewright.permissions.shell.unknowable import unknowable
 from gatewright.permissions.shell.wrappers import literal_feeds, opened
+from gatewright.tools.access import Family
 
 _DENYING = frozenset({"Bash", "Read", "Edit", "*"})
 
@@ -122,7 +123,7 @@ class ShellCall:
 
     # --- the subject's answers ---
     @property
-    def family(self) -> tools_table.Family:
+    def family(self) -> Family:
         return "shell"
 
     @property
@@ -139,7 +140,7 @@ class ShellCall:
     @cached_property
     def _firing(self) -> Firing:
         remote = self._call.access.remote
-        tool = self._call.tool if remote is None else remote_name(remote)
+        tool = self._call.tool if remote is None else servers.name_of(remote)
         return Firing(self._context, self._reach, self.line, tool)
 
     def denied(self) -> Rule | None:

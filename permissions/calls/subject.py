@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import Literal, Protocol, TypeAlias
 
 from gatewright.permissions.context import Call
 from gatewright.permissions.decision import Grant, Stage
 from gatewright.permissions.modes import Mode
-from gatewright.permissions.rulebook import tools_table
+from gatewright.permissions.rulebook import servers, tools_table
 from gatewright.permissions.rulebook.rules import ParamForm, Rule
-from gatewright.tools.access import RemoteTool
+from gatewright.tools.access import Family
 
 PlanKind: TypeAlias = Literal["read", "edit", "safe", "unknown", "mutating", "other"]
 
@@ -40,7 +39,7 @@ class Subject(Protocol):
     """The questions the stages ask. None of the answers depends on what ran before."""
 
     @property
-    def family(self) -> tools_table.Family: ...
+    def family(self) -> Family: ...
     @property
     def target(self) -> str:
         """What the call is about, for people."""
@@ -94,19 +93,21 @@ def covers_tool(rule: Rule, tool: str) -> bool:
         return False
     if tool in tools_table.COVERS.get(name, ()):
         return True
-    if name[:5].lower() != "mcp__" and "*" not in name:
+    if "*" not in name and not servers.names_server(name):
         return name.lower() == tool.lower()
-    return _covers_pattern(rule, name, tool)
+    if rule.behavior != "allow":
+        name, tool = name.lower(), tool.lower()
+    return servers.restricts(name, tool)
 
 
 # The tool whose rules restrict whatever states this kind of fact, however the call is named.
-_RULED_AS: Mapping[tools_table.Family, str] = {
+_RULED_AS: Mapping[Family, str] = {
     "shell": "Bash", "web": "WebFetch", "edit": "Edit", "read": "Read", "agent": "Agent",
     "skill": "Skill", "slash": "SlashCommand", "workflow": "Workflow",
 }  # fmt: skip
 
 
-def covers(rule: Rule, call: Call, family: tools_table.Family) -> bool:
+def covers(rule: Rule, call: Call, family: Family) -> bool:
     """Whether a rule's tool part is about this aspect of `call`.
 
     A restriction is about every call that does such a thing; a grant only about the tool it names,
@@ -115,34 +116,11 @@ def covers(rule: Rule, call: Call, family: tools_table.Family) -> bool:
     remote = call.access.remote
     if rule.behavior == "allow":
         if remote is not None:
-            return rule.tool == "*" or _grants_remote(rule.tool, remote)
-        return rule.tool[:5].lower() != "mcp__" and covers_tool(rule, call.tool)
+            return rule.tool == "*" or servers.grants(rule.tool, remote)
+        return not servers.names_server(rule.tool) and covers_tool(rule, call.tool)
     if covers_tool(rule, call.tool) or rule.tool == _RULED_AS.get(family):
         return True
-    return remote is not None and covers_tool(rule, remote_name(remote))
-
-
-def remote_name(remote: RemoteTool) -> str:
-    """What rules call a tool of a server."""
-    return f"mcp__{remote.server}__{remote.tool}"
-
-
-def _grants_remote(name: str, remote: RemoteTool) -> bool:
-    """`mcp__server`, `mcp__server__*` or `mcp__server__tool`, part by part."""
-    if name[:5].lower() != "mcp__" or not (remote.server and remote.tool):
-        return False
-    server, separator, tool = name[5:].partition("__")
-    return server == remote.server and (not separator or fnmatchcase(remote.tool, tool))
-
-
-def _covers_pattern(rule: Rule, name: str, tool: str) -> bool:
-    if rule.behavior != "allow":
-        name, tool = name.lower(), tool.lower()
-    if fnmatchcase(tool, name):
-        return True
-    parts = tools_table.mcp_parts(tool)
-    whole_server = name[:5].lower() == "mcp__" and "__" not in name[5:]
-    return whole_server and parts is not None and fnmatchcase(parts[0], name[5:])
+    return remote is not None and covers_tool(rule, servers.name_of(remote))
 
 
 def param_matches(form: ParamForm, call: Call) -> bool:

@@ -23,8 +23,8 @@ from gatewright.permissions.calls.urls import (
 from gatewright.permissions.context import Call, Context
 from gatewright.permissions.decision import Grant, Stage
 from gatewright.permissions.modes import Mode
-from gatewright.permissions.rulebook import tools_table
 from gatewright.permissions.rulebook.rules import Bare, DomainForm, ParamForm, Rule
+from gatewright.tools.access import Family
 
 _REFUSED: tuple[Kind, ...] = ("metadata", "link_local", "unspecified")
 
@@ -40,7 +40,7 @@ class WebCall:
         )
 
     @property
-    def family(self) -> tools_table.Family:
+    def family(self) -> Family:
         return "web"
 
     @property

@@ -7,9 +7,10 @@ from dataclasses import replace
 from gatewright.permissions.decision import Ask, Deny, Grant, Stage
 from gatewright.tools.access import Where
 from gatewright.tools.blocks import Block, Command, Text
+from gatewright.tools.calls import Facts
 from gatewright.tools.interact import Ask as Question
 from gatewright.tools.interact import Option
-from gatewright.tools.protocol import Facts, ToolCall
+from gatewright.tools.protocol import ToolCall
 
 
 def options_for(ask: Ask, place: str) -> tuple[Option, ...]:

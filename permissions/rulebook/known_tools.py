@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 
+from gatewright.permissions.rulebook import servers
 from gatewright.permissions.rulebook.rules import Behavior, RuleTexts, cited, tool_of
-from gatewright.permissions.rulebook.tools_table import ALIASES, TOOLS
+from gatewright.permissions.rulebook.tools_table import ALIASES, TOOLS, stated
 
 # Tools of settings that are shared with other agents, or that come later: kept without a word.
 ELSEWHERE = (
@@ -18,7 +19,6 @@ ELSEWHERE = (
     "PowerShell", "PushNotification", "ReadMcpResource", "ReadMcpResourceTool", "RemoteTrigger",
     "Sleep", "StructuredOutput", "TeamCreate", "TeamDelete",
 )  # fmt: skip
-SERVERS = "mcp__"
 LONGEST = 64  # a longer name is no typing error, and is not compared with any
 TOLD = 5  # names of one source; who wrote more is told how many
 NOTHING: Mapping[Behavior, str] = {
@@ -29,13 +29,13 @@ NOTHING: Mapping[Behavior, str] = {
 def is_known(name: str) -> bool:
     """Whether a rule's name may mean a tool, in any case."""
     folded = name.lower()
-    if folded.startswith(SERVERS):
+    if servers.names_server(folded):
         return True
     names = _by_folded()
     if "*" not in folded:
         return folded in names
     head = folded.partition("*")[0]
-    return SERVERS.startswith(head) or any(fnmatchcase(each, folded) for each in names)
+    return servers.LEAD.startswith(head) or any(fnmatchcase(each, folded) for each in names)
 
 
 def unknown(name: str) -> str:
@@ -75,5 +75,5 @@ def _unknown(lists: RuleTexts) -> Iterator[tuple[Behavior, str, str]]:
 
 
 def _by_folded() -> dict[str, str]:
-    names = {name.lower(): name for name in (*TOOLS, *ELSEWHERE)}
+    names = {name.lower(): name for name in (*TOOLS, *ELSEWHERE, *stated())}
     return names | dict(ALIASES)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gatewright.permissions.paths import Place
-from gatewright.permissions.rulebook import tools_table
+from gatewright.permissions.rulebook import servers, tools_table
 from gatewright.permissions.rulebook.rules import (
     Bare,
     Behavior,
@@ -68,10 +68,10 @@ def _commands(form: ShellForm) -> str:
 def _whole(tool: str) -> str:
     if tool == "*":
         return "every call of every tool"
-    parts = tools_table.mcp_parts(tool)
+    parts = servers.parts(tool)
     if parts is not None and parts[1] != "*":
         return f"the tool {parts[1]} of the server {parts[0]}"
-    if tool.lower().startswith("mcp__"):
+    if servers.names_server(tool):
         server = parts[0] if parts is not None else tool[5:].removesuffix("__*")
         return f"every tool of the server {server}"
     also = sorted(tools_table.COVERS.get(tool, frozenset()) - {tool})

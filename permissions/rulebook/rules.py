@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, TypeAlias
 
-from gatewright.permissions.rulebook import braces, tools_table
+from gatewright.permissions.rulebook import braces, servers, tools_table
 from gatewright.permissions.rulebook.runners import is_runner
+from gatewright.tools.access import Row
 
 Behavior: TypeAlias = Literal["allow", "ask", "deny"]
 Rank: TypeAlias = tuple[int, int, int]
@@ -171,8 +172,8 @@ def cited(text: str, behavior: str, source: str) -> str:
 def _tool_problem(tool: str, behavior: Behavior) -> str:
     if behavior != "allow" or "*" not in tool or tool == "*":
         return ""
-    server, _, _ = tool.lower().removeprefix("mcp__").partition("__")
-    if tool.lower().startswith("mcp__") and server and "*" not in server:
+    server, _, _ = tool[len(servers.LEAD) :].partition("__")
+    if servers.names_server(tool) and server and "*" not in server:
         return ""
     return "has a wildcard in the name of the tool, which an allow rule may not"
 
@@ -188,7 +189,7 @@ def _form_of(tool: str, rest: str, behavior: Behavior) -> tuple[Form | None, str
     if tool == "*":
         return None, "gives a specifier to '*'"
     row = tools_table.row(tool)
-    own = _own_form(row.family, specifier)
+    own = _own_form(row, specifier)
     param = _param_form(tool, row, specifier)
     if param is not None:
         if behavior != "allow":
@@ -199,27 +200,27 @@ def _form_of(tool: str, rest: str, behavior: Behavior) -> tuple[Form | None, str
     return own, ""
 
 
-def _param_form(tool: str, row: tools_table.ToolRow, specifier: str) -> ParamForm | None:
+def _param_form(tool: str, row: Row, specifier: str) -> ParamForm | None:
     found = _PARAM.fullmatch(specifier)
     if found is None or row.family == "shell":
         return None
     name, value = found.groups()
-    known = tool in tools_table.TOOLS
+    known = tools_table.has_row(tool)
     if (known and name in row.fields) or (not known and name != row.field):
         return ParamForm(name, value)
     return None
 
 
-def _own_form(family: tools_table.Family, specifier: str) -> Form | str:
+def _own_form(row: Row, specifier: str) -> Form | str:
     """The tool's own reading of a specifier, or what is wrong with it."""
-    match family:
+    match row.family:
         case "shell":
             return _shell_form(specifier)
         case "read" | "edit":
             return braces.wrong(specifier) or PathForm(specifier)
         case "web":
             return _domain_form(specifier)
-        case "agent" | "skill":
+        case family if family in ("agent", "skill") or (family == "other" and row.field):
             if any(char in specifier for char in "*?[") or specifier != specifier.strip():
                 return "needs an exact name"
             return NameForm(specifier)

@@ -44,7 +44,7 @@ class Slow(FakeExecutor):
         super().__init__()
         self._dice = dice
 
-    async def execute(self, call: ToolCall, ctx: ToolContext) -> ToolResult:
+    async def act(self, call: ToolCall, ctx: ToolContext) -> ToolResult:
         for _ in range(self._dice.randrange(4)):
             await asyncio.sleep(0)
         if call.name == "Change" and self._dice.random() < 0.5:

@@ -44,7 +44,7 @@ QUESTION = Ask("question", "Which?", (), (Option("a", "A", "a"), Option("b", "B"
 class Asking(FakeExecutor):
     """Every call asks the person and returns the choice."""
 
-    async def execute(self, call: ToolCall, ctx: ToolContext) -> ToolResult:
+    async def act(self, call: ToolCall, ctx: ToolContext) -> ToolResult:
         answer = await ctx.ask(QUESTION)
         return ToolResult.text(f"chose {answer.choice}")
 

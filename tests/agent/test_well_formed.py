@@ -63,7 +63,7 @@ def test_arguments_nested_too_deeply_are_malformed() -> None:
 class Broken(FakeExecutor):
     """Every result holds half a character."""
 
-    async def execute(self, call: ToolCall, ctx: ToolContext) -> ToolResult:
+    async def act(self, call: ToolCall, ctx: ToolContext) -> ToolResult:
         return ToolResult.text("file \udcff \ud83d")
 
 

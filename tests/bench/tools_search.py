@@ -24,6 +24,7 @@ from gatewright.permissions.rulebook.rules import RuleTexts
 from gatewright.tools.protocol import Executor, ToolCall
 from gatewright.tools.registry import TOOLS, BuiltinTools
 from gatewright.tools.search import rg
+from tests.fakes.executor import executed
 from tests.fakes.toolbox import Toolbox
 
 RG = rg.locate(Path("/nonexistent"))  # the one the product starts
@@ -77,7 +78,7 @@ def timed(work: Callable[[], object]) -> float:
 
 
 async def through(executor: Executor, box: Toolbox, tool: str, call: dict[str, str]) -> None:
-    result = await executor.execute(ToolCall("1", tool, dict(call)), box.ctx)
+    result = await executed(executor, ToolCall("1", tool, dict(call)), box.ctx)
     assert result.ok, result.content
 
 

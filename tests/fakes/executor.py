@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from gatewright.tools.access import Access, Effect, Where
+from gatewright.tools.calls import Facts, Prepared
 from gatewright.tools.interact import Answer, Ask
 from gatewright.tools.protocol import (
     Child,
-    Facts,
+    Executor,
     Progress,
     SpawnRequest,
     TextContent,
@@ -42,12 +43,16 @@ class FakeExecutor:
     def hold(self, name: str) -> asyncio.Event:
         return self.gates.setdefault(name, asyncio.Event())
 
-    async def facts(self, call: ToolCall, where: Where) -> Facts:
+    async def prepare(self, call: ToolCall, where: Where) -> Prepared:
         access = READ if call.name.lower().startswith("read") else CHANGE
         key = self.loop_keys.get(call.name)
-        return Facts(access=access, verb=call.name, target="", loop_key=key)
+        facts = Facts(access=access, verb=call.name, target="", loop_key=key)
+        return Prepared(call=call, facts=facts)
 
-    async def execute(self, call: ToolCall, ctx: ToolContext) -> ToolResult:
+    async def run(self, prepared: Prepared, ctx: ToolContext) -> ToolResult:
+        return await self.act(prepared.call, ctx)
+
+    async def act(self, call: ToolCall, ctx: ToolContext) -> ToolResult:
         self.started.append(call.id)
         self.running += 1
         self.most_running = max(self.most_running, self.running)
@@ -104,3 +109,8 @@ def context(root: Path = Path("/project")) -> ToolContext:
 
 def text_of(result: ToolResult) -> str:
     return "\n".join(part.text for part in result.content if isinstance(part, TextContent))
+
+
+async def executed(executor: Executor, call: ToolCall, ctx: ToolContext) -> ToolResult:
+    """What the loop does with a call."""
+    return await executor.run(await executor.prepare(call, ctx.where), ctx)

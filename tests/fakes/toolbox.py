@@ -10,11 +10,11 @@ from typing import Any
 import msgspec
 
 from gatewright.tools.access import Where
+from gatewright.tools.calls import Facts
 from gatewright.tools.executor import RawExecutor
 from gatewright.tools.files.fs import ReadLedger
 from gatewright.tools.interact import Answer, Ask
 from gatewright.tools.protocol import (
-    Facts,
     Progress,
     TextContent,
     Tool,
@@ -25,6 +25,7 @@ from gatewright.tools.protocol import (
 )
 from gatewright.tools.registry import TOOLS, BuiltinTools
 from gatewright.tools.shell.proc import spawn
+from tests.fakes.executor import executed
 
 
 class OneTool:
@@ -81,10 +82,11 @@ class Toolbox:
         return ToolCall(str(self._count), name, dict(input))
 
     async def facts(self, name: str, /, **input: object) -> Facts:
-        return await self.executor.facts(self._call(name, input), self.ctx.where)
+        prepared = await self.executor.prepare(self._call(name, input), self.ctx.where)
+        return prepared.facts
 
     async def call(self, name: str, /, **input: object) -> ToolResult:
-        return await self.executor.execute(self._call(name, input), self.ctx)
+        return await executed(self.executor, self._call(name, input), self.ctx)
 
     async def said(self, name: str, /, **input: object) -> str:
         """The text of a call that must succeed."""

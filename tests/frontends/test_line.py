@@ -71,7 +71,7 @@ class Page(io.StringIO):
 class Asking(FakeExecutor):
     """Its tools ask first and say what was answered."""
 
-    async def execute(self, call: ToolCall, ctx: ToolContext) -> ToolResult:
+    async def act(self, call: ToolCall, ctx: ToolContext) -> ToolResult:
         return ToolResult.text("", summary=str(await ctx.ask(ASK)))
 
 

@@ -43,7 +43,7 @@ CALL = 'call: Bash {"command": "make"}\n---\nsay: Done.'
 class Asking(FakeExecutor):
     """Its tools ask first and answer with what they were told."""
 
-    async def execute(self, call: ToolCall, ctx: ToolContext) -> ToolResult:
+    async def act(self, call: ToolCall, ctx: ToolContext) -> ToolResult:
         return ToolResult.text(repr(await ctx.ask(ASK)))
 
 

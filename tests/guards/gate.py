@@ -61,7 +61,7 @@ def other_executors(sources: Sequence[Source]) -> list[str]:
         for source in sources
         for node in ast.walk(source.tree)
         if isinstance(node, ast.ClassDef)
-        and {"facts", "execute"} <= _methods(node)
+        and {"prepare", "run"} <= _methods(node)
         and EXECUTORS.get(node.name) != source.path
     ]
 

@@ -12,7 +12,10 @@ from dataclasses import dataclass, field
 
 from tests.guards.sources import Source
 
-PROTOCOL = ("tools.protocol", "tools.access", "tools.interact", "tools.blocks")
+PROTOCOL = (
+    "tools.protocol", "tools.access", "tools.calls", "tools.interact", "tools.blocks",
+    "tools.textfiles", "tools.moments", "tools.plain",
+)  # fmt: skip
 SYSTEM = ("tools.system",)  # how everybody reads files and starts programs: no policy in it
 ANYTHING = ("*",)
 

@@ -22,7 +22,7 @@ NAMES: dict[str, str] = {"KeyHelper": "settings call a program that prints a key
 
 # Where any exception must be caught because a stranger's code runs inside: file -> function.
 BROAD_EXCEPTS: dict[str, set[str]] = {
-    "tools/executor.py": {"facts", "foreseen", "execute"},
+    "tools/executor.py": {"prepare", "foresee", "run"},
     "tui/app.py": {"_told", "_take"},
 }
 

@@ -88,7 +88,7 @@ class Writing(FakeExecutor):
         self.root = root
         self.history: History | None = None
 
-    async def execute(self, call: ToolCall, ctx: ToolContext) -> ToolResult:
+    async def act(self, call: ToolCall, ctx: ToolContext) -> ToolResult:
         path = self.root / str(call.input["file_path"])
         assert self.history is not None
         await self.history.checkpoints.before(Access(writes=(path,)))

@@ -18,7 +18,7 @@ from gatewright.tools.interact import Answer, Ask
 from gatewright.tools.protocol import ToolCall, ToolResult
 from gatewright.tools.registry import TOOLS, BuiltinTools
 from gatewright.tools.shell.proc import spawn
-from tests.fakes.executor import context
+from tests.fakes.executor import context, executed
 
 
 class Desk:
@@ -66,4 +66,4 @@ class Desk:
         return path
 
     async def call(self, name: str, **input: object) -> ToolResult:
-        return await self.executor.execute(ToolCall("c1", name, dict(input)), self.context)
+        return await executed(self.executor, ToolCall("c1", name, dict(input)), self.context)

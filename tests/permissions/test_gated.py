@@ -18,6 +18,7 @@ from gatewright.permissions.policy import Policy, PolicyConfig
 from gatewright.permissions.rulebook.rules import RuleTexts
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block, Diff, Hunk
+from gatewright.tools.checked import CheckedTool
 from gatewright.tools.interact import Answer, Ask
 from gatewright.tools.protocol import (
     INTERRUPTED,
@@ -31,14 +32,14 @@ from gatewright.tools.protocol import (
     ToolSpec,
 )
 from gatewright.tools.registry import BuiltinTools
-from tests.fakes.executor import context, text_of
+from tests.fakes.executor import context, executed, text_of
 
 
 class Input(BaseModel):
     file_path: str
 
 
-class FileTool:
+class FileTool(CheckedTool[Input]):
     """Writes nothing, but declares that it would."""
 
     input = Input
@@ -111,7 +112,7 @@ class House:
         return self.hooks.pop() if self.hooks else HookVerdict()
 
     async def call(self, tool: str, path: str) -> ToolResult:
-        return await self.executor.execute(ToolCall("c1", tool, {"file_path": path}), self.ctx)
+        return await executed(self.executor, ToolCall("c1", tool, {"file_path": path}), self.ctx)
 
 
 YES = Answer(("once",))
@@ -236,7 +237,7 @@ async def test_a_link_out_of_the_project_is_seen_on_disk(tmp_path: Path) -> None
 
 async def test_invalid_input_is_answered_without_a_question(tmp_path: Path) -> None:
     house = House(tmp_path, YES)
-    result = await house.executor.execute(ToolCall("c1", "Write", {}), house.ctx)
+    result = await executed(house.executor, ToolCall("c1", "Write", {}), house.ctx)
     assert not result.ok
     assert house.person.asked == []
 
@@ -258,7 +259,7 @@ async def test_who_is_asked_sees_the_change_among_the_lines_of_the_file(tmp_path
     house = House(tmp_path, Answer(("no",)))
     house.executor = gated([BuiltinTools(["Edit"])], house.policy, GatePorts())
     edit = {"file_path": "a.py", "old_string": "three", "new_string": "3"}
-    await house.executor.execute(ToolCall("c1", "Edit", edit), house.ctx)
+    await executed(house.executor, ToolCall("c1", "Edit", edit), house.ctx)
     (asked,) = house.person.asked
     assert asked.body == (Diff("a.py", (Hunk(1, 1, (" one", " two", "-three", "+3")),), 1, 1),)
 

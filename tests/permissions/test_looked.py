@@ -18,7 +18,7 @@ from gatewright.tools.interact import Answer, Ask
 from gatewright.tools.protocol import Executor, JsonObject, ToolCall, ToolContext, ToolResult
 from gatewright.tools.registry import BASIC, BuiltinTools
 from gatewright.tools.shell.proc import spawn
-from tests.fakes.executor import context, text_of
+from tests.fakes.executor import context, executed, text_of
 
 
 class Desk:
@@ -37,7 +37,7 @@ class Desk:
 
     async def run(self, name: str, **input: object) -> ToolResult:
         values: JsonObject = dict(input)
-        return await self.executor.execute(ToolCall("c", name, values), self.context)
+        return await executed(self.executor, ToolCall("c", name, values), self.context)
 
 
 @pytest.fixture

@@ -13,8 +13,9 @@ from gatewright.permissions.gate import Gate, GatePorts, Passed, Request
 from gatewright.permissions.policy import Policy, PolicyConfig
 from gatewright.permissions.world import git_keeps
 from gatewright.tools.access import Access, ShellText, Where
+from gatewright.tools.calls import Facts, Prepared
 from gatewright.tools.interact import Answer, Ask
-from gatewright.tools.protocol import Facts, ToolCall
+from gatewright.tools.protocol import ToolCall
 from tests.permissions.tables import judge_shell
 
 
@@ -87,7 +88,8 @@ class Door:
         facts = Facts(access=Access(runs=ShellText(command, self.root)), verb="Run", target=command)
         call = ToolCall("c", "Bash", {"command": command})
         where = Where(self.root, self.root, self.root.parent)
-        outcome = await self.gate.authorize(Request(call, facts, where, self.ask))
+        prepared = Prepared(call=call, facts=facts)
+        outcome = await self.gate.authorize(Request(prepared, where, self.ask))
         return isinstance(outcome, Passed)
 
     async def ask(self, asked: Ask) -> Answer:

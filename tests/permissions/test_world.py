@@ -18,8 +18,9 @@ from gatewright.permissions.rulebook.rules import RuleTexts
 from gatewright.permissions.table_resolver import TableResolver
 from gatewright.permissions.world import DiskResolver, git_dirty
 from gatewright.tools.access import Access, ShellText, Where
+from gatewright.tools.calls import Facts, Prepared
 from gatewright.tools.interact import Answer, Ask
-from gatewright.tools.protocol import Facts, ToolCall
+from gatewright.tools.protocol import ToolCall
 from gatewright.tools.system.git import Caller
 from tests.fakes.waiting import eventually
 
@@ -74,7 +75,8 @@ class Door:
 
     async def _authorize(self, call: ToolCall, facts: Facts) -> object:
         where = Where(self.root, self.root, self.root.parent)
-        return await self.gate.authorize(Request(call, facts, where, self.person))
+        prepared = Prepared(call=call, facts=facts)
+        return await self.gate.authorize(Request(prepared, where, self.person))
 
 
 def test_the_table_follows_links_as_the_disk_does(tmp_path: Path) -> None:

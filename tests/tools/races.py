@@ -30,7 +30,7 @@ from gatewright.tools.interact import Answer, Ask
 from gatewright.tools.protocol import ToolCall
 from gatewright.tools.registry import TOOLS, BuiltinTools
 from gatewright.tools.shell.proc import spawn
-from tests.fakes.executor import context, text_of
+from tests.fakes.executor import context, executed, text_of
 
 SECRET = "precious"
 LINES = 400  # enough for a search to take a while
@@ -120,7 +120,7 @@ async def race(base: Path, rounds: int, seconds: float = 1e9) -> Counter[str]:
     until = time.monotonic() + seconds
     with exchanging(project):
         for number, (tool, input) in zip(range(rounds), itertools.cycle(CALLS), strict=False):
-            result = await executor.execute(ToolCall(str(number), tool, dict(input)), ctx)
+            result = await executed(executor, ToolCall(str(number), tool, dict(input)), ctx)
             said = text_of(result).replace(f"{SECRET!r}", "")
             assert SECRET not in said, (tool, input, said[:500])
             ended[f"{tool} {'gave' if result.ok else 'was refused'}"] += 1

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gatewright.tools.blocks import Diff
 from gatewright.tools.files import fs, match
-from gatewright.tools.protocol import ToolFailure
+from gatewright.tools.protocol import ToolContext, ToolFailure
 from tests.fakes.toolbox import Toolbox, text
 
 
@@ -277,8 +277,8 @@ class TestRaces:
         await box.said("Read", file_path="file.txt")
         reading = fs.reading
 
-        def disturbed(asked: Path, *limit: int) -> bytes:
-            data = reading(asked, *limit)
+        def disturbed(asked: Path, ctx: ToolContext) -> bytes:
+            data = reading(asked, ctx)
             asked.write_text("a and more\n", encoding="utf-8")
             return data
 

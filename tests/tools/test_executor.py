@@ -12,9 +12,10 @@ from pydantic import BaseModel
 
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block, Text
+from gatewright.tools.calls import INVALID
+from gatewright.tools.checked import CheckedTool
 from gatewright.tools.executor import RawExecutor
 from gatewright.tools.protocol import (
-    INVALID,
     JsonObject,
     Progress,
     ToolCall,
@@ -22,6 +23,7 @@ from gatewright.tools.protocol import (
     ToolFailure,
     ToolResult,
 )
+from tests.fakes.executor import executed
 from tests.fakes.toolbox import OneTool, Toolbox, text
 
 
@@ -29,7 +31,7 @@ class Word(BaseModel):
     word: str = "x"
 
 
-class Probe:
+class Probe(CheckedTool[Word]):
     """A tool that does what the test says."""
 
     name = "Probe"
@@ -128,10 +130,10 @@ async def test_the_time_limit_spares_people_and_agents(box: Toolbox) -> None:
     probe = Probe(sleepy)
     executor = RawExecutor([OneTool(probe)], time_limit=0.05)
     call = ToolCall("1", "Probe", {})
-    assert "stopped after 0 s" in text(await executor.execute(call, box.ctx))
+    assert "stopped after 0 s" in text(await executed(executor, call, box.ctx))
     for effects in (Effect.HUMAN, Effect.AGENT):
         probe.effects = effects
-        assert text(await executor.execute(call, box.ctx)) == "late"
+        assert text(await executed(executor, call, box.ctx)) == "late"
 
 
 async def test_a_timeout_of_the_tool_itself_is_a_defect(box: Toolbox) -> None:

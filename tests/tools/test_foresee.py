@@ -10,7 +10,8 @@ import pytest
 
 from gatewright.tools.access import Where
 from gatewright.tools.blocks import Code, Diff
-from gatewright.tools.protocol import Foreseen, ToolCall
+from gatewright.tools.calls import Foreseen
+from gatewright.tools.protocol import ToolCall
 from tests.fakes.toolbox import Toolbox, text
 
 TEXT = "".join(f"line {number}\n" for number in range(1, 21))
@@ -20,7 +21,8 @@ CELLS: list[dict[str, object]] = [
 
 
 async def foreseen(box: Toolbox, name: str, /, **input: object) -> Foreseen:
-    return await box.executor.foreseen(ToolCall("1", name, dict(input)), box.ctx)
+    prepared = await box.executor.prepare(ToolCall("1", name, dict(input)), box.ctx.where)
+    return await box.executor.foresee(prepared, box.ctx)
 
 
 def error(seen: Foreseen) -> str:

@@ -9,7 +9,7 @@ from io import BytesIO
 
 import pytest
 
-from gatewright.tools.files.notebook_pictures import CHARS, PICTURES
+from gatewright.tools.documents.fitted import CHARS, PICTURES
 from gatewright.tools.protocol import ImageContent, ToolResult
 from tests.fakes.toolbox import Toolbox, text
 from tests.tools.test_read import DOT

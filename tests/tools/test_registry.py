@@ -7,7 +7,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given, settings
@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from gatewright.tools import registry
 from gatewright.tools.access import Access, Where
+from gatewright.tools.checked import CheckedTool
 from gatewright.tools.executor import RawExecutor
 from gatewright.tools.protocol import ToolCall, ToolSpec
 from gatewright.tools.registry import (
@@ -55,7 +56,7 @@ def test_the_basic_tools_are_lean() -> None:
 
 
 def test_every_prompt_is_used_and_every_tool_named_right() -> None:
-    used = {registry.load(name).prompt for name in TOOLS}
+    used = {cast("CheckedTool[Any]", registry.load(name)).prompt for name in TOOLS}
     assert used == {path.name for path in PROMPTS.glob("*.md")}
     assert used > {path.name for path in SHORT.iterdir()}
     assert all(registry.load(name).name == name for name in TOOLS)
@@ -143,6 +144,7 @@ def test_a_small_window_has_room_for_the_tools() -> None:
 
 START = """
 import sys
+from gatewright.tools.checked import CheckedTool
 from gatewright.tools.executor import RawExecutor
 from gatewright.tools.protocol import ToolCall, ToolSpec
 from gatewright.tools.registry import BuiltinTools
@@ -189,7 +191,7 @@ def test_every_tool_says_what_it_touches() -> None:
     assert calls.keys() == TOOLS.keys()
     for name, raw in calls.items():
         tool = registry.load(name)
-        access = tool.access(tool.input.model_validate(raw), where)
+        access = tool.access(tool.read(raw), where)
         assert access != Access(), name
         if access.writes or access.runs:
             assert not access.concurrent(), name
@@ -215,7 +217,7 @@ def test_no_input_breaks_the_facts(name: str, tmp_path: Path) -> None:
     @settings(max_examples=60, deadline=None)
     @given(st.dictionaries(st.sampled_from(fields), HINTS | JSON))
     def judge(input: dict[str, Any]) -> None:
-        facts = asyncio.run(executor.facts(ToolCall("1", name, input), where))
+        facts = asyncio.run(executor.prepare(ToolCall("1", name, input), where)).facts
         assert facts.error or facts.access != Access()
         assert "internal error" not in facts.error
 

@@ -18,12 +18,14 @@ from gatewright.agent.frontends.sentences import Spoken
 from gatewright.agent.record.events import Envelope, ToolFinished, ToolStarted
 from gatewright.tools import blocks
 from gatewright.tools.blocks import Block, Unknown, plain
-from gatewright.tools.protocol import Facts, ToolCall, ToolResult
+from gatewright.tools.calls import Facts
+from gatewright.tools.protocol import ToolCall, ToolResult
 from gatewright.tools.registry import TOOLS
 from gatewright.tui.blocks.registry import DRAW, draw, draw_all
 from gatewright.tui.line import Line
 from gatewright.tui.transcript.draw import chunks_of
 from gatewright.tui.transcript.items import ToolRun
+from tests.fakes.executor import executed
 from tests.fakes.toolbox import Toolbox, text
 from tests.tools.scenery import CALLS, scenery
 
@@ -35,9 +37,10 @@ WIDTH = 80
 async def test_what_people_see(box: Toolbox, name: str) -> None:
     async with scenery(box, name) as input:
         call = ToolCall("1", name, input)
-        facts = await box.executor.facts(call, box.ctx.where)
-        asked = (await box.executor.foreseen(call, box.ctx)).view or facts.view
-        result = await box.executor.execute(call, box.ctx)
+        prepared = await box.executor.prepare(call, box.ctx.where)
+        facts = prepared.facts
+        asked = (await box.executor.foresee(prepared, box.ctx)).view or facts.view
+        result = await executed(box.executor, call, box.ctx)
     assert result.ok or name == "Bash", text(result)
     seen = picture(call, facts, asked, result).replace(str(box.root), "/project")
     compare(name, re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1", seen))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import stat
 import threading
-from typing import Any
+from pathlib import Path
 
 import pytest
 
 from gatewright.tools.blocks import Diff
-from gatewright.tools.files import change
+from gatewright.tools.files.disk import DiskFiles
 from tests.fakes.toolbox import Toolbox
 
 
@@ -107,16 +107,16 @@ async def test_lone_surrogates_are_refused(box: Toolbox) -> None:
     assert not (box.root / "a").exists()
 
 
-async def test_a_cancel_waits_for_the_write(box: Toolbox, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_cancel_waits_for_the_write(box: Toolbox) -> None:
     begun, go = threading.Event(), threading.Event()
-    replace = change._replace  # pyright: ignore[reportPrivateUsage]
 
-    def slowly(*args: Any) -> None:
-        begun.set()
-        assert go.wait(5)
-        replace(*args)
+    class Slow(DiskFiles):
+        def swap(self, real: Path, expected: bytes | None, data: bytes) -> None:
+            begun.set()
+            assert go.wait(5)
+            super().swap(real, expected, data)
 
-    monkeypatch.setattr(change, "_replace", slowly)
+    box.set(files=Slow())
     call = asyncio.create_task(box.call("Write", file_path="a", content="x"))
     await asyncio.to_thread(begun.wait, 5)
     call.cancel()

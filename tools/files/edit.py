@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block, Diff
+from gatewright.tools.checked import CheckedTool
 from gatewright.tools.counted import counted
 from gatewright.tools.files import fs, match
 from gatewright.tools.files.change import change, changeable
@@ -28,7 +29,7 @@ class EditInput(BaseModel):
     replace_all: bool = Field(default=False, description="Replace every place it stands")
 
 
-class Edit:
+class Edit(CheckedTool[EditInput]):
     name = "Edit"
     input = EditInput
     prompt = "edit.md"

@@ -15,11 +15,10 @@ from typing import BinaryIO
 
 import msgspec
 
+from gatewright.tools.files.disk import DISK, WHOLE_LIMIT
 from gatewright.tools.protocol import ToolContext, ToolFailure
-from gatewright.tools.system.exact import open_exact, real_path
-from gatewright.tools.system.regular import NotRegular
-
-WHOLE_LIMIT = 64 * 1024 * 1024  # files above are read in parts and not changed by Edit or Write
+from gatewright.tools.system.exact import real_path
+from gatewright.tools.textfiles import TextFiles
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -112,27 +111,25 @@ def settled(path: Path, ctx: ToolContext) -> Path:
     return real
 
 
-def opened(real: Path) -> BinaryIO:
-    """The regular file at a path as `settled` gives it, which is opened without following a link.
-
-    FileNotFoundError, or ToolFailure that says what is there instead.
-    """
-    try:
-        return open_exact(real)
-    except FileNotFoundError:
-        raise
-    except NotRegular as error:
-        raise ToolFailure(f"{error}.") from None
-    except OSError as error:
-        if real_path(real) != str(real):
-            raise ToolFailure(f"{real} became a link just now. Call again.") from None
-        raise ToolFailure(f"Cannot read {real}: {error.strerror}.") from None
+def files_of(ctx: ToolContext) -> TextFiles:
+    """Who holds the text of files here."""
+    return DISK if ctx.files is None else ctx.files
 
 
-def reading(real: Path, limit: int = WHOLE_LIMIT) -> bytes:
-    """The bytes of the file that `opened` opens, within the limit; ToolFailure otherwise."""
-    with opened(real) as file:
-        size = os.fstat(file.fileno()).st_size
+def size_of(file: BinaryIO) -> int:
+    """Its bytes in all; the place in it stays."""
+    place = file.tell()
+    size = file.seek(0, os.SEEK_END)
+    file.seek(place)
+    return size
+
+
+def reading(real: Path, ctx: ToolContext | None = None, *, limit: int = WHOLE_LIMIT) -> bytes:
+    """All bytes of a file within the limit, as who holds its text has them; without a context from
+    the disk. FileNotFoundError, or ToolFailure that says what is there instead."""
+    holder = DISK if ctx is None else files_of(ctx)
+    with holder.opened(real) as file:
+        size = size_of(file)
         if size > limit:
             raise ToolFailure(
                 f"{real} has {size:,} bytes, above the {limit:,} this tool takes."

@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block
+from gatewright.tools.checked import CheckedTool
 from gatewright.tools.files.edit import Replacement, edit, plan
 from gatewright.tools.finish import finish
 from gatewright.tools.protocol import Progress, ToolContext, ToolResult
@@ -20,7 +21,7 @@ class MultiEditInput(BaseModel):
     )
 
 
-class MultiEdit:
+class MultiEdit(CheckedTool[MultiEditInput]):
     name = "MultiEdit"
     input = MultiEditInput
     prompt = "multi_edit.md"

@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block, Diff
+from gatewright.tools.checked import CheckedTool
 from gatewright.tools.files import fs
 from gatewright.tools.files.change import change, changeable
 from gatewright.tools.files.diff import diff
@@ -30,7 +31,7 @@ class NotebookEditInput(BaseModel):
     edit_mode: Literal["replace", "insert", "delete"] = "replace"
 
 
-class NotebookEdit:
+class NotebookEdit(CheckedTool[NotebookEditInput]):
     name = "NotebookEdit"
     input = NotebookEditInput
     prompt = "notebook_edit.md"

@@ -9,12 +9,12 @@ from pydantic import BaseModel, Field
 
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block, Text
+from gatewright.tools.checked import CheckedTool
 from gatewright.tools.counted import counted
 from gatewright.tools.files import fs
 from gatewright.tools.files.near import missing
 from gatewright.tools.files.notebook import Notebook
-from gatewright.tools.files.notebook_pictures import content
-from gatewright.tools.protocol import Progress, Spawn, ToolContext, ToolResult
+from gatewright.tools.protocol import Progress, RawImage, TextContent, ToolContext, ToolResult
 
 
 class NotebookReadInput(BaseModel):
@@ -22,13 +22,10 @@ class NotebookReadInput(BaseModel):
     cell_id: str | None = Field(default=None, description="Only this cell")
 
 
-class NotebookRead:
+class NotebookRead(CheckedTool[NotebookReadInput]):
     name = "NotebookRead"
     input = NotebookReadInput
     prompt = "notebook_read.md"
-
-    def __init__(self) -> None:
-        self._one = asyncio.Lock()  # its pictures may take much memory
 
     def access(self, input: NotebookReadInput, where: Where) -> Access:
         return Access(reads=(where.resolve(input.notebook_path),), effects=Effect.READ_ONLY)
@@ -39,33 +36,32 @@ class NotebookRead:
     async def run(
         self, input: NotebookReadInput, ctx: ToolContext
     ) -> AsyncIterator[Progress | ToolResult]:
-        book = await asyncio.to_thread(_read, input, ctx)
-        async with self._one:
-            yield await notebook_result(book, ctx.spawn)
+        yield await asyncio.to_thread(_read, input, ctx)
 
     def view(self, input: NotebookReadInput, result: ToolResult | None) -> Sequence[Block]:
         del input
         return (Text(result.summary, "dim"),) if result else ()
 
 
-def _read(input: NotebookReadInput, ctx: ToolContext) -> Notebook:
+def _read(input: NotebookReadInput, ctx: ToolContext) -> ToolResult:
     path = ctx.where.resolve(input.notebook_path)
     try:
-        data = fs.reading(fs.settled(path, ctx))
+        data = fs.reading(fs.settled(path, ctx), ctx)
     except FileNotFoundError:
         raise missing(path, ctx) from None
     book = Notebook(fs.decode(data).text)
     ctx.ledger.note(path, data)
     if input.cell_id:
         book.cells = [book.cells[book.find(input.cell_id)]]
-    return book
+    return notebook_result(book)
 
 
-async def notebook_result(book: Notebook, spawn: Spawn) -> ToolResult:
+def notebook_result(book: Notebook) -> ToolResult:
     """The cells as a result, for Read too."""
+    cells = book.parts()
     return ToolResult(
         ok=True,
-        content=await content(book, spawn),
+        parts=tuple(TextContent(c) if isinstance(c, str) else RawImage(c.data) for c in cells),
         summary=counted(len(book.cells), "cell"),
         data={"type": "notebook"},
         cap=100_000,

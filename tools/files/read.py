@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
@@ -12,11 +11,13 @@ import msgspec
 from pydantic import BaseModel, Field
 
 from gatewright.tools.access import Access, Effect, Where
-from gatewright.tools.blocks import Block, Image, Text
+from gatewright.tools.blocks import Block, Text
+from gatewright.tools.checked import CheckedTool
 from gatewright.tools.counted import counted
-from gatewright.tools.documents.child_process import picture, shown
+from gatewright.tools.documents.child_process import shown
 from gatewright.tools.documents.picture import image_type
 from gatewright.tools.files import fs
+from gatewright.tools.files.disk import WHOLE_LIMIT
 from gatewright.tools.files.near import missing
 from gatewright.tools.files.notebook import Notebook
 from gatewright.tools.files.notebook_read import notebook_result
@@ -24,7 +25,7 @@ from gatewright.tools.files.textwindow import Window, window
 from gatewright.tools.inert import visible
 from gatewright.tools.protocol import (
     Progress,
-    TextContent,
+    RawImage,
     ToolContext,
     ToolFailure,
     ToolResult,
@@ -45,7 +46,7 @@ class ReadInput(BaseModel):
     pages: str | None = Field(default=None, description='PDF pages, such as "1-5"; at most 20')
 
 
-class Read:
+class Read(CheckedTool[ReadInput]):
     name = "Read"
     input = ReadInput
     prompt = "read.md"
@@ -69,14 +70,9 @@ class Read:
                 async with self._few:
                     yield await _pdf(file, path, input.pages, ctx)
             elif image_type(sample):
-                async with self._few:
-                    yield await _image(file, path, ctx)
+                yield await asyncio.to_thread(_image, (file, sample), path)
             else:
-                found = await asyncio.to_thread(_read, (file, sample), path, input, ctx)
-                if isinstance(found, Notebook):
-                    async with self._few:
-                        found = await notebook_result(found, ctx.spawn)
-                yield found
+                yield await asyncio.to_thread(_read, (file, sample), path, input, ctx)
 
     def view(self, input: ReadInput, result: ToolResult | None) -> Sequence[Block]:
         del input
@@ -85,9 +81,9 @@ class Read:
 
 def _read(
     begun: tuple[BinaryIO, bytes], path: Path, input: ReadInput, ctx: ToolContext
-) -> ToolResult | Notebook:
+) -> ToolResult:
     file, sample = begun
-    size = os.fstat(file.fileno()).st_size
+    size = fs.size_of(file)
     total: int | None = None
     encoding, bom = fs.detect(sample, whole=len(sample) == size)
     if not encoding:
@@ -95,13 +91,13 @@ def _read(
             f"{path} is a binary file of {size:,} bytes; Read shows text."
             " Use Bash (file, xxd | head) to look into it."
         )
-    if size <= fs.WHOLE_LIMIT:
-        content = sample + file.read(fs.WHOLE_LIMIT)
+    if size <= WHOLE_LIMIT:
+        content = sample + file.read(WHOLE_LIMIT)
         ctx.ledger.note(path, content)
         if ctx.ledger.shown(path, content, f"{input.offset}:{input.limit}"):
             return _unchanged(path)
         if path.suffix == ".ipynb" and input.offset is None:
-            return Notebook(fs.decode(content).text)
+            return notebook_result(Notebook(fs.decode(content).text))
         total = _lines(content) if encoding in ("utf-8", "latin-1") else None
     file.seek(len(bom))
     first = max(1, input.offset or 1)
@@ -114,7 +110,7 @@ def _read(
 def _opened(path: Path, ctx: ToolContext) -> BinaryIO:
     real = fs.settled(path, ctx)
     try:
-        return fs.opened(real)
+        return fs.files_of(ctx).opened(real)
     except FileNotFoundError:
         raise missing(path, ctx) from None
     except ToolFailure:
@@ -132,18 +128,15 @@ def _lines(content: bytes) -> int:
     return ends + (not content.endswith((b"\n", b"\r")) and bool(content))
 
 
-async def _image(file: BinaryIO, path: Path, ctx: ToolContext) -> ToolResult:
-    size = os.fstat(file.fileno()).st_size
-    if size > fs.WHOLE_LIMIT:
+def _image(begun: tuple[BinaryIO, bytes], path: Path) -> ToolResult:
+    file, sample = begun
+    size = fs.size_of(file)
+    if size > WHOLE_LIMIT:
         raise ToolFailure(f"{path} is an image of {size:,} bytes: too large to decode.")
-    image, words = await picture(file, str(path), ctx.spawn)
-    text = TextContent(f"[{path}: {image.media_type}, {words}]")
     return ToolResult(
         ok=True,
-        content=(text, image),
-        view=(Image(image.media_type, words, str(path)),),
+        parts=(RawImage(sample + file.read(WHOLE_LIMIT), str(path), str(path)),),
         data={"type": "image", "file": {"filePath": str(path), "originalSize": size}},
-        summary=words,
     )
 
 

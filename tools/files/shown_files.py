@@ -21,7 +21,7 @@ def note_shown(command: str, cwd: Path, ctx: ToolContext) -> None:
     for name in _operands(command):
         path = cwd / name
         try:
-            ctx.ledger.note(path, fs.reading(Path(real_path(path)), _LARGEST))
+            ctx.ledger.note(path, fs.reading(Path(real_path(path)), limit=_LARGEST))
         except (OSError, ToolFailure):
             continue
 

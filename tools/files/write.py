@@ -9,9 +9,10 @@ from pydantic import BaseModel, Field
 
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block, Code, Diff
+from gatewright.tools.checked import CheckedTool
 from gatewright.tools.counted import counted
 from gatewright.tools.files import fs
-from gatewright.tools.files.change import change, writable
+from gatewright.tools.files.change import change
 from gatewright.tools.files.diff import diff
 from gatewright.tools.finish import finish
 from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
@@ -24,7 +25,7 @@ class WriteInput(BaseModel):
     content: str = Field(description="The whole content")
 
 
-class Write:
+class Write(CheckedTool[WriteInput]):
     name = "Write"
     input = WriteInput
     prompt = "write.md"
@@ -56,12 +57,12 @@ class Write:
 def _planned(path: Path, content: str, ctx: ToolContext) -> tuple[bytes | None, bytes, str]:
     """The bytes there now and after, and the text there now; ToolFailure where it cannot be."""
     real = fs.settled(path, ctx)
-    old = _current(real)
+    old = _current(real, ctx)
     if old is None:
         return None, fs.FileText("", "utf-8").encode(content), ""
     if old and (reason := ctx.ledger.stale(path, old)):
         raise ToolFailure(reason)
-    writable(real)
+    fs.files_of(ctx).writable(real)
     return old, *_in_encoding_of(old, content)
 
 
@@ -87,9 +88,9 @@ def _write(path: Path, content: str, ctx: ToolContext) -> ToolResult:
     )
 
 
-def _current(real: Path) -> bytes | None:
+def _current(real: Path, ctx: ToolContext) -> bytes | None:
     try:
-        return fs.reading(real)
+        return fs.reading(real, ctx)
     except FileNotFoundError:
         return None
 

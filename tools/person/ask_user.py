@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field, model_validator
 
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block, Table, Text
+from gatewright.tools.checked import CheckedTool
 from gatewright.tools.interact import Answer, Ask, Option
 from gatewright.tools.protocol import Progress, ToolContext, ToolResult
 
@@ -34,7 +35,7 @@ class AskUserInput(BaseModel):
     questions: list[Question] = Field(min_length=1, max_length=4)
 
 
-class AskUserQuestion:
+class AskUserQuestion(CheckedTool[AskUserInput]):
     name = "AskUserQuestion"
     input = AskUserInput
     prompt = "ask_user.md"

@@ -8,6 +8,7 @@ from pydantic import BaseModel
 
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block, Text
+from gatewright.tools.checked import CheckedTool
 from gatewright.tools.protocol import Planning, Progress, ToolContext, ToolFailure, ToolResult
 
 ON = "plan mode is on"
@@ -17,7 +18,7 @@ class EnterPlanInput(BaseModel):
     pass
 
 
-class EnterPlanMode:
+class EnterPlanMode(CheckedTool[EnterPlanInput]):
     name = "EnterPlanMode"
     input = EnterPlanInput
     prompt = "enter_plan.md"

@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block, Markdown
+from gatewright.tools.checked import CheckedTool
 from gatewright.tools.files import fs
 from gatewright.tools.interact import Answer, Ask, Option
 from gatewright.tools.person.enter_plan import required
@@ -37,7 +38,7 @@ class ExitPlanInput(BaseModel):
     plan: str | None = Field(default=None, description="Only if you wrote no plan file")
 
 
-class ExitPlanMode:
+class ExitPlanMode(CheckedTool[ExitPlanInput]):
     name = "ExitPlanMode"
     input = ExitPlanInput
     prompt = "exit_plan.md"

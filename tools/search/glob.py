@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block, Text
+from gatewright.tools.checked import CheckedTool
 from gatewright.tools.counted import counted
 from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
 from gatewright.tools.search.ground import Ground
@@ -28,7 +29,7 @@ class GlobInput(BaseModel):
     path: str | None = Field(default=None, description="Directory to search; default: current")
 
 
-class Glob:
+class Glob(CheckedTool[GlobInput]):
     name = "Glob"
     input = GlobInput
     prompt = "glob.md"

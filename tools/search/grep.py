@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block, Output
+from gatewright.tools.checked import CheckedTool
 from gatewright.tools.files.preview import preview
 from gatewright.tools.protocol import Progress, ToolContext, ToolResult
 from gatewright.tools.search.ground import Ground
@@ -44,7 +45,7 @@ class GrepInput(BaseModel):
     offset: int = Field(default=0, ge=0, description="Skip this many first")
 
 
-class Grep:
+class Grep(CheckedTool[GrepInput]):
     name = "Grep"
     input = GrepInput
     prompt = "grep.md"

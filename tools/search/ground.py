@@ -18,6 +18,7 @@ from typing import BinaryIO
 import msgspec
 
 from gatewright.tools.files import fs
+from gatewright.tools.files.disk import DISK
 from gatewright.tools.files.near import missing
 from gatewright.tools.protocol import ToolContext, ToolFailure
 from gatewright.tools.system.exact import open_directory
@@ -100,7 +101,7 @@ class Ground:
 
 def _only(given: Path, real: Path, ctx: ToolContext) -> BinaryIO:
     try:
-        return fs.opened(real)
+        return DISK.opened(real)
     except FileNotFoundError:
         raise missing(given, ctx) from None
 

@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field
 
 from gatewright.tools.access import Access, ShellText, Where
 from gatewright.tools.blocks import Block, Command, Output
+from gatewright.tools.checked import CheckedTool
 from gatewright.tools.files.preview import Missing, preview
 from gatewright.tools.files.shown_files import note_shown
 from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
@@ -39,7 +40,7 @@ class BashInput(BaseModel):
     )
 
 
-class Bash:
+class Bash(CheckedTool[BashInput]):
     name = "Bash"
     input = BashInput
     prompt = "bash.md"

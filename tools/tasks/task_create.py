@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block, Text
+from gatewright.tools.checked import CheckedTool
 from gatewright.tools.protocol import Progress, ToolContext, ToolResult
 from gatewright.tools.tasks.tasklist import opened
 
@@ -19,7 +20,7 @@ class TaskCreateInput(BaseModel):
     activeForm: str = Field(default="", description="The subject while doing it: 'Fixing ...'")
 
 
-class TaskCreate:
+class TaskCreate(CheckedTool[TaskCreateInput]):
     name = "TaskCreate"
     input = TaskCreateInput
     prompt = "task_create.md"

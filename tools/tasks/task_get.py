@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block, Text
+from gatewright.tools.checked import CheckedTool
 from gatewright.tools.protocol import Progress, ToolContext, ToolResult
 from gatewright.tools.tasks.tasklist import opened
 
@@ -18,7 +19,7 @@ class TaskGetInput(BaseModel):
     taskId: str = Field(min_length=1)
 
 
-class TaskGet:
+class TaskGet(CheckedTool[TaskGetInput]):
     name = "TaskGet"
     input = TaskGetInput
     prompt = "task_get.md"

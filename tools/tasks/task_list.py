@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block
+from gatewright.tools.checked import CheckedTool
 from gatewright.tools.counted import counted
 from gatewright.tools.protocol import Progress, ToolContext, ToolResult
 from gatewright.tools.tasks.tasklist import opened
@@ -18,7 +19,7 @@ class TaskListInput(BaseModel):
     pass
 
 
-class TaskListTool:
+class TaskListTool(CheckedTool[TaskListInput]):
     name = "TaskList"
     input = TaskListInput
     prompt = "task_list.md"

@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block, Output
+from gatewright.tools.checked import CheckedTool
 from gatewright.tools.files.preview import preview
 from gatewright.tools.protocol import Job, Progress, ToolContext, ToolFailure, ToolResult
 
@@ -20,7 +21,7 @@ class TaskOutputInput(BaseModel):
     )
 
 
-class TaskOutput:
+class TaskOutput(CheckedTool[TaskOutputInput]):
     name = "TaskOutput"
     input = TaskOutputInput
     prompt = "task_output.md"

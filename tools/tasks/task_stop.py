@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block, Text
+from gatewright.tools.checked import CheckedTool
 from gatewright.tools.protocol import Progress, ToolContext, ToolResult
 from gatewright.tools.tasks.task_output import find
 
@@ -16,7 +17,7 @@ class TaskStopInput(BaseModel):
     task_id: str = Field(min_length=1)
 
 
-class TaskStop:
+class TaskStop(CheckedTool[TaskStopInput]):
     name = "TaskStop"
     input = TaskStopInput
     prompt = "task_stop.md"

@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block
+from gatewright.tools.checked import CheckedTool
 from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
 from gatewright.tools.tasks.tasklist import Task, TaskList, opened
 
@@ -25,7 +26,7 @@ class TaskUpdateInput(BaseModel):
     addBlockedBy: list[str] = Field(default=[], description="Tasks this one has to wait for")
 
 
-class TaskUpdate:
+class TaskUpdate(CheckedTool[TaskUpdateInput]):
     name = "TaskUpdate"
     input = TaskUpdateInput
     prompt = "task_update.md"

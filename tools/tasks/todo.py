@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block, Todo, TodoItem
+from gatewright.tools.checked import CheckedTool
 from gatewright.tools.counted import counted
 from gatewright.tools.protocol import Progress, ToolContext, ToolResult
 
@@ -23,7 +24,7 @@ class TodoInput(BaseModel):
     todos: list[TodoEntry] = Field(max_length=100, description="The whole list, every time")
 
 
-class TodoWrite:
+class TodoWrite(CheckedTool[TodoInput]):
     name = "TodoWrite"
     input = TodoInput
     prompt = "todo.md"

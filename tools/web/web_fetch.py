@@ -12,11 +12,10 @@ from pydantic import BaseModel, Field, field_validator
 
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block, Markdown, Text
+from gatewright.tools.checked import CheckedTool
 from gatewright.tools.counted import counted
 from gatewright.tools.interact import Ask, Option
-from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
-from gatewright.tools.shell.output import spill_path
-from gatewright.tools.system import private
+from gatewright.tools.protocol import Progress, RawFile, ToolContext, ToolFailure, ToolResult
 from gatewright.tools.web.address import IpAddress, Target, parse
 from gatewright.tools.web.fetch import SECONDS, Fetcher, Page, Resolve, resolve
 from gatewright.tools.web.page import is_text, to_text
@@ -38,7 +37,7 @@ class WebFetchInput(BaseModel):
         return url
 
 
-class WebFetch:
+class WebFetch(CheckedTool[WebFetchInput]):
     name = "WebFetch"
     input = WebFetchInput
     prompt = "web_fetch.md"
@@ -75,7 +74,7 @@ class WebFetch:
                 yield _elsewhere(page, target)
                 return
             if not is_text(page):
-                yield _binary(page, ctx)
+                yield _binary(page)
                 return
             text = await _checked(page, ctx)
             self._keep(target.url, text)
@@ -149,16 +148,11 @@ def _elsewhere(page: Page, target: Target) -> ToolResult:
     return ToolResult.text(text, summary="redirect", data=data)
 
 
-def _binary(page: Page, ctx: ToolContext) -> ToolResult:
-    path = spill_path(ctx.spill, "page").with_suffix("")
-    try:
-        private.write(path, page.body)
-    except OSError as error:
-        raise ToolFailure(f"The body cannot be kept: {error.strerror}.") from None
+def _binary(page: Page) -> ToolResult:
     kind = page.media_type or "unknown type"
-    text = f"{page.url} is {kind}, {len(page.body):,} bytes, kept in {path}. Read may show it."
-    data = {"url": page.url, "code": page.status, "bytes": len(page.body), "result": text}
-    return ToolResult.text(text, summary=kind, data=data)
+    said = f"{page.url} is {kind}"
+    data = {"url": page.url, "code": page.status, "bytes": len(page.body), "result": said}
+    return ToolResult(ok=True, parts=(RawFile(page.body, said, "page"),), summary=kind, data=data)
 
 
 async def _answer(text: str, input: WebFetchInput, target: Target, ctx: ToolContext) -> ToolResult:

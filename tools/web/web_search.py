@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block, Table
+from gatewright.tools.checked import CheckedTool
 from gatewright.tools.counted import counted
 from gatewright.tools.protocol import Hit, Progress, ToolContext, ToolResult
 from gatewright.tools.system.hosts import looked_up
@@ -23,7 +24,7 @@ class WebSearchInput(BaseModel):
     blocked_domains: list[str] = Field(default=[], description="No results from these")
 
 
-class WebSearch:
+class WebSearch(CheckedTool[WebSearchInput]):
     name = "WebSearch"
     input = WebSearchInput
     prompt = "web_search.md"

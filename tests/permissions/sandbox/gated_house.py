@@ -19,7 +19,7 @@ from gatewright.tools.protocol import ToolCall, ToolResult
 from gatewright.tools.registry import BASIC, BuiltinTools
 from gatewright.tools.shell.proc import spawn
 from gatewright.tools.system.home import OwnHome
-from tests.fakes.executor import context
+from tests.fakes.executor import context, executed
 
 
 class House:
@@ -63,4 +63,4 @@ class House:
 
     async def bash(self, command: str, **more: object) -> ToolResult:
         call = ToolCall("c1", "Bash", {"command": command, **more})
-        return await self.executor.execute(call, self.ctx)
+        return await executed(self.executor, call, self.ctx)

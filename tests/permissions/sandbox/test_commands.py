@@ -22,7 +22,7 @@ from gatewright.permissions.sandbox.machine import Machine, machine
 from gatewright.tools.access import MAIN
 from gatewright.tools.blocks import Code
 from gatewright.tools.protocol import ToolCall
-from tests.fakes.executor import text_of
+from tests.fakes.executor import executed, text_of
 from tests.fakes.waiting import eventually
 from tests.permissions.sandbox.gated_house import House
 
@@ -178,7 +178,7 @@ async def test_what_a_write_with_a_yes_makes_meanwhile_stays(house: House) -> No
     await house.bash("until [ -e on ]; do sleep 0.02; done")
     path = house.project / ".github" / "workflows" / "a.yml"
     call = ToolCall("c2", "Write", {"file_path": str(path), "content": "a\n"})
-    assert (await house.executor.execute(call, house.ctx)).ok
+    assert (await executed(house.executor, call, house.ctx)).ok
     assert path.exists()
     text = text_of(await house.bash(house.unspelled("mkdir .husky; touch go", "more.sh")))
     text += text_of(await going)  # the first look that finds it tells
@@ -207,7 +207,7 @@ async def test_a_file_that_was_written_by_right_opens_nothing_below_its_name(hou
     going = asyncio.create_task(house.bash(house.unspelled(line)))
     await house.bash("until [ -e on ]; do sleep 0.02; done")
     write = ToolCall("c2", "Write", {"file_path": str(house.project / "foo"), "content": "x"})
-    await house.executor.execute(write, house.ctx)
+    await executed(house.executor, write, house.ctx)
     assert "foo/.vscode" in text_of(await going) + "".join(house.warned)
     assert (house.project / "done").exists()
     assert not (house.project / "foo" / ".vscode").exists()
@@ -218,7 +218,7 @@ async def test_a_file_that_was_written_by_right_is_nobodys_to_change(house: Hous
     going = asyncio.create_task(house.bash(house.unspelled(line)))
     await house.bash("until [ -e on ]; do sleep 0.02; done")
     write = ToolCall("c2", "Write", {"file_path": str(house.project / ".npmrc"), "content": "x\n"})
-    await house.executor.execute(write, house.ctx)
+    await executed(house.executor, write, house.ctx)
     (house.project / "go").touch()
     await going
     npmrc = house.project / ".npmrc"
@@ -249,7 +249,7 @@ async def test_a_background_command_is_looked_after_between_calls(house: House) 
     await house.bash(house.unspelled(command), run_in_background=True)
     (house.project / "a").write_text("a\n", encoding="utf-8")
     read = ToolCall("c2", "Read", {"file_path": str(house.project / "a")})
-    assert "put aside" not in text_of(await house.executor.execute(read, house.ctx))
+    assert "put aside" not in text_of(await executed(house.executor, read, house.ctx))
     (house.project / "go").touch()
     await house.bash("until [ -e done ]; do sleep 0.02; done", dangerouslyDisableSandbox=True)
     assert not (house.project / ".vscode").exists()

@@ -17,7 +17,7 @@ from gatewright.permissions.sandbox.machine import machine
 from gatewright.tools.access import MAIN
 from gatewright.tools.interact import Answer, Ask
 from gatewright.tools.protocol import ToolCall
-from tests.fakes.executor import text_of
+from tests.fakes.executor import executed, text_of
 from tests.permissions.sandbox.gated_house import House
 
 pytestmark = pytest.mark.skipif(
@@ -320,6 +320,6 @@ async def test_a_line_that_the_person_changed_is_opened_what_it_names_then(house
 
 async def test_what_runs_outside_is_told_nothing_of_the_sandbox(house: House) -> None:
     call = {"command": "cat .env*", "dangerouslyDisableSandbox": True}
-    result = await house.executor.execute(ToolCall("c1", "Bash", call), house.ctx)
+    result = await executed(house.executor, ToolCall("c1", "Bash", call), house.ctx)
     assert EVEN not in house.asked[0].reason
     assert "A=1" in text_of(result)
