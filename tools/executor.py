@@ -89,7 +89,8 @@ class RawExecutor:
 
     async def foresee(self, prepared: Prepared, ctx: ToolContext) -> Foreseen:
         """What the call would change in the files as they are now, or why it cannot succeed."""
-        tool, name = prepared.tool, prepared.call.name
+        tool: object = prepared.tool
+        name = prepared.call.name
         if not isinstance(tool, Foreseeing):
             return Foreseen()
         try:
