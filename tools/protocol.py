@@ -9,13 +9,14 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 import msgspec
 
 from gatewright.tools.access import MAIN, Access, Row, Where
 from gatewright.tools.blocks import Block, Text
 from gatewright.tools.interact import Answer, Ask
+from gatewright.tools.services import Planning, Searcher
 from gatewright.tools.system.secrets import Secrets
 
 if TYPE_CHECKING:
@@ -278,36 +279,6 @@ class Jobs(Protocol):
     async def wait(self, id: str, seconds: float) -> None:
         """Wait for the end up to a limit; an end met here counts as told."""
         ...
-
-
-PlanStart: TypeAlias = Literal["edit", "accept_edits", "clear"]
-
-
-class Planning(Protocol):
-    """The session's plan mode; only a person's approval leaves it."""
-
-    @property
-    def path(self) -> Path:
-        """The plan file, the one file plan mode may write."""
-        ...
-
-    def active(self) -> bool: ...
-    def enter(self) -> None: ...
-    def leave(self, start: PlanStart, plan: str) -> None: ...
-
-
-class Hit(msgspec.Struct, frozen=True):
-    """One result of a web search."""
-
-    title: str
-    url: str
-    snippet: str = ""
-
-
-class Searcher(Protocol):
-    """A web search service, chosen in settings."""
-
-    async def search(self, query: str, limit: int) -> Sequence[Hit]: ...
 
 
 Spawn: TypeAlias = Callable[[SpawnRequest], Awaitable[Child]]

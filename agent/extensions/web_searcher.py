@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.models.opener import wanted_model
 from gatewright.agent.settings.workspace import Surroundings
-from gatewright.tools.protocol import Hit, ToolFailure
+from gatewright.tools.protocol import ToolFailure
+from gatewright.tools.services import Hit
 
 
 class WebSearcher:

@@ -17,7 +17,8 @@ from gatewright.agent.providers.settings import ProviderSettings
 from gatewright.agent.providers.streams.foreign_json import Unreadable, decoded, rows, table, text
 from gatewright.agent.providers.transport.http import DirectTransport
 from gatewright.agent.providers.transport.port import Timeouts
-from gatewright.tools.protocol import Hit, JsonObject
+from gatewright.tools.protocol import JsonObject
+from gatewright.tools.services import Hit
 
 _LIMIT = 8 * 1024 * 1024
 _ASKING = Timeouts(connect=10.0, idle=60.0)

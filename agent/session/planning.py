@@ -9,7 +9,8 @@ from typing import Protocol
 
 from gatewright.agent.record.events import AnyEvent, Cleared, ModeChanged, UserMessage
 from gatewright.agent.session.base import Base
-from gatewright.tools.protocol import PlanStart, TextContent
+from gatewright.tools.protocol import TextContent
+from gatewright.tools.services import PlanStart
 
 PLAN = "plan"
 FOLDER = Path(".gatewright") / "plans"

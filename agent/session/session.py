@@ -338,7 +338,8 @@ class Session:
         """Run a call through the gate, as one of that agent. Raises SessionError: it is gone."""
         if (owner := self._agents.get(agent)) is None:
             raise SessionError(f"There is no agent {agent}.")
-        return await self._frame.executor.execute(call, owner.context(call.id))
+        executor, context = self._frame.executor, owner.context(call.id)
+        return await executor.run(await executor.prepare(call, context.where), context)
 
     def _tell(self, agent: str, text: str) -> None:
         self.tell(text, agent=agent)

@@ -276,8 +276,8 @@ async def test_an_interruption_at_the_question_leaves_a_call_that_did_not_run(
     ctx = msgspec.structs.replace(house.ctx, leave=left.append)
     call = ToolCall("c", "Write", {"file_path": "a"})
     with pytest.raises(asyncio.CancelledError):
-        await house.executor.execute(call, msgspec.structs.replace(ctx, ask=never))
+        await executed(house.executor, call, msgspec.structs.replace(ctx, ask=never))
     assert [(each.summary, text_of(each)) for each in left] == [("not run", NOT_BEGUN)]
     assert house.write.ran == []
-    await house.executor.execute(call, ctx)
+    await executed(house.executor, call, ctx)
     assert text_of(left[-1]) == INTERRUPTED, "from here on nobody knows"

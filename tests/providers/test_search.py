@@ -13,7 +13,7 @@ from gatewright.agent.errors import FailureKind, ProviderError
 from gatewright.agent.providers.presets import endpoint
 from gatewright.agent.providers.search import provider_search, search_with
 from gatewright.agent.providers.settings import ProviderSettings
-from gatewright.tools.protocol import Hit
+from gatewright.tools.services import Hit
 from tests.fakes.raw_server import RawServer
 
 MESSAGES = {

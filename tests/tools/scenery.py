@@ -12,7 +12,7 @@ from typing import Any
 from gatewright.agent.session.jobs import SessionJobs
 from gatewright.tools.access import MAIN
 from gatewright.tools.interact import Answer
-from gatewright.tools.protocol import Hit, PlanStart
+from gatewright.tools.services import Hit, PlanStart
 from tests.fakes.toolbox import Toolbox
 from tests.fakes.website import page, website
 

@@ -11,7 +11,7 @@ import pytest
 from gatewright.tools.access import Effect
 from gatewright.tools.blocks import Markdown, Table, Todo, TodoItem
 from gatewright.tools.interact import Answer
-from gatewright.tools.protocol import PlanStart
+from gatewright.tools.services import PlanStart
 from tests.fakes.toolbox import Toolbox, text
 
 COLOURS: dict[str, Any] = {

@@ -9,7 +9,8 @@ from pydantic import BaseModel
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block, Text
 from gatewright.tools.checked import CheckedTool
-from gatewright.tools.protocol import Planning, Progress, ToolContext, ToolFailure, ToolResult
+from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
+from gatewright.tools.services import Planning
 
 ON = "plan mode is on"
 

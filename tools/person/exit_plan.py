@@ -15,14 +15,8 @@ from gatewright.tools.checked import CheckedTool
 from gatewright.tools.files import fs
 from gatewright.tools.interact import Answer, Ask, Option
 from gatewright.tools.person.enter_plan import required
-from gatewright.tools.protocol import (
-    Planning,
-    PlanStart,
-    Progress,
-    ToolContext,
-    ToolFailure,
-    ToolResult,
-)
+from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
+from gatewright.tools.services import Planning, PlanStart
 from gatewright.tools.system.exact import real_path
 
 _KEEP = "keep"

@@ -13,7 +13,8 @@ from typing import Any, cast
 from urllib.parse import parse_qs, urlsplit
 
 from gatewright.tools.inert import visible
-from gatewright.tools.protocol import Hit, Searcher, ToolFailure
+from gatewright.tools.protocol import ToolFailure
+from gatewright.tools.services import Hit, Searcher
 
 _SECONDS = 20.0
 _SIZE = 2 * 1024 * 1024

@@ -10,7 +10,8 @@ from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block, Table
 from gatewright.tools.checked import CheckedTool
 from gatewright.tools.counted import counted
-from gatewright.tools.protocol import Hit, Progress, ToolContext, ToolResult
+from gatewright.tools.protocol import Progress, ToolContext, ToolResult
+from gatewright.tools.services import Hit
 from gatewright.tools.system.hosts import looked_up
 from gatewright.tools.web.address import parse
 from gatewright.tools.web.search_services import DuckDuckGo
