@@ -55,10 +55,11 @@ class Host(Protocol):
 
 
 class Message(NamedTuple):
-    """What the person typed, and what is attached to it."""
+    """What the person sends, what is attached, and what of the text they wrote (None: all)."""
 
     text: str
     attached: tuple[Content, ...]
+    typed: str | None = None
 
 
 class Talk:
@@ -109,10 +110,10 @@ class Talk:
     def commands(self) -> Commands:
         return self.session.commands if self.session is not None else self._empty
 
-    def send(self, text: str, attached: tuple[Content, ...] = ()) -> None:
+    def send(self, text: str, attached: tuple[Content, ...] = (), typed: str | None = None) -> None:
         """A message, a `/command`, an own `!command` or a `#line` to remember."""
         if self.session is None:
-            self._early.append(Message(text, attached))
+            self._early.append(Message(text, attached, typed))
             self._show_waiting()
         elif text.startswith("/") and not text.startswith("//"):
             self.run_line(text.strip())
@@ -122,17 +123,17 @@ class Talk:
             adding = f"/memory add project {line}"
             self._host.spawn(self._command(self.session, adding, shown=text.strip()))
         else:
-            self.ask(text, attached)
+            self.ask(text, attached, typed)
 
-    def ask(self, text: str, attached: tuple[Content, ...] = ()) -> None:
+    def ask(self, text: str, attached: tuple[Content, ...] = (), typed: str | None = None) -> None:
         """A message to the model whatever it begins with; it waits until one can answer."""
         session = self.session
         if session is not None and not session.setup_due:
             told = tuple(TextContent(text) for text in self._told)
             self._told.clear()
-            session.submit(text, (*told, *attached))
+            session.submit(text, (*told, *attached), typed=typed)
             return
-        self._asked.append(Message(text, attached))
+        self._asked.append(Message(text, attached, typed))
         self._show_waiting()
         if session is not None:
             self._host.spawn(self._set_up(session))

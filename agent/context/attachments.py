@@ -27,6 +27,7 @@ ALL_CHARACTERS = 400_000
 ENTRIES = 200
 READ_LIMIT = 20 * 1024 * 1024
 LINES = 2_000
+TOLD = 3  # names of files that were not attached
 _NO_NAMES = (errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL, errno.EILSEQ)
 _MENTION = re.compile(r'(?:(?<=[\s(\["\'])|^)@(?:"([^"\n]+)"|([^\s"\'<>|]+))')
 _RANGE = re.compile(r"#L(\d{1,9})(?:-L?(\d{1,9}))?$")
@@ -69,6 +70,21 @@ def mentions(text: str) -> list[Mention]:
         if mention.name:
             found[mention] = None
     return list(found)[:MOST]
+
+
+def unread(typed: str, text: str, where: Where) -> str:
+    """What to say of files that are named in an input, but not by the person who sent it.
+
+    A pipe or a long paste is somebody else's text, and nobody has read it line by line.
+    """
+    own = {mention.name for mention in mentions(typed)}
+    foreign = [each.name for each in mentions(text) if each.name not in own]
+    there = [name for name in foreign if os.path.lexists(where.resolve(name))]
+    if not there:
+        return ""
+    names = ", ".join(f"@{name}" for name in there[:TOLD])
+    more = f" and {len(there) - TOLD} more" if len(there) > TOLD else ""
+    return f"Not attached: {names}{more}. Only what you type yourself names files to send."
 
 
 def attach(text: str, where: Where, ports: AttachPorts) -> tuple[Content, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from gatewright.agent.context.attachments import AttachPorts, attach
+from gatewright.agent.context.attachments import AttachPorts, attach, unread
 from gatewright.agent.context.file_notices import Noticing
 from gatewright.agent.context.prompt.memory import Memory
 from gatewright.agent.text.well_formed import formed
@@ -31,7 +31,7 @@ class Attending:
         self._about = about
         self._told = False
 
-    async def __call__(self, text: str, where: Where) -> Sequence[tuple[Content, ...]]:
+    async def __call__(self, typed: str, text: str, where: Where) -> Sequence[tuple[Content, ...]]:
         if not self._told:
             self._told = True
             memory = await asyncio.to_thread(self._about.memory)
@@ -43,7 +43,12 @@ class Attending:
                     f"Instruction files name files outside the project, which were not read: "
                     f"{names}. /memory allow reads them from the next /clear on."
                 )
-        found, told = await asyncio.to_thread(self._brought, text, where)
+        found, told = await asyncio.to_thread(self._brought, typed, where)
+        if "@" in text and (said := await asyncio.to_thread(unread, typed, text, where)):
+            if typed:
+                told.append(said)
+            else:  # who piped in all of it may have meant the names
+                self._about.tell(said)
         for line in told:  # it stands behind the input, which is published next
             asyncio.get_running_loop().call_soon(self._ports.tell, line)
         return found

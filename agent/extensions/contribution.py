@@ -18,7 +18,8 @@ from gatewright.tools.access import Access, Where
 from gatewright.tools.moments import Moments
 from gatewright.tools.protocol import Content, ToolCall, ToolSource
 
-Brings: TypeAlias = Callable[[str, Where], Awaitable[Sequence[tuple[Content, ...]]]]
+# What the person typed of an input, all of it, and where it is said.
+Brings: TypeAlias = Callable[[str, str, Where], Awaitable[Sequence[tuple[Content, ...]]]]
 Close: TypeAlias = Callable[[], Awaitable[None]]
 # Keeps what a call is about to change; True: uncommitted work may be thrown away.
 Saving: TypeAlias = Callable[[Access, bool], Awaitable[None]]

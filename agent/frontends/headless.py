@@ -33,7 +33,8 @@ def run(options: LaunchOptions, open_session: Opener) -> int:
     """Answer and return the exit code; every wait after the answer is bounded."""
     if options.input_format == "text" and not (options.no_stdin and options.prompt.strip()):
         prompt = prompt_from(options.prompt, tell=_tell, env=os.environ)
-        options = msgspec.structs.replace(options, prompt=prompt)
+        typed = None if prompt == options.prompt else options.prompt
+        options = msgspec.structs.replace(options, prompt=prompt, typed=typed)
     loop = asyncio.new_event_loop()
     try:
         return loop.run_until_complete(_Process(loop, options, open_session).run())

@@ -265,7 +265,8 @@ class Conversation:
             self._say(f"(One message of {lines:,} lines.)\n")
         told = tuple(map(TextContent, self._told))
         self._told.clear()
-        self._session.submit(text, told)
+        foreign = not self._hand or lines > LARGE  # a pipe, or a paste that nobody reads
+        self._session.submit(text, told, typed="" if foreign else None)
 
     async def _own(self, command: str) -> None:
         """What is typed meanwhile waits: it may be about the output."""

@@ -44,7 +44,7 @@ async def run(
     told, progress = Told(), Progress()
     answer = ""
     ended: TurnEnded | None = None
-    async for envelope in follower.turn(options.prompt):
+    async for envelope in follower.turn(options.prompt, typed=options.typed):
         match envelope.event:
             case AssistantMessage() as message if envelope.agent == MAIN:
                 answer = text_of(message) or answer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -25,6 +25,14 @@ CRASHED = "The turn crashed; agent --debug writes a log that shows where."
 MISSHAPEN = "The answer does not satisfy the schema: {problem}"
 
 
+class Words(NamedTuple):
+    """A message, and what of its text the person wrote (None: all of it)."""
+
+    text: str
+    attachments: tuple[Content, ...]
+    typed: str | None
+
+
 class Follower:
     """Submits messages and hands out what happens. Stored history is left out.
 
@@ -43,14 +51,14 @@ class Follower:
         self._subscription.close()
 
     async def turn(
-        self, text: str, attachments: tuple[Content, ...] = ()
+        self, text: str, attachments: tuple[Content, ...] = (), *, typed: str | None = None
     ) -> AsyncGenerator[Envelope]:
-        """Everything from the message to the end of its turn."""
+        """Everything from the message to the end of its turn; `typed` as in `Session.submit`."""
         if self._left:
             await self._session.idle()
             self._subscription.waiting()
         self._left = True
-        async for envelope in self._turn(text, attachments):
+        async for envelope in self._turn(Words(text, attachments, typed)):
             yield envelope
         self._left = False
 
@@ -71,23 +79,21 @@ class Follower:
         async for envelope in self._while(asyncio.create_task(over())):
             yield envelope
 
-    async def _turn(self, text: str, attachments: tuple[Content, ...]) -> AsyncGenerator[Envelope]:
+    async def _turn(self, words: Words) -> AsyncGenerator[Envelope]:
         if self._shape is None:
-            self._session.submit(text, attachments)
+            self._session.submit(words.text, words.attachments, typed=words.typed)
             async for envelope in self._while(asyncio.create_task(self._session.idle())):
                 yield envelope
             return
-        async for envelope in self._corrected(self._shape, text, attachments):
+        async for envelope in self._corrected(self._shape, words):
             yield envelope
 
-    async def _corrected(
-        self, shape: Shape, text: str, attachments: tuple[Content, ...]
-    ) -> AsyncGenerator[Envelope]:
+    async def _corrected(self, shape: Shape, words: Words) -> AsyncGenerator[Envelope]:
         corrections = CORRECTIONS
         before: TurnEnded | None = None
         answer = ""
         while True:
-            self._session.submit(text, attachments)
+            self._session.submit(words.text, words.attachments, typed=words.typed)
             held: Envelope | None = None
             async for envelope in self._while(asyncio.create_task(self._session.idle())):
                 match envelope.event:
@@ -110,7 +116,7 @@ class Follower:
                 return
             corrections -= 1
             before = held.event
-            text, attachments = CORRECTION.format(problem=problem), ()
+            words = Words(CORRECTION.format(problem=problem), (), "")
 
     async def _while(self, over: asyncio.Task[None]) -> AsyncGenerator[Envelope]:
         """Events until `over` is done and none is left."""

@@ -12,6 +12,7 @@ class LaunchOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     """One field per flag; `agent/launch/flags.py` says which flag fills which field."""
 
     prompt: str = ""
+    typed: str | None = None  # what of the prompt the person wrote, None for all of it
     print_mode: bool = False
 
     # formats of print mode

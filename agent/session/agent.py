@@ -143,9 +143,15 @@ class Agent:
             case _:
                 pass
 
-    def submit(self, text: str, attachments: tuple[Content, ...] = ()) -> str:
-        """Queue input for the model; returns its id. Emits UserMessage once it is taken up."""
-        item = Input(new_id(), (TextContent(text), *attachments))
+    def submit(
+        self, text: str, attachments: tuple[Content, ...] = (), *, typed: str | None = None
+    ) -> str:
+        """Queue input for the model; returns its id. Emits UserMessage once it is taken up.
+
+        `typed` is what of it the person wrote, None for all: only that names files to attach.
+        """
+        own = text if typed is None else typed
+        item = Input(new_id(), (TextContent(text), *attachments), typed=own)
         self.runner.put(item)
         return item.id
 

@@ -27,6 +27,7 @@ class Input(msgspec.Struct, frozen=True):
     priority: Priority = Priority.NEXT
     hidden: bool = False
     wakes: bool = True  # worth a turn of its own; else it waits for one
+    typed: str = ""  # what the person wrote of it with their own hands
 
     @property
     def text(self) -> str:

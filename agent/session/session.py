@@ -159,9 +159,14 @@ class Session:
         cwd, effort = self._main.where.cwd, self._main.models.effort
         return book.input(cwd=cwd, effort=effort, vim=vim) if book is not None else b"{}"
 
-    def submit(self, text: str, attachments: tuple[Content, ...] = ()) -> str:
-        """Queue input for the model; returns its id. Emits UserMessage once it is taken up."""
-        return self._main.submit(text, attachments)
+    def submit(
+        self, text: str, attachments: tuple[Content, ...] = (), *, typed: str | None = None
+    ) -> str:
+        """Queue input for the model; returns its id. Emits UserMessage once it is taken up.
+
+        Only what is `typed`, None for all of it, names files to attach.
+        """
+        return self._main.submit(text, attachments, typed=typed)
 
     def recall(self) -> tuple[str, ...]:
         """Take back queued input that was not taken up yet."""
@@ -315,7 +320,7 @@ class Session:
         found: list[tuple[Content, ...]] = []
         for each in self._brought:
             for brings in each.brings:
-                found += await brings(item.text, where)
+                found += await brings(item.typed, item.text, where)
         return found
 
     async def ask(self, ask: Ask, agent: str = MAIN) -> Answer:

@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatewright.agent.context.attachments import CHARACTERS, AttachPorts, Mention, attach, mentions
+from gatewright.agent.context.attachments import (
+    CHARACTERS,
+    AttachPorts,
+    Mention,
+    attach,
+    mentions,
+    unread,
+)
 from gatewright.agent.context.file_notices import Noticing
 from gatewright.agent.context.prompt.memory import Memory, MemoryPlaces
 from gatewright.agent.context.readable import Readable, Verdict
@@ -214,6 +221,14 @@ def test_the_person_reads_what_goes_along_and_what_does_not(place: Place) -> Non
     place.told.clear()
     place.attach("ask @sam")
     assert place.told == []
+
+
+def test_what_a_pipe_names_is_said_and_not_attached(place: Place) -> None:
+    text = "look at @a.py\n\nfrom: @dir and @a.py and @b.bin @i.png @denied.txt @nothing.here"
+    said = unread("look at @a.py", text, place.where)
+    assert said.startswith("Not attached: @dir, @b.bin, @i.png and 1 more. ")
+    assert unread(text, text, place.where) == ""
+    assert unread("", "mail me@example.org, @decorator", place.where) == ""
 
 
 def test_names_that_cannot_be(place: Place) -> None:

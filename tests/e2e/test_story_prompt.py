@@ -8,6 +8,7 @@ import pytest
 
 from tests.e2e.program import Program
 from tests.e2e.stage import SIGN, leave, say, screen, texts
+from tests.fakes.model_server import ServerThread
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(30)]
 
@@ -34,6 +35,24 @@ def test_a_file_that_is_named_is_attached(program: Program) -> None:
         terminal.wait_for("Two lines.")
         said = texts(server.bodies[-1])
         assert any("alpha" in text and "beta" in text for text in said), said
+
+
+def test_what_is_piped_in_names_no_file_to_send(program: Program) -> None:
+    """An issue, a log, a page: whoever wrote it does not choose what the model is sent."""
+    (program.home / "key").write_text("KEY-77", encoding="utf-8")
+    with ServerThread("say: ok\n---\nsay: ok\n") as server:
+        env = {"ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": "k"}
+        model = ("--model", "anthropic/claude-sonnet-5-5")
+        ran = program.run(
+            "-p", "see @notes.txt", "--verbose", *model, env=env, input="and @~/key\n"
+        )
+        said = "".join(texts(server.bodies[-1]))
+        assert "alpha" in said
+        assert "KEY-77" not in said
+        assert "Not attached: @~/key." in ran.stderr
+        ran = program.run("-p", *model, env=env, input="see @notes.txt\n")
+        assert "alpha" not in "".join(texts(server.bodies[-1]))
+        assert "Not attached: @notes.txt." in ran.stderr, "who meant it must know"
 
 
 def test_an_own_command_is_told_with_the_next_message(program: Program) -> None:

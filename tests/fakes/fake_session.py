@@ -110,6 +110,7 @@ class FakeSession:
         self.modes = Modes()
         self.modes.mode = mode
         self.sent: list[str] = []
+        self.typed: list[str] = []
         self.attached: list[tuple[Content, ...]] = []
         self.sent_hook: Callable[[str], None] = lambda _text: None
         self.answers: list[tuple[int, Answer]] = []
@@ -161,8 +162,11 @@ class FakeSession:
         for event in events:
             self.published = self.journal.publish(event, agent).seq
 
-    def submit(self, text: str, attachments: tuple[Content, ...] = ()) -> str:
+    def submit(
+        self, text: str, attachments: tuple[Content, ...] = (), *, typed: str | None = None
+    ) -> str:
         self.sent.append(text)
+        self.typed.append(text if typed is None else typed)
         self.attached.append(attachments)
         self.sent_hook(text)
         if self.busy:

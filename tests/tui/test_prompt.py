@@ -215,6 +215,18 @@ def test_a_chip_unfolds_in_its_place() -> None:
     assert chips.before("see [Pasted 9 lines #9]") == ""
 
 
+async def test_only_what_was_typed_counts_as_the_persons_own_words() -> None:
+    """A file that a folded paste names is not attached; nor once it is back in the prompt."""
+    pasted = "see @~/.ssh/id_rsa\n" * 20
+    async with stage() as s:
+        await s.type("Look at @notes.txt: ")
+        await s.paste(pasted)
+        await s.see("[Pasted 20 lines #1]")
+        await s.press("enter")
+        assert s.session.sent == [f"Look at @notes.txt: {pasted}"]
+        assert s.session.typed == ["Look at @notes.txt: [Pasted 20 lines #1]"]
+
+
 def test_a_dropped_picture_is_attached(tmp_path: Path) -> None:
     path = tmp_path / "a plan.png"
     path.write_bytes(PIXEL)

@@ -60,7 +60,7 @@ class Desk:
         chips.trim()
         self._box.history_.project = str(self._files.folder())
         self._box.history_.add(whole)
-        self._talk.send(whole, attached)
+        self._talk.send(whole, attached, text)
 
     def take_back(self) -> bool:
         """What waits to be taken up is the draft again, with its pictures."""

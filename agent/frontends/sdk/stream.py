@@ -45,7 +45,7 @@ async def run(session: Session, options: LaunchOptions, out: Sink, err: Sink) ->
         out.write(encode(dialect.command_result(said)))
         return Exit.OK
     kept: list[Line] = []
-    async for envelope in follower.turn(said.text):
+    async for envelope in follower.turn(said.text, typed=options.typed):
         _decline(session, envelope)
         for line in dialect.lines(envelope):
             if streaming:
