@@ -54,7 +54,7 @@ class Egress:
     ask: AskDomain = nobody
     resolve: Resolve = resolve
     refused: Refusal = _unheard
-    _answers: dict[str, bool] = field(default_factory=dict[str, bool])
+    _answers: dict[tuple[str, int], bool] = field(default_factory=dict[tuple[str, int], bool])
     _asking: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def addresses(self, name: str, port: int) -> tuple[str, ...]:
@@ -75,10 +75,11 @@ class Egress:
             raise Refused(f"{host} is a denied domain.")
         if any(matches(rule, host, port) for rule in network.allowed):
             return
-        async with self._asking:  # one question at a time, and one for each host
-            if host not in self._answers:
-                self._answers[host] = await self.ask(host, port)
-        if not self._answers[host]:
+        place = (host, port)  # as the question names it: a yes opens no other port
+        async with self._asking:  # one question at a time, and one for each place
+            if place not in self._answers:
+                self._answers[place] = await self.ask(host, port)
+        if not self._answers[place]:
             raise Refused(
                 f"{host} is not an allowed domain of the sandbox (sandbox.network.allowedDomains)."
             )

@@ -16,13 +16,18 @@ from urllib.parse import urlsplit
 from gatewright.permissions.sandbox.network.clienthello import RECORD_LIMIT, read_hello
 from gatewright.permissions.sandbox.network.domains import host_of, split_port
 from gatewright.permissions.sandbox.network.egress import Egress, Refused
+from gatewright.permissions.sandbox.network.plain_http import (
+    Head,
+    could_be_request,
+    read_fields,
+    words_of,
+)
 
 HEAD_LIMIT = 64 * 1024
 HEAD_SECONDS = 30.0
 CONNECT_SECONDS = 20.0
 IDLE_SECONDS = 900.0
 CHUNK = 64 * 1024
-_METHODS = (b"GET ", b"POST ", b"PUT ", b"HEAD ", b"DELETE ", b"OPTIONS ", b"PATCH ", b"CONNECT ")
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -70,13 +75,12 @@ class Proxy:
         except asyncio.LimitOverrunError:
             return await _answer(writer, 431, "The request is too long.")
         first, *lines = head[:-4].split(b"\r\n")
-        words = first.decode("latin-1").split(" ")
-        if len(words) != 3 or not words[2].startswith("HTTP/1."):
+        if (words := words_of(first)) is None:
             return await _answer(writer, 400, "This is no HTTP request.")
         try:
             if words[0] == "CONNECT":
                 return await self._connect(words[1], (reader, writer))
-            return await self._forward(words, lines, (reader, writer))
+            return await self._forward(words, read_fields(lines), (reader, writer))
         except Refused as refusal:
             return await _answer(writer, 403, str(refusal))
 
@@ -86,35 +90,24 @@ class Proxy:
         client[1].write(b"HTTP/1.1 200 Connection established\r\n\r\n")
         await self._tunnel(host, client, server)
 
-    async def _forward(self, words: list[str], lines: list[bytes], client: Streams) -> None:
+    async def _forward(self, words: tuple[str, str], sent: Head, client: Streams) -> None:
         """One plain request and its answer; the Host header is ours, and nothing may follow."""
         url = urlsplit(words[1])
         if url.scheme != "http" or "@" in url.netloc:
             raise Refused("Only http:// addresses without a user pass; use CONNECT for others.")
         host, port = _authority(url.netloc, 80)
-        length = 0
-        kept: list[bytes] = []
-        for line in lines:
-            name, _, value = line.partition(b":")
-            word = name.strip().lower()
-            if word == b"transfer-encoding" or line[:1] in b" \t":
-                raise Refused("Requests in pieces do not pass; send a Content-Length.")
-            if word == b"host" and host_of(
-                split_port(value.decode("latin-1").strip())[0]
-            ) != host_of(host):
-                raise Refused("The Host header names another host than the address.")
-            if word == b"content-length":
-                length = int(value)
-            if word not in (b"host", b"connection", b"proxy-connection", b"proxy-authorization"):
-                kept.append(line)
+        if any(host_of(split_port(named)[0]) != host_of(host) for named in sent.hosts):
+            raise Refused("The Host header names another host than the address.")
         server_reader, server_writer = await self._open(host, port)
         path = words[1].split("/", 3)
         target = "/" + path[3] if len(path) > 3 else "/"
         start = f"{words[0]} {target} HTTP/1.1\r\nHost: {url.netloc}\r\nConnection: close\r\n"
-        server_writer.write(start.encode("latin-1") + b"".join(k + b"\r\n" for k in kept) + b"\r\n")
+        server_writer.write(
+            start.encode("latin-1") + b"".join(k + b"\r\n" for k in sent.kept) + b"\r\n"
+        )
         try:
             await asyncio.gather(
-                _copy(client[0], server_writer, limit=length, end=False),
+                _copy(client[0], server_writer, limit=sent.length, end=False),
                 _copy(server_reader, client[1]),
             )
         finally:
@@ -179,9 +172,13 @@ class Proxy:
             data += chunk
             if not chunk:
                 return data
-            if data.startswith(_METHODS):
-                self._disagree(host, "plain HTTP goes through the proxy, not through a tunnel")
             hello = read_hello(data)
+            if not hello.tls:
+                request = could_be_request(data)
+                if request:
+                    self._disagree(host, "plain HTTP goes through the proxy, not through a tunnel")
+                if request is None:
+                    continue
             if not hello.whole:
                 continue
             if hello.tls and hello.name and host_of(hello.name) != host_of(host):

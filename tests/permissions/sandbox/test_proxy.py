@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
 import ssl
 from collections.abc import AsyncIterator
@@ -13,6 +14,7 @@ from gatewright.permissions.sandbox.network.bridge import proxy_env
 from gatewright.permissions.sandbox.network.clienthello import read_hello
 from gatewright.permissions.sandbox.network.domains import address_of, host_of, matches, private
 from gatewright.permissions.sandbox.network.egress import Egress, Refused
+from gatewright.permissions.sandbox.network.plain_http import could_be_request
 from gatewright.permissions.sandbox.network.proxy import Proxy
 from gatewright.permissions.sandbox.profile import Network
 
@@ -113,6 +115,20 @@ def test_what_rules_name_of_this_machine_is_not_reached_directly() -> None:
     assert proxy_env(Network("proxy", allowed=("localhost:80",)))["no_proxy"] == "127.0.0.1,::1"
 
 
+async def test_a_yes_is_for_the_port_that_was_named() -> None:
+    asked: list[str] = []
+
+    async def ask(host: str, port: int) -> bool:
+        asked.append(f"{host}:{port}")
+        return port == 443
+
+    gate = egress(Network("proxy", allowed=("a.org",)))
+    gate.ask = ask
+    assert await gate.addresses("yes.example", 443) == ("93.184.216.34",)
+    assert "not an allowed domain" in await refusal(gate, "yes.example", 22)
+    assert asked == ["yes.example:443", "yes.example:22"]
+
+
 async def test_an_unknown_host_is_asked_about_once() -> None:
     asked: list[str] = []
 
@@ -211,6 +227,15 @@ async def test_plain_requests_pass_with_our_host_header(wire: Wire) -> None:
         "CONNECT 2130706433:80 HTTP/1.1\r\n\r\n",
         "CONNECT good.test@evil.test:443 HTTP/1.1\r\n\r\n",
         "POST http://good.test/ HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "GET http://good.test/ HTTP/1.1\r\nX: a\nHost: evil.test\r\n\r\n",
+        "GET http://good.test/ HTTP/1.1\r\nX: a\rHost: evil.test\r\n\r\n",
+        "GET http://good.test/ HTTP/1.1\r\nX: a\n\nGET /b HTTP/1.1\nHost: evil.test\r\n\r\n",
+        "GET http://good.test/ HTTP/1.1\r\nHost : evil.test\r\n\r\n",
+        "GET http://good.test/ HTTP/1.1\r\nX\r\n\r\n",
+        "GET http://good.test/ HTTP/1.1\r\nX: 1\r\n Host: evil.test\r\n\r\n",
+        "POST http://good.test/ HTTP/1.1\r\nContent-Length: 0\r\nContent-Length: 9\r\n\r\n",
+        "POST http://good.test/ HTTP/1.1\r\nContent-Length: +9\r\n\r\n",
+        "POST http://good.test/ HTTP/1.1\r\nContent-Length: 1_0\r\n\r\n",
     ],
 )
 async def test_what_is_refused(wire: Wire, request_: str) -> None:
@@ -232,14 +257,68 @@ async def test_a_tunnel_carries_what_names_its_host(wire: Wire) -> None:
     assert answer == b"HTTP/1.1 200 Connection established\r\n\r\n<" + greeting + b">"
 
 
+REQUEST = b"GET / HTTP/1.1\r\nHost: evil.test\r\n\r\n"
+
+
 @pytest.mark.parametrize(
-    "disguise", [hello("evil.test"), b"GET / HTTP/1.1\r\nHost: evil.test\r\n\r\n"]
+    "disguise",
+    [
+        hello("evil.test"),
+        REQUEST,
+        b"\r\n" + REQUEST,
+        b" " + REQUEST,
+        REQUEST.replace(b"GET", b"TRACE"),
+        REQUEST.replace(b"GET", b"get"),
+        REQUEST.replace(b" ", b"\t"),
+        REQUEST.replace(b"/ ", b"http://evil.test/ "),
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        b"GET http://evil.test/\r\n",
+    ],
 )
 async def test_a_tunnel_for_another_host_ends(wire: Wire, disguise: bytes) -> None:
     connect = f"CONNECT good.test:{wire.server} HTTP/1.1\r\n\r\n".encode()
     answer = await wire.say(connect, disguise)
     assert b"<" not in answer
     assert "was ended" in wire.refused[0]
+
+
+@pytest.mark.parametrize("pieces", [(b"G", REQUEST[1:]), (b"\r", b"\n" + REQUEST)])
+async def test_a_request_in_pieces_is_put_together(wire: Wire, pieces: tuple[bytes, bytes]) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", wire.http)
+    writer.write(f"CONNECT good.test:{wire.server} HTTP/1.1\r\n\r\n".encode())
+    await reader.readuntil(b"\r\n\r\n")
+    rest = b""
+    async with asyncio.timeout(5):
+        for each in pieces:
+            writer.write(each)
+            await writer.drain()
+            for _ in range(50):
+                await asyncio.sleep(0)
+        with contextlib.suppress(ConnectionError):
+            rest = await reader.read()
+    writer.close()
+    assert rest == b""
+    assert "was ended" in wire.refused[0]
+
+
+@pytest.mark.parametrize(
+    ("first", "expected"),
+    [
+        (b"SSH-2.0-OpenSSH_9.6\r\n", False),
+        (b"003agit-upload-pack /project\0host=good.test\0", False),
+        (b"EHLO me\r\n", False),
+        (b"*1\r\n$4\r\nPING\r\n", False),
+        (b"\0\0\0\x08\x04\xd2", False),
+        (b"@RSYNCD: 31.0\n", False),
+        (b"", None),
+        (b"\r\n", None),
+        (b"GET", None),
+        (b"GET ", None),
+        (b"PURGE /", True),
+    ],
+)
+def test_what_a_server_could_take_for_http(first: bytes, expected: bool | None) -> None:
+    assert could_be_request(first) is expected
 
 
 async def test_a_greeting_in_pieces_is_put_together(wire: Wire) -> None:
@@ -268,8 +347,8 @@ def socks(host: bytes, port: int, command: int = 1) -> tuple[bytes, bytes]:
 
 async def test_socks(wire: Wire) -> None:
     first, request = socks(b"good.test", wire.server)
-    answer = await wire.say(first, request, b"ping", port=wire.socks)
-    assert answer.endswith(b"<ping>")
+    answer = await wire.say(first, request, b"ping\n", port=wire.socks)
+    assert answer.endswith(b"<ping\n>")
     first, request = socks(b"evil.test", wire.server)
     assert (await wire.say(first, request, port=wire.socks))[2:4] == b"\x05\x02"
     first, request = socks(b"good.test", wire.server, command=3)
