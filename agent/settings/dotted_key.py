@@ -11,6 +11,7 @@ from msgspec import structs
 
 from gatewright.agent.errors import SettingsError
 from gatewright.agent.settings.layers.coerce import coerce, describe, help_of, strip, unknown
+from gatewright.agent.settings.layers.key import parts_of, spelled
 from gatewright.agent.settings.layers.sources import dotted
 from gatewright.agent.settings.schema import Settings, Source
 
@@ -29,7 +30,7 @@ def facts(key: str) -> Facts:
     """Raises SettingsError with the nearest name."""
     kind: Any = Settings
     help, default, at = "", None, ""
-    for part in key.split("."):
+    for part in parts_of(key):
         bare = strip(kind)
         if _is_section(bare):
             fields = {field.encode_name: field for field in structs.fields(bare)}
@@ -41,7 +42,7 @@ def facts(key: str) -> Facts:
             kind, default = get_args(bare)[1], None
         else:
             raise SettingsError(f"{at.rstrip('.')} takes {describe(kind)}, so there is no {key}.")
-        at += f"{part}."
+        at += f"{spelled((part,))}."
     bare = strip(kind)
     inside = tuple(_leaves(bare, at)) if _is_section(bare) else ()
     shown = None if default is msgspec.NODEFAULT else msgspec.to_builtins(default)
@@ -50,7 +51,7 @@ def facts(key: str) -> Facts:
 
 def value_at(values: Any, key: str) -> Any:
     """The value of a dotted key, or None."""
-    for part in key.split("."):
+    for part in parts_of(key):
         values = cast("dict[str, Any]", values).get(part) if isinstance(values, dict) else None
     return values
 
@@ -66,7 +67,7 @@ def typed(text: str) -> Any:
 def check(key: str, value: Any, source: Source) -> None:
     """Refuse what the loader would leave out. A project is taken as trusted: this is its owner."""
     nested: Any = value
-    for part in reversed(key.split(".")):
+    for part in reversed(parts_of(key)):
         nested = {part: nested}
     for fault in coerce(nested, Settings, source, trusted=True).faults:
         raise SettingsError(f"{dotted(fault.key)} {fault.message}.")

@@ -17,6 +17,7 @@ from typing import Any, cast
 
 from gatewright.agent.errors import SettingsError
 from gatewright.agent.settings.layers.broken import Broken, parse_object
+from gatewright.agent.settings.layers.key import parts_of
 from gatewright.agent.settings.layers.settled import MAX_BYTES
 from gatewright.tools.system import private
 from gatewright.tools.system.regular import read_regular
@@ -47,7 +48,7 @@ def read_object(path: Path) -> dict[str, Any]:
 
 def set_value(path: Path, key: str, value: Any) -> None:
     """Set a dotted key; `None` removes it."""
-    *parents, last = key.split(".")
+    *parents, last = parts_of(key)
 
     def change(values: dict[str, Any]) -> None:
         inner = section(path, values, *parents)

@@ -51,6 +51,8 @@ async def test_words_typed_below_a_question_are_what_the_agent_is_told_instead()
         await s.press(*"make")
         await s.see("▸    Tell the agent what you typed")
         await s.press("enter")
+        await unanswered(s)  # in one breath with the words it is part of a paste
+        await s.press("enter")
         await s.until(lambda: s.session.answers == [(1, Answer(text="make"))])
         assert s.app.repl.box.text == ""
 

@@ -37,6 +37,10 @@ class Guard:
         """A key, whatever it means."""
         self._pressed = max(self._pressed, now)
 
+    def pasting(self, now: float) -> bool:
+        """Whether the key before came so shortly before that nobody pressed it."""
+        return now - self._pressed < BURST
+
     def blocks(self, now: float) -> bool:
         """Whether a key at this moment is no answer; such a key starts the wait again."""
         if now >= self._until and not self._unseen:

@@ -200,7 +200,7 @@ class AskPanel(Rows, can_focus=True):
             self._type("", key, now)
         elif key not in STEPS and _is_command(key):
             return False
-        elif key == "enter" and self._guard.typed and self._tells():
+        elif key == "enter" and self._tells() and not self._guard.pasting(now):
             self._enter()  # it says yes to nothing, so it may follow at once
         elif self._guard.blocks(now):
             self._begun_before(character)

@@ -12,6 +12,7 @@ import msgspec
 from msgspec import structs
 
 from gatewright.agent.settings.layers.coerce import strip, trait_of
+from gatewright.agent.settings.layers.key import spelled
 from gatewright.agent.settings.modes import freedom
 from gatewright.agent.settings.schema import COMMITTED, ORDERED, Settings, Source, Trait
 
@@ -88,7 +89,7 @@ class _Join:
 
     def _value(self, given: Given, kind: Any, default: Any, at: Path) -> Any:
         bare, trait = strip(kind), trait_of(kind)
-        key = ".".join(at)
+        key = spelled(at)
         if _is_section(bare):
             return self.section(given, bare, at)
         if get_origin(bare) is dict:
@@ -118,7 +119,7 @@ class _Join:
         if trait.merge == "tightest":
             own.sort(key=lambda pair: _looseness(trait, pair[1]))
         if trait.merge == "within" and not own:
-            self.provenance[".".join(at)] = (given[0][0],)
+            self.provenance[spelled(at)] = (given[0][0],)
             return given[0][1]
         base: tuple[Source | None, Any] = own[0] if own else (None, default)
         best = base
@@ -131,7 +132,7 @@ class _Join:
                 best = (source, value)
         if best[0] is None:
             return None
-        self.provenance[".".join(at)] = (best[0],)
+        self.provenance[spelled(at)] = (best[0],)
         return best[1]
 
     def _modes(self, given: Given, at: Path) -> Given:

@@ -18,6 +18,7 @@ from gatewright.agent.models.effort import effort_within
 from gatewright.agent.settings import claude_rules, legacy
 from gatewright.agent.settings.layers.coerce import Fault, coerce
 from gatewright.agent.settings.layers.depth import nested_deeply
+from gatewright.agent.settings.layers.key import spelled
 from gatewright.agent.settings.layers.merge import Ignored, Merged, Provenance, merge, restricting
 from gatewright.agent.settings.layers.repeated import repeats
 from gatewright.agent.settings.layers.settled import MAX_BYTES, read_settled
@@ -339,7 +340,8 @@ def _value_at(raw: Any, key: Sequence[str | int]) -> str:
 def dotted(key: tuple[str | int, ...]) -> str:
     text = ""
     for part in key:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+        name = f"[{part}]" if isinstance(part, int) else spelled((part,))
+        text += name if isinstance(part, int) or not text else f".{name}"
     return text
 
 
