@@ -119,6 +119,9 @@ SHOWING = {
     "git cat-file -p 0123456": Ask,
     "git cat-file --batch": Ask,
     "git show 0123456": Allow,
+    "git diff 0123456 HEAD:open.txt": Ask,
+    "git diff HEAD:open.txt 0123456": Ask,
+    "git diff open.txt": Allow,
     "git request-pull v1 u -p": Ask,
     "git fast-export HEAD": Ask,
 }

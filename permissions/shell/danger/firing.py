@@ -161,6 +161,7 @@ class Firing:
         paths = self._reach.paths
         return any(
             one.arg.literal
+            and one.arg.text in part.texts  # the path of `HEAD:path` is no word of its own
             and not set(one.arg.text) & set("*?[\\:")
             and not one.redirect
             and None not in one.bases
