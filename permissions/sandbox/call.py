@@ -48,7 +48,15 @@ class Call:
         causes = likely(output, code if isinstance(code, int) else None)
         if causes:
             notes = [*notes, note(causes, may_leave=self._may_leave)]
-        return noted(result, notes)
+        return noted(result, (*notes, *self._own(output, code if isinstance(code, int) else None)))
+
+    def _own(self, output: str, code: int | None) -> list[str]:
+        """That it has some places for itself: once in a session, and where it failed."""
+        hints = self._box.private_places(self._command, output, code)
+        told = self._box.hinted
+        fresh = [text for text in hints if code or text not in told]
+        told.update(fresh)
+        return fresh
 
 
 def noted(result: ToolResult, notes: Sequence[str]) -> ToolResult:

@@ -43,7 +43,7 @@ from gatewright.permissions.sandbox.profile import SandboxProfile, Wishes, sandb
 from gatewright.permissions.sandbox.protected import surveyor
 from gatewright.permissions.sandbox.runs import Active, Run, memory_file, status_pipe
 from gatewright.permissions.sandbox.store import Store
-from gatewright.permissions.sandbox.violations import Violations
+from gatewright.permissions.sandbox.violations import OWN_LOOPBACK, Violations, private_places
 from gatewright.tools.protocol import SpawnRequest
 
 WIDE_SECONDS = 1.0
@@ -78,6 +78,7 @@ class Sandbox:
         self._bridge = bridge
         self._neighbours = Neighbours()
         self._active: list[Active] = []
+        self.hinted: set[str] = set()  # what the model was told of such places
         self._writable: set[str] = set()  # by the runs since the last quiet moment
         self._filter = b""
         self._nursery: cgroup_thread.Nursery | None = None
@@ -328,6 +329,15 @@ class Sandbox:
             or (covers and self._keeper.covers(each))
             for each in (path, os.path.realpath(path))
         )
+
+    def private_places(self, command: str, output: str, code: int | None) -> tuple[str, ...]:
+        """What the model should know of places that this command had for itself."""
+        if self._level != "bwrap":
+            return ()
+        temp = () if self.config.temp is None else (str(self.config.temp),)
+        hints = private_places(command, output, code, (*self.roots, *temp))
+        shared = self.config.network.reach == "open"
+        return tuple(text for text in hints if text is not OWN_LOOPBACK or not shared)
 
     def check(self, seconds: float = PATIENCE) -> None:
         """Look after the commands that go on; their callers are told."""

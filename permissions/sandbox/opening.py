@@ -39,6 +39,7 @@ class Judge:
     _hides: dict[str, None] = field(default_factory=dict[str, None])
     _keeps: dict[str, None] = field(default_factory=dict[str, None])
     _aside: dict[str, None] = field(default_factory=dict[str, None])
+    _own: dict[str, None] = field(default_factory=dict[str, None])  # where nothing stays
     _reads: dict[str, File] = field(default_factory=dict[str, File])
     _writes: dict[str, File] = field(default_factory=dict[str, File])
 
@@ -67,6 +68,12 @@ class Judge:
             self._hides[one.text] = None
 
     def _write(self, one: Named) -> None:
+        if self._passing(one.path):
+            self._own[one.text] = None
+        else:
+            self._stays(one)
+
+    def _stays(self, one: Named) -> None:
         path = one.path
         if any(
             _means(one, mask.path) and mask.path not in self._reads for mask in self.profile.masked
@@ -98,6 +105,11 @@ class Judge:
             return False
         return os.path.dirname(path) not in _PRIVATE and not path.startswith(("/dev/", "/proc/"))
 
+    def _passing(self, path: str) -> bool:
+        """Whether it lies in a directory that is the command's own."""
+        shared = any(inside(path, place) for place in self.profile.writable)
+        return os.path.dirname(path) in _PRIVATE[:2] and not shared
+
     def _change(self, one: Named) -> None:
         """Something protected that exists; of a directory only the whole is one thing."""
         file = which(one.path) if one.exact and one.path in self.profile.protected else None
@@ -118,7 +130,11 @@ class Judge:
             )
             if names
         ]
-        return f"Even with a yes the sandbox {' and '.join(said)}." if said else ""
+        texts = [f"Even with a yes the sandbox {' and '.join(said)}."] if said else []
+        if self._own:
+            names = _listed(self._own)
+            texts.append(f"{names} will be in the command's own /tmp, which is gone with it.")
+        return " ".join(texts)
 
 
 def still(files: Mapping[str, File]) -> frozenset[str]:

@@ -11,6 +11,8 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from gatewright.permissions.paths import inside
+
 KEPT = 200
 
 
@@ -64,6 +66,32 @@ def likely(output: str, code: int | None) -> tuple[str, ...]:
     tail = output[-20_000:]
     found = [what for sign, what in _SIGNS if sign.search(tail)]
     return tuple(found[:2])
+
+
+_TMP = re.compile(r"(?<![\w./$}-])/(?:var/)?tmp(?![\w-])[^\s'\"`;|&<>()]*")
+_HERE = re.compile(r"(?<![\w.-])(?:localhost|127(?:\.\d+){3}|\[::1\])(?![\w-])")
+OWN_TMP = (
+    "/tmp and /var/tmp are this command's own, empty at its start and gone with it: what other"
+    " commands or tools are to see goes to $TMPDIR or the project"
+)
+OWN_LOOPBACK = (
+    "localhost is this command's own: a server that another command or a person runs is not"
+    " reached from here; start it and ask it in one command"
+)
+
+
+def private_places(
+    command: str, output: str, code: int | None, seen: Iterable[str]
+) -> tuple[str, ...]:
+    """What of a command's own it may have taken for everybody's; `seen` directories are shared."""
+    failed = bool(code)
+    found: list[str] = []
+    places = tuple(seen)
+    if any(not any(inside(path, each) for each in places) for path in _TMP.findall(command)):
+        found.append(OWN_TMP)
+    if (failed or not output.strip()) and _HERE.search(command):
+        found.append(OWN_LOOPBACK)
+    return tuple(found)
 
 
 def note(causes: tuple[str, ...], *, may_leave: bool) -> str:

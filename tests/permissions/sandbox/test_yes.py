@@ -323,3 +323,22 @@ async def test_what_runs_outside_is_told_nothing_of_the_sandbox(house: House) ->
     result = await executed(house.executor, ToolCall("c1", "Bash", call), house.ctx)
     assert EVEN not in house.asked[0].reason
     assert "A=1" in text_of(result)
+
+
+async def test_a_yes_to_write_to_tmp_says_whose_that_is(house: House) -> None:
+    result = await house.bash("echo x > /tmp/gatewright-f; cat /tmp/gatewright-f")
+    assert house.asked[0].reason.endswith(
+        "/tmp/gatewright-f will be in the command's own /tmp, which is gone with it."
+    )
+    assert "goes to $TMPDIR or the project" in text_of(result)
+    again = await house.bash("echo y > /tmp/gatewright-f")
+    assert "$TMPDIR" not in text_of(again)  # told once
+    failed = await house.bash("cat /tmp/gatewright-f")
+    assert "goes to $TMPDIR or the project" in text_of(failed)  # and where it matters
+
+
+async def test_a_command_that_asks_a_localhost_of_its_own_is_told(house: House) -> None:
+    silent = await house.bash("curl -s localhost:8123 | head -5")
+    assert "start it and ask it in one command" in text_of(silent)
+    both = "python3 -c 'print(\"http://localhost:1 answers\")'"
+    assert "start it" not in text_of(await house.bash(both))
