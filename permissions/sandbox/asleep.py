@@ -14,8 +14,9 @@ MOST = 300  # threads; of more than that nothing is known
 _PROC = Path("/proc")
 _COUNTS = frozenset({"voluntary_ctxt_switches", "nonvoluntary_ctxt_switches"})
 
-# Each thread by process and number, with how often it was switched away from.
-Asleep: TypeAlias = frozenset[tuple[int, int, int]]
+# Each thread by process and number, when it began (a number comes round again when enough others
+# have come and gone), and how often it was switched away from.
+Asleep: TypeAlias = frozenset[tuple[int, int, int, int]]
 
 
 def asleep(inits: Iterable[int]) -> Asleep | None:
@@ -23,7 +24,7 @@ def asleep(inits: Iterable[int]) -> Asleep | None:
 
     Two answers that are equal say that none of them ran in between.
     """
-    found: set[tuple[int, int, int]] = set()
+    found: set[tuple[int, int, int, int]] = set()
     queue = list(inits)
     try:
         while queue:
@@ -36,11 +37,16 @@ def asleep(inits: Iterable[int]) -> Asleep | None:
                 switches = _switches((here / "status").read_text(encoding="utf-8"))
                 if switches < 0 or len(found) >= MOST:
                     return None
-                found.add((process, int(thread), switches))
+                found.add((process, int(thread), _began((here / "stat").read_bytes()), switches))
                 queue.extend(map(int, (here / "children").read_text(encoding="utf-8").split()))
-    except (OSError, ValueError):
+    except (OSError, ValueError, IndexError):
         return None
     return frozenset(found) or None
+
+
+def _began(stat: bytes) -> int:
+    """The moment in ticks since the machine started; a name in it may hold what it likes."""
+    return int(stat.rpartition(b")")[2].split()[19])
 
 
 def _switches(status: str) -> int:

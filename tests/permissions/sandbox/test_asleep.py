@@ -6,6 +6,7 @@ import os
 import subprocess
 from collections.abc import Generator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -114,3 +115,35 @@ def test_what_a_run_may_be_writing_is_no_order_of_ours(tmp_path: Path) -> None:
         (tmp_path / "home" / "link").symlink_to(project / ".gatewright")
         assert not box.settled(str(tmp_path / "home" / "link" / "settings.json"))
     assert box.settled(str(project / ".gatewright" / "settings.json"))
+
+
+def sleeping(pid: int) -> bool:
+    return asleep([pid]) is not None
+
+
+def test_another_process_that_got_the_number_of_one_is_not_that_one() -> None:
+    """A command may fork until the numbers come round, and sleep as often as the first did."""
+    last = Path("/proc/sys/kernel/ns_last_pid")
+    wanted, before = 0, None
+    for _ in range(50):
+        if wanted:
+            try:
+                last.write_text(str(wanted - 1), encoding="utf-8")
+            except OSError:
+                pytest.skip("numbers of processes cannot be chosen here")
+        child = subprocess.Popen(["sleep", "60"])
+        try:
+            if wanted and child.pid != wanted:
+                continue
+            assert comes(partial(sleeping, child.pid))
+            wanted, now = child.pid, asleep([child.pid])
+            assert now is not None
+            if before is not None:
+                assert now != before
+                if {row[3] for row in now} == {row[3] for row in before}:
+                    return  # all but its age is the same
+            before = now
+        finally:
+            child.kill()
+            child.wait(10)
+    pytest.skip("another process took the number each time")
