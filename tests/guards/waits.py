@@ -14,6 +14,7 @@ SLEEPERS: dict[str, str] = {
     "tests/fakes/terminal.py": "a person's eyes and hands",
     "tests/fakes/model_server.py": "a server that answers late, as its script says",
     "tests/fakes/tiny_model.py": "a server that somebody starts by hand and that ends by itself",
+    "tests/tui/idle.py": "lets the loop come to the next timer that is due",
     "tests/tui/child.py": "a stream of so many pieces a second",
     "tests/tui/test_wire.py": "a line of so many bytes a second",
     "tests/tui/test_terminal.py": "a line of so many bytes a second",

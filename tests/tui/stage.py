@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from unittest.mock import patch
 
 from textual import events
 from textual.geometry import Size
@@ -16,6 +17,7 @@ from gatewright.agent.settings.schema import Ui
 from gatewright.tui.app import AgentApp
 from gatewright.tui.prompt.box import Box
 from tests.fakes.fake_session import FakeSession
+from tests.tui.idle import wait_for_idle
 
 LIMIT = 5.0
 
@@ -90,7 +92,6 @@ class Stage:
         """Wait until every published event is on the screen and nothing is left to paint."""
         await self.until(lambda: self.app.taken >= self.session.published)
         await self.pilot.pause()
-        await self.pilot.pause(0.05)
 
     async def press(self, *keys: str) -> None:
         await self.pilot.press(*keys)
@@ -134,7 +135,11 @@ async def stage(
 
     clock = Clock()
     app = AgentApp(open_session, ui=Ui(theme=theme), monotonic=clock, now=lambda: session.now)
-    async with app.run_test(size=size) as pilot:
-        made = Stage(app, pilot, session, clock)
-        await made.see(session.model[:8])
-        yield made
+    with (
+        patch("textual.app.wait_for_idle", wait_for_idle),
+        patch("textual.pilot.wait_for_idle", wait_for_idle),
+    ):
+        async with app.run_test(size=size) as pilot:
+            made = Stage(app, pilot, session, clock)
+            await made.see(session.model[:8])
+            yield made
