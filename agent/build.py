@@ -6,7 +6,7 @@ The only caller of the gate's factory: no front end can be given a tool executor
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from msgspec.structs import replace
@@ -19,7 +19,7 @@ from gatewright.agent.extensions.contribution import Contribution
 from gatewright.agent.extensions.gate import gate_ports, live_settings, planning_of
 from gatewright.agent.extensions.host import Host
 from gatewright.agent.extensions.listed import EXTENSIONS
-from gatewright.agent.extensions.opened import open_all
+from gatewright.agent.extensions.opened import everybody, open_all
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.models.opener import ModelOpener, small_model
 from gatewright.agent.models.short_answer import PageReader
@@ -40,7 +40,7 @@ from gatewright.permissions.policy import Policy
 from gatewright.permissions.sandbox.disk.receipts import recovered
 from gatewright.permissions.sandbox.ourselves import Ourselves
 from gatewright.tools.files.fs import ReadLedger
-from gatewright.tools.protocol import ToolSpec
+from gatewright.tools.protocol import ToolSource, ToolSpec
 from gatewright.tools.registry import BuiltinTools
 
 RETRY = RetryPolicy()
@@ -61,7 +61,8 @@ async def open_session(
     host = Host(base, live, policy, briefing, ReadLedger())
     brought = await open_all(host, EXTENSIONS)
     tools = BuiltinTools.of(options.tools, alone=not interactive)
-    offered = partial(_offered, tools, policy)
+    sources = [tools, *(source for each in brought for source in each.sources)]
+    offered = partial(_offered, sources, policy)
     planning = planning_of(base, policy)
     opener = ModelOpener(live, offered, base.start.id, briefing, planning=planning.active)
     host.small_model = lambda: small_model(base.around, base.start, opener)
@@ -119,13 +120,20 @@ def _frame(
         ),
         auto_compact=around.settings.auto_compact,
         redactor=base.redactor,
+        moments=everybody(brought),
         folder=start.path.parent,
     )
 
 
-def _offered(tools: BuiltinTools, policy: Policy, *, short: bool = False) -> list[ToolSpec]:
+def _offered(
+    sources: Sequence[ToolSource], policy: Policy, *, short: bool = False
+) -> list[ToolSpec]:
     """What the model is told of: not what would be refused whatever it asks."""
-    return [spec for spec in tools.specs(short=short) if not policy.wholly_denied(spec.name)]
+    found: dict[str, ToolSpec] = {}
+    for source in sources:
+        for spec in source.specs(short=short):
+            found.setdefault(spec.name, spec)  # who comes later shadows nobody
+    return [spec for name, spec in found.items() if not policy.wholly_denied(name)]
 
 
 def _backoff() -> Backoff:

@@ -93,12 +93,6 @@ class TurnWouldEnd(Moment, frozen=True):
     again: int = 0
 
 
-class TurnFailed(Moment, frozen=True):
-    kind: str
-    message: str
-    said: str = ""
-
-
 class Compacting(Moment, frozen=True):
     trigger: str
     instructions: str = ""
@@ -112,13 +106,6 @@ class CompactionEnded(Moment, frozen=True):
 class AgentStarts(Moment, frozen=True):
     child: str
     kind: str
-
-
-class AgentWouldEnd(Moment, frozen=True):
-    child: str
-    kind: str
-    said: str
-    again: int = 0
 
 
 class AgentIdles(Moment, frozen=True):

@@ -376,7 +376,10 @@ class Executor(Protocol):
 class ToolSource(Protocol):
     """Where tools come from: the built-in registry, an MCP server, the skill catalogue."""
 
-    def specs(self) -> Sequence[ToolSpec]: ...
+    def specs(self, *, short: bool = False) -> Sequence[ToolSpec]:
+        """What is offered; the short form is for models with little room."""
+        ...
+
     def find(self, name: str) -> Tool[Any] | None:
         """May import the tool's module: call it off the event loop the first time."""
         ...

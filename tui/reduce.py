@@ -72,6 +72,7 @@ def _of_main(view: View, event: ev.AnyEvent, at: float) -> Reduced:  # noqa: C90
             | ev.Compacted()
             | ev.Cleared()
             | ev.HookRan()
+            | ev.InputRefused()
             | ev.Rewound()
         ):
             return _record(view, event)
@@ -270,7 +271,13 @@ def _ended(view: View, event: ev.TurnEnded) -> Reduced:
 
 def _record(
     view: View,
-    event: ev.UserMessage | ev.Noticed | ev.Compacted | ev.Cleared | ev.HookRan | ev.Rewound,
+    event: ev.UserMessage
+    | ev.Noticed
+    | ev.Compacted
+    | ev.Cleared
+    | ev.HookRan
+    | ev.InputRefused
+    | ev.Rewound,
 ) -> Reduced:
     match event:
         case ev.UserMessage(hidden=True):
@@ -290,6 +297,8 @@ def _record(
             view = replace(view, live=(), tools={})
             view, more = add(view, Rule(0, "back at an earlier message"))
             return view, (Returned(to), *more)
+        case ev.InputRefused(text=text, reason=reason):
+            return add(view, Note(0, f"Not sent: {reason}\n{text}", "warning"))
         case ev.HookRan(message=message, hook_event=name):
             return add(view, Note(0, f"{name} hook: {message}", "dim")) if message else (view, ())
 

@@ -6,7 +6,7 @@ Automatic compaction ends after three failures or three summaries that made no r
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -27,31 +27,14 @@ from gatewright.agent.record.clock import Clock
 from gatewright.agent.record.conversation import Conversation
 from gatewright.agent.record.events import AnyEvent, Compacted, Noticed, ResultsCleared
 from gatewright.agent.record.messages import UserTurn
+from gatewright.tools.access import MAIN
 from gatewright.tools.protocol import TextContent
+
+if TYPE_CHECKING:
+    from gatewright.tools.moments import Moments
 
 FAILURES = 3
 LEAST = 2_000  # tokens; a shorter history is not what makes a request too long
-
-
-class CompactHooks(Protocol):
-    """What a person's hooks have to say about a compaction."""
-
-    async def before(self, trigger: str, instructions: str) -> str:
-        """More instructions for the summary. Raises GatewrightError to forbid it."""
-        ...
-
-    async def after(self) -> str:
-        """Text to put in front of the model behind the summary."""
-        ...
-
-
-class NoHooks:
-    async def before(self, trigger: str, instructions: str) -> str:
-        del trigger
-        return instructions
-
-    async def after(self) -> str:
-        return ""
 
 
 class CompactPorts(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,7 +45,8 @@ class CompactPorts(msgspec.Struct, frozen=True, kw_only=True):
     state: Callable[[int], Awaitable[Sequence[str]]]  # tokens one file may take
     forget: Callable[[], None]  # the model no longer has what it was shown
     clock: Clock
-    hooks: CompactHooks = NoHooks()
+    moments: Moments | None = None  # who may speak before and after
+    agent: str = MAIN
     automatic: bool = True
 
 
@@ -163,7 +147,7 @@ class Compactor:
         if not turns or (trigger == "manual" and self._talked() < LEAST):
             raise GatewrightError("There is too little to summarise yet.")
         before = self.size(model)
-        instructions = await ports.hooks.before(trigger, instructions)
+        instructions = await self._allowed(trigger, instructions)
         ports.emit(Noticed(text="Summarising the conversation to make room.", tone="dim"))
         budget = budget_of(model, within)
         answer = min(budget.summary, model.frame.max_output)
@@ -171,7 +155,8 @@ class Compactor:
         wish = Wish(instructions, budget.summary, room)
         summary = await summarise(model, turns, wish, ports.clock)
         kept = choose(turns, talk.words, budget)
-        state = fitting([*await ports.state(budget.files), await ports.hooks.after()], budget.state)
+        more = await self._behind(trigger, summary.text)
+        state = fitting([*await ports.state(budget.files), *more], budget.state)
         text = opening(summary.text, kept.words, [part for part in state if part])
         fresh = turns_tokens((UserTurn((TextContent(text),)), *kept.recent))
         event = Compacted(
@@ -188,6 +173,27 @@ class Compactor:
         ports.emit(event)
         ports.forget()
         return event
+
+    async def _allowed(self, trigger: str, instructions: str) -> str:
+        """The instructions with what others add. Raises GatewrightError: it is forbidden."""
+        if (moments := self._ports.moments) is None:
+            return instructions
+        from gatewright.tools.moments import Compacting  # noqa: PLC0415  only where somebody listens
+
+        moment = Compacting(agent=self._ports.agent, trigger=trigger, instructions=instructions)
+        verdict = await moments.at(moment)
+        if verdict.word in ("deny", "stop"):
+            raise GatewrightError(verdict.text or "It was forbidden.")
+        return "\n".join(filter(None, (instructions, *verdict.context)))
+
+    async def _behind(self, trigger: str, summary: str) -> Sequence[str]:
+        """What others want the model to read behind the summary."""
+        if (moments := self._ports.moments) is None:
+            return ()
+        from gatewright.tools.moments import CompactionEnded  # noqa: PLC0415  only where somebody listens
+
+        moment = CompactionEnded(agent=self._ports.agent, trigger=trigger, summary=summary)
+        return (await moments.at(moment)).context
 
     def _notice(self, text: str) -> None:
         self._ports.emit(Noticed(text=text, tone="warning"))

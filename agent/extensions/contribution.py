@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 import msgspec
 
 from gatewright.agent.commands.registry import Command
+from gatewright.agent.context.announcements import Announcement
 from gatewright.agent.record.journal import Fold
 from gatewright.tools.access import Access, Where
-from gatewright.tools.moments import Moments
 from gatewright.tools.protocol import Content, ToolCall, ToolSource
+
+if TYPE_CHECKING:
+    from gatewright.tools.moments import Moments
 
 # What the person typed of an input, all of it, and where it is said.
 Brings: TypeAlias = Callable[[str, str, Where], Awaitable[Sequence[tuple[Content, ...]]]]
@@ -24,13 +27,6 @@ Close: TypeAlias = Callable[[], Awaitable[None]]
 # Keeps what a call is about to change; True: uncommitted work may be thrown away.
 Saving: TypeAlias = Callable[[Access, bool], Awaitable[None]]
 Part = TypeVar("Part")
-
-
-class Announcement(msgspec.Struct, frozen=True):
-    """What the model should know of one subject right now; told again when it changed."""
-
-    subject: str
-    text: str
 
 
 class Root(msgspec.Struct, frozen=True):

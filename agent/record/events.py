@@ -49,6 +49,7 @@ from gatewright.agent.record.events_of_sessions import (
 from gatewright.agent.record.events_of_turns import (
     AssistantMessage,
     InputDelta,
+    InputRefused,
     MessageDropped,
     RetryScheduled,
     StreamSilent,
@@ -79,6 +80,7 @@ __all__ = [
     "HookRan",
     "ImagesDropped",
     "InputDelta",
+    "InputRefused",
     "MessageDropped",
     "ModeChanged",
     "ModelChanged",
@@ -136,6 +138,7 @@ AnyEvent: TypeAlias = (
     | TextDelta
     | ThinkingDelta
     | InputDelta
+    | InputRefused
     | MessageDropped
     | ToolProgressed
     | UsageChanged

@@ -19,6 +19,14 @@ class UserMessage(Event, frozen=True, tag="user"):
     hidden: bool = False
 
 
+class InputRefused(Event, frozen=True, tag="input_refused"):
+    """What was typed is not sent, and why: it is the person's again."""
+
+    durable: ClassVar[bool] = False
+    text: str
+    reason: str
+
+
 class AssistantMessage(Event, frozen=True, tag="assistant"):
     id: str
     model: str

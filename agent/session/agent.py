@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -30,6 +31,7 @@ from gatewright.agent.record.events import (
     Rewound,
     ToolProgressed,
     UsageChanged,
+    UserMessage,
 )
 from gatewright.agent.record.ids import new_id
 from gatewright.agent.record.journal import Journal
@@ -55,6 +57,9 @@ from gatewright.tools.protocol import (
     ToolContext,
 )
 
+if TYPE_CHECKING:
+    from gatewright.tools.moments import Moments, Verdict
+
 
 class CallPorts(msgspec.Struct, frozen=True, kw_only=True):
     """What an agent itself gives a running call; the rest of its context is the session's."""
@@ -79,6 +84,7 @@ class Shared(msgspec.Struct, frozen=True, kw_only=True):
     context: Callable[[CallPorts], ToolContext]
     attempts: int
     interactive: bool  # somebody can be asked
+    moments: Moments | None = None  # who may speak at the points of a session
 
 
 class Own(msgspec.Struct, frozen=True, kw_only=True):
@@ -112,6 +118,7 @@ class Agent:
         self.runner = Runner(
             RunnerPorts(
                 publish=self.publish,
+                arrived=self._arrived,
                 brought=lambda item: own.brought(item, self.where),
                 model=self.needed,
                 turn=self._run_turn,
@@ -182,6 +189,25 @@ class Agent:
             if self._own.ended is not None:
                 self._own.ended(stop)
 
+    async def _arrived(self, item: Input) -> str | None:
+        """Why an input is not taken up, where somebody has a say in that."""
+        if (moments := self._shared.moments) is None or item.hidden:
+            return None
+        from gatewright.tools.moments import InputArrives  # noqa: PLC0415  only where somebody listens
+
+        verdict = await moments.at(InputArrives(agent=self.path, text=item.text))
+        if verdict.word in ("deny", "stop"):
+            return verdict.text or "It was refused."
+        self.advise(verdict)
+        return None
+
+    def advise(self, verdict: Verdict) -> None:
+        """What others want the model and the person to know."""
+        for text in verdict.context:
+            self.publish(UserMessage(content=(TextContent(text),), hidden=True))
+        if verdict.notice:
+            self.publish(Noticed(text=verdict.notice))
+
     def _ports(self, model: OpenModel) -> Ports:
         own, shared = self._own, self._shared
         answers = AnswerPorts(
@@ -209,6 +235,8 @@ class Agent:
             limits=own.limits,
             ask=partial(shared.broker.ask, self.path) if shared.interactive else None,
             spent=self.spending.since_start,
+            moments=shared.moments,
+            agent=self.path,
         )
 
     def context(self, call_id: str) -> ToolContext:

@@ -176,6 +176,8 @@ class Children:
             state=nothing,
             forget=ledger.forget_shown,
             clock=shared.clock,
+            moments=shared.moments,
+            agent=path,
         )
         return Own(
             path=path,
@@ -187,10 +189,19 @@ class Children:
             room=room,
             barrier=writer.barrier if writer is not None else nothing_to_keep,
             limits=spec.limits,
-            opening=nothing_to_keep,
+            opening=lambda: self._begins(path, spec.kind),
             brought=_nothing_brought,
             ended=lambda stop: self._stopped(path, stop),
         )
+
+    async def _begins(self, path: str, kind: str) -> None:
+        """Before its first turn: others may add to what it is told."""
+        if (moments := self._shared.moments) is None:
+            return
+        from gatewright.tools.moments import AgentStarts  # noqa: PLC0415  only where somebody listens
+
+        verdict = await moments.at(AgentStarts(agent=path, child=path, kind=kind))
+        self._agents[path].advise(verdict)
 
     def _stopped(self, path: str, stop: Stop) -> None:
         if (run := self._runs.get(path)) is not None:

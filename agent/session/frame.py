@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -22,6 +23,9 @@ from gatewright.agent.transcript.writer import TranscriptWriter
 from gatewright.agent.turn.loop import Limits
 from gatewright.tools.access import Where
 from gatewright.tools.protocol import Asker, Executor, Ledger, ToolContext
+
+if TYPE_CHECKING:
+    from gatewright.tools.moments import Moments
 
 
 class Frame(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,4 +55,5 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
     remains: Callable[[int], Awaitable[Sequence[str]]] = nothing  # what a summary is joined by
     auto_compact: bool = True
     redactor: Redactor = Redactor({})
+    moments: Moments | None = None
     folder: Path | None = None  # where this directory's sessions are

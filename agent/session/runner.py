@@ -15,7 +15,14 @@ import msgspec
 
 from gatewright.agent.errors import GatewrightError, SessionError
 from gatewright.agent.models.model import OpenModel
-from gatewright.agent.record.events import AnyEvent, Noticed, TurnEnded, TurnStarted, UserMessage
+from gatewright.agent.record.events import (
+    AnyEvent,
+    InputRefused,
+    Noticed,
+    TurnEnded,
+    TurnStarted,
+    UserMessage,
+)
 from gatewright.agent.session.inbox import Inbox, Input
 from gatewright.agent.turn.loop import DEFECT
 from gatewright.agent.turn.stop import Stop
@@ -28,6 +35,7 @@ log = logging.getLogger(__name__)
 
 class RunnerPorts(msgspec.Struct, frozen=True, kw_only=True):
     publish: Callable[[AnyEvent], None]
+    arrived: Callable[[Input], Awaitable[str | None]]  # why it is not taken up; None: it is
     brought: Callable[[Input], Awaitable[Sequence[tuple[Content, ...]]]]  # what comes with it
     model: Callable[[], Awaitable[OpenModel]]  # raises GatewrightError
     turn: Callable[[OpenModel], Awaitable[object]]  # emits its own start and end
@@ -89,10 +97,13 @@ class Runner:
     async def take_inputs(self) -> bool:
         """Publish everything that waits, each with what it brings along, even when cancelled."""
         self._took = True
-        waiting = list(self._inbox.take())
-        taken = bool(waiting)
+        waiting, taken = list(self._inbox.take()), False
         try:
             while waiting:
+                if (why := await self._ports.arrived(waiting[0])) is not None:
+                    self._ports.publish(InputRefused(text=waiting.pop(0).text, reason=why))
+                    continue
+                taken = True
                 for content in await self._ports.brought(waiting[0]):
                     self._ports.publish(UserMessage(content=content, hidden=True))
                 self._ports.publish(waiting.pop(0).message())

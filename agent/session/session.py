@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
-from typing import assert_never
+from typing import Literal, TypeAlias, assert_never
 
 from gatewright.agent.commands.outcome import (
     Change,
@@ -19,6 +20,7 @@ from gatewright.agent.commands.outcome import (
 )
 from gatewright.agent.commands.registry import CommandContext, Commands
 from gatewright.agent.commands.rule_editor import PermissionBook
+from gatewright.agent.context.announcements import Announcements
 from gatewright.agent.context.instruction_files import MemoryBook
 from gatewright.agent.errors import GatewrightError, SessionError
 from gatewright.agent.extensions.contribution import Contribution, Part, part_of
@@ -34,6 +36,7 @@ from gatewright.agent.record.events import (
     UsageChanged,
 )
 from gatewright.agent.record.hub import Subscription
+from gatewright.agent.record.journal import of_main
 from gatewright.agent.session.agent import Agent, Own, Shared
 from gatewright.agent.session.broker import Broker
 from gatewright.agent.session.children import AgentRun, AgentSpec, Children
@@ -45,9 +48,11 @@ from gatewright.agent.session.status_facts import StatusBook
 from gatewright.agent.settings.overview import SettingsBook
 from gatewright.tools.access import MAIN, Where
 from gatewright.tools.interact import Answer, Ask
-from gatewright.tools.protocol import Content, Jobs, ToolCall, ToolResult
+from gatewright.tools.protocol import Content, Jobs, TextContent, ToolCall, ToolResult
 
 CLOSE_LIMIT = 5.0
+END_LIMIT = 1.5  # for all who want to know of the end
+Source: TypeAlias = Literal["startup", "resume", "clear", "compact", "fork"]
 
 
 class Session:
@@ -68,6 +73,7 @@ class Session:
             context=frame.context,
             attempts=frame.attempts,
             interactive=frame.interactive,
+            moments=frame.moments,
         )
         self._agents: dict[str, Agent] = {}
         self._main = self._agents[MAIN] = Agent(shared, self._own(frame))
@@ -76,7 +82,10 @@ class Session:
             models.changed = self._main.models.renew
         entry = Entry(self._main.publish, self._main.needed, self._main.runner.alone)
         self.past = open_past(frame, self.part(History), self._main.compactor, entry)
-        frame.journal.begin((self._saw, *(fold for each in brought for fold in each.folds)))
+        told = [source for each in brought for source in each.announcements]
+        self._announcements = Announcements(told)
+        folds = (fold for each in brought for fold in each.folds)
+        frame.journal.begin((self._saw, of_main(self._announcements.saw), *folds))
         self._writing: list[asyncio.Task[None]] = []
         if frame.writer is not None:
             unsaved = frame.journal.hub().subscribe(since=frame.stored)
@@ -250,6 +259,7 @@ class Session:
 
     async def close(self) -> None:
         """Stop the turn, let the transcript finish, end every task."""
+        await self._ends()
         self._broker.cancel_all()
         await self._children.close()
         await self._main.close()
@@ -264,6 +274,16 @@ class Session:
         if self._frame.writer is not None:
             self._frame.writer.close()
         await self._main.models.close()
+
+    async def _ends(self) -> None:
+        """Who listens hears of the end, and has a moment for it."""
+        if (moments := self._frame.moments) is None:
+            return
+        from gatewright.tools.moments import SessionEnds  # noqa: PLC0415  only where somebody listens
+
+        with suppress(TimeoutError):
+            async with asyncio.timeout(END_LIMIT):
+                await moments.at(SessionEnds(reason="other"))
 
     async def _apply(self, change: Change) -> Outcome:
         match change.operation:
@@ -296,6 +316,8 @@ class Session:
 
     async def _change_model(self, name: str, effort: str) -> Outcome:
         before = self._main.models.name
+        if why := await self._kept_from(before, name):
+            return Say.text(why, "warning")
         try:
             opened = await self._main.models.change(name, effort)
         except GatewrightError as error:
@@ -307,17 +329,38 @@ class Session:
         note = self._main.models.note(opened)
         return Say.text("\n".join(filter(None, [f"Model: {opened.name}{which}{said}", note])))
 
+    async def _kept_from(self, before: str, name: str) -> str:
+        """Why the model is not to be changed, where somebody says so."""
+        if (moments := self._frame.moments) is None or name == before:
+            return ""
+        from gatewright.tools.moments import ModelChange  # noqa: PLC0415  only where somebody listens
+
+        verdict = await moments.at(ModelChange(before=before, after=name))
+        refused = verdict.word in ("deny", "stop")
+        return f"The model stays {before}. {verdict.text}".strip() if refused else ""
+
     def _publish(self, event: AnyEvent) -> None:
         self._frame.journal.publish(event)
 
     async def _open(self) -> None:
         if self._frame.opening is not None:
             await self._frame.opening(partial(self._broker.ask, MAIN))
+        await self._began("resume" if self._frame.stored else "startup")
+
+    async def _began(self, source: Source) -> None:
+        """The first request waits for what others have to say."""
+        if (moments := self._frame.moments) is None:
+            return
+        from gatewright.tools.moments import SessionStarts  # noqa: PLC0415  only where somebody listens
+
+        self._main.advise(await moments.at(SessionStarts(source=source, model=self.model)))
 
     async def _beside_input(self, item: Input, where: Where) -> Sequence[tuple[Content, ...]]:
         if item.hidden:
             return ()
-        found: list[tuple[Content, ...]] = []
+        found: list[tuple[Content, ...]] = [
+            (TextContent(text),) for text in self._announcements.due()
+        ]
         for each in self._brought:
             for brings in each.brings:
                 found += await brings(item.typed, item.text, where)

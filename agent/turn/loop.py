@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import enum
 from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -22,11 +23,16 @@ from gatewright.agent.turn.loop_guard import LoopGuard, Repeats, Verdict
 from gatewright.agent.turn.stop import Stop
 from gatewright.agent.turn.tool_calls import BatchPorts, Finished, run_batch
 from gatewright.agent.turn.written_call import written_call
+from gatewright.tools.access import MAIN
 from gatewright.tools.interact import Ask, Option
 from gatewright.tools.protocol import Asker, TextContent
 
+if TYPE_CHECKING:
+    from gatewright.tools.moments import Moments
+
 MALFORMED_LIMIT = 3
 RESUMES = 3
+KEPT_GOING = 8  # times in a row that somebody else may keep a turn from its end
 SAME_CALL_NOTE = (
     "The same call has now given the same result three times. "
     "Do something different, or say what is in the way."
@@ -71,6 +77,8 @@ class Ports(msgspec.Struct, frozen=True, kw_only=True):
     limits: Limits
     ask: Asker | None  # None: nobody is there to be asked
     spent: float  # dollars this session cost before this turn
+    moments: Moments | None = None  # who may speak before the turn ends
+    agent: str = MAIN
 
 
 class Continue(enum.StrEnum):
@@ -80,6 +88,7 @@ class Continue(enum.StrEnum):
     QUEUED_INPUT = "queued_input"
     OUTPUT_LIMIT_RESUME = "output_limit_resume"
     TOLD_TO_CALL = "told_to_call"
+    STOP_HOOK_BLOCKED = "stop_hook_blocked"
 
 
 class Round(msgspec.Struct, frozen=True):
@@ -89,6 +98,7 @@ class Round(msgspec.Struct, frozen=True):
     malformed: int = 0  # answers in a row with unreadable arguments
     resumes: int = 0
     written: bool = False  # the answer before this one was a call as text
+    kept: int = 0  # ends in a row that somebody did not let happen
 
 
 class End(msgspec.Struct, frozen=True):
@@ -204,7 +214,27 @@ class _Turn:
             return End(Stop.MALFORMED_TOOL_USE, WRITTEN_END.format(tool=written, lack=lack))
         if message.reason is StopReason.REFUSAL:
             return End(Stop.MODEL_ERROR, message.detail or "The model declined to answer.")
-        return End(Stop.COMPLETED)
+        return await self._would_end(before, message)
+
+    async def _would_end(self, before: Round, message: Assembly) -> Round | End:
+        """Done, unless somebody who listens says what is missing."""
+        if (moments := self._ports.moments) is None:
+            return End(Stop.COMPLETED)
+        from gatewright.tools.moments import TurnWouldEnd  # noqa: PLC0415  only where somebody listens
+
+        said = "".join(part.text for part in message.parts if isinstance(part, TextPart))
+        moment = TurnWouldEnd(agent=self._ports.agent, said=said, again=before.kept)
+        verdict = await moments.at(moment)
+        if verdict.ends_turn():
+            return End(Stop.HOOK_STOPPED, verdict.text)
+        missing = "\n\n".join(filter(None, (verdict.text, *verdict.context)))
+        if not missing or (verdict.word != "deny" and not verdict.context):
+            return End(Stop.COMPLETED)
+        if before.kept >= KEPT_GOING:
+            return End(Stop.COMPLETED, f"Ended although it was asked to go on: {missing}")
+        self._tell_model(missing)
+        end = self._over_a_limit(0)
+        return end or Round(Continue.STOP_HOOK_BLOCKED, kept=before.kept + 1)
 
     def _written_call(self, message: Assembly) -> str:
         """The tool whose call is all that this answer says; none where a schema shapes answers."""

@@ -45,12 +45,16 @@ class Scene:
         self.runner = Runner(
             RunnerPorts(
                 publish=self.events.append,
+                arrived=self.arrived,
                 brought=self.brought,
                 model=self.model,
                 turn=self.turn,
                 opening=self.opening,
             )
         )
+
+    async def arrived(self, item: Input) -> str | None:
+        return "Not today." if item.text == "refused" else None
 
     async def brought(self, item: Input) -> Sequence[tuple[Content, ...]]:
         del item
@@ -161,6 +165,9 @@ async def test_an_interrupt_while_the_model_is_opened_ends_the_turn() -> None:
 
 
 class SlowFiles(Scene):
+    async def arrived(self, item: Input) -> str | None:
+        return "Not today." if item.text == "refused" else None
+
     async def brought(self, item: Input) -> Sequence[tuple[Content, ...]]:
         await self.held()
         return ()
@@ -199,6 +206,9 @@ class Defects(Scene):
 
     async def opening(self) -> None:
         raise RuntimeError("opening")
+
+    async def arrived(self, item: Input) -> str | None:
+        return "Not today." if item.text == "refused" else None
 
     async def brought(self, item: Input) -> Sequence[tuple[Content, ...]]:
         if self.sound < 1:

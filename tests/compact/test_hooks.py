@@ -11,6 +11,7 @@ from gatewright.agent.record.clock import SystemClock
 from gatewright.agent.record.conversation import Conversation
 from gatewright.agent.record.events import AnyEvent, AssistantMessage, Compacted, UserMessage
 from gatewright.agent.record.messages import TextPart, Usage
+from gatewright.tools.moments import Compacting, CompactionEnded, Moment, Verdict
 from gatewright.tools.protocol import TextContent
 from tests.compact.windowed import Windowed, texts
 
@@ -20,14 +21,17 @@ class Hooks:
         self.forbids = forbids
         self.triggers: list[str] = []
 
-    async def before(self, trigger: str, instructions: str) -> str:
-        self.triggers.append(trigger)
-        if self.forbids:
-            raise GatewrightError("A hook says no.")
-        return f"{instructions} and the weather".strip()
-
-    async def after(self) -> str:
-        return "# From a hook\n\nMind the gap."
+    async def at(self, moment: Moment) -> Verdict:
+        match moment:
+            case Compacting(trigger=trigger):
+                self.triggers.append(trigger)
+                if self.forbids:
+                    return Verdict(word="deny", text="A hook says no.")
+                return Verdict(context=("and the weather",))
+            case CompactionEnded():
+                return Verdict(context=("# From a hook\n\nMind the gap.",))
+            case _:
+                return Verdict()
 
 
 def prepared(hooks: Hooks) -> tuple[Compactor, Conversation, list[AnyEvent]]:
@@ -42,7 +46,12 @@ def prepared(hooks: Hooks) -> tuple[Compactor, Conversation, list[AnyEvent]]:
         usage = Usage(input=90_000)
         talk.apply(AssistantMessage(id="a", model="m", parts=(TextPart("ok"),), usage=usage))
     ports = CompactPorts(
-        talk=talk, emit=emit, state=nothing, forget=forget_nothing, clock=SystemClock(), hooks=hooks
+        talk=talk,
+        emit=emit,
+        state=nothing,
+        forget=forget_nothing,
+        clock=SystemClock(),
+        moments=hooks,
     )
     return Compactor(ports), talk, emitted
 

@@ -28,6 +28,7 @@ from gatewright.agent.turn.request import RequestFrame
 from gatewright.tools.access import Where
 from gatewright.tools.blocks import Block, Text
 from gatewright.tools.files.fs import ReadLedger
+from gatewright.tools.moments import Moments
 from gatewright.tools.protocol import ToolContext
 from tests.fakes.executor import FakeExecutor, context
 
@@ -125,6 +126,7 @@ def build(
     attempts: int = 3,
     remains: Callable[[int], Awaitable[Sequence[str]]] = nothing,
     models: ModelBook | None = None,
+    moments: Moments | None = None,
 ) -> House:
     provider = ScriptedProvider.parse(script)
     executor = executor or FakeExecutor()
@@ -161,6 +163,7 @@ def build(
         interactive=interactive,
         fallback_names=fallback_names,
         remains=remains,
+        moments=moments,
     )
     brought = Contribution(parts=() if models is None else (models,))
     return House(Session(frame, (brought,)), provider, executor, talk, modes)
@@ -180,6 +183,7 @@ async def house(
     attempts: int = 3,
     remains: Callable[[int], Awaitable[Sequence[str]]] = nothing,
     models: ModelBook | None = None,
+    moments: Moments | None = None,
 ) -> AsyncGenerator[House]:
     """A session that is closed again, whatever the test does."""
     built = build(
@@ -194,6 +198,7 @@ async def house(
         attempts=attempts,
         remains=remains,
         models=models,
+        moments=moments,
     )
     try:
         yield built

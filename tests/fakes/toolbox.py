@@ -34,7 +34,7 @@ class OneTool:
     def __init__(self, *tools: Tool[Any]) -> None:
         self._tools = {tool.name: tool for tool in tools}
 
-    def specs(self) -> Sequence[ToolSpec]:
+    def specs(self, *, short: bool = False) -> Sequence[ToolSpec]:
         return ()
 
     def find(self, name: str) -> Tool[Any] | None:

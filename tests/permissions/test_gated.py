@@ -70,7 +70,7 @@ class Source:
     def __init__(self, *tools: FileTool) -> None:
         self._tools = {tool.name: tool for tool in tools}
 
-    def specs(self) -> Sequence[ToolSpec]:
+    def specs(self, *, short: bool = False) -> Sequence[ToolSpec]:
         return [ToolSpec(name, "", {}) for name in self._tools]
 
     def find(self, name: str) -> Tool[Any] | None:

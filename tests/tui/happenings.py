@@ -170,6 +170,7 @@ EVENTS: Mapping[type[ev.AnyEvent], Callable[[Chance], ev.AnyEvent]] = {
     ev.AgentProgressed: lambda c: ev.AgentProgressed(
         child=c.choice(("a1", "a2")), state=c.row(), target=c.row()
     ),
+    ev.InputRefused: lambda c: ev.InputRefused(text=c.text(), reason=c.row()),
     ev.HookRan: lambda c: ev.HookRan(
         hook_event="Stop", command=c.row(), outcome=c.choice(("ok", "failed")), message=c.row()
     ),

@@ -1,4 +1,4 @@
-"""Names that people read as others: of hosts with the ASCII form that is really looked up, of files.
+"""Names that people read as others: of hosts with the ASCII form that is looked up, of files.
 
 For showing only: what is fetched or opened is decided by what a call declares.
 """
