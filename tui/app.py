@@ -28,7 +28,7 @@ from gatewright.agent.record.events import Envelope, Rewound, TurnEnded
 from gatewright.tools.access import MAIN
 from gatewright.tools.system.signals import ENDING, Hearing
 from gatewright.tui.event_pump import pump
-from gatewright.tui.farewell import farewell, unsaved
+from gatewright.tui.farewell import columns, farewell, unsaved
 from gatewright.tui.picker import Picking
 from gatewright.tui.prompt.editor import Edited, Editor
 from gatewright.tui.prompt.files import Files
@@ -395,6 +395,6 @@ def run(
         raise app.failed
     if app.session is not None:
         items, session = app.repl.transcript.records.all(), app.session
-        sys.stdout.write(farewell(items, session.id) + unsaved(session.unsaved))
+        sys.stdout.write(farewell(items, session.id, columns()) + unsaved(session.unsaved))
         sys.stdout.flush()
     return code if code is not None else (app.return_code or 0)

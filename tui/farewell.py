@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 
 from gatewright.tui.line import flow
@@ -12,20 +13,26 @@ ROWS = 12
 WIDTH = 100
 
 
-def farewell(items: Sequence[Item], session_id: str) -> str:
+def farewell(items: Sequence[Item], session_id: str, columns: int = WIDTH) -> str:
     """Plain text: the last exchange, shortened, and the command that resumes the session."""
+    width = max(20, min(WIDTH, columns))
     said, prose = last_exchange(items)
     if not prose:
         return ""
     lines: list[str] = []
     if said:
-        lines += [f"> {row.plain}" for row in flow(visible(said), WIDTH - 2)[:2]]
+        lines += [f"> {row.plain}" for row in flow(visible(said), width - 2)[:2]]
         lines.append("")
-    rows = [row.plain for row in flow(visible(prose), WIDTH)]
+    rows = [row.plain for row in flow(visible(prose), width)]
     if len(rows) > ROWS:
         rows = ["…", *rows[1 - ROWS :]]
     lines += [*rows, "", f"Go on with: agent --resume {session_id}", ""]
     return "\n".join(lines)
+
+
+def columns() -> int:
+    """Those of the normal screen."""
+    return shutil.get_terminal_size((WIDTH, ROWS)).columns
 
 
 def unsaved(told: str) -> str:

@@ -30,3 +30,11 @@ def test_an_answer_is_not_put_under_the_question_after_it() -> None:
 
 def test_where_nothing_was_answered_nothing_stays() -> None:
     assert farewell((Said(1, "First?"),), "s1") == ""
+
+
+def test_words_stay_whole_on_a_narrow_terminal() -> None:
+    text = "some more words follow the quick brown fox over and over again " * 3
+    for columns in (30, 80):
+        rows = farewell((Said(1, "hi"), Prose(2, text)), "s1", columns).splitlines()
+        assert max(map(len, rows[:-2])) <= columns
+        assert " ".join(rows[2:-3] + rows[-3:-2]).split() == text.split()
