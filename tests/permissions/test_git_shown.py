@@ -14,6 +14,7 @@ from gatewright.permissions.shell.line import Start, read_line
 from tests.permissions.test_git_writes import decided
 
 SECRET = RuleTexts(deny=("Read(secret/**)",))
+ID = "37622491df3f4aa9c9d05a03275ae5d5f5263bef"
 PRINTING = [
     "git grep TOK",
     "git diff",
@@ -27,6 +28,45 @@ PRINTING = [
     "git stash show -p",
     "git cat-file -p 0123456",
 ]
+
+
+@pytest.mark.parametrize("rule", ["Read(secret/**)", "Read(**/.env)"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        f"git diff {ID} HEAD:notes.txt",
+        f"git diff {ID}..{ID} -- notes.txt",
+        f"git diff {ID[:7]}..HEAD~1:notes.txt",
+        f"git cat-file -p {ID}",
+    ],
+)
+def test_a_number_may_be_that_of_a_restricted_file(tmp_path: Path, command: str, rule: str) -> None:
+    (tmp_path / "notes.txt").touch()
+    assert isinstance(decided(tmp_path, command, RuleTexts(deny=(rule,))), Ask)
+
+
+@pytest.mark.parametrize(
+    ("command", "runs"),
+    [
+        (f"git show {ID[:7]} -- notes.txt", f"git show {ID[:7]}^{{commit}} -- notes.txt"),
+        (f"git show x-g{ID} -- a.txt", f"git show x-g{ID}^{{commit}} -- a.txt"),
+        (f"git diff {ID} notes.txt", f"git diff {ID}^{{commit}} notes.txt"),
+        ("git grep beef -- notes.txt", "git grep beef -- notes.txt"),
+        (f"git grep x {ID} -- a.txt", f"git grep x {ID}^{{commit}} -- a.txt"),
+        ("git show HEAD~2 -- notes.txt", "git show HEAD~2 -- notes.txt"),
+        (f"git log {ID}", f"git log {ID}"),
+    ],
+)
+def test_what_has_only_a_number_is_shown_if_it_is_a_commit(
+    tmp_path: Path, command: str, runs: str
+) -> None:
+    (tmp_path / "notes.txt").touch()
+    decision = decided(tmp_path, command, SECRET)
+    assert isinstance(decision, Allow)
+    rules = (parse_rule("Read(secret/**)", "deny", "user")[0],)
+    line = read_line(command, Start((str(tmp_path),), "/h", {}))
+    assert with_excludes(line, [rule for rule in rules if rule is not None]) == runs
+    assert (decision.command or command).startswith(runs)
 
 
 @pytest.mark.parametrize("command", PRINTING)

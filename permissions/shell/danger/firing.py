@@ -7,7 +7,8 @@ from itertools import chain
 
 from gatewright.permissions.context import Context
 from gatewright.permissions.rulebook.rules import Bare, PathForm, Rule
-from gatewright.permissions.shell.files.excludes import left_out
+from gatewright.permissions.shell.files.excludes import left_out, pinned
+from gatewright.permissions.shell.files.git_files import TREE, numbered
 from gatewright.permissions.shell.files.loose_table import TEXT
 from gatewright.permissions.shell.files.operand import Operand
 from gatewright.permissions.shell.files.operand_table import OPERANDS
@@ -133,6 +134,8 @@ class Firing:
             walked = tuple(one for one in self._reach.touched(part).reads if one.walks)
         if shown and part.program == "git" and self._names_a_file(part):
             shown = ()
+        if part.program == "git" and not shown and numbered(part) and not pinned(part, self._line):
+            shown = (Operand(TREE, part.bases),)
         if not shown and not walked:
             return
         paths = self._reach.paths

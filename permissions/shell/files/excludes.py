@@ -14,10 +14,11 @@ from fnmatch import fnmatchcase
 from gatewright.permissions.paths import components_meet
 from gatewright.permissions.rulebook.braces import expanded
 from gatewright.permissions.rulebook.rules import PathForm, Rule
-from gatewright.permissions.shell.files.git_files import excludable
+from gatewright.permissions.shell.files.git_files import excludable, numbered
 from gatewright.permissions.shell.files.grep_walks import GREP, is_long, walks
 from gatewright.permissions.shell.line import Line, Part
 from gatewright.permissions.shell.parse.options import Grammar, parse_arguments
+from gatewright.permissions.shell.parse.words import Arg
 from gatewright.permissions.shell.rules.coverage import PEELED, peel
 
 _GREPS = frozenset({"grep", "egrep", "fgrep"})  # those that take exclusions for sure
@@ -46,15 +47,22 @@ def _names(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def with_excludes(line: Line, rules: Sequence[Rule]) -> str:
-    """The line with exclusions added to its grep -r, rg and git; unchanged if there are none."""
+    """The line with exclusions added to its grep -r, rg and git; unchanged if there are none.
+
+    What git is to show by its number has to be a commit: no exclusion is about a file without name.
+    """
     names = names_left_out(rules)
-    if not names or not line.understood:
+    if not rules or not line.understood:
         return line.text
     insertions: list[tuple[int, str]] = []
     for part in line.parts:
         place = _place(part)
-        if place is not None:
+        if place is None:
+            continue
+        if names:
             insertions.append((place[0], _options(place[1], names)))
+        if place[1] == "git":
+            insertions += [(at, "^{commit}") for at in _numbers(part)]
     text = line.text
     for at, options in sorted(insertions, reverse=True):
         text = text[:at] + options + text[at:]
@@ -78,6 +86,24 @@ def _place(part: Part) -> tuple[int, str] | None:
         ended = [one.index for one in parse_arguments(rest, grammar) if one.kind == "end"]
         last = begins + ended[0] if ended else last
     return (part.ends[last], program) if part.ends[last] > 0 else None
+
+
+def _numbers(part: Part) -> list[int]:
+    """Where the words end that name an object by its number."""
+    argv = part.argv
+    while argv and argv[0].text != "git":
+        argv = peel(argv) or ()
+    found = numbered(replace(part, argv=argv))
+    return [end for arg, end in zip(part.argv, part.ends, strict=True) if _among(arg, found)]
+
+
+def _among(arg: Arg, found: Sequence[Arg]) -> bool:
+    return any(arg is one for one in found)
+
+
+def pinned(part: Part, line: Line) -> bool:
+    """Whether what this very git command shows by its number is made sure to be a commit."""
+    return _excluding(part, line) == "git"
 
 
 def left_out(rule: Rule, part: Part, line: Line) -> bool:
@@ -139,7 +165,8 @@ def _search_at(part: Part) -> tuple[int, str] | None:
         program = argv[0].text
         if program == "git":
             inner_part = replace(part, argv=argv)
-            return (len(part.argv) - 1, program) if excludable(inner_part) else None
+            known = all(at > 0 for at in _numbers(part))
+            return (len(part.argv) - 1, program) if known and excludable(inner_part) else None
         if program == "rg" or (program in _GREPS and walks(argv)):
             return len(part.argv) - len(argv), program
         inner = peel(argv)

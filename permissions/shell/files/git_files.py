@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from gatewright.permissions.paths import absolute
 from gatewright.permissions.shell.files.git_files_table import ROWS, WRITTEN_BY_ALL, FileRow
-from gatewright.permissions.shell.files.git_shown import of_unnamed, prints, takes_excludes
+from gatewright.permissions.shell.files.git_shown import ids, of_unnamed, prints, takes_excludes
 from gatewright.permissions.shell.files.operand import Operand, Touched, text_arg
 from gatewright.permissions.shell.line import Bases, Part
 from gatewright.permissions.shell.parse.words import Arg
@@ -108,7 +108,23 @@ def excludable(part: Part) -> bool:
         return False
     found = _sorted(words[1:], row)
     found = _searched(found) if words[0].text == "grep" else found
+    if any(ids(words[0].text, text) > 1 for arg in found.operands for text in arg.readings):
+        return False  # no range of files can be made one of commits
     return takes_excludes(words[0].text, found.flags, tuple(arg.text for arg in found.operands))
+
+
+def numbered(part: Part) -> tuple[Arg, ...]:
+    """The words that name an object by its number; it may be a file that no path spec is about."""
+    words = git_words(part)
+    row = ROWS.get(words[0].text) if words else None
+    if row is None:
+        return ()
+    found = _sorted(words[1:], row)
+    if not prints(words[0].text, found.flags):
+        return ()
+    found = _searched(found) if words[0].text == "grep" else found
+    name = words[0].text
+    return tuple(a for a in found.operands if any(ids(name, text) for text in a.readings))
 
 
 def _bases(part: Part) -> Bases:

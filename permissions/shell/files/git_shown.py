@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 
 _LOGS = frozenset({"log", "reflog", "whatchanged", "diff-tree", "diff-index", "diff-files"})
@@ -16,6 +17,9 @@ _BRIEF = frozenset(
     {"-s", "--no-patch", "--stat", "--shortstat", "--numstat", "--name-only", "--name-status",
      "--raw", "--summary", "--compact-summary", "--dirstat", "--quiet"}
 )  # fmt: skip
+
+_BY_ID = frozenset({"show", "diff", "grep", "cat-file"})  # they show a file without name, too
+_ID = re.compile(r"(?:\S*-g)?[0-9a-f]{4,64}(?:\^\{\w*\})*", re.IGNORECASE)
 
 
 def prints(name: str, flags: Collection[str]) -> bool:
@@ -57,6 +61,14 @@ def is_blob(text: str) -> bool:
     """`commit:path` or `:path`, one version of one file; `:/x` and `:(magic)x` are none."""
     _, colon, rest = text.partition(":")
     return bool(colon and rest) and not text.startswith((":/", ":(", ":!", ":^"))
+
+
+def ids(name: str, text: str) -> int:
+    """How many objects of unknown kind a word names by number: a commit, or the bytes of a file."""
+    if name not in _BY_ID or is_blob(text):
+        return 0
+    sides = re.split(r"\.{2,3}", text.lstrip("^"))
+    return len(sides) if any(map(_ID.fullmatch, sides)) else 0
 
 
 def _surely_path(text: str) -> bool:

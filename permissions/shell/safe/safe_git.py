@@ -50,12 +50,29 @@ def _git_row(argv: Sequence[Arg], row: GitRow, part: Part, world: World) -> bool
         return False
     if row.operands == "listing" and operands and not names & set(row.listing):
         return False
-    if row.operands == "one" and not (names & _CONFIG_READS and len(operands) <= 1):
+    if row.operands == "one" and not _reads_config(names, [item.value for item in operands]):
         return False
     return all(_revision_or_path(item.arg, part, world) for item in operands)
 
 
 _CONFIG_READS = frozenset({"--get", "--get-all", "--list", "-l", "--get-urlmatch"})
+_CONFIG_HERE = frozenset({"--local", "--worktree"})
+_CONFIG_PLAIN = (
+    "user.name", "user.email", "init.", "branch.", "remote.", "push.", "pull.", "merge.", "rebase.",
+    "commit.", "diff.", "status.", "color.", "log.", "fetch.", "submodule.", "tag.", "i18n.",
+    "core.autocrlf", "core.eol", "core.editor", "core.filemode", "core.ignorecase", "core.bare",
+    "core.hookspath", "core.excludesfile", "core.safecrlf", "core.worktree", "core.quotepath",
+)  # fmt: skip
+
+
+def _reads_config(names: set[str], operands: Sequence[str]) -> bool:
+    """Of the repository everything; of the person's own, which may hold keys, only plain names."""
+    if not names & _CONFIG_READS or len(operands) > 1:
+        return False
+    if names & _CONFIG_HERE and not {"--includes", "--global", "--system"} & names:
+        return True
+    listing = {"--list", "-l", "--get-urlmatch"} & names
+    return not listing and any(key.lower().startswith(_CONFIG_PLAIN) for key in operands)
 
 
 def _leading_words(operands: list[Item], row: GitRow) -> bool:

@@ -147,10 +147,13 @@ GIT: Mapping[str, GitRow] = {
     "config": GitRow(
         "lz", "", "get get-all list name-only show-origin show-scope null global local system "
         "worktree type= bool int path default= get-urlmatch includes no-includes", operands="one",
-        words=((),), yes=("git config --get user.name", "git config --list", "git config -l"),
+        words=((),), yes=("git config --get user.name", "git config --local --list",
+                          "git config --worktree -l", "git config --local --get http.extraheader"),
         no=("git config user.name x", "git config --global user.name x", "git config --unset a",
             "git config --edit", "git config -f x --get a", "git config --get-color a",
-            "git config --file=x --get a", "git config core.fsmonitor"),
+            "git config --file=x --get a", "git config core.fsmonitor", "git config --list",
+            "git config -l", "git config --global -l", "git config --local --includes -l",
+            "git config --get http.extraheader", "git config --get-urlmatch http https://x"),
     ),
     "grep": GitRow(
         "EFGPiwvnlLchHoqazIWp", "ABCem", "cached untracked no-recursive recursive ignore-case "
