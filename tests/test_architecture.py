@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.guards import gate, imports, starts
+from tests.guards import gate, imports, rooms, starts
 from tests.guards.sources import Source, own_sources, plant
 
 Rule = Callable[[Sequence[Source]], list[str]]
@@ -21,6 +21,10 @@ RULES: tuple[Rule, ...] = (
     starts.bare_names,
     starts.other_finders,
     starts.other_gits,
+    rooms.crowded_folders,
+    rooms.repeated_names,
+    rooms.publishers,
+    rooms.main_agents,
 )
 
 
@@ -135,3 +139,26 @@ def test_a_second_executor_is_found(tmp_path: Path) -> None:
 def test_a_planted_start_is_found(tmp_path: Path, rule: Rule, path: str, line: str) -> None:
     text = f"async def planted():\n    {line}\n"
     assert len(rule(plant(tmp_path, {path: text}))) == 1
+
+
+@pytest.mark.parametrize(
+    ("rule", "path", "line"),
+    [
+        (rooms.publishers, "agent/session/session.py", "hub = Hub()"),
+        (rooms.publishers, "agent/build.py", "self.hub.take(envelope)"),
+        (rooms.main_agents, "agent/turn/loop.py", "mine = envelope.agent == 'main'"),
+        (rooms.main_agents, "permissions/gate.py", "class A:\n    agent: str = 'main'"),
+        (rooms.main_agents, "agent/build.py", "publish(event, agent='main')"),
+    ],
+)
+def test_a_planted_way_around_the_journal_is_found(
+    tmp_path: Path, rule: Rule, path: str, line: str
+) -> None:
+    assert len(rule(plant(tmp_path, {path: line + "\n"}))) == 1
+
+
+def test_a_crowded_folder_and_a_name_used_thrice_are_found(tmp_path: Path) -> None:
+    crowd = {f"tui/file{n}.py": "" for n in range(rooms.CROWDED + 1)}
+    assert len(rooms.crowded_folders(plant(tmp_path / "a", crowd))) == 1
+    thrice = {f"agent/{room}/wire.py": "" for room in ("turn", "record", "session")}
+    assert len(rooms.repeated_names(plant(tmp_path / "b", thrice))) == 1
