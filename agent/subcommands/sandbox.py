@@ -24,6 +24,7 @@ from gatewright.permissions.sandbox.disk.receipts import recovered
 from gatewright.permissions.sandbox.limits import with_limit
 from gatewright.permissions.sandbox.machine import machine
 from gatewright.permissions.sandbox.probe import probe
+from gatewright.tools.protocol import ToolFailure
 from gatewright.tools.system.home import OwnHome
 
 group = typer.Typer(help="Run commands confined, and explain the confinement.")
@@ -176,7 +177,10 @@ def _run(wanted: Wanted, command: list[str]) -> int:
         raise GatewrightError(f"The command was not run: {found.why}")
     if found.level == "landlock":
         tell(f"agent: {found.why} Landlock alone confines this command.", err=True)
-    code, told = foreground.run(config, tools, found.level, command, os.environ)
+    try:
+        code, told = foreground.run(config, tools, found.level, command, os.environ)
+    except ToolFailure as refusal:
+        raise GatewrightError(f"The command was not run: {refusal}") from None
     for text in told:
         tell(f"agent: {text}", err=True)
     return code

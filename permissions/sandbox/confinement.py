@@ -18,12 +18,13 @@ from gatewright.permissions.paths import inside
 from gatewright.permissions.sandbox import environment
 from gatewright.permissions.sandbox.asleep import Asleep, asleep
 from gatewright.permissions.sandbox.config import Config
+from gatewright.permissions.sandbox.disk import covers, survey
 from gatewright.permissions.sandbox.disk.aside import ASIDE, Aside
 from gatewright.permissions.sandbox.disk.keeper import PATIENCE, Keeper
 from gatewright.permissions.sandbox.disk.neighbours import Neighbours
 from gatewright.permissions.sandbox.disk.receipts import RECEIPTS, Receipt
 from gatewright.permissions.sandbox.disk.settle import own_places
-from gatewright.permissions.sandbox.disk.survey import Bounds, Sight
+from gatewright.permissions.sandbox.disk.sight import Bounds, Sight
 from gatewright.permissions.sandbox.janitor import Janitor
 from gatewright.permissions.sandbox.linux import (
     bwrap,
@@ -44,7 +45,7 @@ from gatewright.permissions.sandbox.protected import surveyor
 from gatewright.permissions.sandbox.runs import Active, Run, memory_file, status_pipe
 from gatewright.permissions.sandbox.store import Store
 from gatewright.permissions.sandbox.violations import OWN_LOOPBACK, Violations, private_places
-from gatewright.tools.protocol import SpawnRequest
+from gatewright.tools.protocol import SpawnRequest, ToolFailure
 
 WIDE_SECONDS = 1.0
 WATCH_SECONDS = 2.0  # between two looks while a command runs
@@ -142,9 +143,9 @@ class Sandbox:
             network=config.network,
             limits=config.limits,
         )
-        survey = self._surveyor.survey(sight or self._look())
-        masked = (*survey.masked, *mounts.elsewhere(survey.masked))
-        return sandboxed(wishes, replace(survey, masked=masked))
+        found = self._surveyor.survey(sight or self._look())
+        masked = (*found.masked, *mounts.elsewhere(found.masked))
+        return sandboxed(wishes, replace(found, masked=masked))
 
     def _windows(self) -> tuple[str, ...]:
         """What commands may read of our home: this session's part, programs that lie there."""
@@ -184,6 +185,12 @@ class Sandbox:
         """
         already = self._keeper.check()  # of runs that go on: theirs is not to be taken for old
         sight = self._look()
+        if self._level != "bwrap":  # nothing is covered
+            sight = replace(sight, covered=(), hopeless=False)
+        if sight.hopeless:
+            raise ToolFailure(covers.refusal(survey.MAX_DIRECTORIES))
+        if sight.covered:
+            already.append(covers.told(sight.covered, survey.MAX_DIRECTORIES, str(self.config.cwd)))
         self._begin(sight)
         reads, writes = still(opening.reads), still(opening.writes)
         self._keeper.open(writes)

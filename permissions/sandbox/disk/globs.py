@@ -10,12 +10,14 @@ from __future__ import annotations
 import itertools
 import os
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gatewright.permissions.links import led_out, on_disk
 from gatewright.permissions.rulebook import braces
 
 GLOB_FLAGS = re.IGNORECASE | re.DOTALL
+_MOST = 5_000  # entries that are looked at for one pattern
 _MAGIC = re.compile(r"[*?\[{]")
 
 
@@ -46,6 +48,23 @@ def resolved(glob: Glob, roots: tuple[str, ...] = ()) -> tuple[Glob, ...]:
     body = glob.pattern.pattern.removeprefix(head)
     pattern = re.compile(re.escape(real.rstrip("/")) + body, GLOB_FLAGS)
     return (glob, Glob(real, pattern))
+
+
+def on_this_disk(glob: Glob) -> Iterator[str]:
+    """What is there that matches, within bounds."""
+    count, queue = 0, [glob.literal]
+    while queue and count < _MOST:
+        here = queue.pop()
+        try:
+            with os.scandir(here) as entries:
+                for entry in entries:
+                    count += 1
+                    if glob.matches(entry.path):
+                        yield entry.path
+                    elif entry.is_dir(follow_symlinks=False):
+                        queue.append(entry.path)
+        except OSError:
+            continue
 
 
 def wrong(text: str) -> str:

@@ -21,7 +21,8 @@ from gatewright.permissions.sandbox.asleep import Asleep
 from gatewright.permissions.sandbox.disk.aside import ASIDE, Aside, Batch
 from gatewright.permissions.sandbox.disk.receipts import Receipt
 from gatewright.permissions.sandbox.disk.settle import Before, Settlement, files, own_places
-from gatewright.permissions.sandbox.disk.survey import Bounds, Sight, Surveyor
+from gatewright.permissions.sandbox.disk.sight import Bounds, Sight
+from gatewright.permissions.sandbox.disk.survey import Surveyor
 
 PATIENCE = 2.0  # seconds that a result may wait for a look
 UNFINISHED = (
@@ -58,6 +59,7 @@ class Keeper:
     _making: dict[int, frozenset[str]] = field(default_factory=dict[int, frozenset[str]])
     _approved: dict[str, _State] = field(default_factory=dict[str, "_State"])
     _returned: set[str] = field(default_factory=set[str])
+    _covered: frozenset[str] = frozenset()  # in all runs since `base`
     _told: set[str] = field(default_factory=set[str])
     _batches: list[Batch] = field(default_factory=list[Batch])
     _written: tuple[Before, bytes] | None = None
@@ -66,10 +68,12 @@ class Keeper:
     def begin(self, sight: Sight) -> None:
         """A run is about to start in what was just seen."""
         if self.base is not None:
+            self._covered &= frozenset(sight.covered)
             return
         own = own_places(self.surveyor.roots, self.surveyor.home)
         seen = sight if own == self.surveyor.roots else self._see(math.inf, None)
         self.base = Before.of(seen)
+        self._covered = frozenset(seen.covered)
         self.receipt.write(self._text(self.base))
 
     def end(self) -> None:
@@ -144,16 +148,13 @@ class Keeper:
         settlement.compare(self.base, sight)
         if settlement.batch is not None:
             self._batches.append(settlement.batch)
-        owed = self.owed
         self.owed = not settlement.over or (self.base.complete and not sight.complete)
         left = (self.owed, settlement.failed, settlement.found, sight.shut, not sight.complete)
         self._slept = None if any(left) else slept
         texts = settlement.told(self.cwd, self.back)
-        if self.owed and not owed and seconds >= PATIENCE:
-            texts.append(UNFINISHED)
         fresh = [text for text in texts if text not in self._told]
         self._told.update(fresh)
-        return fresh
+        return [*fresh, UNFINISHED] if self.owed and seconds >= PATIENCE else fresh
 
     def _settlement(self, aside: Aside | None) -> Settlement:
         for path in frozenset[str]().union(*(batch.given_back() for batch in self._batches)):
@@ -179,7 +180,7 @@ class Keeper:
     def _see(self, deadline: float, base: Before | None) -> Sight:
         since = math.inf if base is None else base.since
         own = own_places(self.surveyor.roots, self.surveyor.home)
-        sight = self.surveyor.look(Bounds(own, deadline, since=since))
+        sight = self.surveyor.look(Bounds(own, deadline, since=since, skip=self._covered))
         flat = self._flat()
         if not flat:
             return sight

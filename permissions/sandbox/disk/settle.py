@@ -21,7 +21,8 @@ from gatewright.permissions.sandbox.disk.birth_time import born
 from gatewright.permissions.sandbox.disk.gitconfig import harmless
 from gatewright.permissions.sandbox.disk.guarded import GIT_INFO, GIT_UNWANTED
 from gatewright.permissions.sandbox.disk.repository import absent, believed, git_directories
-from gatewright.permissions.sandbox.disk.survey import Sight, aliased
+from gatewright.permissions.sandbox.disk.sight import Sight
+from gatewright.permissions.sandbox.disk.survey import aliased
 from gatewright.permissions.sandbox.naming import shown, spelled
 from gatewright.tools.system.regular import read_regular
 
@@ -61,8 +62,8 @@ class Before:
             directories,
             frozenset(_unwanted(directories)),
             frozenset(path for git in directories for path in absent(git, sight.home, sight.hooks)),
-            sight.shut,
-            sight.complete,
+            sight.shut.union(sight.covered),
+            sight.complete or bool(sight.covered),
             links,
             crowded=crowded,
         )

@@ -7,7 +7,6 @@ costs one stat for each. Nothing is followed out of the directories.
 from __future__ import annotations
 
 import contextlib
-import math
 import os
 import re
 import stat
@@ -19,7 +18,8 @@ from typing import Any
 
 from gatewright.permissions.paths import inside
 from gatewright.permissions.sandbox.disk import below_root as beneath
-from gatewright.permissions.sandbox.disk.globs import GLOB_FLAGS, Glob
+from gatewright.permissions.sandbox.disk.covers import covers
+from gatewright.permissions.sandbox.disk.globs import GLOB_FLAGS, Glob, on_this_disk
 from gatewright.permissions.sandbox.disk.guarded import (
     DEPENDENCIES,
     GIT,
@@ -28,10 +28,11 @@ from gatewright.permissions.sandbox.disk.guarded import (
 )
 from gatewright.permissions.sandbox.disk.named_files import everywhere
 from gatewright.permissions.sandbox.disk.repository import GitParts, git_parts, linked, linked_parts
+from gatewright.permissions.sandbox.disk.sight import Bounds, Sight
 from gatewright.permissions.sandbox.profile import Masked, Survey
 
-MAX_DIRECTORIES = 60_000
-MAX_OUTSIDE = 5_000
+MAX_DIRECTORIES = 60_000  # what is more is closed to commands
+MAX_AFTERWARDS = 240_000
 MAX_LINKED = 500
 LINK_DEPTH = 3
 # What git takes for a repository by its content: with a common directory the rest lies there.
@@ -63,42 +64,27 @@ class _Listing:
         return (row for row in self.below if top and parent_of_guarded(_name(row[0])))
 
 
-@dataclass(frozen=True, slots=True)
-class Sight:
-    """One look at the disk. `guarded` holds every protected name found, links included."""
+@dataclass(slots=True)
+class _Found:
+    """What a walk came by, and where it did not come to."""
 
-    guarded: frozenset[str]
-    repositories: frozenset[str]  # paths called .git
-    bare: frozenset[str]  # directories that are repositories without being called .git
-    denied: tuple[str, ...]
-    complete: bool
-    shut: frozenset[str] = frozenset()  # directories that could not be looked into
-    linked: tuple[tuple[str, str], ...] = ()  # `.git` files and the directories they name
-    home: str = ""
-    hooks: tuple[str, ...] = ()  # directories that git takes them from in every work tree
+    guarded: set[str] = field(default_factory=set[str])
+    gits: set[str] = field(default_factory=set[str])
+    bare: set[str] = field(default_factory=set[str])
+    denied: list[str] = field(default_factory=list[str])
+    visited: set[str] = field(default_factory=set[str])
+    unseen: list[str] = field(default_factory=list[str])
+    left: bool = False  # dependencies
 
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """Look only in these places, only until then; after a run through no link.
-
-    `flat`: only at what lies in them. What was shut since then is opened again.
-    """
-
-    places: tuple[str, ...]
-    deadline: float = math.inf  # of the monotonic clock
-    follow: bool = False
-    flat: bool = False
-    since: float = math.inf
-
-    def late(self) -> bool:
-        return time.monotonic() > self.deadline
-
-    def in_time(self, entries: Iterable[os.DirEntry[str]]) -> Iterator[os.DirEntry[str]]:
-        for entry in entries:
-            if self.late():
-                raise TimeoutError
-            yield entry
+    def add(self, path: str, listing: _Listing, *, dependency: bool) -> None:
+        self.denied.extend(listing.denied)
+        if dependency:
+            return
+        self.guarded.update(listing.guarded)
+        if listing.bare:
+            self.bare.add(path)
+        if listing.git:
+            self.gits.add(f"{path}/{GIT}")
 
 
 @dataclass(slots=True)
@@ -115,6 +101,7 @@ class Surveyor:
     firm: tuple[Glob, ...] = ()  # of `denies` and what must not change: no yes opens them
     _seen: dict[str, _Listing] = field(default_factory=dict[str, _Listing])
     _shut: set[str] = field(default_factory=set[str])
+    _denials: tuple[str, ...] = ()  # of the last look before a run
     _late: bool = False  # the time was over within a directory
 
     @property
@@ -130,49 +117,57 @@ class Surveyor:
         return cls(roots, home, deny_writes=tuple(names[0]), keeps=keeps)
 
     def look(self, bounds: Bounds | None = None) -> Sight:
-        found: set[str] = set()
-        gits: set[str] = set()
-        bare: set[str] = set()
-        denied: list[str] = []
-        queue = deque((root, False) for root in (self.roots if bounds is None else bounds.places))
-        visited: set[str] = set()
         self._shut, self._late = set(), False
+        found = self._walk(bounds)
+        guarded = found.guarded.union(p for p in self.deny_writes if os.path.lexists(p))
+        if bounds is None or len(self._seen) > MAX_AFTERWARDS:
+            for path in self._seen.keys() - found.visited:
+                del self._seen[path]
+        denied = found.denied
+        if bounds is None:
+            if found.left:
+                denied.extend(path for path in self._denials if os.path.lexists(path))
+            self._denials = tuple(dict.fromkeys(denied))
+        covered = covers(found.unseen, self.roots) if bounds is None else ()
+        return Sight(
+            frozenset(guarded),
+            frozenset(found.gits),
+            frozenset(found.bare),
+            tuple(denied),
+            complete=not found.unseen and not self._late,
+            shut=frozenset(self._shut),
+            linked=tuple((path, git) for path in found.gits if (git := linked(path, self.roots))),
+            home=self.home,
+            hooks=everywhere(self.home) if found.gits or found.bare else (),
+            covered=covered or (),
+            hopeless=covered is None,
+        )
+
+    def _walk(self, bounds: Bounds | None) -> _Found:
+        queue = deque((root, False) for root in (self.roots if bounds is None else bounds.places))
+        later = deque[tuple[str, bool]]()  # dependencies must not use up what others need
+        found, most = _Found(), MAX_DIRECTORIES if bounds is None else MAX_AFTERWARDS
+        skip = frozenset[str]() if bounds is None else bounds.skip
         flat = bounds.places if bounds is not None and bounds.flat else None
-        while queue and len(visited) < MAX_DIRECTORIES and (bounds is None or not bounds.late()):
-            path, dependency = queue.popleft()  # shallow ones first: the limit leaves deep ones out
-            if path in visited:
+        while (queue or later) and len(found.visited) < most:
+            if bounds is not None and bounds.late():
+                break
+            path, dependency = (queue or later).popleft()  # shallow ones first
+            if path in found.visited or path in skip:
                 continue
-            visited.add(path)
+            found.visited.add(path)
             listing = self._listing(path, bounds)
             if listing is None:
                 continue
-            if not dependency:
-                found.update(listing.guarded)
-                if listing.bare:
-                    bare.add(path)
-                if listing.git:
-                    gits.add(f"{path}/{GIT}")
-            denied.extend(listing.denied)
-            queue.extend(
-                listing.children(dependency=dependency)
-                if flat is None
-                else listing.parents(top=path in flat)
-            )
-        found.update(path for path in self.deny_writes if os.path.lexists(path))
-        if bounds is None or len(self._seen) > MAX_DIRECTORIES:
-            for path in self._seen.keys() - visited:
-                del self._seen[path]
-        return Sight(
-            frozenset(found),
-            frozenset(gits),
-            frozenset(bare),
-            tuple(denied),
-            complete=not queue and not self._late,
-            shut=frozenset(self._shut),
-            linked=tuple((path, git) for path in gits if (git := linked(path, self.roots))),
-            home=self.home,
-            hooks=everywhere(self.home) if gits or bare else (),
-        )
+            found.add(path, listing, dependency=dependency)
+            below = listing.children(dependency=dependency)
+            for row in below if flat is None else listing.parents(top=path in flat):
+                (later if row[1] else queue).append(row)
+        found.unseen = [
+            row[0] for row in queue if row[0] not in found.visited and row[0] not in skip
+        ]
+        found.left = bool(later)
+        return found
 
     def _listing(self, path: str, bounds: Bounds | None) -> _Listing | None:
         try:
@@ -277,7 +272,7 @@ class Surveyor:
         parts = self._git(sight)
         return Survey(
             protected=tuple(sorted(self._real({*sight.guarded, *parts.protected}))),
-            masked=tuple(self._masked(sight)),
+            masked=(*self._masked(sight), *(Masked(path, "dir") for path in sight.covered)),
             git_writes=parts.writes,
         )
 
@@ -331,7 +326,7 @@ class Surveyor:
             elif not any(
                 inside(glob.literal, root) or inside(root, glob.literal) for root in self.roots
             ):
-                found.update(_outside(glob))
+                found.update(on_this_disk(glob))
         done = set(self.hidden)
         for path in self.hidden:
             if kind := _kind(path):
@@ -368,23 +363,6 @@ def _unlocked(path: str, since: float) -> bool:
 
 def _name(path: str) -> str:
     return path.rpartition("/")[2]
-
-
-def _outside(glob: Glob) -> Iterator[str]:
-    """Matches of a pattern that begins outside the writable directories, within bounds."""
-    count, queue = 0, [glob.literal]
-    while queue and count < MAX_OUTSIDE:
-        here = queue.pop()
-        try:
-            with os.scandir(here) as entries:
-                for entry in entries:
-                    count += 1
-                    if glob.matches(entry.path):
-                        yield entry.path
-                    elif entry.is_dir(follow_symlinks=False):
-                        queue.append(entry.path)
-        except OSError:
-            continue
 
 
 def _kind(path: str) -> str:
