@@ -4,9 +4,9 @@ from __future__ import annotations
 
 EXTENSIONS = (
     "gatewright.agent.extensions.overviews:OVERVIEWS",
-    "gatewright.agent.extensions.sandbox:SANDBOX",
-    "gatewright.agent.extensions.history:HISTORY",
-    "gatewright.agent.extensions.memory:MEMORY",
+    "gatewright.agent.extensions.confining:SANDBOX",
+    "gatewright.agent.extensions.checkpointing:HISTORY",
+    "gatewright.agent.extensions.instructions:MEMORY",
     "gatewright.agent.extensions.titles:TITLES",
     "gatewright.agent.extensions.status_line:STATUS_LINE",
     "gatewright.agent.extensions.upkeep:UPKEEP",
