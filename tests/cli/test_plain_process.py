@@ -12,13 +12,12 @@ from gatewright.agent.launch import starting
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.launch.starting import Manner, manner
 from tests.e2e.program import Program
-from tests.e2e.typed import Typed, typing
+from tests.e2e.typed import ASKED, Typed, typing
 from tests.fakes.model_server import ServerThread
 
 pytestmark = pytest.mark.e2e
 
 RUN = 'say: I will run it.\ncall: Bash {"command": "echo hi > ran"}\n---\nsay: Done.\n'
-ASKED = "or what to do instead.\n"  # ends a question: who answers sooner has not read it
 
 
 @pytest.fixture

@@ -128,10 +128,10 @@ import os, sys
 from gatewright.agent.session import base
 from gatewright.agent.launch import main
 pipe = sys.argv.pop()
-def stuck(*_):
+def stuck(*_, **__):
     print("stuck", file=sys.stderr, flush=True)
     os.open(pipe, os.O_RDONLY)
-base.open_history = stuck
+base.find_start = stuck
 sys.exit(main.launch(sys.argv[1:]))
 """
 

@@ -13,7 +13,7 @@ import pytest
 from tests.e2e.program import Program
 from tests.e2e.stage import MODEL, served, texts
 from tests.e2e.test_story_running import BYPASS, running, until_gone, written_number
-from tests.e2e.typed import Typed, typing
+from tests.e2e.typed import ASKED, Typed, typing
 from tests.fakes.model_server import ModelServer, ServerThread
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(30)]
@@ -42,7 +42,7 @@ def test_allowing_for_good(program: Program) -> None:
     with talk(program, MAKE * 2 + "say: Built.\n") as (typed, _):
         typed.type("Build it.\n")
         assert "$ make all" in typed.until("Bash(make all:*)")
-        typed.until("  n: No")
+        typed.until(ASKED)
         typed.type("Y\n")
         typed.until("Built.")
         assert typed.end() == 0
@@ -53,7 +53,7 @@ def test_allowing_for_good(program: Program) -> None:
 def test_refusing_with_a_word(program: Program) -> None:
     with talk(program, MAKE + "say: With ninja.\n") as (typed, server):
         typed.type("Build it.\n")
-        typed.until("or what to do instead")
+        typed.until(ASKED)
         typed.type("use ninja, make is gone\n")
         typed.until("With ninja.")
         assert any("use ninja, make is gone" in text for text in texts(server.bodies[-1]))
@@ -64,7 +64,7 @@ def test_an_edit_is_read_before_it_is_made(program: Program) -> None:
     script = f"{read}\n---\ncall: Edit {json.dumps(EDIT)}\n---\nsay: Ok\n"
     with talk(program, script) as (typed, _):
         typed.type("Rename it.\n")
-        asked = typed.until("  n: No")
+        asked = typed.until(ASKED)
         assert "-beta" in asked
         assert "+gamma" in asked
         typed.type("y\n")
@@ -123,8 +123,9 @@ def test_files_own_commands_and_memory(program: Program) -> None:
         assert not server.bodies
         typed.type("Look at @notes.txt and that.\n")
         typed.until("I see.")
+        assert "Not attached: @notes.txt." in typed.page, "a pipe is nobody's own hand"
         said = "\n".join(texts(server.bodies[-1]))
-        assert "alpha" in said
+        assert "alpha" not in said
         assert "-42" in said
     assert "tabs" in (program.project / "AGENTS.md").read_text("utf-8")
 
@@ -178,7 +179,7 @@ def test_hostile_text_is_spelled_out(program: Program) -> None:
     )
     with talk(program, script) as (typed, _):
         typed.type("Go.\n")
-        typed.until("  n: No")
+        typed.until(ASKED)
         typed.type("y\n")
         typed.until("End.")
         assert typed.end() == 0

@@ -47,7 +47,7 @@ def test_what_is_typed_meanwhile_steers_the_turn(program: Program) -> None:
         say(terminal, "Paint it.")
         terminal.wait_for("until [ -e go ]", "esc to stop")
         terminal.send("Make it blue.\r")
-        terminal.wait_for("Make it blue.")
+        terminal.wait_for("\u21b3 Make it blue.")  # sent, and no draft any more
         assert len(server.bodies) == 1
         (program.project / "go").touch()
         terminal.wait_for("Blue it is.")
@@ -60,7 +60,7 @@ def test_what_waits_can_be_taken_back(program: Program) -> None:
         say(terminal, "Think.")
         terminal.wait_for("Thinking", "esc to stop")
         terminal.send("And then?\r")
-        terminal.wait_for("And then?")
+        terminal.wait_for("\u21b3 And then?")
         terminal.press("escape")
         terminal.wait_for("Interrupted", "\u276f And then?")
         terminal.send(" Quickly.\r")

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from tests.e2e.program import AGENT, Program
 from tests.fakes.model_server import ModelServer
 
+ASKED = "or what to do instead.\n"  # ends a question: who answers sooner has not read it
+
 
 class Typed:
     """The program with pipes for a keyboard and a page."""
