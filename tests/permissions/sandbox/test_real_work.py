@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 import shutil
 import subprocess
 import sys
@@ -191,7 +192,7 @@ def test_make_compiles(project: Path) -> None:
 
 @pytest.mark.skipif(shutil.which("cargo") is None, reason="no cargo here")
 def test_cargo_builds(project: Path) -> None:
-    home = os.environ.get("HOME", "")
+    home = pwd.getpwuid(os.getuid()).pw_dir  # where it was installed; the suite has no home
     exports = f"export CARGO_HOME={home}/.cargo RUSTUP_HOME={home}/.rustup;"
     output = confined(project, f"{exports} cargo new -q hello; cd hello; cargo run -q")
     assert output == "Hello, world!\n"
