@@ -171,9 +171,11 @@ def _copied(part: Part, row: OperandRow, operands: list[Arg], target: Arg | None
     bases = part.bases
     if target is None and part.program == "uniq" and len(operands) < 2:
         return Touched(tuple(Operand(arg, bases) for arg in operands))
+    shares = links_hard(part)
     if target is None and len(operands) == 1 and row.role == "link":
         name = operands[0].text.rstrip("/").rpartition("/")[2]
-        return Touched(writes=(Operand(text_arg(name, operands[0]), bases),))
+        same = (Operand(operands[0], bases),) if shares else ()
+        return Touched(same, (Operand(text_arg(name, operands[0]), bases), *same))
     sources = operands if target is not None else operands[:-1]
     if target is None and operands:
         target = operands[-1]
@@ -190,8 +192,31 @@ def _copied(part: Part, row: OperandRow, operands: list[Arg], target: Arg | None
                     writes.append(Operand(text_arg(joined, target), bases))
     if row.role == "move":
         writes.extend(Operand(arg, bases, whole=True) for arg in sources)
-    reads = tuple(Operand(arg, bases) for arg in sources) if row.role != "link" else ()
+    if shares:
+        writes.extend(Operand(arg, bases) for arg in sources)
+    reads = tuple(Operand(arg, bases) for arg in sources) if row.role != "link" or shares else ()
     return Touched(reads, tuple(writes))
+
+
+def links_hard(part: Part) -> bool:
+    """Whether a second name for the same file comes about: what is done to it is done to both."""
+    if part.program not in ("ln", "cp"):
+        return False
+    wanted, name = ("s", "symbolic") if part.program == "ln" else ("l", "link")
+    found, words = False, iter(part.texts[1:])
+    for text in words:
+        if text == "--":
+            break
+        letters = re.match(r"-([^-tS][^tS]*|)([tS]?)(.*)", text, re.DOTALL)
+        if text in ("--target-directory", "--suffix"):
+            next(words, "")
+        elif text.startswith("--"):
+            found |= len(text) > 3 and name.startswith(text[2:])
+        elif letters is not None:
+            found |= wanted in letters[1]
+            if letters[2] and not letters[3]:
+                next(words, "")  # it is the option's value
+    return found is (part.program == "cp")
 
 
 def _find(part: Part) -> Touched:
