@@ -188,6 +188,8 @@ class Sandbox:
         if self._level != "bwrap":  # nothing is covered
             sight = replace(sight, covered=(), hopeless=False)
         if sight.hopeless:
+            if told is not None and already:
+                told(already)
             raise ToolFailure(covers.refusal(survey.MAX_DIRECTORIES))
         if sight.covered:
             already.append(covers.told(sight.covered, survey.MAX_DIRECTORIES, str(self.config.cwd)))
