@@ -98,6 +98,7 @@ class Policy:
         self._plan_file = config.plan_file
         self._session = RuleTexts()
         self._granted: frozenset[str] = frozenset()
+        self._scope = RuleTexts()  # of a command, until the person's next message
         self._rules: RuleSet | None = None
         self._watchers: list[Callable[[str], None]] = []
         self.recent = Recent()
@@ -212,6 +213,18 @@ class Policy:
         if tools_table.state(tool, row):
             self._rules = None
 
+    def scope(
+        self, allow: Sequence[str] = (), ask: Sequence[str] = (), deny: Sequence[str] = ()
+    ) -> Sequence[str]:
+        """Rules of a command in place of those of the one before; none ends them.
+
+        They count as those of somebody who is not trusted. Returns what of them does not count.
+        """
+        known = self.problems
+        self._scope = RuleTexts(tuple(allow), tuple(ask), tuple(deny))
+        self._rules = None
+        return [problem for problem in self.problems if problem not in known]
+
     def _texts(self) -> Mapping[str, RuleTexts]:
         given = dict(self._config.rules)
         own = given.get("session", RuleTexts())
@@ -220,6 +233,8 @@ class Policy:
             own.ask + self._session.ask,
             own.deny + self._session.deny,
         )
+        if self._scope != RuleTexts():
+            given["command"] = self._scope
         return given
 
     def follow(self, config: PolicyConfig) -> None:

@@ -22,7 +22,7 @@ from textual.driver import Driver
 from textual.filter import LineFilter
 from textual.screen import Screen
 
-from gatewright.agent.commands.outcome import Panel, Switch
+from gatewright.agent.commands.outcome import Offer, SetUi, Switch
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.record.events import Envelope, Rewound, TurnEnded
 from gatewright.tools.access import MAIN
@@ -235,10 +235,10 @@ class AgentApp(App[int], inherit_bindings=False):
         """What opens the session that the person wants, where that is asked."""
         if self.resuming is None or not self.resuming.picks:
             return self._open
-        table = await self.resuming.sessions()
-        if not table.rows:
+        rows = await self.resuming.sessions()
+        if not rows:
             self.talk.note("There is no session to go on with here. This is a new one.", "dim")
-        return self.resuming.going_on(await chosen(table, self.repl.reach) if table.rows else "")
+        return self.resuming.going_on(await chosen(rows, self.repl.reach) if rows else "")
 
     def _take(self, batch: list[Envelope]) -> None:
         """Show a batch; a defect in showing it must not end the showing of all others."""
@@ -315,8 +315,11 @@ class AgentApp(App[int], inherit_bindings=False):
     def show_queue(self, texts: Sequence[str]) -> None:
         self._show(replace(self.repl.view, queue=tuple(texts)), ())
 
-    def open_panel(self, outcome: Panel) -> bool:
-        return self.repl.reach.open_panel(outcome)
+    def open_panel(self, offer: Offer) -> bool:
+        return self.repl.reach.open_panel(offer)
+
+    def take_up(self, setting: SetUi) -> None:
+        self.repl.reach.take_up(setting)
 
     def folder(self) -> Path:
         cwd = self.repl.view.cwd

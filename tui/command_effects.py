@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from gatewright.agent.commands.outcome import Panel, Say, Secret
-from gatewright.tools.blocks import Block, plain
-from gatewright.tui import commands
+from gatewright.agent.commands.outcome import Offer, Outcome, Secret, SetUi
+from gatewright.tools.blocks import Block
+from gatewright.tui.panels.offers import open_offer
 from gatewright.tui.panels.sheet import Sheet
 from gatewright.tui.panels.sheet import View as PanelView
 from gatewright.tui.picker import Picking
@@ -20,7 +21,6 @@ from gatewright.tui.terminal.clipboard import part_of_answers
 from gatewright.tui.transcript.items import Prose, Shown
 
 if TYPE_CHECKING:
-    from gatewright.agent.commands.panels import SettingsBook
     from gatewright.tui.screens.repl import Repl  # it makes this
 
 
@@ -75,10 +75,10 @@ class Reach:
         self._repl.picker.close()
         self._repl.sheet.show(make(self._repl.sheet))
 
-    def take_up(self, key: str, book: SettingsBook) -> None:
-        """A setting changed: what it means for this screen and session counts now."""
-        repl, ui = self._repl, book.ui
-        match key:
+    def take_up(self, setting: SetUi) -> None:
+        """A setting changed: what it means for this screen counts now."""
+        repl, ui = self._repl, setting.ui
+        match setting.key:
             case "ui.theme" if ui.theme in self.palettes:
                 self.use_theme(ui.theme, keep=False)
             case "ui.vim":
@@ -89,8 +89,6 @@ class Reach:
                 repl.transcript.records.open_thoughts = ui.show_thinking
             case "ui.notify":
                 self._host.call_by(ui.notify)
-            case "model" | "effort" if value := book.value(key):
-                self.run_line(f"/{key} {value}")
             case _:
                 pass
 
@@ -99,25 +97,24 @@ class Reach:
         self._repl.picker.close()
         self._repl.secret.show(asked)
 
-    def run_line(self, line: str) -> None:
-        self._talk.run_line(line)
+    def follow(self, line: str, work: Callable[[], Awaitable[Outcome]]) -> None:
+        self._talk.follow(line, work)
+
+    async def keep_setting(self, key: str, value: str) -> Outcome:
+        return await self._talk.keep_setting(key, value)
 
     def draft(self, text: str) -> None:
         self._repl.picker.close()
         self._repl.box.put(text)
 
-    def edit(self, text: str, save: Callable[[str], Awaitable[Say]]) -> None:
-        """Lend the terminal to an editor; `save` gets the changed text and says what to tell."""
-
-        async def keep(changed: str) -> None:
-            for block in (await save(changed)).blocks:
-                self._talk.note(plain(block), "dim")
+    def edit(self, text: str, take: Callable[[str], Awaitable[Outcome]]) -> None:
+        """Lend the terminal to an editor; `take` gets the changed text and says what to tell."""
 
         def done(edited: Edited) -> None:
             if edited.problem:
                 self._talk.note(edited.problem, "warning")
             elif edited.text != text:
-                self._talk.spawn(keep(edited.text))
+                self._talk.follow("", partial(take, edited.text))
 
         self._host.edit(text, done)
 
@@ -127,8 +124,8 @@ class Reach:
         box.use_vim(on=on)
         return on
 
-    def open_panel(self, outcome: Panel) -> bool:
-        return commands.panel(outcome, self)
+    def open_panel(self, offer: Offer) -> bool:
+        return open_offer(offer, self)
 
     def copy_answer(self, which: str) -> str:
         """Copy the n-th last answer, or the code in the last one; says what was done."""

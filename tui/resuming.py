@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import msgspec
 
-from gatewright.agent.commands.outcome import Switch
-from gatewright.tools.blocks import Table
+from gatewright.agent.commands.outcome import Choice, Switch
+from gatewright.tui.panels.offers import choice_of
 from gatewright.tui.picker import Picking
-from gatewright.tui.prompt.menu import Choice
 
 if TYPE_CHECKING:
     from gatewright.agent.session.session import (
@@ -23,13 +22,13 @@ Others: TypeAlias = "Callable[[Switch], Awaitable[Session]]"
 
 
 class Resuming(msgspec.Struct, frozen=True):
-    """`sessions` lists id, title, age, size and branch; `going_on` with no id begins anew.
+    """`sessions` lists them; `going_on` with no id begins anew.
 
     `picks`: the person picks the session first. `others` opens further ones. `prompt` is what the
     person said first, in whichever it becomes.
     """
 
-    sessions: Callable[[], Awaitable[Table]]
+    sessions: Callable[[], Awaitable[Sequence[Choice]]]
     going_on: Callable[[str], OpenSession]
     picks: bool = True
     others: Others | None = None
@@ -40,14 +39,7 @@ class Screen(Protocol):
     def pick(self, picking: Picking) -> None: ...
 
 
-def choices_of(table: Table) -> list[Choice]:
-    return [
-        Choice(id, title or "no title", f"{age:>7}  {size:>9}", branch)
-        for id, title, age, size, branch in table.rows
-    ]
-
-
-async def chosen(table: Table, screen: Screen) -> str:
+async def chosen(rows: Sequence[Choice], screen: Screen) -> str:
     """The id of the session the person picks; empty for a new one."""
     picked: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
@@ -58,7 +50,7 @@ async def chosen(table: Table, screen: Screen) -> str:
     screen.pick(
         Picking(
             "Go on with which session? Esc starts a new one",
-            choices_of(table),
+            [choice_of(row) for row in rows],
             pick=lambda choice: settle(choice.insert),
             cancel=lambda: settle(""),
         )

@@ -5,7 +5,8 @@ Whatever is sent early is kept in order and sent as soon as the session is open.
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, assert_never
 
@@ -13,17 +14,19 @@ from msgspec.structs import replace
 
 from gatewright.agent.commands.outcome import (
     Change,
+    Offer,
     Outcome,
-    Panel,
+    Problem,
     Quit,
     Say,
     Secret,
+    SetUi,
     Submit,
     Switch,
-    Taken,
+    said,
 )
-from gatewright.agent.commands.registry import Commands
-from gatewright.tools.blocks import Block, Command, Output, Text, Tone
+from gatewright.agent.commands.registry import Commands, Front
+from gatewright.tools.blocks import Block, Command, Output, Text, Tone, plain
 from gatewright.tools.interact import Answer
 from gatewright.tools.protocol import Content, TextContent
 from gatewright.tui.shell import OwnShell
@@ -46,7 +49,8 @@ class Host(Protocol):
     def patch(self, item: Item) -> None: ...
     def reveal(self, number: int) -> None: ...
     def show_queue(self, texts: Sequence[str]) -> None: ...
-    def open_panel(self, outcome: Panel) -> bool: ...
+    def open_panel(self, offer: Offer) -> bool: ...
+    def take_up(self, setting: SetUi) -> None: ...
     def folder(self) -> Path: ...
     @property
     def switches(self) -> bool: ...
@@ -116,12 +120,12 @@ class Talk:
             self._early.append(Message(text, attached, typed))
             self._show_waiting()
         elif text.startswith("/") and not text.startswith("//"):
-            self.run_line(text.strip())
+            line, session = text.strip(), self.session
+            self.follow(line, lambda: session.commands.run(line, self._front, busy=session.busy))
         elif text.startswith("!") and text[1:].strip():
             self._host.spawn(self._own(text[1:].strip()))
         elif line := remembered(text):
-            adding = f"/memory add project {line}"
-            self._host.spawn(self._command(self.session, adding, shown=text.strip()))
+            self.follow(text.strip(), partial(self.session.remember, line))
         else:
             self.ask(text, attached, typed)
 
@@ -138,12 +142,21 @@ class Talk:
         if session is not None:
             self._host.spawn(self._set_up(session))
 
-    def run_line(self, line: str) -> None:
-        """Run a slash command and show what it says."""
+    def call(self, name: str) -> None:
+        """A key that does what a command does."""
+        if self.session is not None:
+            self.follow(f"/{name}", partial(self.session.commands.call, name, front=self._front))
+
+    def follow(self, line: str, work: Callable[[], Awaitable[Outcome]]) -> None:
+        """Apply what this leads to, and show it below the line that a person would type for it."""
+        if self.session is not None:
+            self._host.spawn(self._follow(self.session, line, work))
+
+    async def keep_setting(self, key: str, value: str) -> Outcome:
+        """Keep a setting in the person's own file."""
         if self.session is None:
-            self.send(line)
-        else:
-            self._host.spawn(self._command(self.session, line))
+            return Problem.of("There is no session yet.")
+        return await self.session.keep_setting(key, value)
 
     def give(self, asked: Secret, text: str) -> None:
         """Hand over what was typed into a masked field; only what is said about it is shown."""
@@ -200,9 +213,14 @@ class Talk:
     def note(self, text: str, tone: Tone = "normal") -> None:
         self._host.add(Note(0, text, tone))
 
-    async def _command(self, session: Session, line: str, shown: str = "") -> None:
-        outcome = await session.run_command(line, switches=self._host.switches, panels=True)
-        await self._show(shown or line, outcome)
+    @property
+    def _front(self) -> Front:
+        return Front(switches=self._host.switches, panels=True)
+
+    async def _follow(
+        self, session: Session, line: str, work: Callable[[], Awaitable[Outcome]]
+    ) -> None:
+        await self._show(line, await session.apply(await work(), self._front))
         if self.session is session:
             self._submit_asked(session)
 
@@ -218,20 +236,14 @@ class Talk:
         self._host.show_queue([message.text for message in (*self._asked, *self._early)])
 
     async def _give(self, asked: Secret, text: str) -> None:
-        said = await asked.take(text)
-        self.say(asked.title, said.blocks)
-        if isinstance(said, Taken) and said.again:
-            self._host.open_panel(asked)
-        elif isinstance(said, Taken) and said.then:
-            self.run_line(said.then)
-        elif self.session is not None:
-            self._submit_asked(self.session)
+        if self.session is not None:
+            await self._follow(self.session, asked.title, lambda: asked.take(text))
 
     async def _set_up(self, session: Session) -> None:
         """Nothing could answer: offer what there is, once nothing else is asked."""
         await session.opened()
         if self.session is session and session.setup_due:
-            self.run_line("/setup")
+            self.call("setup")
 
     @property
     def answering(self) -> str:
@@ -242,20 +254,33 @@ class Talk:
 
     async def _show(self, line: str, outcome: Outcome) -> None:
         match outcome:
-            case Say(blocks=blocks):
-                if blocks:
-                    self.say(line, blocks)
-            case Panel(fallback=fallback):
+            case Say():
+                self._tell(line, outcome.blocks)
+            case Offer():
+                if isinstance(outcome, Secret):
+                    self._tell(line, outcome.told)
                 if not self._host.open_panel(outcome):
-                    self.say(line, fallback.blocks)
+                    self.say(line, said(outcome))
             case Quit():
                 await self._host.leave()
             case Switch():
                 self._host.switch(outcome)
-            case Change() | Submit():
+            case Change(operation=operation):
+                if isinstance(operation, SetUi):
+                    self._host.take_up(operation)
+                self._tell(line, outcome.said)
+            case Submit():
                 pass
             case _:
                 assert_never(outcome)
+
+    def _tell(self, line: str, blocks: Sequence[Block]) -> None:
+        """A key or a form has no line: what it says is a note."""
+        if blocks and line:
+            self.say(line, blocks)
+        else:
+            for block in blocks:
+                self.note(plain(block), "dim")
 
     async def _own(self, command: str) -> None:
         if self._shell.running:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from gatewright.agent.commands.keeping_places import SESSION, Shelf
-from gatewright.agent.commands.outcome import Change, Outcome, Panel, Say, SetMode
+from gatewright.agent.commands.outcome import Change, Choice, Outcome, Pick, Problem, Say, SetMode
 from gatewright.agent.commands.panels import RulesPanel
-from gatewright.agent.commands.registry import Command, CommandContext
+from gatewright.agent.commands.registry import Command, CommandContext, Modes, RuleBook
+from gatewright.agent.commands.rule_editor import PermissionBook
 from gatewright.agent.errors import GatewrightError
 from gatewright.tools.blocks import Table, Text
 
@@ -19,99 +21,115 @@ USAGE = (
 )
 DIR_ARGS = "[--local|--project|--user] [--anyway] [PATH]"
 YES = "yes"
-NO_BOOK = "This session keeps no rules beyond itself."
 
 
-def commands() -> tuple[Command, ...]:
+def mode_commands(modes: Modes) -> tuple[Command, ...]:
+    run = partial(mode, modes)
+    return (Command(name="mode", summary="What runs without asking", args="[name]", run=run),)
+
+
+def rule_commands(rules: RuleBook, book: PermissionBook) -> tuple[Command, ...]:
     return (
-        Command(name="mode", summary="What runs without asking", args="[name]", run=mode),
         Command(
             name="permissions",
             summary="Rules for what may run, asks, or never runs",
             args=ARGS,
             aliases=("allowed-tools",),
-            run=permissions,
+            run=partial(permissions, rules, book),
         ),
         Command(
             name="add-dir",
             summary="Open a further directory to this session",
             args=DIR_ARGS,
-            run=add_dir,
+            run=partial(add_dir, rules, book),
         ),
     )
 
 
-async def mode(args: str, context: CommandContext) -> Outcome:
+async def mode(modes: Modes, context: CommandContext) -> Outcome:
+    args = context.args
     name, _, sure = args.partition(" ")
     if name and sure.strip() == YES:
         return Change(SetMode(name))
     if args:
-        caution = context.modes.caution(args)
-        return _agreement(args, caution, context) if caution else Change(SetMode(args))
-    current = context.modes.current()
-    rows = tuple(
-        ("*" if name == current else "", name, runs) for name, runs in context.modes.rows()
-    )
+        return entering(modes, args)
+    current = modes.current()
+    rows = tuple(("*" if name == current else "", name, runs) for name, runs in modes.rows())
     table = Table(("", "Mode", "Runs without asking"), rows)
     keys = ["default"]
-    while (following := context.modes.after(keys[-1])) not in keys:
+    while (following := modes.after(keys[-1])) not in keys:
         keys.append(following)
     hint = Text(f"/mode NAME switches. Shift+Tab goes through {', '.join(keys)}.", "dim")
-    return Panel("mode", fallback=Say((table, hint)))
 
+    async def choose(name: str) -> Outcome:
+        return entering(modes, name)
 
-def _agreement(name: str, caution: str, context: CommandContext) -> Outcome:
-    """Asked before a mode that asks nothing: once, and the usual answer is no."""
-    current = context.modes.current()
-    rows = (
-        (f"No, stay in {current}", ""),
-        ("Yes, in this session", f"/mode {name} {YES}"),
+    return Pick(
+        fallback=Say((table, hint)),
+        title="Mode",
+        choices=tuple(Choice(name, name, runs, typed=f"/mode {name}") for _, name, runs in rows),
+        choose=choose,
+        at=next((n for n, row in enumerate(rows) if row[0]), 0),
     )
-    return Panel("agreement", fallback=Say((Text(caution), Table(("", "Choose with"), rows))))
 
 
-async def permissions(args: str, context: CommandContext) -> Outcome:
-    verb, _, rule = args.partition(" ")
+def entering(modes: Modes, name: str) -> Outcome:
+    """A mode that asks nothing is agreed to first: once, and the usual answer is no."""
+    caution = modes.caution(name)
+    if not caution:
+        return Change(SetMode(name))
+    current = modes.current()
+    choices = (
+        Choice("", f"No, stay in {current}"),
+        Choice(YES, "Yes, in this session", typed=f"/mode {name} {YES}"),
+    )
+
+    async def choose(id: str) -> Outcome:
+        return Change(SetMode(name)) if id == YES else Say(())
+
+    rows = tuple((choice.label, choice.typed) for choice in choices)
+    return Pick(
+        fallback=Say((Text(caution), Table(("", "Choose with"), rows))),
+        title="Work without asking?",
+        choices=choices,
+        choose=choose,
+        about=(caution,),
+    )
+
+
+async def permissions(rules: RuleBook, book: PermissionBook, context: CommandContext) -> Outcome:
+    verb, _, rule = context.args.partition(" ")
     rule = rule.strip()
     if verb == "why":
-        return _why(rule, context)
+        return _why(rule, rules)
     if not verb:
-        return _panel(context)
+        return _panel(rules, book)
     if not rule or verb not in (*BEHAVIORS, "remove"):
-        return Say.text(USAGE, "warning")
+        return Problem.of(USAGE)
     try:
         if verb == "remove":
-            return Say.text(await _remove(rule, context))
+            return Say.text(await _remove(rule, rules, book))
         scopes, rule = flags(rule)
         if not scopes:
-            return Say.text(context.rules.add(verb, rule))
-        if context.permissions is None:
-            return Say.text(NO_BOOK, "warning")
-        shelf = _shelf(scopes, context.permissions.shelves())
-        return Say.text((await context.permissions.add(verb, rule, shelf)).text)
+            return Say.text(rules.add(verb, rule))
+        return Say.text((await book.add(verb, rule, _shelf(scopes, book.shelves()))).text)
     except (ValueError, GatewrightError) as error:
-        return Say.text(str(error), "warning")
+        return Problem.of(str(error))
 
 
-def _panel(context: CommandContext, tab: str = "") -> Outcome:
-    fallback = Say(tuple(context.rules.table()))
-    if context.permissions is None:
-        return Panel("permissions", fallback=fallback)
-    return RulesPanel("permissions", fallback=fallback, book=context.permissions, tab=tab)
+def _panel(rules: RuleBook, book: PermissionBook, tab: str = "") -> Outcome:
+    return RulesPanel(fallback=Say(tuple(rules.table())), book=book, tab=tab)
 
 
-async def _remove(rule: str, context: CommandContext) -> str:
+async def _remove(rule: str, session: RuleBook, book: PermissionBook) -> str:
     """From this session, else from the one place where it stands."""
-    book = context.permissions
-    if book is None:
-        return context.rules.remove(rule)
     scopes, rule = flags(rule)
     rows = [row for row in book.rows() if row.text == rule]
     if scopes:
         rows = [row for row in rows if row.source in scopes]
     rows = [row for row in rows if row.source == SESSION] or rows
     if not rows:
-        return context.rules.remove(rule)
+        return session.remove(rule)
     if len(sources := sorted({row.source for row in rows})) > 1:
         raise ValueError(f"{rule} stands in several places: say --{' or --'.join(sources)}.")
     done = [await book.remove(row) for row in rows]
@@ -137,26 +155,23 @@ def _shelf(scopes: Sequence[str], shelves: Sequence[Shelf]) -> Shelf:
     return shelf
 
 
-async def add_dir(args: str, context: CommandContext) -> Outcome:
-    book = context.permissions
-    if book is None:
-        return Say.text(NO_BOOK, "warning")
-    given, path = flags(args)
+async def add_dir(rules: RuleBook, book: PermissionBook, context: CommandContext) -> Outcome:
+    given, path = flags(context.args)
     scopes = [flag for flag in given if flag != "anyway"]
     if not path:
-        return _panel(context, "directories")
+        return _panel(rules, book, "directories")
     try:
         shelf = _shelf(scopes, book.folders.shelves())
         return Say.text((await book.folders.open(path, shelf, anyway="anyway" in given)).text)
     except (ValueError, GatewrightError) as error:
-        return Say.text(str(error), "warning")
+        return Problem.of(str(error))
 
 
-def _why(number: str, context: CommandContext) -> Outcome:
+def _why(number: str, rules: RuleBook) -> Outcome:
     """`why` alone is about the last decision."""
     if number and not (number.isascii() and number.isdigit() and len(number) < 6):
-        return Say.text("/permissions why takes a number; 1 is the last decision.", "warning")
+        return Problem.of("/permissions why takes a number; 1 is the last decision.")
     try:
-        return Say(tuple(context.rules.why(int(number or 1))))
+        return Say(tuple(rules.why(int(number or 1))))
     except ValueError as error:
-        return Say.text(str(error), "warning")
+        return Problem.of(str(error))

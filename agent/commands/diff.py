@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TypeAlias
+from functools import partial
+from typing import Protocol, TypeAlias
 
 import msgspec
 
-from gatewright.agent.commands.outcome import Outcome, Panel, Say
+from gatewright.agent.commands.outcome import Choice, Listing, Outcome, Problem, Say
 from gatewright.agent.commands.registry import Command, CommandContext
 from gatewright.tools.blocks import Block, Table, Text
 
@@ -47,43 +48,61 @@ class Changes(msgspec.Struct, frozen=True):
         return f"{files} {self.about}, +{added} -{removed}"
 
 
-class Diffs(Panel, frozen=True, kw_only=True):
-    """A list for each view of what changed; `show` draws one file."""
+class Reviewing(Protocol):
+    """Who knows what changed."""
 
-    views: tuple[Changes, ...]
-    show: Callable[[Entry], Awaitable[Sequence[Block]]]
+    async def changes(self) -> list[Changes]: ...
+    async def drawn(self, entry: Entry) -> Sequence[Block]: ...
 
 
-def commands() -> tuple[Command, ...]:
+def diff_commands(review: Reviewing) -> tuple[Command, ...]:
     return (
         Command(
             name="diff",
             summary="What changed: uncommitted, in this session, by turn",
             args="[FILE]",
-            run=diff,
+            run=partial(diff, review),
         ),
     )
 
 
-async def diff(args: str, context: CommandContext) -> Outcome:
-    review = context.past.review if context.past is not None else None
-    views = await review.changes() if review is not None else []
-    if review is None or not views:
+async def diff(review: Reviewing, context: CommandContext) -> Outcome:
+    views, args = await review.changes(), context.args
+    if not views:
         return Say.text(NOTHING)
     if args:
         entry = _named(args, views)
         if entry is None:
-            return Say.text(f"Nothing has changed in {args}. /diff lists what has.", "warning")
+            return Problem.of(f"Nothing has changed in {args}. /diff lists what has.")
         return Say(tuple(await review.drawn(entry)))
     blocks: list[Block] = []
     for view in views[:2]:
         blocks += [Text(f"{view.sum}:"), _table(view)]
-    return Diffs(
-        "diff",
-        fallback=Say((*blocks, Text(HINT, "dim"))),
-        views=tuple(views),
-        show=review.drawn,
-    )
+    return listing(views, review.drawn, Say((*blocks, Text(HINT, "dim"))))
+
+
+def listing(
+    views: Sequence[Changes],
+    drawn: Callable[[Entry], Awaitable[Sequence[Block]]],
+    fallback: Say,
+) -> Listing:
+    """A list for each view of what changed."""
+    files = {f"{view.name} {file.path}": (view, file) for view in views for file in view.files}
+    wide = max((len(file.counts) for _view, file in files.values()), default=0)
+
+    async def read(id: str) -> Sequence[Block]:
+        view, file = files[id]
+        return (Text(f"{file.path}  {file.counts}  {view.about}"), *await drawn(file))
+
+    rows = [_choice(id, view, file, wide) for id, (view, file) in files.items()]
+    tabs = tuple(view.name for view in views)
+    return Listing(fallback=fallback, title="Changed", rows=lambda: rows, read=read, tabs=tabs)
+
+
+def _choice(id: str, view: Changes, file: Entry, wide: int) -> Choice:
+    kind = "" if file.kind == "changed" else file.kind
+    detail = f"{file.counts.rjust(wide)}  {kind}".rstrip()
+    return Choice(id, file.path, detail, view.name, f"/diff {file.path}")
 
 
 def _named(name: str, views: Sequence[Changes]) -> Entry | None:

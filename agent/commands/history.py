@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import TypeAlias
 
-from gatewright.agent.commands import session_switch as goto
-from gatewright.agent.commands.outcome import Outcome, Panel, Say
+from gatewright.agent.commands.outcome import Choice, Outcome, Pick, Problem, Say
 from gatewright.agent.commands.registry import Command, CommandContext
 from gatewright.agent.compact.estimate import text_tokens, turns_tokens
 from gatewright.agent.errors import GatewrightError
@@ -17,41 +18,36 @@ from gatewright.tools.blocks import Block, Table, Text
 
 SHOWN = 20
 WIDTH = 60
-NO_PAST = "This session has no past to work with."
+Run: TypeAlias = Callable[[Past, CommandContext], Awaitable[Outcome]]
 WHAT: dict[str, What] = {"both": "both", "talk": "talk", "conversation": "talk", "code": "code"}
 
 
-def commands() -> tuple[Command, ...]:
+def past_commands(past: Past, *, between: tuple[Command, ...] = ()) -> tuple[Command, ...]:
+    """`between` are listed before the last one."""
+
+    def of(name: str, summary: str, run: Run, args: str = "", *aliases: str) -> Command:
+        bound = partial(run, past)
+        return Command(name=name, summary=summary, args=args, aliases=aliases, run=bound)
+
+    ways = "[N [both|talk|code|preview] | undo]"
+    back = "Go back to an earlier message: conversation, files, or both"
     return (
-        Command(
-            name="compact",
-            summary="Summarise the conversation to make room",
-            args="[what to look to | --preview | undo]",
-            run=compact,
+        of(
+            "compact",
+            "Summarise the conversation to make room",
+            compact,
+            "[what to look to | --preview | undo]",
         ),
-        Command(name="context", summary="Where the tokens of the window are", run=context),
-        Command(
-            name="rewind",
-            summary="Go back to an earlier message: conversation, files, or both",
-            args="[N [both|talk|code|preview] | undo]",
-            aliases=("checkpoint",),
-            run=rewind,
-        ),
-        Command(name="rename", summary="Name this session", args="TITLE", run=rename),
-        *goto.commands(),
-        Command(
-            name="export",
-            summary="Write this session to a file",
-            args="[md|json|html] [FILE]",
-            run=export,
-        ),
+        of("context", "Where the tokens of the window are", context_),
+        of("rewind", back, rewind, ways, "checkpoint"),
+        of("rename", "Name this session", rename, "TITLE"),
+        *between,
+        of("export", "Write this session to a file", export, "[md|json|html] [FILE]"),
     )
 
 
-async def compact(args: str, context: CommandContext) -> Outcome:
-    past = context.past
-    if past is None:
-        return Say.text(NO_PAST, "warning")
+async def compact(past: Past, context: CommandContext) -> Outcome:
+    args = context.args
     try:
         if args in ("--preview", "preview"):
             return Say(await _preview(past))
@@ -59,7 +55,7 @@ async def compact(args: str, context: CommandContext) -> Outcome:
             return Say(_gone(await past.undo()))
         done = await past.compact(args)
     except GatewrightError as error:
-        return Say.text(str(error), "warning")
+        return Problem.of(str(error))
     return Say.text(
         f"Summarised: about {done.tokens_after:,} tokens instead of {done.tokens_before:,}. "
         "/compact undo takes it back."
@@ -78,54 +74,97 @@ async def _preview(past: Past) -> tuple[Block, ...]:
     return (Table(("", "", "Tokens"), rows),)
 
 
-async def context(args: str, context: CommandContext) -> Outcome:
-    del args
-    if context.past is None:
-        return Say.text(NO_PAST, "warning")
+async def context_(past: Past, context: CommandContext) -> Outcome:  # noqa: ARG001  one signature
     try:
-        return Panel("context", fallback=Say(tuple(await context.past.context())))
+        return Say(tuple(await past.context()))
     except GatewrightError as error:
-        return Say.text(str(error), "warning")
+        return Problem.of(str(error))
 
 
-async def rewind(args: str, context: CommandContext) -> Outcome:
-    past = context.past
-    if past is None:
-        return Say.text(NO_PAST, "warning")
+async def rewind(past: Past, context: CommandContext) -> Outcome:
     points = past.points()
-    number, _, what = args.partition(" ")
+    number, _, what = context.args.partition(" ")
+    if number == "undo":
+        return await _told(past.undo())
+    if not number:
+        return _offered(past, points) if points else Say(_points(points))
+    if not number.isdecimal() or not 1 <= int(number) <= len(points):
+        return Problem.of(f"/rewind takes a number from 1 to {len(points)}, or undo.")
+    return await _back(past, points[len(points) - int(number)], what)
+
+
+async def _back(past: Past, point: Point, what: str) -> Outcome:
+    if what == "preview":
+        return Say(_steps(await past.plan(point.id)))
+    if (what or "both") not in WHAT:
+        return Problem.of("/rewind N takes both, talk, code or preview.")
+    return await _told(past.go_back(point.id, WHAT[what or "both"]))
+
+
+async def _told(going: Awaitable[Gone]) -> Outcome:
     try:
-        if number == "undo":
-            return Say(_gone(await past.undo()))
-        if not number:
-            return Panel("rewind", fallback=Say(_points(points)))
-        if not number.isdecimal() or not 1 <= int(number) <= len(points):
-            return Say.text(f"/rewind takes a number from 1 to {len(points)}, or undo.", "warning")
-        point = points[len(points) - int(number)]
-        if what == "preview":
-            return Say(_steps(await past.plan(point.id)))
-        if (what or "both") not in WHAT:
-            return Say.text("/rewind N takes both, talk, code or preview.", "warning")
-        return Say(_gone(await past.go_back(point.id, WHAT[what or "both"])))
+        return Say(_gone(await going))
     except GatewrightError as error:
-        return Say.text(str(error), "warning")
+        return Problem.of(str(error))
+
+
+def _offered(past: Past, points: Sequence[Point]) -> Pick:
+    """Messages to go back to; where files changed since, what goes back is asked too."""
+    shown = list(reversed(points[-SHOWN:]))
+    rows = [_row(number, point) for number, point in enumerate(shown, start=1)]
+
+    async def choose(id: str) -> Outcome:
+        number = next(n for n, point in enumerate(shown) if point.id == id)
+        if any(point.files for point in shown[: number + 1]):
+            return _what(past, shown[number], rows[number][2], number + 1)
+        return await _back(past, shown[number], "")
+
+    return Pick(
+        fallback=Say(_points(points)),
+        title="Go back to",
+        choices=tuple(
+            Choice(point.id, text, files, at, f"/rewind {number}")
+            for point, (number, at, text, files) in zip(shown, rows, strict=True)
+        ),
+        choose=choose,
+    )
+
+
+def _what(past: Past, point: Point, label: str, number: int) -> Pick:
+    def of(what: str, name: str, about: str = "") -> Choice:
+        return Choice(what, name, about, typed=f"/rewind {number} {what}")
+
+    async def again() -> Outcome:
+        return _offered(past, past.points())
+
+    return Pick(
+        fallback=Say.text("/rewind N takes both, talk, code or preview."),
+        title=f"Go back to before: {label}",
+        choices=(
+            of("both", "Conversation and files"),
+            of("talk", "Conversation", "the files stay as they are"),
+            of("code", "Files", "the conversation stays"),
+            of("preview", "See what would change", "nothing is done yet"),
+        ),
+        choose=lambda what: _back(past, point, what),
+        back=again,
+    )
 
 
 def _points(points: Sequence[Point]) -> tuple[Block, ...]:
     """The newest first, as they are numbered."""
     if not points:
         return (Text("There is nothing to go back to yet."),)
-    rows = tuple(
-        (
-            str(number),
-            time.strftime("%H:%M", time.localtime(point.time)),
-            " ".join(point.text.split())[:WIDTH],
-            _files(point.files) if point.files else "",
-        )
-        for number, point in enumerate(reversed(points[-SHOWN:]), start=1)
-    )
+    newest = enumerate(reversed(points[-SHOWN:]), start=1)
+    rows = tuple(_row(number, point) for number, point in newest)
     hint = Text("/rewind N goes back to before message N; /rewind N preview shows what it does.")
     return (Table(("", "At", "Message", "Changed"), rows), hint)
+
+
+def _row(number: int, point: Point) -> tuple[str, str, str, str]:
+    at = time.strftime("%H:%M", time.localtime(point.time))
+    files = _files(point.files) if point.files else ""
+    return str(number), at, " ".join(point.text.split())[:WIDTH], files
 
 
 def _steps(steps: Sequence[Step]) -> tuple[Block, ...]:
@@ -168,18 +207,16 @@ def _gone(gone: Gone) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
-async def rename(args: str, context: CommandContext) -> Outcome:
-    if context.past is None or not args:
-        return Say.text("Usage: /rename TITLE", "warning")
-    return Say.text(f"This session is called: {context.past.rename(args)}")
+async def rename(past: Past, context: CommandContext) -> Outcome:
+    if not context.args:
+        return Problem.of("Usage: /rename TITLE")
+    return Say.text(f"This session is called: {past.rename(context.args)}")
 
 
-async def export(args: str, context: CommandContext) -> Outcome:
-    if context.past is None:
-        return Say.text(NO_PAST, "warning")
-    format, _, target = args.partition(" ")
+async def export(past: Past, context: CommandContext) -> Outcome:
+    format, _, target = context.args.partition(" ")
     try:
-        path = await context.past.export(format or "md", target.strip())
+        path = await past.export(format or "md", target.strip())
     except GatewrightError as error:
-        return Say.text(str(error), "warning")
+        return Problem.of(str(error))
     return Say.text(f"Written to {path}, with secrets taken out.")

@@ -3,37 +3,34 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 
-from gatewright.agent.commands.outcome import Outcome, Say
+from gatewright.agent.commands.outcome import Outcome, Problem, Say
 from gatewright.agent.commands.registry import Command, CommandContext
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.settings.overview import SettingsBook
 
-NO_BOOK = "This session knows no settings."
 USAGE = "Usage: /import shows what can be copied of Claude Code's settings; /import claude does it."
 
 
-def commands() -> tuple[Command, ...]:
+def import_commands(book: SettingsBook) -> tuple[Command, ...]:
     return (
         Command(
             name="import",
             summary="Copy Claude Code's settings; shown first",
             args="[claude]",
-            run=import_,
+            run=partial(import_, book),
         ),
     )
 
 
-async def import_(args: str, context: CommandContext) -> Outcome:
-    book = context.settings
-    if book is None:
-        return Say.text(NO_BOOK, "warning")
-    if args not in ("", "claude"):
-        return Say.text(USAGE, "warning")
+async def import_(book: SettingsBook, context: CommandContext) -> Outcome:
+    if context.args not in ("", "claude"):
+        return Problem.of(USAGE)
     try:
-        lines = await asyncio.to_thread(_lines, book, doing=bool(args))
+        lines = await asyncio.to_thread(_lines, book, doing=bool(context.args))
     except GatewrightError as error:
-        return Say.text(str(error), "warning")
+        return Problem.of(str(error))
     return Say.text("\n".join(lines))
 
 

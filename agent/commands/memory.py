@@ -3,53 +3,62 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 
-from gatewright.agent.commands.outcome import Outcome, Panel, Say, Submit
+from gatewright.agent.commands.outcome import Outcome, Problem, Say, Submit
 from gatewright.agent.commands.registry import Command, CommandContext
 from gatewright.agent.context.instruction_files import MemoryBook
 from gatewright.agent.errors import GatewrightError
 from gatewright.tools.blocks import Block, Table, Text
 
-NO_MEMORY = "This session reads no instruction files."
 KINDS = ("user", "project", "local")
 
 
-def commands() -> tuple[Command, ...]:
+def memory_commands(book: MemoryBook) -> tuple[Command, ...]:
     return (
         Command(
             name="memory",
             summary="Instruction files the model reads, and a line more",
             args="[add [user|project|local] LINE | allow]",
-            run=memory,
+            run=partial(memory, book),
         ),
-        Command(name="init", summary="Write an AGENTS.md for this project", run=init),
+        Command(
+            name="init",
+            summary="Write an AGENTS.md for this project",
+            run=partial(init, book),
+        ),
     )
 
 
-async def memory(args: str, context: CommandContext) -> Outcome:
-    book = context.memory
-    if book is None:
-        return Say.text(NO_MEMORY, "warning")
-    verb, _, rest = args.partition(" ")
+async def memory(book: MemoryBook, context: CommandContext) -> Outcome:
+    verb, _, rest = context.args.partition(" ")
     try:
         match verb:
             case "":
-                return Panel("memory", fallback=Say(await asyncio.to_thread(_table, book)))
+                return Say(await asyncio.to_thread(_table, book))
             case "add":
                 kind, _, line = rest.strip().partition(" ")
                 if kind not in KINDS:
                     kind, line = "project", rest
-                path = await book.add(line, kind)
-                return Say.text(f"Added to {path}. It counts from the next /clear on.")
+                return await remember(book, line, kind)
             case "allow":
                 paths = await asyncio.to_thread(book.approve)
                 names = ", ".join(map(str, paths)) or "nothing waits"
                 return Say.text(f"May be imported here from now on: {names}.")
             case _:
-                return Say.text("Usage: /memory [add [user|project|local] LINE | allow]", "warning")
+                return Problem.of("Usage: /memory [add [user|project|local] LINE | allow]")
     except GatewrightError as error:
-        return Say.text(str(error), "warning")
+        return Problem.of(str(error))
+
+
+async def remember(book: MemoryBook, line: str, kind: str = "project") -> Outcome:
+    """Keep a line in an instruction file."""
+    try:
+        path = await book.add(line, kind)
+    except GatewrightError as error:
+        return Problem.of(str(error))
+    return Say.text(f"Added to {path}. It counts from the next /clear on.")
 
 
 def _table(book: MemoryBook) -> tuple[Block, ...]:
@@ -77,11 +86,9 @@ def _table(book: MemoryBook) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
-async def init(args: str, context: CommandContext) -> Outcome:
-    """`args` is what the person wants in it."""
-    exists = False
-    if context.memory is not None:
-        exists = await asyncio.to_thread(context.memory.target("project").exists)
+async def init(book: MemoryBook, context: CommandContext) -> Outcome:
+    """What follows the name is what the person wants in it."""
+    exists = await asyncio.to_thread(book.target("project").exists)
     existing = (
         "One exists already: keep what is true, correct what is not, and say what you changed."
         if exists
@@ -89,6 +96,6 @@ async def init(args: str, context: CommandContext) -> Outcome:
     )
     path = Path(__file__).parent.parent / "context" / "prompt" / "init.md"
     text = path.read_text(encoding="utf-8").replace("{existing}", existing)
-    if args:
-        text += f"\nThe person adds: {args}\n"
+    if context.args:
+        text += f"\nThe person adds: {context.args}\n"
     return Submit(text)

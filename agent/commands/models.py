@@ -3,58 +3,91 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import TypeAlias
+
+from msgspec.structs import replace
 
 from gatewright.agent.commands.outcome import (
     Change,
+    Choice,
     Outcome,
-    Panel,
+    Pick,
+    Problem,
     Say,
     Secret,
     SetEffort,
     SetModel,
-    Taken,
 )
-from gatewright.agent.commands.registry import Command, CommandContext
+from gatewright.agent.commands.registry import Command, CommandContext, InUse
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.models.choices import KeyPlace, ModelBook
 from gatewright.agent.providers.catalog import LADDER, ModelFacts
 from gatewright.tools.blocks import Table, Text
 
+Run: TypeAlias = Callable[[ModelBook, InUse, CommandContext], Awaitable[Outcome]]
+
+MODEL_TITLE = "Model: window, then dollars per million tokens in and out"
 AUTO = "auto"
-NO_BOOK = "This session knows no other models."
 IN_PROMPT = (
     "A key does not belong in the prompt. /login asks for it where nobody sees it; "
     "replace the one you just typed."
 )
 
 
-def commands() -> tuple[Command, ...]:
+def model_commands(book: ModelBook, in_use: InUse) -> tuple[Command, ...]:
+    def of(name: str, summary: str, args: str, run: Run) -> Command:
+        return Command(name=name, summary=summary, args=args, run=partial(run, book, in_use))
+
     return (
-        Command(name="model", summary="The model that answers", args="[name]", run=model),
-        Command(name="effort", summary="How much the model thinks", args="[level]", run=effort),
-        Command(name="login", summary="Store a provider's key", args="[provider]", run=login),
-        Command(name="logout", summary="Forget a stored key", args="[provider]", run=logout),
+        of("model", "The model that answers", "[name]", model),
+        of("effort", "How much the model thinks", "[level]", effort),
+        of("login", "Store a provider's key", "[provider]", login),
+        of("logout", "Forget a stored key", "[provider]", logout),
     )
 
 
-async def model(args: str, context: CommandContext) -> Outcome:
-    if args:
-        return Change(SetModel(args))
-    book = context.models
-    if book is None:
-        said = f"Model: {context.model or 'none yet'}. /model NAME switches."
-        return Panel("model", fallback=Say.text(said))
+async def model(book: ModelBook, in_use: InUse, context: CommandContext) -> Outcome:
+    if context.args:
+        return Change(SetModel(context.args))
     try:
         usable = await book.usable()
     except GatewrightError as error:
-        return Say.text(str(error), "warning")
-    current = book.resolved(context.model) if context.model else ""
+        return Problem.of(str(error))
+    current = book.resolved(in_use.name) if in_use.name else ""
     rows = [_row(found.name, current, found.facts, found.why) for found in usable]
     if current and current not in [found.name for found in usable]:
         rows.insert(0, _row(current, current, book.facts(current), "in use"))
     table = Table(("", "Model", "Window", "$ in", "$ out", "By"), tuple(rows))
     hint = "/model NAME switches; prices are per million tokens. /login adds a provider."
-    return Panel("model", fallback=Say((table, Text(hint, "dim"))))
+
+    async def choose(name: str) -> Outcome:
+        return Change(SetModel(name)) if name else await login(book, in_use, CommandContext())
+
+    return Pick(
+        fallback=Say((table, Text(hint, "dim"))),
+        title=MODEL_TITLE,
+        choices=model_choices(rows),
+        choose=choose,
+        at=next((n for n, row in enumerate(rows) if row[0]), 0),
+    )
+
+
+def model_choices(rows: Sequence[tuple[str, ...]]) -> tuple[Choice, ...]:
+    """In columns; the last one leads to more models."""
+    window, paid, earned = (max((len(row[n]) for row in rows), default=0) for n in (2, 3, 4))
+    models = (
+        Choice(
+            row[1],
+            row[1],
+            f"{row[2].rjust(window)}   {row[3].rjust(paid)}  {row[4].rjust(earned)}",
+            "in use" if row[0] else row[5],
+            f"/model {row[1]}",
+        )
+        for row in rows
+    )
+    return (*models, Choice("", "other models", "log in to a provider", typed="/login"))
 
 
 def _row(name: str, current: str, facts: ModelFacts, why: str) -> tuple[str, ...]:
@@ -73,27 +106,38 @@ def _short(tokens: int) -> str:
     return f"{tokens / 1_000_000:g}M" if tokens >= 1_000_000 else f"{tokens // 1000}k"
 
 
-async def effort(args: str, context: CommandContext) -> Outcome:
+async def effort(book: ModelBook, in_use: InUse, context: CommandContext) -> Outcome:
+    args = context.args
     level = args.lower()
     if level == AUTO:
         return Change(SetEffort(""))
     if level in LADDER:
         return Change(SetEffort(level))
-    book = context.models
-    levels = book.facts(context.model).efforts if book is not None else ()
+    levels = book.facts(in_use.name).efforts
     if args:
-        return Say.text(
-            f"/effort takes one of {', '.join((AUTO, *(levels or LADDER)))}.", "warning"
-        )
-    if book is None or not levels:
-        return Say.text(f"{context.model or 'No model'} has no levels of effort to choose from.")
-    current = book.effort(context.model, context.effort)
+        return Problem.of(f"/effort takes one of {', '.join((AUTO, *(levels or LADDER)))}.")
+    if not levels:
+        return Say.text(f"{in_use.name or 'No model'} has no levels of effort to choose from.")
+    current = book.effort(in_use.name, in_use.effort)
     rows = [
         ("" if current else "*", AUTO, "what your settings say, else the model itself"),
         *(("*" if current == name else "", name, _means(name, levels)) for name in levels),
     ]
     hint = Text("/effort LEVEL switches, from the next turn on.", "dim")
-    return Panel("effort", fallback=Say((Table(("", "Effort", ""), tuple(rows)), hint)))
+
+    async def choose(name: str) -> Outcome:
+        return Change(SetEffort("" if name == AUTO else name))
+
+    return Pick(
+        fallback=Say((Table(("", "Effort", ""), tuple(rows)), hint)),
+        title="Effort",
+        choices=tuple(
+            Choice(name, name, means, "in use" if mark else "", f"/effort {name}")
+            for mark, name, means in rows
+        ),
+        choose=choose,
+        at=next((n for n, row in enumerate(rows) if row[0]), 0),
+    )
 
 
 def _means(level: str, levels: tuple[str, ...]) -> str:
@@ -102,43 +146,52 @@ def _means(level: str, levels: tuple[str, ...]) -> str:
     return "most thorough" if level == levels[-1] else ""
 
 
-async def login(args: str, context: CommandContext) -> Outcome:
-    book = context.models
-    if book is None:
-        return Say.text(NO_BOOK, "warning")
+async def login(book: ModelBook, in_use: InUse, context: CommandContext) -> Outcome:
+    args = context.args
     if " " in args:
-        return Say.text(IN_PROMPT, "warning")
+        return Problem.of(IN_PROMPT)
     try:
         places = book.key_places()
     except GatewrightError as error:
-        return Say.text(str(error), "warning")
+        return Problem.of(str(error))
     if not args:
         rows = tuple((place.provider, place.found or "none", place.page) for place in places)
         table = Table(("Provider", "Key", "Where to get one"), rows)
-        return Panel("login", fallback=Say((table, Text("/login PROVIDER goes on.", "dim"))))
+        return Pick(
+            fallback=Say((table, Text("/login PROVIDER goes on.", "dim"))),
+            title="Store a key for",
+            choices=tuple(map(provider_choice, places)),
+            choose=lambda name: login(book, in_use, CommandContext(args=name)),
+        )
     place = next((place for place in places if place.provider == args), None)
     if place is None:
         names = ", ".join(place.provider for place in places)
-        return Say.text(f"There is no provider {args} that takes a key: {names}.", "warning")
-    return _asked(place, book, lacking=book.lacks(context.model))
+        return Problem.of(f"There is no provider {args} that takes a key: {names}.")
+    return _asked(place, book, lacking=book.lacks(in_use.name))
+
+
+def provider_choice(place: KeyPlace) -> Choice:
+    name, has = place.provider, f"has one: {place.found}" if place.found else ""
+    return Choice(name, name, has, place.page, f"/login {name}")
 
 
 def _asked(place: KeyPlace, book: ModelBook, *, lacking: bool) -> Secret:
     name = place.provider
 
-    async def take(key: str) -> Say:
+    async def take(key: str) -> Outcome:
         try:
             untried = await book.check(name, key)
             where = await asyncio.to_thread(book.keep, name, key)
         except GatewrightError as error:
-            return Taken((Text(f"{error} Try again, or leave with Esc.", "warning"),), again=True)
+            wrong = Problem.of(f"{error} Try again, or leave with Esc.")
+            return replace(secret, told=wrong.blocks)
         doubt = f" Whether it works is not known: {untried}." if untried else ""
-        said = (
+        said = Say.text(
             f"The key for {name} is kept in {where} and counts from the next message on.{doubt} "
             f"/model chooses one of its models; /logout {name} forgets the key."
         )
         usual = book.usual(name) if lacking else ""
-        return Taken((Text(said),), then=f"/model {usual}" if usual else "")
+        return Change(SetModel(usual), said.blocks) if usual else said
 
     lines = [f"Make a key at {place.page}"] if place.page else []
     if place.found:
@@ -148,29 +201,31 @@ def _asked(place: KeyPlace, book: ModelBook, *, lacking: bool) -> Secret:
     elif place.variable:
         lines.append(f"{place.variable} in the environment works as well.")
     run = f"Run `agent login {name}` in a terminal; it asks for the key without showing it."
-    return Secret(
-        "login",
+    secret = Secret(
         title=f"Key for {name}",
         fallback=Say.text("\n".join([*lines, run])),
         about=tuple(lines),
         take=take,
     )
+    return secret
 
 
-async def logout(args: str, context: CommandContext) -> Outcome:
-    book = context.models
-    if book is None:
-        return Say.text(NO_BOOK, "warning")
+async def logout(book: ModelBook, in_use: InUse, context: CommandContext) -> Outcome:
     try:
-        if args:
-            return Say.text(await _forgotten(args, book))
+        if context.args:
+            return Say.text(await _forgotten(context.args, book))
         stored = book.stored()
     except GatewrightError as error:
-        return Say.text(str(error), "warning")
+        return Problem.of(str(error))
     if not stored:
         return Say.text("No key is stored. Keys in the environment are not ours to forget.")
     table = Table(("Stored key",), tuple((name,) for name in stored))
-    return Panel("logout", fallback=Say((table, Text("/logout PROVIDER forgets it.", "dim"))))
+    return Pick(
+        fallback=Say((table, Text("/logout PROVIDER forgets it.", "dim"))),
+        title="Forget the key for",
+        choices=tuple(Choice(name, name, typed=f"/logout {name}") for name in stored),
+        choose=lambda name: logout(book, in_use, CommandContext(args=name)),
+    )
 
 
 async def _forgotten(provider: str, book: ModelBook) -> str:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import TypeAlias
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
-from gatewright.tools.blocks import Block, Table, Text, Tone
+from gatewright.tools.blocks import Block, Text, Tone
+from gatewright.tools.protocol import Content
+
+if TYPE_CHECKING:
+    from gatewright.agent.settings.schema import Ui
 
 
 class SetMode(msgspec.Struct, frozen=True):
@@ -29,7 +33,14 @@ class ClearHistory(msgspec.Struct, frozen=True):
     pass
 
 
-Operation: TypeAlias = SetMode | SetModel | SetEffort | ClearHistory
+class SetUi(msgspec.Struct, frozen=True):
+    """A setting of the screen has another value: it is taken up where there is one."""
+
+    key: str
+    ui: Ui
+
+
+Operation: TypeAlias = SetMode | SetModel | SetEffort | ClearHistory | SetUi
 
 
 class Say(msgspec.Struct, frozen=True):
@@ -39,48 +50,111 @@ class Say(msgspec.Struct, frozen=True):
 
     @classmethod
     def text(cls, text: str, tone: Tone = "normal") -> Say:
-        return cls((Text(text, tone),))
+        return Say((Text(text, tone),))
 
 
-class Taken(Say, frozen=True, kw_only=True):
-    """What became of a secret: `again` asks once more, `then` is a command to run next."""
+class Problem(Say, frozen=True):
+    """It could not be done, and why."""
 
-    again: bool = False
-    then: str = ""
+    @classmethod
+    def of(cls, text: str) -> Problem:
+        return cls((Text(text, "warning"),))
+
+
+class Scope(msgspec.Struct, frozen=True, kw_only=True):
+    """What a command brings for the turns it starts, until the person's next message.
+
+    It is never restored on resume. `trusted`: whoever wrote it may loosen; all others only forbid
+    and ask.
+    """
+
+    by: str  # the command, as people call it
+    trusted: bool = False
+    allow: tuple[str, ...] = ()
+    ask: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+    model: str = ""
+    effort: str = ""
+    attachments: tuple[Content, ...] = ()
 
 
 class Submit(msgspec.Struct, frozen=True):
     """Send text to the model as if it had been typed."""
 
     text: str
+    scope: Scope | None = None
 
 
-class Panel(msgspec.Struct, frozen=True):
-    """Open a panel; a front end without one of that name shows the fallback."""
+class Choice(msgspec.Struct, frozen=True):
+    """One row: `typed` is the line that does the same, for people who read or type it."""
 
-    name: str
+    id: str
+    label: str
+    detail: str = ""
+    source: str = ""
+    typed: str = ""
+
+
+class Offer(msgspec.Struct, frozen=True, kw_only=True):
+    """Something to open; a front end that cannot open it shows the fallback."""
+
     fallback: Say
 
 
-class Secret(Panel, frozen=True, kw_only=True):
-    """Ask for something that is shown and kept nowhere; `take` gets it and says what to show.
+class Pick(Offer, frozen=True, kw_only=True):
+    """One of several: `choose` gets its id. `back` leads to where one came from."""
 
-    A front end without a masked field shows the fallback.
+    title: str
+    choices: tuple[Choice, ...]
+    choose: Callable[[str], Awaitable[Outcome]]
+    about: tuple[str, ...] = ()
+    at: int = 0
+    back: Callable[[], Awaitable[Outcome]] | None = None
+
+
+class Act(msgspec.Struct, frozen=True):
+    """A further key for a row: `run` gets the id of the row."""
+
+    key: str
+    label: str
+    run: Callable[[str], Awaitable[Outcome]]
+
+
+class Listing(Offer, frozen=True, kw_only=True):
+    """Rows to look into, as they are when asked; `tabs` part them by their source."""
+
+    title: str
+    rows: Callable[[], Sequence[Choice]]
+    read: Callable[[str], Awaitable[Sequence[Block]]]
+    tabs: tuple[str, ...] = ()
+    acts: tuple[Act, ...] = ()
+    follows: bool = False  # they change by themselves, and what is read grows at its end
+
+
+class Form(Offer, frozen=True, kw_only=True):
+    """A text to edit; `take` gets it when it was changed."""
+
+    text: str
+    take: Callable[[str], Awaitable[Outcome]]
+
+
+class Secret(Offer, frozen=True, kw_only=True):
+    """Ask for something that is shown and kept nowhere; `take` gets it.
+
+    `told` is said before it is asked for once more.
     """
 
     title: str
     about: tuple[str, ...]
-    take: Callable[[str], Awaitable[Say]]
-
-
-class Sessions(Panel, frozen=True, kw_only=True):
-    """The sessions to choose from: id, title, age, size and branch."""
-
-    table: Table
+    take: Callable[[str], Awaitable[Outcome]]
+    told: tuple[Block, ...] = ()
 
 
 class Change(msgspec.Struct, frozen=True):
+    """`said` is told before what the change itself says."""
+
     operation: Operation
+    said: tuple[Block, ...] = ()
 
 
 class Quit(msgspec.Struct, frozen=True):
@@ -109,4 +183,13 @@ class Switch(msgspec.Struct, frozen=True, kw_only=True):
         return self.copy or not self.path
 
 
-Outcome: TypeAlias = Say | Submit | Panel | Change | Quit | Switch
+Outcome: TypeAlias = Say | Submit | Offer | Change | Quit | Switch
+
+
+def said(outcome: Outcome) -> tuple[Block, ...]:
+    """What a front end that opens nothing shows."""
+    match outcome:
+        case Say(blocks=blocks) | Offer(fallback=Say(blocks=blocks)) | Change(said=blocks):
+            return blocks
+        case _:
+            return ()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 import msgspec
 
-from gatewright.agent.commands.outcome import Panel
+from gatewright.agent.commands.outcome import Offer, Outcome
 
 if TYPE_CHECKING:
     from gatewright.agent.commands.rule_editor import PermissionBook
@@ -97,24 +97,21 @@ class Check(msgspec.Struct, frozen=True):
     run: Callable[[], Iterable[Finding]]
 
 
-class RulesPanel(Panel, frozen=True, kw_only=True):
+class RulesPanel(Offer, frozen=True, kw_only=True):
     book: PermissionBook
     tab: str = ""
 
 
-class ConfigPanel(Panel, frozen=True, kw_only=True):
-    """`choices` are values of single settings that only the session knows, with what they mean."""
+class ConfigPanel(Offer, frozen=True, kw_only=True):
+    """`choices` are values of single settings that only the session knows, with what they mean.
+
+    `taken_up` says what a change means for the session at hand.
+    """
 
     book: SettingsBook
+    taken_up: Callable[[str], Outcome]
     choices: Mapping[str, Sequence[tuple[str, str]]] = {}
 
 
-class SettingChanged(Panel, frozen=True, kw_only=True):
-    """A setting has another value: a screen shows the fallback, and takes it up."""
-
-    key: str
-    book: SettingsBook
-
-
-class DoctorPanel(Panel, frozen=True, kw_only=True):
+class DoctorPanel(Offer, frozen=True, kw_only=True):
     checks: Sequence[Check]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 
-from gatewright.agent.commands.outcome import Change, Outcome, Panel, Say, SetMode
-from gatewright.agent.commands.registry import Command, CommandContext
+from gatewright.agent.commands.outcome import Change, Form, Outcome, Problem, Say, SetMode
+from gatewright.agent.commands.registry import Command, CommandContext, Modes
 from gatewright.tools.blocks import Markdown, Text
 
 PLAN = "plan"
@@ -16,31 +15,24 @@ LARGEST = 512 * 1024
 NONE_YET = "Plan mode: nothing is changed before you approve a plan. There is none yet."
 
 
-class PlanFile(Panel, frozen=True, kw_only=True):
-    """Let the person edit the plan; `save` keeps it and says so."""
-
-    text: str
-    save: Callable[[str], Awaitable[Say]]
-
-
-def commands() -> tuple[Command, ...]:
+def plan_commands(modes: Modes) -> tuple[Command, ...]:
     return (
         Command(
             name="plan",
             summary="Plan first: nothing is changed before you approve; show or edit the plan",
             args="[open | TASK]",
-            run=plan,
+            run=partial(plan, modes),
         ),
     )
 
 
-async def plan(args: str, context: CommandContext) -> Outcome:
-    path = context.modes.plan_file()
+async def plan(modes: Modes, context: CommandContext) -> Outcome:
+    path, args = modes.plan_file(), context.args
     if args == "open":
         return await _open(path)
     if args:
         return Change(SetMode(PLAN, then=args))
-    if context.modes.current() != PLAN:
+    if modes.current() != PLAN:
         return Change(SetMode(PLAN))
     text = await asyncio.to_thread(_read, path)
     if not text:
@@ -52,19 +44,15 @@ async def _open(path: Path | None) -> Outcome:
     text = await asyncio.to_thread(_read, path)
     if path is None or not text:
         return Say.text("There is no plan yet. /plan TASK has one made.")
-    return PlanFile(
-        "plan",
-        fallback=Say.text(f"The plan is in {path}."),
-        text=text,
-        save=partial(_save, path),
-    )
+    fallback = Say.text(f"The plan is in {path}.")
+    return Form(fallback=fallback, text=text, take=partial(_save, path))
 
 
 async def _save(path: Path, text: str) -> Say:
     try:
         await asyncio.to_thread(path.write_text, text, encoding="utf-8")
     except OSError as error:
-        return Say.text(f"{path} cannot be written: {error.strerror}.", "warning")
+        return Problem.of(f"{path} cannot be written: {error.strerror}.")
     return Say.text(f"The plan is kept in {path}.")
 
 

@@ -1,24 +1,23 @@
-"""The one registry of slash commands: every front end lists, completes and runs from here."""
+"""The one registry of slash commands: every front end lists, completes and runs from here.
+
+Commands come from sources that are asked what they have now. Who comes first has the short name; a
+later one keeps its qualified name, such as `project:deploy`.
+"""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 import msgspec
+from msgspec.structs import replace
 
-from gatewright.agent.commands.outcome import Outcome, Say
+from gatewright.agent.commands.outcome import Outcome, Problem
 from gatewright.tools.blocks import Block
 
-if TYPE_CHECKING:
-    from gatewright.agent.commands.rule_editor import PermissionBook
-    from gatewright.agent.context.instruction_files import MemoryBook
-    from gatewright.agent.models.choices import ModelBook
-    from gatewright.agent.session.history_actions import Past
-    from gatewright.agent.session.jobs import SessionJobs
-    from gatewright.agent.settings.overview import SettingsBook
+BUILT_IN = "built-in"
 
 
 class RuleBook(Protocol):
@@ -61,72 +60,145 @@ class Modes(Protocol):
         ...
 
 
+class InUse(Protocol):
+    """The model that a person chose, and how much it thinks; empty: nothing was chosen."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def effort(self) -> str: ...
+
+
+class Front(msgspec.Struct, frozen=True, kw_only=True):
+    """What a front end can do."""
+
+    switches: bool = False  # go over to another session
+    panels: bool = False  # open lists and forms: nothing has to be told in their place
+    asks: bool = False  # send itself what a command asks the model
+
+
+LINES = Front()  # what is said is all it shows
+
+
 class CommandContext(msgspec.Struct, frozen=True, kw_only=True):
-    """What a command may look at. `switches`: the front end can go over to another session."""
+    """What a line says, and what the front end it was typed into can do."""
 
-    modes: Modes
-    rules: RuleBook
-    model: str
-    commands: Commands
-    spending: Sequence[Block] = ()
-    past: Past | None = None
-    memory: MemoryBook | None = None
-    models: ModelBook | None = None
-    settings: SettingsBook | None = None
-    permissions: PermissionBook | None = None
-    effort: str = ""
-    switches: bool = False
-    panels: bool = False  # the front end opens panels: nothing has to be told in their place
-    busy: bool = False
-    jobs: SessionJobs | None = None
+    name: str = ""
+    args: str = ""
+    raw: str = ""
+    front: Front = LINES
+    busy: bool = False  # a turn is running
 
 
-Handler: TypeAlias = Callable[[str, CommandContext], Awaitable[Outcome]]
+Handler: TypeAlias = Callable[[CommandContext], Awaitable[Outcome]]
 
 
 class Command(msgspec.Struct, frozen=True, kw_only=True):
-    """`args` is the hint shown behind the name; `screen` marks what only a TUI can do."""
+    """`args` is the hint shown behind the name; `source` says whose it is.
+
+    `screen` marks what only a screen can do.
+    """
 
     name: str
     summary: str
     run: Handler
     args: str = ""
     aliases: tuple[str, ...] = ()
-    source: str = "built-in"
+    source: str = BUILT_IN
     screen: bool = False
+
+    @property
+    def qualified(self) -> str:
+        return f"{self.source}:{self.name}"
+
+
+CommandSource: TypeAlias = Callable[[], Sequence[Command]]
 
 
 class Commands:
-    """Commands by name and alias, in the order they were added."""
+    """The commands of all sources by every name that leads to them.
 
-    def __init__(self, commands: Sequence[Command] = ()) -> None:
+    Sources are asked once and then only after `changed`, so that listing costs nothing per key.
+    """
+
+    def __init__(self, *sources: CommandSource) -> None:
+        self._sources = list(sources)
         self._by_name: dict[str, Command] = {}
-        for command in commands:
-            self.add(command)
+        self._known: tuple[Command, ...] = ()
+        self._fresh = False
+        self.revision = 0  # counts the changes, for whoever keeps a list
 
-    def add(self, command: Command) -> None:
-        for name in (command.name, *command.aliases):
-            if name in self._by_name:
-                raise ValueError(f"two commands are called /{name}")
-            self._by_name[name] = command
+    def add(self, source: CommandSource) -> None:
+        """A further source; what is built in still comes before all others."""
+        self._sources.append(source)
+        self.changed()
+
+    def changed(self) -> None:
+        """A source says that it has other commands now."""
+        self._fresh = False
+        self.revision += 1
 
     def __iter__(self) -> Iterator[Command]:
-        seen: Mapping[str, Command] = {c.name: c for c in self._by_name.values()}
-        return iter(seen.values())
+        """Each under the name that leads to it, with the aliases that are its own."""
+        self._refresh()
+        return iter(self._known)
 
     def find(self, name: str) -> Command | None:
+        self._refresh()
         return self._by_name.get(name.lower())
 
     def nearest(self, name: str) -> str:
+        self._refresh()
         close = difflib.get_close_matches(name.lower(), self._by_name, n=1, cutoff=0.5)
         return close[0] if close else ""
 
-    async def run(self, line: str, context: CommandContext) -> Outcome:
+    def missing(self, name: str) -> Problem:
+        """What to say where there is no such command."""
+        near = self.nearest(name)
+        hint = f"Did you mean /{near}?" if near else "/help lists them."
+        return Problem.of(f"There is no command /{name}. {hint}")
+
+    async def run(self, line: str, front: Front = LINES, *, busy: bool = False) -> Outcome:
         """Run `/name args`; an unknown name is answered with the nearest one."""
         name, _, args = line.removeprefix("/").partition(" ")
+        context = CommandContext(args=args.strip(), raw=line, front=front, busy=busy)
+        return await self._call(name, context)
+
+    async def call(self, name: str, *, front: Front = LINES) -> Outcome:
+        """What a key does that does the same as a command."""
+        return await self._call(name, CommandContext(front=front))
+
+    async def _call(self, name: str, context: CommandContext) -> Outcome:
         command = self.find(name)
         if command is None:
-            near = self.nearest(name)
-            hint = f" Did you mean /{near}?" if near else " /help lists them."
-            return Say.text(f"There is no command /{name}.{hint}", "warning")
-        return await command.run(args.strip(), context)
+            return self.missing(name)
+        return await command.run(replace(context, name=command.name))
+
+    def _refresh(self) -> None:
+        if self._fresh:
+            return
+        self._fresh = True
+        taken: dict[str, str] = {}  # a name, and whose it is
+        found: dict[str, Command] = {}
+        every = [command for source in self._sources for command in source()]
+        every.sort(key=lambda command: command.source != BUILT_IN)
+        for command in every:
+            if found.setdefault(qualified := command.qualified.lower(), command) is command:
+                for name in (command.name, *command.aliases):
+                    taken.setdefault(name.lower(), qualified)
+        self._by_name = {}
+        shown: list[Command] = []
+        for qualified, command in found.items():
+            own = [n for n in (command.name, *command.aliases) if taken[n.lower()] == qualified]
+            name = command.name if command.name in own else command.qualified
+            known = replace(command, name=name, aliases=tuple(n for n in own if n != name))
+            shown.append(known)
+            self._by_name.update((n.lower(), known) for n in own)
+        for qualified, known in zip(found, shown, strict=True):
+            self._by_name.setdefault(qualified, known)
+        self._known = tuple(shown)
+
+
+def always(*commands: Command) -> CommandSource:
+    """A source that never changes."""
+    return lambda: commands

@@ -76,6 +76,11 @@ class PermissionBook:
             for rule in self._rules.listed()
         ]
 
+    def restrictions(self) -> Sequence[tuple[str, str]]:
+        """Rules of this session alone that permit less: who goes on elsewhere relies on them."""
+        own = [row for row in self.rows() if row.source == SESSION]
+        return [(row.behavior, row.text) for row in own if row.behavior != "allow"]
+
     def _row(self, rule: Listed, *, here: bool) -> RuleRow:
         place = place_of(rule.source, self._live.around) + (ONLY_HERE if here else "")
         fixed = why_fixed(rule.source)

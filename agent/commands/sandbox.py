@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gatewright.agent.commands.outcome import Outcome, Say
+from gatewright.agent.commands.outcome import Outcome, Problem, Say
 from gatewright.agent.commands.registry import Command, CommandContext
 from gatewright.tools.blocks import Block
 
@@ -12,13 +12,12 @@ from gatewright.tools.blocks import Block
 def sandbox_command(
     panel: Callable[[], tuple[Block, ...]], restore: Callable[[str], tuple[Block, ...]]
 ) -> Command:
-    async def run(args: str, context: CommandContext) -> Outcome:
-        del context
-        word, _, number = args.partition(" ")
+    async def run(context: CommandContext) -> Outcome:
+        word, _, number = context.args.partition(" ")
         if word == "restore":
             return Say(restore(number.strip()))
         if word:
-            return Say.text("It is /sandbox alone, or /sandbox restore N.", "warning")
+            return Problem.of("It is /sandbox alone, or /sandbox restore N.")
         return Say(panel())
 
     return Command(

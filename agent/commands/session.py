@@ -2,13 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from gatewright.agent.commands.outcome import Change, ClearHistory, Outcome, Say
 from gatewright.agent.commands.registry import Command, CommandContext
-from gatewright.agent.commands.session_switch import anew
-from gatewright.tools.blocks import Table
+from gatewright.agent.commands.session_switch import Left, anew
+from gatewright.agent.session.history_actions import Past
+from gatewright.tools.blocks import Block, Table
 
 
-def commands() -> tuple[Command, ...]:
+def session_commands(
+    past: Past, left: Left, spent: Callable[[], Sequence[Block]]
+) -> tuple[Command, ...]:
+    async def clear(context: CommandContext) -> Outcome:
+        if context.front.switches:
+            return await anew(context, past, left)
+        return Change(ClearHistory())
+
+    async def cost(context: CommandContext) -> Outcome:  # noqa: ARG001  one signature
+        return Say(tuple(spent()))
+
+    async def status(context: CommandContext) -> Outcome:  # noqa: ARG001  one signature
+        mode = left.modes.current()
+        runs = dict(left.modes.rows()).get(mode, "")
+        shown = f"{mode}: {runs}" if runs else mode
+        rows = (("Model", left.in_use.name or "none yet"), ("Mode", shown))
+        return Say((Table(("", ""), rows),))
+
     return (
         Command(
             name="clear",
@@ -19,20 +39,3 @@ def commands() -> tuple[Command, ...]:
         Command(name="cost", summary="Tokens and dollars of this session", run=cost),
         Command(name="status", summary="Model and mode of this session", run=status),
     )
-
-
-async def clear(args: str, context: CommandContext) -> Outcome:  # noqa: ARG001  one signature
-    if context.switches and context.past is not None:
-        return await anew(context, context.past)
-    return Change(ClearHistory())
-
-
-async def cost(args: str, context: CommandContext) -> Outcome:  # noqa: ARG001  one signature
-    return Say(tuple(context.spending))
-
-
-async def status(args: str, context: CommandContext) -> Outcome:  # noqa: ARG001  one signature
-    mode = context.modes.current()
-    runs = dict(context.modes.rows()).get(mode, "")
-    rows = (("Model", context.model or "none yet"), ("Mode", f"{mode}: {runs}" if runs else mode))
-    return Say((Table(("", ""), rows),))

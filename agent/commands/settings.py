@@ -3,57 +3,84 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 
-from gatewright.agent.commands.outcome import Outcome, Say
-from gatewright.agent.commands.panels import ConfigPanel, DoctorPanel, SettingChanged
-from gatewright.agent.commands.registry import Command, CommandContext
+from gatewright.agent.commands.outcome import (
+    Change,
+    Outcome,
+    Problem,
+    Say,
+    SetEffort,
+    SetModel,
+    SetUi,
+)
+from gatewright.agent.commands.panels import ConfigPanel, DoctorPanel
+from gatewright.agent.commands.registry import Command, CommandContext, Modes
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.settings.overview import SettingsBook
 from gatewright.tools.blocks import Block, Table, Text, Tone
 
-NO_BOOK = "This session knows no settings."
 HINT = "/config KEY explains one, /config KEY VALUE sets it in your own settings."
 WIDTH = 60
 TONES: dict[str, Tone] = {"ok": "normal", "!!": "warning", "XX": "error"}
 
 
-def commands() -> tuple[Command, ...]:
+def setting_commands(book: SettingsBook, modes: Modes) -> tuple[Command, ...]:
     return (
         Command(
             name="config",
             summary="Settings with where they come from; explain one, set one",
             args="[KEY [VALUE] | unset KEY]",
             aliases=("settings",),
-            run=config,
+            run=partial(config, book, modes),
         ),
-        Command(name="doctor", summary="Check this machine and say what to do", run=doctor),
+        Command(
+            name="doctor",
+            summary="Check this machine and say what to do",
+            run=partial(doctor, book),
+        ),
     )
 
 
-async def config(args: str, context: CommandContext) -> Outcome:
-    book = context.settings
-    if book is None:
-        return Say.text(NO_BOOK, "warning")
-    key, _, value = args.partition(" ")
+async def config(book: SettingsBook, modes: Modes, context: CommandContext) -> Outcome:
+    key, _, value = context.args.partition(" ")
     value = value.strip()
     try:
         if not key:
             fallback = Say(await asyncio.to_thread(_all, book))
-            modes = {"permissions.defaultMode": tuple(context.modes.rows())}
-            return ConfigPanel("config", fallback=fallback, book=book, choices=modes)
+            choices = {"permissions.defaultMode": tuple(modes.rows())}
+            taken = partial(taken_up, book)
+            return ConfigPanel(fallback=fallback, book=book, taken_up=taken, choices=choices)
         if key == "unset":
             if not value:
-                return Say.text("Usage: /config unset KEY", "warning")
-            return _changed(value, await book.unset(value), book)
+                return Problem.of("Usage: /config unset KEY")
+            return taken_up(book, value, Say.text(await book.unset(value)))
         if value:
-            return _changed(key, await book.set(key, value), book)
+            return await kept(book, key, value)
         return Say(await asyncio.to_thread(_one, book, key))
     except GatewrightError as error:
-        return Say.text(str(error), "warning")
+        return Problem.of(str(error))
 
 
-def _changed(key: str, told: str, book: SettingsBook) -> Outcome:
-    return SettingChanged("setting", fallback=Say.text(told), key=key, book=book)
+NOTHING = Say(())
+
+
+async def kept(book: SettingsBook, key: str, value: str) -> Outcome:
+    """Keep a value in the person's own file."""
+    try:
+        return taken_up(book, key, Say.text(await book.set(key, value)))
+    except GatewrightError as error:
+        return Problem.of(str(error))
+
+
+def taken_up(book: SettingsBook, key: str, told: Say = NOTHING) -> Outcome:
+    """What a setting that has another value means for this very session."""
+    value = book.value(key)
+    if key == "model" and value:
+        return Change(SetModel(value), told.blocks)
+    if key == "effort" and value:
+        return Change(SetEffort(value), told.blocks)
+    return Change(SetUi(key, book.ui), told.blocks) if key.startswith("ui.") else told
 
 
 def _all(book: SettingsBook) -> tuple[Block, ...]:
@@ -76,14 +103,10 @@ def _one(book: SettingsBook, key: str) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
-async def doctor(args: str, context: CommandContext) -> Outcome:
-    del args
-    book = context.settings
-    if book is None:
-        return Say.text(NO_BOOK, "warning")
+async def doctor(book: SettingsBook, context: CommandContext) -> Outcome:
     checks = await asyncio.to_thread(book.checks)
-    if context.panels:  # each check is shown as it ends
-        return DoctorPanel("doctor", fallback=Say(()), checks=checks)
+    if context.front.panels:  # each check is shown as it ends
+        return DoctorPanel(fallback=Say(()), checks=checks)
     found = await asyncio.to_thread(lambda: [each for check in checks for each in check.run()])
     blocks: list[Block] = []
     for finding in found:
@@ -91,7 +114,7 @@ async def doctor(args: str, context: CommandContext) -> Outcome:
         blocks.append(Text(line, TONES[finding.health]))
         if finding.advice:
             blocks.append(Text(f"    {' ' * 10} {finding.advice}", "dim"))
-    return DoctorPanel("doctor", fallback=Say(tuple(blocks)), checks=checks)
+    return DoctorPanel(fallback=Say(tuple(blocks)), checks=checks)
 
 
 def _cut(text: str) -> str:

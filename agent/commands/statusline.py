@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+from functools import partial
 
-from gatewright.agent.commands.outcome import Outcome, Say
+from gatewright.agent.commands.outcome import Outcome, Problem, Say
 from gatewright.agent.commands.registry import Command, CommandContext
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.settings.overview import Setting, SettingsBook
@@ -20,21 +21,19 @@ HELP = (
 )
 
 
-def commands() -> tuple[Command, ...]:
+def statusline_commands(book: SettingsBook) -> tuple[Command, ...]:
     return (
         Command(
             name="statusline",
             summary="Have the status line made by a command of yours",
             args="[COMMAND | off]",
-            run=statusline,
+            run=partial(statusline, book),
         ),
     )
 
 
-async def statusline(args: str, context: CommandContext) -> Outcome:
-    book = context.settings
-    if book is None:
-        return Say.text("This session knows no settings.", "warning")
+async def statusline(book: SettingsBook, context: CommandContext) -> Outcome:
+    args = context.args
     try:
         if not args:
             return Say(await asyncio.to_thread(_about, book))
@@ -42,7 +41,7 @@ async def statusline(args: str, context: CommandContext) -> Outcome:
             return Say.text(await _off(book))
         return Say.text(await _set(book, args))
     except GatewrightError as error:
-        return Say.text(str(error), "warning")
+        return Problem.of(str(error))
 
 
 def _about(book: SettingsBook) -> tuple[Block, ...]:

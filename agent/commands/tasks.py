@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from functools import partial
+from typing import Protocol
 
 import msgspec
 
-from gatewright.agent.commands.outcome import Outcome, Panel, Say
+from gatewright.agent.commands.outcome import Act, Choice, Listing, Outcome, Problem, Say
 from gatewright.agent.commands.registry import Command, CommandContext
 from gatewright.agent.errors import GatewrightError
 from gatewright.tools import blocks
 from gatewright.tools.blocks import Block, Output, Table, Text
-
-if TYPE_CHECKING:
-    from gatewright.agent.session.jobs import SessionJobs
+from gatewright.tools.protocol import Job
 
 WIDTH = 60
 SHOWN = 20
 NOTHING = "Nothing runs in the background."
 HINT = "/tasks ID shows what it printed, /tasks stop ID ends it."
+
+
+class ListedJobs(Protocol):
+    """The background work of a session."""
+
+    def rows(self) -> Sequence[TaskRow]: ...
+    def known(self, id: str) -> Job:
+        """Raises GatewrightError where there is none."""
+        ...
+
+    async def stop(self, id: str) -> str: ...
 
 
 class TaskRow(msgspec.Struct, frozen=True):
@@ -33,38 +43,27 @@ class TaskRow(msgspec.Struct, frozen=True):
     last: str
 
 
-class Tasks(Panel, frozen=True, kw_only=True):
-    """A list that follows what happens: `rows` are as they are when asked, the newest first."""
-
-    rows: Callable[[], Sequence[TaskRow]]
-    output: Callable[[str], Sequence[Block]]
-
-
-def commands() -> tuple[Command, ...]:
+def task_commands(jobs: ListedJobs) -> tuple[Command, ...]:
     return (
         Command(
             name="tasks",
             summary="What runs in the background: look at it, stop it",
             args="[ID | stop ID]",
             aliases=("bashes",),
-            run=tasks,
+            run=partial(tasks, jobs),
         ),
     )
 
 
-async def tasks(args: str, context: CommandContext) -> Outcome:
-    jobs = context.jobs
-    if jobs is None:
-        return Say.text(NOTHING)
-    verb, _, id = args.partition(" ")
+async def tasks(jobs: ListedJobs, context: CommandContext) -> Outcome:
+    verb, _, id = context.args.partition(" ")
     try:
         if verb == "stop":
-            id = id.strip()
-            return Say.text(f"{id}: {await jobs.stop(id)}")
+            return Say.text(await _stopped(jobs, id.strip()))
         if verb:
             return Say(tuple(_output(jobs, verb)))
     except GatewrightError as error:
-        return Say.text(str(error), "warning")
+        return Problem.of(str(error))
     rows = jobs.rows()
     if not rows:
         return Say.text(NOTHING)
@@ -72,15 +71,47 @@ async def tasks(args: str, context: CommandContext) -> Outcome:
         (row.id, row.status, elapsed(row.seconds), _cut(row.title), _cut(row.last)) for row in rows
     )
     table = Table(("Task", "State", "For", "Command", "Last line"), cells[:SHOWN])
-    return Tasks(
-        "tasks",
-        fallback=Say((table, Text(HINT, "dim"))),
-        rows=jobs.rows,
-        output=lambda id: _output(jobs, id),
+    return listing(jobs, Say((table, Text(HINT, "dim"))))
+
+
+def listing(jobs: ListedJobs, fallback: Say) -> Listing:
+    """Follows what happens, the newest first."""
+
+    async def read(id: str) -> Sequence[Block]:
+        try:
+            return _output(jobs, id)
+        except GatewrightError as error:  # so many came after it that it is forgotten
+            return (Text(str(error), "warning"),)
+
+    async def stop(id: str) -> Outcome:
+        if not any(row.running for row in jobs.rows() if row.id == id):
+            return Say(())
+        try:
+            return Say.text(await _stopped(jobs, id))
+        except GatewrightError as error:
+            return Problem.of(str(error))
+
+    return Listing(
+        fallback=fallback,
+        title="Background tasks",
+        rows=lambda: [_choice(row) for row in jobs.rows()],
+        read=read,
+        acts=(Act("x", "stops", stop),),
+        follows=True,
     )
 
 
-def _output(jobs: SessionJobs, id: str) -> Sequence[Block]:
+def _choice(row: TaskRow) -> Choice:
+    state = f"{row.status} · {elapsed(row.seconds)}"
+    last = row.last if row.running else ""
+    return Choice(row.id, row.title, last, state, f"/tasks stop {row.id}")
+
+
+async def _stopped(jobs: ListedJobs, id: str) -> str:
+    return f"{id}: {await jobs.stop(id)}"
+
+
+def _output(jobs: ListedJobs, id: str) -> Sequence[Block]:
     """Raises GatewrightError where there is no such task."""
     job = jobs.known(id)
     state = f"{id}: {job.status()}, {elapsed(job.progress().seconds)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gatewright.agent.commands.registry import always
 from gatewright.agent.commands.sandbox import sandbox_command
 from gatewright.agent.extensions.contribution import Contribution
 from gatewright.agent.extensions.host import Extension, Host
@@ -21,7 +22,7 @@ async def plug_sandbox(host: Host) -> Contribution:
     host.live.listen(lambda now: sandbox.reach((now.where.root, *now.where.added)))
     return Contribution(
         parts=(sandbox,),
-        commands=(sandbox_command(sandbox.panel, sandbox.restore),),
+        commands=(always(sandbox_command(sandbox.panel, sandbox.restore)),),
         problems=tuple(sandbox.problems),
         close=(sandbox.close,),
     )

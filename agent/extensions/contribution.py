@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 import msgspec
 
-from gatewright.agent.commands.registry import Command
+from gatewright.agent.commands.registry import CommandSource
 from gatewright.agent.context.announcements import Announcement
 from gatewright.agent.record.journal import Fold
 from gatewright.tools.access import Access, Where
@@ -46,7 +46,7 @@ class Contribution(msgspec.Struct, frozen=True, kw_only=True):
     """All that an extension may bring. `parts` is what front ends ask for by its type."""
 
     sources: tuple[ToolSource, ...] = ()
-    commands: tuple[Command, ...] = ()
+    commands: tuple[CommandSource, ...] = ()  # live: asked again when they say so
     prompt: tuple[Callable[[], str], ...] = ()  # sections of the system prompt
     announcements: tuple[Callable[[], Announcement], ...] = ()
     folds: tuple[Fold, ...] = ()

@@ -1,8 +1,7 @@
-"""Plugs in the commands of every session, and what people look through and change with them."""
+"""Plugs in what people look through and change: models, settings, rules."""
 
 from __future__ import annotations
 
-from gatewright.agent.commands.core import built_in
 from gatewright.agent.commands.rule_editor import PermissionBook
 from gatewright.agent.extensions.contribution import Contribution
 from gatewright.agent.extensions.host import Extension, Host
@@ -12,7 +11,6 @@ from gatewright.agent.settings.overview import SettingsBook
 
 async def plug_overviews(host: Host) -> Contribution:
     return Contribution(
-        commands=built_in(),
         parts=(
             ModelBook(lambda: host.around),
             SettingsBook(host.live),
@@ -21,4 +19,4 @@ async def plug_overviews(host: Host) -> Contribution:
     )
 
 
-OVERVIEWS = Extension(name="commands", plug=plug_overviews, needed=True)
+OVERVIEWS = Extension(name="overviews", plug=plug_overviews, needed=True)

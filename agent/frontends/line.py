@@ -17,7 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TextIO
 
-from gatewright.agent.commands.outcome import Panel, Quit, Say, Switch
+from gatewright.agent.commands.outcome import Outcome, Quit, Switch, said
+from gatewright.agent.commands.registry import Front
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.frontends.reader import LineReader
 from gatewright.agent.frontends.sentences import Spoken, answer_from, recalled
@@ -247,7 +248,7 @@ class Conversation:
             elif line.startswith("!") and line[1:].strip():
                 await self._own(line[1:].strip())
             elif kept := self._ports.remembered(line):
-                await self._command(f"/memory add project {kept}")
+                await self._show_outcome(await self._session.remember(kept), line)
             elif line.strip():
                 self._send(line)
         await self._finish()
@@ -291,10 +292,12 @@ class Conversation:
                 self.leave(Exit.OK)
 
     async def _command(self, line: str) -> None:
+        front = Front(switches=self._ports.others is not None)
+        await self._show_outcome(await self._session.run_command(line, front), line)
+
+    async def _show_outcome(self, outcome: Outcome, line: str) -> None:
         others = self._ports.others
-        match await self._session.run_command(line, switches=others is not None):
-            case Say(blocks=blocks) | Panel(fallback=Say(blocks=blocks)):
-                self._say("".join(f"{plain(block)}\n" for block in blocks))
+        match outcome:
             case Quit() if self._hand:
                 self.leave(Exit.OK)
             case Quit():  # written ahead, by who wants what stands before it
@@ -302,7 +305,7 @@ class Conversation:
             case Switch() as to if others is not None and self._sure(line):
                 await self._go(to, others)
             case _:
-                pass
+                self._say("".join(f"{plain(block)}\n" for block in said(outcome)))
 
     def _sure(self, line: str) -> bool:
         """Whether nothing would be stopped, or the person typed it again."""

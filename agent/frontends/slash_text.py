@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import re
 
-from gatewright.agent.commands.outcome import Outcome, Panel, Say, Submit
+from gatewright.agent.commands.outcome import Outcome, Submit, said
+from gatewright.agent.commands.registry import Front
 from gatewright.agent.session.session import Session
 from gatewright.tools.blocks import plain
 
+ASKS = Front(asks=True)
 NAME = re.compile(r"/[A-Za-z][A-Za-z-]*")
 
 
@@ -30,12 +32,7 @@ async def command(session: Session, prompt: str) -> str | Submit:
     word = prompt.strip().partition(" ")[0]
     if not word.startswith("/") or session.commands.find(word[1:]) is None:
         return Submit(prompt)
-    outcome: Outcome = await session.run_command(prompt.strip())
-    match outcome:
-        case Say(blocks=blocks) | Panel(fallback=Say(blocks=blocks)):
-            return "".join(f"{plain(block)}\n" for block in blocks)
-        case Submit():
-            session.recall()  # whoever waits for the answer asks
-            return outcome
-        case _:
-            return ""
+    outcome: Outcome = await session.run_command(prompt.strip(), ASKS)
+    if isinstance(outcome, Submit):
+        return outcome
+    return "".join(f"{plain(block)}\n" for block in said(outcome))

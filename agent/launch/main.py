@@ -9,10 +9,9 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
     from pathlib import Path
 
-    from gatewright.agent.commands.outcome import Switch
+    from gatewright.agent.commands.outcome import Choice, Switch
     from gatewright.agent.launch.options import LaunchOptions
     from gatewright.agent.session.session import Session
-    from gatewright.tools.blocks import Table
     from gatewright.tui.resuming import Resuming
 
 VERSION_FLAGS = (["--version"], ["-V"], ["-v"])
@@ -150,7 +149,7 @@ def resuming(options: LaunchOptions, folder: Path) -> Resuming:
 
     from gatewright.tui.resuming import Resuming  # noqa: PLC0415  loaded with the screen
 
-    async def sessions() -> Table:
+    async def sessions() -> tuple[Choice, ...]:
         from asyncio import to_thread  # noqa: PLC0415  loaded by the front end
         from time import time  # noqa: PLC0415
 

@@ -24,12 +24,18 @@ class Models:
         self.name = name
         self.effort = ""
         self.current: OpenModel | None = None
+        self._scope = ("", "")  # of a command: a model and an effort for its turns alone
+        self._scoped: OpenModel | None = None
+        self._turned = False  # a scope began or ended in the middle of a turn, perhaps
 
     async def needed(self) -> OpenModel:
         """The model, opened at its first use: a session without a key can still be looked at.
 
         Raises GatewrightError when there is none.
         """
+        self._turned = False
+        if any(self._scope):
+            return await self._for_scope()
         if self.current is not None and not self._stale:
             return self.current
         wanted = self.name, self.effort
@@ -49,6 +55,27 @@ class Models:
         self.name, self.effort = opened.name, effort
         return opened
 
+    def scope(self, model: str = "", effort: str = "") -> None:
+        """From the next request on another model or effort; with nothing, the person's again."""
+        if (model, effort) == self._scope:
+            return
+        self._scope, self._turned = (model, effort), True
+        if self._scoped is not None:
+            self._left.append(self._scoped)
+            self._scoped = None
+
+    async def _for_scope(self) -> OpenModel:
+        if self._scoped is None or self._stale:
+            wanted = model, effort = self._scope
+            opened = await asyncio.to_thread(self._open, model or self.name, effort or self.effort)
+            if self._scope != wanted:  # it ended meanwhile
+                self._left.append(opened)
+                return await self.needed()
+            if self._scoped is not None:
+                self._left.append(self._scoped)
+            self._scoped = opened
+        return self._scoped
+
     def renew(self) -> None:
         """What the model is told at the beginning is read anew before the next turn."""
         self._stale = True
@@ -59,8 +86,8 @@ class Models:
             self._stale = True
 
     async def following(self, answering: OpenModel) -> OpenModel:
-        """Who gives the next answer of a turn; another one only where the mode decides that."""
-        if not self._stale or not answering.by_mode:
+        """Who gives the next answer of a turn; another one only where mode or scope decide that."""
+        if not self._turned and not (self._stale and answering.by_mode):
             return answering
         try:
             return await self.needed()
@@ -92,8 +119,7 @@ class Models:
             await self._left.pop().provider.close()
 
     async def close(self) -> None:
-        if self.current is not None:
-            self._left.append(self.current)
+        self._left += [opened for opened in (self.current, self._scoped) if opened is not None]
         await self.settle()
 
     def _replace(self, opened: OpenModel) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from gatewright.agent.commands.outcome import Scope
 from gatewright.agent.compact.compactor import Compactor, CompactPorts
 from gatewright.agent.errors import ProviderError
 from gatewright.agent.models.in_use import Models
@@ -87,6 +88,11 @@ class Shared(msgspec.Struct, frozen=True, kw_only=True):
     moments: Moments | None = None  # who may speak at the points of a session
 
 
+def _nobody(item: Input) -> None:
+    """Nobody follows what is taken up."""
+    del item
+
+
 class Own(msgspec.Struct, frozen=True, kw_only=True):
     """What one agent begins with and shares with no other."""
 
@@ -102,6 +108,7 @@ class Own(msgspec.Struct, frozen=True, kw_only=True):
     spending: Spending = msgspec.field(default_factory=Spending)
     opening: Callable[[], Awaitable[None]]  # awaited before the first turn
     brought: Callable[[Input, Where], Awaitable[Sequence[tuple[Content, ...]]]]
+    taken: Callable[[Input], None] = _nobody  # an input is taken up
     ended: Callable[[Stop], None] | None = None
 
 
@@ -123,6 +130,7 @@ class Agent:
                 model=self.needed,
                 turn=self._run_turn,
                 opening=own.opening,
+                taken=own.taken,
             )
         )
 
@@ -151,14 +159,21 @@ class Agent:
                 pass
 
     def submit(
-        self, text: str, attachments: tuple[Content, ...] = (), *, typed: str | None = None
+        self,
+        text: str,
+        attachments: tuple[Content, ...] = (),
+        *,
+        typed: str | None = None,
+        scope: Scope | None = None,
     ) -> str:
         """Queue input for the model; returns its id. Emits UserMessage once it is taken up.
 
         `typed` is what of it the person wrote, None for all: only that names files to attach.
         """
         own = text if typed is None else typed
-        item = Input(new_id(), (TextContent(text), *attachments), typed=own)
+        brought = scope.attachments if scope is not None else ()
+        content = (TextContent(text), *attachments, *brought)
+        item = Input(new_id(), content, typed=own, scope=scope)
         self.runner.put(item)
         return item.id
 

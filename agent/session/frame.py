@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
@@ -18,6 +18,7 @@ from gatewright.agent.record.journal import Journal
 from gatewright.agent.record.spending import Spending
 from gatewright.agent.session.agent import CallPorts
 from gatewright.agent.session.children import ChildPorts
+from gatewright.agent.session.scopes import ScopedRules
 from gatewright.agent.text.redact import Redactor
 from gatewright.agent.transcript.writer import TranscriptWriter
 from gatewright.agent.turn.loop import Limits
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
     from gatewright.tools.moments import Moments
 
 
+class SessionRules(RuleBook, ScopedRules, Protocol):
+    """The gate's rules as the session changes them."""
+
+
 class Frame(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     where: Where
@@ -35,7 +40,7 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
     talk: Conversation
     clock: Clock
     modes: Modes
-    rules: RuleBook
+    rules: SessionRules
     executor: Executor
     context: Callable[[CallPorts], ToolContext]
     ledger: Ledger

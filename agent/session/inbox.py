@@ -10,6 +10,7 @@ import enum
 
 import msgspec
 
+from gatewright.agent.commands.outcome import Scope
 from gatewright.agent.record.events import QueueChanged, UserMessage
 from gatewright.agent.text.well_formed import formed
 from gatewright.tools.protocol import Content, TextContent
@@ -28,6 +29,7 @@ class Input(msgspec.Struct, frozen=True):
     hidden: bool = False
     wakes: bool = True  # worth a turn of its own; else it waits for one
     typed: str = ""  # what the person wrote of it with their own hands
+    scope: Scope | None = None  # of the command that brought it
 
     @property
     def text(self) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from gatewright.agent.commands.outcome import Choice
 from gatewright.agent.errors import SessionError
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.record.events import Envelope
@@ -92,9 +93,9 @@ def _asked_for(options: LaunchOptions, folder: Path) -> Path | None:
     raise SessionError("Which session? Give `--resume` one of these:\n" + "\n".join(lines))
 
 
-def offered(folder: Path, now: float) -> Table:
+def offered(folder: Path, now: float) -> tuple[Choice, ...]:
     """The sessions of a directory for a person to pick from, newest first."""
-    return choice_of(list_sessions(folder), now)
+    return choices_of(choice_of(list_sessions(folder), now))
 
 
 def choice_of(sessions: Iterable[Listed], now: float) -> Table:
@@ -103,6 +104,13 @@ def choice_of(sessions: Iterable[Listed], now: float) -> Table:
         for item in sessions
     )
     return Table(("Session", "Title", "Age", "Size", "Branch"), rows)
+
+
+def choices_of(table: Table) -> tuple[Choice, ...]:
+    return tuple(
+        Choice(id, title or "no title", f"{age:>7}  {size:>9}", branch, f"/resume {id}")
+        for id, title, age, size, branch in table.rows
+    )
 
 
 def matching(sessions: Sequence[Listed], wanted: str) -> list[Listed]:

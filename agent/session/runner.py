@@ -40,6 +40,7 @@ class RunnerPorts(msgspec.Struct, frozen=True, kw_only=True):
     model: Callable[[], Awaitable[OpenModel]]  # raises GatewrightError
     turn: Callable[[OpenModel], Awaitable[object]]  # emits its own start and end
     opening: Callable[[], Awaitable[None]]  # before the first turn
+    taken: Callable[[Input], None]  # before it is published
 
 
 class Runner:
@@ -106,12 +107,16 @@ class Runner:
                 taken = True
                 for content in await self._ports.brought(waiting[0]):
                     self._ports.publish(UserMessage(content=content, hidden=True))
-                self._ports.publish(waiting.pop(0).message())
+                self._publish_input(waiting.pop(0))
         finally:
             for item in waiting:
-                self._ports.publish(item.message())
+                self._publish_input(item)
             self._tell_queue()
         return taken
+
+    def _publish_input(self, item: Input) -> None:
+        self._ports.taken(item)
+        self._ports.publish(item.message())
 
     async def alone(self, work: Callable[[], Awaitable[object]]) -> object:
         """Do this while no turn runs; an interrupt ends it like a turn."""
@@ -179,7 +184,7 @@ class Runner:
         if not self._took:
             waiting = self._inbox.take()
             for item in waiting:
-                self._ports.publish(item.message())
+                self._publish_input(item)
             self._tell_queue()
             if not waiting:
                 return

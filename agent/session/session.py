@@ -6,33 +6,23 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Literal, TypeAlias, assert_never
+from typing import Literal, TypeAlias
 
-from gatewright.agent.commands.outcome import (
-    Change,
-    ClearHistory,
-    Outcome,
-    Say,
-    SetEffort,
-    SetMode,
-    SetModel,
-    Submit,
-)
-from gatewright.agent.commands.registry import CommandContext, Commands
-from gatewright.agent.commands.rule_editor import PermissionBook
+from gatewright.agent.commands.memory import remember
+from gatewright.agent.commands.outcome import Change, Outcome, Problem, Scope, SetModel
+from gatewright.agent.commands.registry import LINES, Front
+from gatewright.agent.commands.settings import kept
 from gatewright.agent.context.announcements import Announcements
 from gatewright.agent.context.instruction_files import MemoryBook
-from gatewright.agent.errors import GatewrightError, SessionError
+from gatewright.agent.errors import SessionError
 from gatewright.agent.extensions.contribution import Contribution, Part, part_of
 from gatewright.agent.history.history import History
 from gatewright.agent.models.choices import ModelBook
 from gatewright.agent.models.in_use import Models
 from gatewright.agent.record.events import (
     AnyEvent,
-    Cleared,
     Envelope,
     ModeChanged,
-    ModelChanged,
     UsageChanged,
 )
 from gatewright.agent.record.hub import Subscription
@@ -44,6 +34,9 @@ from gatewright.agent.session.frame import Frame
 from gatewright.agent.session.history_actions import Entry, compact_ports, open_past
 from gatewright.agent.session.inbox import Input
 from gatewright.agent.session.jobs import SessionJobs
+from gatewright.agent.session.outcomes import OutcomePorts, Outcomes
+from gatewright.agent.session.own_commands import State, known_commands
+from gatewright.agent.session.scopes import Scopes
 from gatewright.agent.session.status_facts import StatusBook
 from gatewright.agent.settings.overview import SettingsBook
 from gatewright.tools.access import MAIN, Where
@@ -53,6 +46,8 @@ from gatewright.tools.protocol import Content, Jobs, TextContent, ToolCall, Tool
 CLOSE_LIMIT = 5.0
 END_LIMIT = 1.5  # for all who want to know of the end
 Source: TypeAlias = Literal["startup", "resume", "clear", "compact", "fork"]
+NO_SETTINGS = "This session knows no settings."
+NO_MEMORY = "This session reads no instruction files."
 
 
 class Session:
@@ -61,7 +56,6 @@ class Session:
     def __init__(self, frame: Frame, brought: Sequence[Contribution] = ()) -> None:
         self.id = frame.id
         self._frame, self._brought = frame, tuple(brought)
-        self.commands = Commands([command for each in brought for command in each.commands])
         self._broker = Broker(frame.journal.publish)
         self._jobs = SessionJobs(self._tell, frame.journal.publish)
         shared = Shared(
@@ -82,6 +76,19 @@ class Session:
             models.changed = self._main.models.renew
         entry = Entry(self._main.publish, self._main.needed, self._main.runner.alone)
         self.past = open_past(frame, self.part(History), self._main.compactor, entry)
+        self._scopes = Scopes(frame.rules, self._main.models, self._publish)
+        state = State(frame, self._brought, self.past, self._main.models, self._jobs)
+        self.commands = known_commands(state)
+        self._outcomes = Outcomes(
+            OutcomePorts(
+                models=self._main.models,
+                publish=self._publish,
+                set_mode=self.set_mode,
+                submit=lambda text, scope: self.submit(text, scope=scope),
+                busy=lambda: self.busy,
+                kept_from=self._kept_from,
+            )
+        )
         told = [source for each in brought for source in each.announcements]
         self._announcements = Announcements(told)
         folds = (fold for each in brought for fold in each.folds)
@@ -107,6 +114,7 @@ class Session:
             spending=frame.spending,
             opening=self._open,
             brought=self._beside_input,
+            taken=lambda item: self._scopes.taken(item),
         )
 
     def part(self, kind: type[Part]) -> Part | None:
@@ -169,13 +177,19 @@ class Session:
         return book.input(cwd=cwd, effort=effort, vim=vim) if book is not None else b"{}"
 
     def submit(
-        self, text: str, attachments: tuple[Content, ...] = (), *, typed: str | None = None
+        self,
+        text: str,
+        attachments: tuple[Content, ...] = (),
+        *,
+        typed: str | None = None,
+        scope: Scope | None = None,
     ) -> str:
         """Queue input for the model; returns its id. Emits UserMessage once it is taken up.
 
-        Only what is `typed`, None for all of it, names files to attach.
+        Only what is `typed`, None for all of it, names files to attach. The scope of a command is
+        in force from then on, until the next input of a person.
         """
-        return self._main.submit(text, attachments, typed=typed)
+        return self._main.submit(text, attachments, typed=typed, scope=scope)
 
     def recall(self) -> tuple[str, ...]:
         """Take back queued input that was not taken up yet."""
@@ -212,42 +226,36 @@ class Session:
     def cycle_mode(self) -> str:
         return self.set_mode(self._frame.modes.after(self.mode))
 
+    async def keep_setting(self, key: str, value: str) -> Outcome:
+        """Keep a setting in the person's own file; a `Problem` where that cannot be."""
+        book = self.part(SettingsBook)
+        return await kept(book, key, value) if book is not None else Problem.of(NO_SETTINGS)
+
+    async def set_model(self, name: str) -> Outcome:
+        """Use this model from the next turn on; a `Problem` where that cannot be."""
+        return await self.apply(Change(SetModel(name)))
+
     def restrict(self, rules: Sequence[tuple[str, str]]) -> None:
-        """Take over rules of a session that was left, by behavior and text."""
+        """Add rules for this session, by behavior and text. Raises ValueError with a reason."""
         for behavior, rule in rules:
             self._frame.rules.add(behavior, rule)
 
-    async def run_command(
-        self, line: str, *, switches: bool = False, panels: bool = False
-    ) -> Outcome:
+    async def run_command(self, line: str, front: Front = LINES) -> Outcome:
         """Run `/name args`. Changes and submits are already applied when this returns.
 
         A front end that `switches` sessions is given a `Switch`, and goes over. One that opens
         `panels` is told nothing in their place.
         """
-        context = CommandContext(
-            modes=self._frame.modes,
-            rules=self._frame.rules,
-            model=self._main.models.name,
-            commands=self.commands,
-            spending=self._main.spending.table(),
-            past=self.past,
-            memory=self.part(MemoryBook),
-            models=self.part(ModelBook),
-            settings=self.part(SettingsBook),
-            permissions=self.part(PermissionBook),
-            effort=self._main.models.effort,
-            switches=switches,
-            panels=panels,
-            busy=self.busy,
-            jobs=self._jobs,
-        )
-        outcome = await self.commands.run(line, context)
-        if isinstance(outcome, Change):
-            return await self._apply(outcome)
-        if isinstance(outcome, Submit):
-            self.submit(outcome.text)
-        return outcome
+        return await self.apply(await self.commands.run(line, front, busy=self.busy), front)
+
+    async def apply(self, outcome: Outcome, front: Front = LINES) -> Outcome:
+        """Do what a choice led to, as `run_command` does it for a line."""
+        return await self._outcomes.apply(outcome, front)
+
+    async def remember(self, line: str) -> Outcome:
+        """Keep a line in the project's instruction file."""
+        book = self.part(MemoryBook)
+        return await remember(book, line) if book is not None else Problem.of(NO_MEMORY)
 
     def subscribe(self, *, since: int = 0, agent: str = MAIN) -> Subscription:
         """Everything kept so far with seq > since (stored history included), then live events."""
@@ -285,49 +293,11 @@ class Session:
             async with asyncio.timeout(END_LIMIT):
                 await moments.at(SessionEnds(reason="other"))
 
-    async def _apply(self, change: Change) -> Outcome:
-        match change.operation:
-            case SetMode(mode=name, then=then):
-                try:
-                    said = Say.text(f"Mode: {self.set_mode(name)}")
-                except ValueError as error:
-                    return Say.text(str(error), "warning")
-                if then:
-                    self.submit(then)
-                    return Submit(then)
-                return said
-            case SetModel(model=name):
-                return await self._change_model(name, self._main.models.effort)
-            case SetEffort(effort=effort):
-                return await self._change_model(self._main.models.name, effort)
-            case ClearHistory():
-                if self.busy:
-                    return Say.text("Interrupt the running turn first (Esc).", "warning")
-                self._publish(Cleared())
-                return change
-            case _:
-                assert_never(change.operation)
-
     def _saw(self, envelope: Envelope) -> None:
         if (agent := self._agents.get(envelope.agent)) is not None:
             agent.saw(envelope.event)
         if envelope.agent != MAIN:
             self._children.saw(envelope)
-
-    async def _change_model(self, name: str, effort: str) -> Outcome:
-        before = self._main.models.name
-        if why := await self._kept_from(before, name):
-            return Say.text(why, "warning")
-        try:
-            opened = await self._main.models.change(name, effort)
-        except GatewrightError as error:
-            return Say.text(str(error), "warning")
-        if opened.name != before:
-            self._publish(ModelChanged(model=opened.name))
-        said = f" ({opened.frame.effort} effort)" if opened.frame.effort else ""
-        which = f", now {opened.frame.model}" if opened.by_mode else ""
-        note = self._main.models.note(opened)
-        return Say.text("\n".join(filter(None, [f"Model: {opened.name}{which}{said}", note])))
 
     async def _kept_from(self, before: str, name: str) -> str:
         """Why the model is not to be changed, where somebody says so."""

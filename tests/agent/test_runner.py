@@ -50,6 +50,7 @@ class Scene:
                 model=self.model,
                 turn=self.turn,
                 opening=self.opening,
+                taken=lambda _item: None,
             )
         )
 

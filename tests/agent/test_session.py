@@ -6,17 +6,16 @@ import asyncio
 
 import pytest
 
-from gatewright.agent.commands.core import built_in
 from gatewright.agent.commands.outcome import (
     Change,
-    ClearHistory,
     Outcome,
     Say,
+    SetEffort,
     SetMode,
     SetModel,
     Submit,
 )
-from gatewright.agent.commands.registry import Command, CommandContext
+from gatewright.agent.commands.registry import CommandContext
 from gatewright.agent.record.events import (
     Answered,
     Asked,
@@ -34,6 +33,7 @@ from gatewright.tools.blocks import Text, plain
 from gatewright.tools.interact import Answer, Ask, Option
 from gatewright.tools.protocol import TextContent, ToolCall, ToolContext, ToolResult
 from tests.fakes.clock import FakeClock
+from tests.fakes.commands import add_command
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.house import House, house
 from tests.fakes.recorder import Recorder
@@ -50,10 +50,10 @@ class Asking(FakeExecutor):
 
 
 def add(built: House, name: str, outcome: Outcome) -> None:
-    async def run(args: str, context: CommandContext) -> Outcome:
+    async def run(context: CommandContext) -> Outcome:
         return outcome
 
-    built.session.commands.add(Command(name=name, summary="", run=run))
+    add_command(built.session.commands, name, run)
 
 
 def said(outcome: Outcome) -> str:
@@ -113,7 +113,6 @@ async def test_modes_are_set_cycled_and_told() -> None:
 
 async def test_commands_change_the_session() -> None:
     async with house("say: Hi.") as built, Recorder(built.session) as seen:
-        add(built, "plan", Change(SetMode("plan")))
         add(built, "bad", Change(SetMode("nonsense")))
         add(built, "other", Change(SetModel("other/model")))
         add(built, "go", Submit("from a command"))
@@ -129,13 +128,9 @@ async def test_commands_change_the_session() -> None:
 
 async def test_effort_and_cost() -> None:
     async with house("say: Hi.\nusage: in=1000 out=20 cache_read=300") as built:
-        for command in built_in():
-            built.session.commands.add(command)
         assert said(await built.session.run_command("/cost")) == "Nothing was asked yet."
-        assert said(await built.session.run_command("/effort high")) == (
-            "Model: script (high effort)"
-        )
-        assert "low, medium" in said(await built.session.run_command("/effort silly"))
+        high = await built.session.apply(Change(SetEffort("high")))
+        assert said(high) == "Model: script (high effort)"
         built.session.submit("go")
         await built.session.idle()
         assert built.provider.requests[0].effort == "high"
@@ -153,7 +148,6 @@ async def test_an_unknown_command_names_the_nearest() -> None:
 
 async def test_clear_hides_the_past_from_the_model() -> None:
     async with house("say: One.\n---\nsay: Two.") as built, Recorder(built.session) as seen:
-        add(built, "clear", Change(ClearHistory()))
         built.session.submit("first")
         await seen.until(TurnEnded)
         await built.session.idle()
@@ -166,7 +160,6 @@ async def test_clear_hides_the_past_from_the_model() -> None:
 
 async def test_clear_waits_for_the_turn() -> None:
     async with house("wait: gate\nsay: x") as built:
-        add(built, "clear", Change(ClearHistory()))
         built.session.submit("go")
         await built.provider.reached("gate")
         assert "Interrupt" in said(await built.session.run_command("/clear"))

@@ -6,20 +6,20 @@ from collections.abc import Sequence
 
 import pytest
 
-from gatewright.agent.commands.core import built_in
 from gatewright.agent.commands.outcome import (
     Change,
     ClearHistory,
     Outcome,
-    Panel,
+    Pick,
+    Problem,
     Quit,
-    Say,
     SetMode,
     SetModel,
 )
-from gatewright.agent.commands.registry import CommandContext, Commands
-from gatewright.tools.blocks import Block, Text, plain
-from tests.fakes.house import FakeModes
+from gatewright.agent.commands.registry import Commands, always
+from gatewright.tools.blocks import Block, Text
+from tests.fakes.commands import Desk, InUse, built_in
+from tests.fakes.commands import told as said
 
 
 class Rules:
@@ -43,19 +43,7 @@ class Rules:
 
 
 async def run(line: str, rules: Rules | None = None) -> Outcome:
-    commands = Commands(built_in())
-    context = CommandContext(
-        modes=FakeModes(), rules=rules or Rules(), model="demo/demo", commands=commands
-    )
-    return await commands.run(line, context)
-
-
-def said(outcome: Outcome) -> str:
-    match outcome:
-        case Say(blocks=blocks) | Panel(fallback=Say(blocks=blocks)):
-            return "\n".join(map(plain, blocks))
-        case _:
-            raise AssertionError(f"{outcome} says nothing")
+    return await Desk(rules=rules or Rules(), in_use=InUse("demo/demo")).run(line)
 
 
 async def test_help_lists_every_command() -> None:
@@ -71,11 +59,16 @@ async def test_help_about_one() -> None:
     assert "Did you mean /clear?" in said(await run("/help claer"))
 
 
-@pytest.mark.parametrize("line", ["/help", "/mode", "/model", "/permissions"])
-async def test_panels_have_a_name_and_a_fallback(line: str) -> None:
-    outcome = await run(line)
-    assert isinstance(outcome, Panel)
-    assert outcome.name == line[1:]
+async def test_what_is_chosen_from_can_be_said_too() -> None:
+    outcome = await run("/mode")
+    assert isinstance(outcome, Pick)
+    assert [choice.typed for choice in outcome.choices] == [
+        "/mode default",
+        "/mode acceptEdits",
+        "/mode plan",
+    ]
+    assert await outcome.choose("plan") == Change(SetMode("plan"))
+    assert "Runs without asking" in said(outcome)
 
 
 @pytest.mark.parametrize(
@@ -95,8 +88,9 @@ async def test_changes_are_data(line: str, outcome: Outcome) -> None:
 
 async def test_a_mode_that_asks_nothing_is_agreed_to_first() -> None:
     outcome = await run("/mode reckless")
-    assert isinstance(outcome, Panel)
-    assert outcome.name == "agreement"
+    assert isinstance(outcome, Pick)
+    assert said(await outcome.choose(outcome.choices[0].id)) == ""
+    assert await outcome.choose(outcome.choices[1].id) == Change(SetMode("reckless"))
     assert "It asks nothing." in said(outcome)
     assert "No, stay in default" in said(outcome)
     assert await run("/mode reckless yes") == Change(SetMode("reckless"))
@@ -136,8 +130,12 @@ async def test_status_names_model_and_mode() -> None:
 
 
 async def test_an_unknown_command_names_the_nearest() -> None:
-    assert said(await run("/hlep")) == "There is no command /hlep. Did you mean /help?"
+    outcome = await run("/hlep")
+    assert isinstance(outcome, Problem)
+    assert said(outcome) == "There is no command /hlep. Did you mean /help?"
 
 
 def test_names_are_taken_once() -> None:
-    assert len(list(Commands(built_in()))) == len(built_in())
+    assert len(list(Commands(always(*built_in())))) == len(built_in())
+    names = [name for each in built_in() for name in (each.name, *each.aliases)]
+    assert len(names) == len(set(names))

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.agent.commands.core import built_in
 from gatewright.agent.commands.outcome import (
     Change,
     ClearHistory,
     Outcome,
+    Pick,
     Say,
-    Sessions,
     Switch,
 )
+from gatewright.agent.commands.registry import Front
 from gatewright.agent.session.resume import matching
 from gatewright.agent.transcript.index import Listed
 from tests.commands.test_history import said
@@ -25,13 +25,11 @@ from tests.transcript.stored import chained, started, turn, user, write
 
 
 async def goto(desk: Desk, line: str) -> Outcome:
-    return await desk.session.run_command(line, switches=True)
+    return await desk.session.run_command(line, Front(switches=True))
 
 
 def prepared(desk: Desk, *titles: str) -> Path:
     """Other sessions beside this one, the last the newest."""
-    for command in built_in():
-        desk.session.commands.add(command)
     folder = desk.session.past._door.folder  # pyright: ignore[reportPrivateUsage]
     assert folder is not None
     for number, title in enumerate(titles):
@@ -48,8 +46,8 @@ async def test_resume_leads_to_the_one_that_is_meant(tmp_path: Path) -> None:
             to = await goto(desk, f"/resume {wanted}")
             assert to == Switch(path=str(folder / f"{id}aaa-{id}.jsonl"), mode="default"), wanted
         several = await goto(desk, "/resume mend")
-        assert isinstance(several, Sessions)
-        assert [row[0] for row in several.table.rows] == ["1aaa-1", "0aaa-0"]
+        assert isinstance(several, Pick)
+        assert [row.id for row in several.choices] == ["1aaa-1", "0aaa-0"]
         listed = said(await goto(desk, "/resume"))
         assert "1  1aaa-1" in listed
         assert "/resume with a number" in listed

@@ -40,9 +40,7 @@ async def test_another_program_is_named(desk: Desk) -> None:
 
 def test_on_the_screen_the_offer_names_the_command(desk: Desk) -> None:
     desk.open()
-    book = desk.context.settings
-    assert book is not None
-    around = book.around
+    around = desk.book.around
     assert offers(around.loaded, around.places, interactive=True) == (
         "Found Claude Code's settings: agent import claude, or /import here.",
     )

@@ -6,17 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.agent.commands.memory import init, memory
 from gatewright.agent.commands.outcome import Submit
-from gatewright.agent.commands.registry import CommandContext, Commands
 from gatewright.agent.context.briefing import Briefing
 from gatewright.agent.context.instruction_files import MemoryBook
 from gatewright.agent.context.readable import Readable, Verdict
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.record.events import AnyEvent, FileSaved, FileState
 from gatewright.agent.settings.workspace import Surroundings, survey
-from tests.commands.test_history import said
-from tests.fakes.house import FakeModes, FakeRules
+from tests.fakes.commands import Desk
+from tests.fakes.commands import told as said
 
 OPEN = Readable(lambda path, real: Verdict("yes"))
 
@@ -29,51 +27,46 @@ def around(tmp_path: Path) -> Surroundings:
 
 
 @pytest.fixture
-def context(around: Surroundings) -> CommandContext:
-    book = MemoryBook(lambda: around, Briefing(lambda: around, OPEN))
-    return CommandContext(
-        modes=FakeModes(), rules=FakeRules(), model="m", commands=Commands(), memory=book
-    )
+def desk(around: Surroundings) -> Desk:
+    return Desk(memory=MemoryBook(lambda: around, Briefing(lambda: around, OPEN)))
 
 
-async def test_lines_go_to_the_right_file(context: CommandContext, around: Surroundings) -> None:
+async def test_lines_go_to_the_right_file(desk: Desk, around: Surroundings) -> None:
     root = around.where.root
-    assert "no instruction files" in said(await memory("", context))
-    await memory("add use tabs", context)
-    await memory("add project  - and   no semicolons ", context)
+    assert "no instruction files" in said(await desk.run("/memory "))
+    await desk.run("/memory add use tabs")
+    await desk.run("/memory add project  - and   no semicolons ")
     assert (root / "AGENTS.md").read_text(encoding="utf-8") == "- use tabs\n- and no semicolons\n"
-    await memory("add user I am left-handed", context)
+    await desk.run("/memory add user I am left-handed")
     assert (around.places.home / "AGENTS.md").exists()
     (root / "CLAUDE.local.md").write_text("no newline", encoding="utf-8")
-    await memory("add local mine", context)
+    await desk.run("/memory add local mine")
     assert (root / "CLAUDE.local.md").read_text(encoding="utf-8") == "no newline\n- mine\n"
-    text = said(await memory("", context))
+    text = said(await desk.run("/memory "))
     assert [word for word in text.split() if word in ("user", "shared", "local")] == [
         "user", "shared", "local",
     ]  # fmt: skip
-    assert "nothing to remember" in said(await memory("add", context))
-    assert "Usage" in said(await memory("nonsense", context))
+    assert "nothing to remember" in said(await desk.run("/memory add"))
+    assert "Usage" in said(await desk.run("/memory nonsense"))
 
 
-async def test_imports_from_outside_wait_for_approval(
-    context: CommandContext, around: Surroundings
-) -> None:
+async def test_imports_from_outside_wait_for_approval(desk: Desk, around: Surroundings) -> None:
     outside = around.where.root.parent / "other.md"
     outside.write_text("other", encoding="utf-8")
     (around.where.root / "AGENTS.md").write_text("@../other.md", encoding="utf-8")
-    assert f"Not read, because outside the project: {outside}" in said(await memory("", context))
-    assert str(outside) in said(await memory("allow", context))
-    assert "Not read" not in said(await memory("", context))
-    assert "nothing waits" in said(await memory("allow", context))
+    assert f"Not read, because outside the project: {outside}" in said(await desk.run("/memory "))
+    assert str(outside) in said(await desk.run("/memory allow"))
+    assert "Not read" not in said(await desk.run("/memory "))
+    assert "nothing waits" in said(await desk.run("/memory allow"))
 
 
-async def test_init_asks_the_model(context: CommandContext, around: Surroundings) -> None:
-    outcome = await init("mention the linter", context)
+async def test_init_asks_the_model(desk: Desk, around: Surroundings) -> None:
+    outcome = await desk.run("/init mention the linter")
     assert isinstance(outcome, Submit)
     assert "There is none yet." in outcome.text
     assert outcome.text.endswith("mention the linter\n")
     (around.where.root / "AGENTS.md").write_text("x", encoding="utf-8")
-    outcome = await init("", context)
+    outcome = await desk.run("/init ")
     assert isinstance(outcome, Submit)
     assert "One exists already" in outcome.text
 

@@ -6,15 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.agent.commands.core import built_in
-from gatewright.agent.commands.outcome import Change, Outcome, Panel, Secret, SetEffort
-from gatewright.agent.commands.registry import CommandContext, Commands
+from gatewright.agent.commands.outcome import Change, Outcome, Pick, Secret, SetEffort
 from gatewright.agent.models.choices import ModelBook
 from gatewright.agent.models.model import OpenModel
 from gatewright.agent.providers.demo.script import ScriptedProvider
-from gatewright.tools.blocks import Table
-from tests.commands.test_history import said
-from tests.fakes.house import FakeModes, FakeRules, house, open_scripted
+from gatewright.tools.blocks import Table, plain
+from tests.fakes.commands import Desk, InUse
+from tests.fakes.commands import told as said
+from tests.fakes.house import house, open_scripted
 from tests.fakes.model_server import ServerThread
 from tests.fakes.models import model_book
 
@@ -22,20 +21,11 @@ SONNET = "anthropic/claude-sonnet-5-5"
 
 
 async def run(line: str, book: ModelBook, model: str = SONNET, effort: str = "") -> Outcome:
-    commands = Commands(built_in())
-    context = CommandContext(
-        modes=FakeModes(),
-        rules=FakeRules(),
-        model=model,
-        commands=commands,
-        models=book,
-        effort=effort,
-    )
-    return await commands.run(line, context)
+    return await Desk(models=book, in_use=InUse(model, effort)).run(line)
 
 
 def table(outcome: Outcome) -> Table:
-    assert isinstance(outcome, Panel)
+    assert isinstance(outcome, Pick)
     (found,) = [block for block in outcome.fallback.blocks if isinstance(block, Table)]
     return found
 
@@ -89,7 +79,9 @@ async def test_a_login_asks_apart_and_stores(tmp_path: Path) -> None:
     text = said(asked)
     assert "agent login groq" in text
     assert "GROQ_API_KEY" in text
-    assert "That is no key" in said(await asked.take("two words"))
+    again = await asked.take("two words")
+    assert isinstance(again, Secret)
+    assert "That is no key" in plain(again.told[0])
     assert "is kept in a file only you can read" in said(await asked.take(" gsk-1\n"))
     assert book.stored() == ("groq",)
     listed = table(await run("/model", book)).rows

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.agent.commands.outcome import Outcome, Panel, Say
-from gatewright.agent.commands.plan import PlanFile
+from gatewright.agent.commands.outcome import Form, Say
 from gatewright.agent.launch.bug_report import Told, write_report
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.settings.workspace import survey
-from gatewright.tools.blocks import Markdown, plain
+from gatewright.tools.blocks import Markdown
+from tests.fakes.commands import told as words
 from tests.fakes.fake_session import FakeSession
 
 AT = "2026-11-18 14:30:00,123"
@@ -23,14 +23,6 @@ def planner() -> FakeSession:
     session = FakeSession()
     session.know("plan", "bug")
     return session
-
-
-def words(outcome: Outcome) -> str:
-    match outcome:
-        case Say(blocks=blocks) | Panel(fallback=Say(blocks=blocks)):
-            return "\n".join(map(plain, blocks))
-        case _:
-            raise AssertionError(outcome)
 
 
 async def test_plan_goes_into_plan_mode_and_then_tells_of_the_plan(tmp_path: Path) -> None:
@@ -57,13 +49,13 @@ async def test_the_plan_can_be_edited(tmp_path: Path) -> None:
     path = session.modes.plan = tmp_path / "plan.md"
     path.write_text("one\n", encoding="utf-8")
     outcome = await session.run_command("/plan open")
-    assert isinstance(outcome, PlanFile) and outcome.text == "one\n"
+    assert isinstance(outcome, Form) and outcome.text == "one\n"
     assert str(path) in words(outcome), "without a screen it says where the plan is"
-    assert words(await outcome.save("two\n")) == f"The plan is kept in {path}."
+    assert words(await outcome.take("two\n")) == f"The plan is kept in {path}."
     assert path.read_text(encoding="utf-8") == "two\n"
     path.unlink()
     path.mkdir()
-    assert "cannot be written" in words(await outcome.save("three\n"))
+    assert "cannot be written" in words(await outcome.take("three\n"))
 
 
 @pytest.fixture

@@ -6,19 +6,17 @@ import json
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
-from gatewright.agent.commands.core import built_in
-from gatewright.agent.commands.outcome import Outcome, Panel, Say
-from gatewright.agent.commands.panels import DoctorPanel
-from gatewright.agent.commands.registry import CommandContext, Commands
+from gatewright.agent.commands.outcome import Outcome
+from gatewright.agent.commands.panels import ConfigPanel, DoctorPanel
+from gatewright.agent.commands.registry import LINES, Front
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.settings.live_settings import LiveSettings
 from gatewright.agent.settings.overview import SettingsBook
 from gatewright.agent.settings.workspace import survey
-from gatewright.tools.blocks import plain
-from tests.fakes.house import FakeModes, FakeRules
+from tests.fakes.commands import Desk as CommandDesk
+from tests.fakes.commands import told
 
 SECRET = "sk-" + "x1" * 12
 
@@ -42,24 +40,14 @@ class Desk:
         options = LaunchOptions(cwd=str(self.project), trust=trusted)
         around = survey(options, env, interactive=True)
         live = LiveSettings(around, env, tell=self.told.append)
-        commands = Commands(built_in())
-        self.context = CommandContext(
-            modes=FakeModes(),
-            rules=FakeRules(),
-            model="demo",
-            commands=commands,
-            settings=SettingsBook(live),
-        )
+        self.book = SettingsBook(live)
+        self.commands = CommandDesk(settings=self.book)
 
-    async def run(self, line: str) -> Outcome:
-        return await self.context.commands.run(line, self.context)
+    async def run(self, line: str, front: Front = LINES) -> Outcome:
+        return await self.commands.run(line, front)
 
     async def said(self, line: str) -> str:
-        match await self.run(line):
-            case Say(blocks=blocks) | Panel(fallback=Say(blocks=blocks)):
-                return "\n".join(map(plain, blocks))
-            case outcome:
-                raise AssertionError(f"{outcome} says nothing")
+        return told(await self.run(line))
 
     def read(self) -> Any:
         return json.loads(self.own.read_text(encoding="utf-8"))
@@ -76,8 +64,7 @@ async def test_everything_set_is_listed_with_its_source(desk: Desk) -> None:
     desk.put({"permissions": {"deny": ["Bash"]}, "env": {"MY_TOKEN": SECRET}}, project=True)
     desk.open()
     outcome = await desk.run("/config")
-    assert isinstance(outcome, Panel)
-    assert outcome.name == "config"
+    assert isinstance(outcome, ConfigPanel)
     lines = [" ".join(line.split()) for line in (await desk.said("/config")).splitlines()]
     assert 'model "demo" user' in lines
     assert 'permissions.deny ["Bash", "WebFetch"] project, user' in lines
@@ -176,7 +163,7 @@ async def test_the_machine_is_examined(desk: Desk) -> None:
     desk.put({"model": 7})
     desk.open()
     outcome = await desk.run("/doctor")
-    assert isinstance(outcome, Panel)
+    assert isinstance(outcome, DoctorPanel)
     said = await desk.said("/doctor")
     for name in ("Python", "Keys", "git", "Sandbox", "Own files", "Project"):
         assert f"  {name.ljust(10)} " in said
@@ -184,23 +171,13 @@ async def test_the_machine_is_examined(desk: Desk) -> None:
     assert "Correct that line." in said
 
 
-@pytest.mark.parametrize("line", ["/config", "/config ui.vim true", "/doctor"])
-async def test_a_session_without_settings_says_so(desk: Desk, line: str) -> None:
-    desk.open()
-    bare = Commands(built_in())
-    context = CommandContext(modes=FakeModes(), rules=FakeRules(), model="demo", commands=bare)
-    outcome = await bare.run(line, context)
-    assert outcome == Say.text("This session knows no settings.", "warning")
-
-
 async def test_only_a_front_end_with_panels_is_told_nothing(desk: Desk) -> None:
     """Whoever cannot open the panel reads what it would show."""
     desk.open()
-    commands, context = desk.context.commands, desk.context
-    told = await commands.run("/doctor", msgspec.structs.replace(context, switches=True))
-    assert isinstance(told, DoctorPanel)
-    assert told.fallback.blocks
-    shown = await commands.run("/doctor", msgspec.structs.replace(context, panels=True))
+    said = await desk.run("/doctor", Front(switches=True))
+    assert isinstance(said, DoctorPanel)
+    assert said.fallback.blocks
+    shown = await desk.run("/doctor", Front(panels=True))
     assert isinstance(shown, DoctorPanel)
     assert shown.fallback.blocks == ()
     assert [check.name for check in shown.checks][:2] == ["Python", "Terminal"]
@@ -209,8 +186,7 @@ async def test_only_a_front_end_with_panels_is_told_nothing(desk: Desk) -> None:
 async def test_a_form_shows_every_single_value(desk: Desk) -> None:
     desk.put({"ui": {"vim": True}, "webb": 1})
     desk.open()
-    book = desk.context.settings
-    assert book is not None
+    book = desk.book
     options = {option.key: option for option in book.options()}
     assert (options["ui.vim"].kind, options["ui.vim"].value) == ("switch", "true")
     assert options["ui.vim"].own

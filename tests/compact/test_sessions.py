@@ -7,7 +7,6 @@ import random
 import msgspec
 import pytest
 
-from gatewright.agent.commands.core import built_in
 from gatewright.agent.compact.compactor import budget_of
 from gatewright.agent.compact.estimate import turns_tokens
 from gatewright.agent.providers.protocol import Request
@@ -172,8 +171,6 @@ async def test_a_smaller_model_takes_over() -> None:
             await seen.until(TurnEnded, count=number)
         assert provider.summaries == 0
         provider.window = 32_000
-        for command in built_in():
-            built.session.commands.add(command)
         await built.session.run_command("/model other")
         built.session.submit("and now?")
         ended = await seen.until(TurnEnded, count=21)

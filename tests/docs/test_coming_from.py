@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from gatewright.agent.commands.core import built_in
 from gatewright.agent.launch.argv import parse
 from gatewright.agent.launch.cli import application, named_by
 from gatewright.agent.launch.flags import BY_NAME
@@ -23,6 +22,7 @@ from gatewright.agent.subcommands.names import SUBCOMMANDS
 from gatewright.permissions.modes import canonical
 from gatewright.tui.keys import KEYS
 from tests.e2e.program import Program
+from tests.fakes.commands import built_in
 from tests.fakes.model_server import ServerThread
 from tests.guards.sources import ROOT
 

@@ -6,9 +6,7 @@ import json
 from pathlib import Path
 from typing import Any, cast
 
-from gatewright.agent.commands.core import built_in
-from gatewright.agent.commands.outcome import Outcome, Panel, Say
-from gatewright.agent.commands.registry import CommandContext, Commands
+from gatewright.agent.commands.outcome import Outcome
 from gatewright.agent.commands.rule_editor import PermissionBook
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.settings.live_settings import LiveSettings
@@ -16,7 +14,7 @@ from gatewright.agent.settings.overview import SettingsBook
 from gatewright.agent.settings.policy_settings import policy_config
 from gatewright.agent.settings.workspace import survey
 from gatewright.permissions.policy import Policy
-from gatewright.tools.blocks import plain
+from tests.fakes.commands import Desk, told
 
 
 class Books:
@@ -53,20 +51,13 @@ class Books:
         return found
 
     async def run(self, line: str) -> Outcome:
-        commands = Commands(built_in())
-        context = CommandContext(
+        desk = Desk(
             modes=self.policy,
             rules=self.policy,
-            model="demo",
-            commands=commands,
             permissions=self.permissions,
             settings=self.settings,
         )
-        return await commands.run(line, context)
+        return await desk.run(line)
 
     async def said(self, line: str) -> str:
-        match await self.run(line):
-            case Say(blocks=blocks) | Panel(fallback=Say(blocks=blocks)):
-                return "\n".join(map(plain, blocks))
-            case outcome:
-                raise AssertionError(f"{outcome} says nothing")
+        return told(await self.run(line))

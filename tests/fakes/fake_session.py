@@ -8,18 +8,20 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import cast
 
-from gatewright.agent.commands.core import built_in
+from gatewright.agent.commands.memory import remember
 from gatewright.agent.commands.outcome import (
     Change,
     ClearHistory,
     Outcome,
+    Problem,
     Say,
     SetMode,
     SetModel,
     Submit,
 )
-from gatewright.agent.commands.registry import CommandContext, Commands
+from gatewright.agent.commands.registry import LINES, Command, Commands, Front
 from gatewright.agent.commands.rule_editor import PermissionBook
+from gatewright.agent.commands.settings import kept
 from gatewright.agent.context.instruction_files import MemoryBook
 from gatewright.agent.models.choices import ModelBook
 from gatewright.agent.record.events import (
@@ -44,6 +46,7 @@ from gatewright.tools.blocks import Block, Table, Text
 from gatewright.tools.interact import Answer
 from gatewright.tools.protocol import Content, TextContent
 from gatewright.tui.status.status_command import Book
+from tests.fakes.commands import Desk, InUse
 from tests.fakes.journals import journal as new_journal
 
 MODES = ("default", "acceptEdits", "plan")
@@ -105,7 +108,9 @@ class FakeSession:
         self, *, model: str = "scripted-1", mode: str = "default", cwd: str = "/home/sam/harbour"
     ) -> None:
         self.id = "0198c0de-0000-7000-8000-000000000001"
-        self.commands = Commands([c for c in built_in() if c.name in COMMANDS])
+        self._names = set(COMMANDS)
+        self._desk = Desk()
+        self._commands = Commands(self._known)
         self.model = model
         self.modes = Modes()
         self.modes.mode = mode
@@ -145,6 +150,12 @@ class FakeSession:
         return self.now
 
     @property
+    def commands(self) -> Commands:
+        """Over what the test gave the session by now."""
+        self._commands.changed()
+        return self._commands
+
+    @property
     def unsaved(self) -> str:
         return ""
 
@@ -154,9 +165,16 @@ class FakeSession:
 
     def know(self, *names: str) -> None:
         """Have more of the built-in commands."""
-        for command in built_in():
-            if command.name in names:
-                self.commands.add(command)
+        self._names.update(names)
+
+    def _known(self) -> Sequence[Command]:
+        """Over what the test gave the session by now."""
+        desk = self._desk
+        desk.modes, desk.rules = self.modes, Rules()
+        desk.in_use = InUse(self.model)
+        desk.models, desk.memory, desk.settings = self.models, self.memory, self.settings
+        desk.permissions, desk.past, desk.jobs = self.permissions, self.past, self.jobs
+        return [c for c in desk.listed(self._commands) if c.name in self._names]
 
     def publish(self, *events: AnyEvent, agent: str = "main") -> None:
         for event in events:
@@ -208,41 +226,34 @@ class FakeSession:
     def cycle_mode(self) -> str:
         return self.set_mode(self.modes.after(self.mode))
 
-    async def run_command(
-        self, line: str, *, switches: bool = False, panels: bool = False
-    ) -> Outcome:
-        context = CommandContext(
-            modes=self.modes,
-            rules=Rules(),
-            model=self.model,
-            commands=self.commands,
-            models=self.models,
-            memory=self.memory,
-            permissions=self.permissions,
-            settings=self.settings,
-            past=self.past,
-            switches=switches,
-            panels=panels,
-            busy=self.busy,
-            jobs=self.jobs,
-        )
-        outcome = await self.commands.run(line, context)
+    async def run_command(self, line: str, front: Front = LINES) -> Outcome:
+        return await self.apply(await self.commands.run(line, front, busy=self.busy), front)
+
+    async def remember(self, line: str) -> Outcome:
+        assert self.memory is not None
+        return await remember(self.memory, line)
+
+    async def keep_setting(self, key: str, value: str) -> Outcome:
+        return await kept(self.settings, key, value) if self.settings else Say(())
+
+    async def apply(self, outcome: Outcome, front: Front = LINES) -> Outcome:
+        said = outcome.said if isinstance(outcome, Change) else ()
         match outcome:
             case Change(operation=SetMode(mode=name, then=then)):
                 try:
                     said = Say.text(f"Mode: {self.set_mode(name)}")
                 except ValueError as error:
-                    return Say.text(str(error), "warning")
+                    return Problem.of(str(error))
                 if then:
                     self.submit(then)
                 return said
             case Change(operation=SetModel(model=name)):
                 self.model = name
                 self.publish(ModelChanged(model=name))
-                return Say.text(f"Model: {name}")
+                return Say((*said, Text(f"Model: {name}")))
             case Change(operation=ClearHistory()):
                 self.publish(Cleared())
-            case Submit(text=text):
+            case Submit(text=text) if not front.asks:
                 self.submit(text)
             case _:
                 pass

@@ -78,6 +78,12 @@ class FakeRules:
     def remove(self, rule: str) -> str:
         return rule
 
+    def scope(
+        self, allow: Sequence[str] = (), ask: Sequence[str] = (), deny: Sequence[str] = ()
+    ) -> Sequence[str]:
+        self.scoped = (tuple(allow), tuple(ask), tuple(deny))
+        return ()
+
 
 def retry_in(error: ProviderError, attempt: int) -> float | None:
     """Three attempts, without waiting."""

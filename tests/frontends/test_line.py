@@ -11,7 +11,6 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from gatewright.agent.commands.core import built_in
 from gatewright.agent.frontends.line import GREETING, Conversation, Ports
 from gatewright.agent.frontends.reader import LineReader
 from gatewright.agent.frontends.sentences import Spoken, answer_from, question
@@ -88,10 +87,6 @@ class Talk:
         self.conversation = Conversation(built.session, self.out, lines, ports, hand=hand)
         self.task = asyncio.create_task(self.conversation.run(""))
 
-    def commands(self) -> None:
-        for command in built_in():
-            self.built.session.commands.add(command)
-
     def type(self, text: str) -> None:
         os.write(self._writer, text.encode())
 
@@ -128,7 +123,6 @@ async def test_a_conversation_to_its_end() -> None:
 
 async def test_commands_are_run_and_exit_ends() -> None:
     async with talking("say: x") as talk:
-        talk.commands()
         talk.type("/status\n/exit\n")
         async with asyncio.timeout(3):
             assert await talk.task == 0
@@ -137,7 +131,6 @@ async def test_commands_are_run_and_exit_ends() -> None:
 
 async def test_what_was_written_ahead_of_an_exit_is_done() -> None:
     async with talking("say: Nothing to list.\n---\nsay: Too late.") as talk:
-        talk.commands()
         talk.type("list it\n/exit\nmore\n")
         async with asyncio.timeout(3):
             assert await talk.task == 0
@@ -147,7 +140,6 @@ async def test_what_was_written_ahead_of_an_exit_is_done() -> None:
 
 async def test_a_question_after_the_exit_is_answered_by_nobody() -> None:
     async with talking("call: Bash {}\n---\nsay: Done.", Asking()) as talk:
-        talk.commands()
         talk.type("list it\n/exit\ny\n")
         async with asyncio.timeout(3):
             assert await talk.task == 0
@@ -156,7 +148,6 @@ async def test_a_question_after_the_exit_is_answered_by_nobody() -> None:
 
 async def test_a_hand_that_exits_leaves_at_once() -> None:
     async with talking("wait: never", hand=True) as talk:
-        talk.commands()
         talk.type("go\n")
         await talk.built.session.subscribe().batch()
         talk.type("/exit\n")

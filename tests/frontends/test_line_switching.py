@@ -9,7 +9,7 @@ import os
 from collections.abc import Sequence
 
 from gatewright.agent.commands.outcome import Outcome, Switch
-from gatewright.agent.commands.registry import Command, CommandContext
+from gatewright.agent.commands.registry import CommandContext
 from gatewright.agent.frontends.line import Conversation, Ports
 from gatewright.agent.frontends.reader import LineReader
 from gatewright.agent.record.events import Noticed, TasksChanged
@@ -17,12 +17,12 @@ from gatewright.agent.session.session import Session
 from gatewright.tui.sanitize import stripped
 from gatewright.tui.session_calls import remembered
 from gatewright.tui.shell import OwnShell
+from tests.fakes.commands import add_command
 from tests.fakes.fake_session import FakeSession
 
 
-async def _resume(args: str, context: CommandContext) -> Outcome:
-    del context
-    return Switch(path=args)
+async def _resume(context: CommandContext) -> Outcome:
+    return Switch(path=context.args)
 
 
 async def talk(typed: Sequence[str], first: FakeSession, other: FakeSession) -> str:
@@ -51,7 +51,7 @@ async def talk(typed: Sequence[str], first: FakeSession, other: FakeSession) -> 
 async def test_the_last_of_the_old_session_comes_first_and_nothing_of_it_stays() -> None:
     first, other = FakeSession(), FakeSession()
     for session in (first, other):
-        session.commands.add(Command(name="resume", summary="", run=_resume))
+        add_command(session.commands, "resume", _resume)
     other.publish(Noticed(text="of the new one"))
     text = await talk(["/resume other", "/resume other"], first, other)
     assert text.index("of the old one") < text.index("of the new one")

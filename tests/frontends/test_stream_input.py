@@ -13,7 +13,6 @@ from typing import Any
 import jsonschema
 import pytest
 
-from gatewright.agent.commands.core import built_in
 from gatewright.agent.frontends import reader
 from gatewright.agent.frontends.reader import LineReader
 from gatewright.agent.frontends.sdk.stream_input import Duplex, Ends, message_of, parse
@@ -106,8 +105,6 @@ class Wire:
 @asynccontextmanager
 async def wired(script: str, *, asks: bool = True) -> AsyncGenerator[Wire]:
     async with house(script, executor=Asking()) as built:
-        for command in built_in():
-            built.session.commands.add(command)
         wire = Wire(built, asks=asks)
         try:
             yield wire

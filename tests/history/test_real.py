@@ -10,7 +10,6 @@ import msgspec
 import pytest
 
 from gatewright.agent.build import open_session
-from gatewright.agent.commands.outcome import Panel, Say
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.record.events import (
     FileSaved,
@@ -20,7 +19,7 @@ from gatewright.agent.record.events import (
     TreeSaved,
 )
 from gatewright.agent.session.session import Session
-from gatewright.tools.blocks import plain
+from tests.fakes.commands import told
 from tests.fakes.recorder import Recorder
 
 
@@ -48,10 +47,7 @@ async def say(session: Session, *texts: str) -> None:
 
 
 async def run(session: Session, line: str) -> str:
-    outcome = await session.run_command(line)
-    shown = outcome.fallback if isinstance(outcome, Panel) else outcome
-    assert isinstance(shown, Say)
-    return "\n".join(plain(block) for block in shown.blocks)
+    return told(await session.run_command(line))
 
 
 async def test_commands_and_files(project: Path) -> None:

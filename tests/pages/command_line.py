@@ -6,10 +6,10 @@ import itertools
 import sys
 from collections.abc import Iterable, Iterator
 
-from gatewright.agent.commands.core import built_in
 from gatewright.agent.launch.exits import MEANINGS
 from gatewright.agent.launch.flags import FLAGS, Flag
 from gatewright.agent.subcommands.names import SUBCOMMANDS
+from tests.fakes.commands import built_in
 
 HEAD = """# Command line
 

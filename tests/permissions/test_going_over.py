@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from gatewright.agent.commands.outcome import Say, Switch
+from gatewright.agent.commands.registry import Front
 from gatewright.agent.commands.rule_editor import PermissionBook
 from gatewright.agent.record.events import TitleChanged
 from gatewright.agent.session.session import Session
@@ -27,7 +28,7 @@ async def test_denials_of_the_session_go_along(tmp_path: Path, line: str) -> Non
         await left.seen.until(TitleChanged, within=WITHIN)
         for rule in ("deny Bash(git push:*)", "ask WebFetch", "allow Bash(ls)"):
             assert isinstance(await left.session.run_command(f"/permissions {rule}"), Say)
-        to = await left.session.run_command(line, switches=True)
+        to = await left.session.run_command(line, Front(switches=True))
         assert isinstance(to, Switch), to
         begin(other.session, to)
         assert await rules(other.session) == ["deny Bash(git push:*)", "ask WebFetch"]

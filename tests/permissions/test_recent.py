@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.agent.commands.outcome import Outcome, Panel, Say
 from gatewright.permissions.context import Call
 from gatewright.permissions.decide import decide
 from gatewright.permissions.decision import DecisionRecord
@@ -17,6 +16,7 @@ from gatewright.permissions.rulebook.rules import RuleTexts
 from gatewright.permissions.rulebook.shadowed import sentence, shadows
 from gatewright.tools.access import Access, ShellText, Where
 from gatewright.tools.blocks import Table, Text, plain
+from tests.fakes.commands import told as said
 from tests.permissions.composed import desk
 
 
@@ -120,12 +120,6 @@ def test_decisions_are_kept_up_to_a_limit(tmp_path: Path) -> None:
     assert "make 5:" in plain(recent.why(KEPT)[0])
     with pytest.raises(ValueError, match=f"There are {KEPT} decisions"):
         recent.why(KEPT + 1)
-
-
-def said(outcome: Outcome) -> str:
-    assert isinstance(outcome, Say | Panel)
-    say = outcome.fallback if isinstance(outcome, Panel) else outcome
-    return "\n".join(map(plain, say.blocks))
 
 
 async def test_why_tells_how_it_was_decided_then(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from gatewright.agent.commands.outcome import Panel
+from gatewright.agent.commands.outcome import Offer
 from gatewright.agent.record.events import ModeChanged, Noticed
 from gatewright.tools.blocks import plain
 from tests.permissions.composed import Desk, desk
@@ -119,7 +119,7 @@ async def test_an_always_is_one_rule_and_goes_with_the_file_that_keeps_it(tmp_pa
         opened.answer(await opened.asked(), "always")
         await opened.ended()
         shown = await opened.session.run_command("/permissions")
-        assert isinstance(shown, Panel)
+        assert isinstance(shown, Offer)
         rules = plain(shown.fallback.blocks[0])
         assert [row.split()[-1] for row in rules.splitlines() if "make all:*" in row] == ["local"]
         (kept,) = opened.project.rglob("*.local.json")

@@ -140,10 +140,10 @@ def test_a_large_cold_session_says_what_it_costs(home: Home) -> None:
 def test_what_a_person_picks_from(home: Home) -> None:
     for age, id in ((90_000, "aaaa-1"), (150, "aabb-2")):
         os.utime(home.here / f"{id}.jsonl", (1e9 - age, 1e9 - age))
-    rows = offered(home.here, now=1e9).rows
-    assert [row[:4] for row in rows] == [
-        ("aabb-2", "mend the lexer", "2 min", "1 kB"),
-        ("aaaa-1", "mend the parser", "1 d", "1 kB"),
+    rows = offered(home.here, now=1e9)
+    assert [(row.id, row.label, *row.detail.split("  ")) for row in rows] == [
+        ("aabb-2", "mend the lexer", "", "2 min", "", "", " 1 kB"),
+        ("aaaa-1", "mend the parser", "", "", "1 d", "", "", " 1 kB"),
     ]
     assert [ago(seconds) for seconds in (-5, 59, 60, 7_200)] == ["now", "now", "1 min", "2 h"]
-    assert offered(home.here / "empty", now=0).rows == ()
+    assert offered(home.here / "empty", now=0) == ()

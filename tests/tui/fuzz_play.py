@@ -17,13 +17,12 @@ from textual import events
 from textual.geometry import Size
 from textual.keys import _character_to_key  # pyright: ignore[reportPrivateUsage]
 
-from gatewright.agent.commands.outcome import Panel, Say, Secret
+from gatewright.agent.commands.outcome import Say, Secret
 from gatewright.agent.record.events import Answered, Asked
 from gatewright.agent.session.session import Session
 from gatewright.agent.settings.schema import Ui
 from gatewright.tools.interact import Answer
 from gatewright.tui.app import AgentApp
-from gatewright.tui.commands import PANELS
 from gatewright.tui.style.theme import PALETTES
 from tests.fakes.books import Books
 from tests.fakes.fake_session import FakeSession
@@ -212,18 +211,15 @@ class Play:
         self.s.app.talk.send(f"/{names[number % len(names)]} {arguments}".rstrip())
 
     async def do_panel(self, number: int) -> None:
-        """Any panel there is, with rows of any kind: each list takes the table it understands."""
+        """Anything that can be opened, with rows of any kind."""
         chance = Chance(number)
-        chosen = chance.choice([*sorted(PANELS), *MADE, *BY_COMMAND.values()])
+        chosen = chance.choice([*MADE, *BY_COMMAND.values()])
         if self.s.app.session is None:
             return
         if isinstance(chosen, type):
             self.s.app.open_panel(MADE[chosen](chance))
-        elif (name := str(chosen)).startswith("/"):
-            self.s.app.talk.send(name)
         else:
-            tables = tuple(chance.table(n, chance.choice((0, 1, 40))) for n in range(1, 9))
-            self.s.app.open_panel(Panel(name, Say((*chance.view(), *tables))))
+            self.s.app.talk.send(str(chosen))
 
     async def do_vim(self, on: bool) -> None:
         self.s.app.repl.box.use_vim(on=on)
@@ -324,7 +320,7 @@ class Play:
             return
         about = (chance.row(), chance.row())
         title = chance.row()
-        app.open_panel(Secret("key", Say(()), title=title, about=about, take=take))
+        app.open_panel(Secret(fallback=Say(()), title=title, about=about, take=take))
         await self.look()
         end = chance.choice(("enter", "escape"))
         await self.do_text(MARK)

@@ -5,23 +5,44 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from gatewright.agent.commands import panels
-from gatewright.agent.commands.diff import Changes, Diffs, Entry
-from gatewright.agent.commands.outcome import Panel, Say, Secret, Sessions
-from gatewright.agent.commands.plan import PlanFile
-from gatewright.agent.commands.tasks import TaskRow, Tasks
+from gatewright.agent.commands import diff, panels, tasks
+from gatewright.agent.commands.diff import Changes, Entry
+from gatewright.agent.commands.outcome import (
+    Choice,
+    Form,
+    Listing,
+    Offer,
+    Outcome,
+    Pick,
+    Say,
+    Secret,
+)
+from gatewright.agent.commands.tasks import TaskRow
+from gatewright.agent.errors import GatewrightError
 from gatewright.tools.blocks import Block
+from gatewright.tools.protocol import Job
 from tests.tui.happenings import Chance
 
 
-def _tasks(chance: Chance) -> Panel:
-    count = chance.choice((0, 1, 30))
-    rows = [_task(chance, n) for n in range(count)]
+class SomeJobs:
+    """Tasks that a number makes up."""
 
-    def output(_id: str) -> Sequence[Block]:
-        return chance.view()
+    def __init__(self, chance: Chance) -> None:
+        self._chance = chance
+        self._rows = [_task(chance, n) for n in range(chance.choice((0, 1, 30)))]
 
-    return Tasks("tasks", Say(()), rows=lambda: rows, output=output)
+    def rows(self) -> Sequence[TaskRow]:
+        return self._rows
+
+    def known(self, id: str) -> Job:
+        raise GatewrightError(f"{self._chance.row()} {id}")
+
+    async def stop(self, id: str) -> str:
+        return self._chance.row()
+
+
+def _tasks(chance: Chance) -> Offer:
+    return tasks.listing(SomeJobs(chance), Say(()))
 
 
 def _task(chance: Chance, number: int) -> TaskRow:
@@ -35,7 +56,7 @@ def _task(chance: Chance, number: int) -> TaskRow:
     )
 
 
-def _diffs(chance: Chance) -> Panel:
+def _diffs(chance: Chance) -> Offer:
     entries = tuple(
         Entry(chance.row(), "changed", chance.randrange(-1, 9**6), 0, lambda: (None, None))
         for _ in range(chance.choice((0, 2, 30)))
@@ -45,38 +66,52 @@ def _diffs(chance: Chance) -> Panel:
     async def show(_entry: Entry) -> Sequence[Block]:
         return chance.view()
 
-    return Diffs("diff", Say(()), views=views, show=show)
+    return diff.listing(views, show, Say(()))
 
 
-def _sessions(chance: Chance) -> Panel:
-    table = chance.table(5, chance.choice((0, 1, 30)))
-    return Sessions("resume", Say((table,)), table=table)
+def _pick(chance: Chance) -> Offer:
+    def some(number: int) -> Choice:
+        return Choice(f"c{number}", chance.row(), chance.row(), chance.row(), chance.row())
 
-
-def _plan(chance: Chance) -> Panel:
-    async def save(_text: str) -> Say:
+    async def choose(_id: str) -> Outcome:
         return Say(chance.view())
 
-    return PlanFile("plan", Say(()), text=chance.text(), save=save)
+    count = chance.choice((0, 1, 30))
+    return Pick(
+        fallback=Say(()),
+        title=chance.row(),
+        choices=tuple(map(some, range(count))),
+        choose=choose,
+        about=tuple(chance.row() for _ in range(chance.choice((0, 2)))),
+    )
 
 
-MADE: dict[type[Panel], Callable[[Chance], Panel]] = {
-    Tasks: _tasks,
-    Diffs: _diffs,
-    Sessions: _sessions,
-    PlanFile: _plan,
+def _form(chance: Chance) -> Offer:
+    async def take(_text: str) -> Outcome:
+        return Say(chance.view())
+
+    return Form(fallback=Say(()), text=chance.text(), take=take)
+
+
+def _listing(chance: Chance) -> Offer:
+    return chance.choice((_tasks, _diffs))(chance)
+
+
+MADE: dict[type[Offer], Callable[[Chance], Offer]] = {
+    Listing: _listing,
+    Pick: _pick,
+    Form: _form,
 }
 # Opened by their commands, for what they show has to be there for real.
-BY_COMMAND: dict[type[Panel], str] = {
+BY_COMMAND: dict[type[Offer], str] = {
     panels.RulesPanel: "/permissions",
     panels.ConfigPanel: "/config",
     panels.DoctorPanel: "/doctor",
-    panels.SettingChanged: "/config theme light",
 }
 BY_STEP = {Secret: "secret"}
 
 
-def kinds(of: type[Panel] = Panel) -> Iterator[type[Panel]]:
+def kinds(of: type[Offer] = Offer) -> Iterator[type[Offer]]:
     """Every kind of panel that a command may open."""
     for kind in of.__subclasses__():
         yield kind

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gatewright.agent.commands.diff import Changes, Diffs, Entry
-from gatewright.agent.commands.outcome import Say
+from gatewright.agent.commands.diff import Changes, Entry, listing
+from gatewright.agent.commands.outcome import Listing, Say
 from gatewright.tools.blocks import Block, Diff, Hunk
 from tests.tui.stage import stage
 
@@ -19,14 +19,14 @@ async def show(file: Entry) -> Sequence[Block]:
     return (Diff(file.path, (hunk,), file.added, file.removed),)
 
 
-def diffs() -> Diffs:
+def diffs() -> Listing:
     uncommitted = (entry("a.py", "changed", 3, 1), entry("b.png", "untracked", -1, -1))
     session = (entry("c.py", "new", 9, 0),)
     views = (
         Changes("uncommitted", "since the last commit", uncommitted, 2),
         Changes("session", "in this session", session, 1),
     )
-    return Diffs("diff", fallback=Say.text("as text"), views=views, show=show)
+    return listing(views, show, Say.text("as text"))
 
 
 async def test_files_by_view() -> None:

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from functools import partial
+from typing import cast
 
 import pytest
 
-from gatewright.agent.commands.outcome import Panel, Say, Secret
+from gatewright.agent.commands.config import entering
+from gatewright.agent.commands.history import rewind
+from gatewright.agent.commands.outcome import Outcome, Pick, Say, Secret
+from gatewright.agent.commands.registry import CommandContext
+from gatewright.agent.history.plan import Step
 from gatewright.agent.record import events as ev
 from gatewright.agent.record.messages import TextPart
+from gatewright.agent.session.history_actions import Past
+from gatewright.agent.session.rewind import Gone, Point, What
 from gatewright.permissions.modes import CAUTION
-from gatewright.tools.blocks import Output, Table, Text
+from gatewright.tools.blocks import Output
 from gatewright.tools.files.preview import preview
 from gatewright.tui.transcript.items import ToolRun
 from gatewright.tui.transcript.tool import collapsed
+from tests.fakes.fake_session import Modes
 from tests.tui.scenes import prose, tools
 from tests.tui.stage import Stage, stage
 
@@ -34,14 +41,18 @@ async def test_the_mode_list_switches() -> None:
 
 @pytest.mark.parametrize("size", [(80, 24), (40, 12)])
 async def test_a_mode_without_questions_is_explained_and_one_enter_says_no(
-    monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
+    size: tuple[int, int],
 ) -> None:
-    rows = (("No, stay in default", ""), ("Yes, in this session", "/mode bypass yes"))
-    asked = Panel("agreement", Say((Text(CAUTION), Table(("", "Choose with"), rows))))
+    modes = Modes()
+    modes.caution = lambda name: CAUTION if name == "plan" else ""
+    asked = entering(modes, "plan")
+    assert isinstance(asked, Pick)
     async with stage(size=size) as s:
-        lines: list[str] = []
-        monkeypatch.setattr(s.app.repl.reach, "run_line", lines.append)
-        for keys, sent in ((("enter",), []), (("escape",), []), (("down", "enter"), [rows[1][1]])):
+        for keys, mode in (
+            (("enter",), "default"),
+            (("escape",), "default"),
+            (("down", "enter"), "plan"),
+        ):
             assert s.app.open_panel(asked)
             shown = " ".join(
                 (await s.see("▸ No, stay in default", "Yes, in", "esc closes")).split()
@@ -50,16 +61,17 @@ async def test_a_mode_without_questions_is_explained_and_one_enter_says_no(
             assert "\u276f Ask" in shown
             await s.press(*keys)
             await s.gone("Yes, in this session")
-            assert lines == sent
+            await s.settled()
+            await s.until(lambda mode=mode: s.session.mode == mode)
 
 
 async def test_a_masked_field_fits_a_low_screen() -> None:
-    async def take(_text: str) -> Say:
+    async def take(_text: str) -> Outcome:
         return Say(())
 
     page = "https://platform.claude.com/settings/keys"
     about = (f"Make a key at {page}", "ANTHROPIC_API_KEY in the environment works as well.")
-    asked = Secret("key", Say(()), title="Key for anthropic", about=about, take=take)
+    asked = Secret(fallback=Say(()), title="Key for anthropic", about=about, take=take)
     async with stage(size=(40, 12)) as s:
         assert s.app.open_panel(asked)
         await s.see(
@@ -81,30 +93,49 @@ async def test_what_a_low_screen_hid_is_followed_again_once_it_is_seen() -> None
         await s.see("row 0", "row 3")
 
 
-def _last_is(lines: list[str], wanted: str) -> bool:
-    return lines[-1:] == [wanted]
+class Walking:
+    """A past that writes down where it was asked to go."""
+
+    def __init__(self) -> None:
+        self.went: list[str] = []
+
+    def points(self) -> list[Point]:
+        return [
+            Point("3", "hi", 0.0, 0),
+            Point("2", "fix it", 0.0, 2),
+            Point("1", "thanks", 0.0, 0),
+        ]
+
+    async def go_back(self, to: str, what: What = "both") -> Gone:
+        self.went.append(f"{to} {what}")
+        return Gone(text="thanks")
+
+    async def plan(self, to: str) -> list[Step]:
+        self.went.append(f"{to} preview")
+        return []
 
 
-async def test_going_back_asks_what_where_files_changed_since(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    rows = (("1", "now", "thanks", ""), ("2", "now", "fix it", "2 files"), ("3", "now", "hi", ""))
-    table = Table(("", "At", "Message", "Changed"), rows)
+async def test_going_back_asks_what_where_files_changed_since() -> None:
+    past = Walking()
     async with stage() as s:
-        lines: list[str] = []
-        monkeypatch.setattr(s.app.repl.reach, "run_line", lines.append)
-        for downs, picked, sent in (
-            (0, (), "/rewind 1"),
-            (1, ("down",), "/rewind 2 talk"),
-            (2, ("down", "down", "down"), "/rewind 3 preview"),
+        for downs, picked, went in (
+            (0, (), "1 both"),
+            (1, ("down",), "2 talk"),
+            (2, ("down", "down", "down"), "3 preview"),
         ):
-            assert s.app.open_panel(Panel("rewind", Say((table,))))
+            offered = await rewind(cast("Past", past), CommandContext())
+            assert isinstance(offered, Pick)
+            assert s.app.open_panel(offered)
             await s.see("Go back to", "thanks")
             await s.press(*["down"] * downs, "enter")
             if picked:
                 await s.see("Conversation and files", "See what would change")
+                await s.press("escape")
+                await s.see("Go back to", "thanks")
+                await s.press(*["down"] * downs, "enter")
+                await s.see("Conversation and files", "See what would change")
                 await s.press(*picked, "enter")
-            await s.until(partial(_last_is, lines, sent))
+            await s.until(lambda went=went: past.went[-1:] == [went])
 
 
 async def test_themes_preview_and_escape_takes_them_back() -> None:

@@ -5,20 +5,32 @@ The lists are explicit: who adds a block, a question or a panel adds its picture
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import get_args
 
 import pytest
 
-from gatewright.agent.commands.diff import Diffs
-from gatewright.agent.commands.outcome import Panel, Say, Secret, Sessions
-from gatewright.agent.commands.panels import ConfigPanel, DoctorPanel, RulesPanel, SettingChanged
-from gatewright.agent.commands.plan import PlanFile
-from gatewright.agent.commands.tasks import TaskRow, Tasks
+from gatewright.agent.commands import models
+from gatewright.agent.commands.outcome import (
+    Choice,
+    Form,
+    Listing,
+    Offer,
+    Outcome,
+    Pick,
+    Say,
+    Secret,
+)
+from gatewright.agent.commands.panels import ConfigPanel, DoctorPanel, RulesPanel
+from gatewright.agent.commands.tasks import TaskRow, listing
+from gatewright.agent.errors import GatewrightError
+from gatewright.agent.models.choices import KeyPlace
 from gatewright.agent.record.events import Asked, ToolFinished
+from gatewright.agent.session.resume import choices_of
 from gatewright.permissions.modes import CAUTION
-from gatewright.tools.blocks import Block, Table, Text
+from gatewright.tools.blocks import Block, Table
 from gatewright.tools.interact import AskKind
-from gatewright.tui.commands import PANELS
+from gatewright.tools.protocol import Job
 from tests.fakes.fake_session import FakeSession
 from tests.tui import test_snapshots as snapshots
 from tests.tui.panel_samples import kinds
@@ -31,20 +43,6 @@ MODELS = (
     ("*", "anthropic/claude-sonnet-5-5", "1M", "$3.00", "$15.00", ""),
     ("", "anthropic/claude-haiku-5", "200k", "$1.00", "$5.00", ""),
     ("", "openai/gpt-6", "400k", "$2.50", "$20.00", "no key"),
-)
-EFFORTS = (("", "low", "answers at once"), ("*", "medium", "thinks a little"))
-PROVIDERS = (
-    ("anthropic", "ANTHROPIC_API_KEY", "https://console.anthropic.com"),
-    ("openai", "none", "https://platform.openai.com"),
-)
-ANSWERING = (
-    ("anthropic/claude-sonnet-5-5", "key: ANTHROPIC_API_KEY", "/setup anthropic/claude-sonnet-5-5"),
-    ("a key for openai", "https://platform.openai.com", "/login openai"),
-    ("the demo", "a guided tour: no key, no network", "/model demo"),
-)
-MESSAGES = (
-    ("2", "2 min ago", "fix the lease", "3 files"),
-    ("1", "9 min ago", "the lease test is flaky, can you find out why?", ""),
 )
 STORED = Table(
     ("Id", "Title", "Age", "Size", "Branch"),
@@ -59,31 +57,63 @@ RUNNING = (
 )
 
 
-async def take(_text: str) -> Say:
+async def take(_text: str) -> Outcome:
     return Say(())
 
 
-def of(name: str, rows: tuple[tuple[str, ...], ...]) -> Panel:
-    return Panel(name, Say((Table(("",) * len(rows[0]), rows),)))
+def pick(title: str, *rows: Choice, at: int = 0, about: tuple[str, ...] = ()) -> Pick:
+    return Pick(fallback=Say(()), title=title, choices=rows, choose=take, at=at, about=about)
 
 
-LISTS: dict[str, Panel] = {
-    "model": of("model", MODELS),
-    "effort": of("effort", EFFORTS),
-    "login": of("login", PROVIDERS),
-    "setup": of("setup", ANSWERING),
-    "agreement": Panel(
-        "agreement",
-        Say((Text(CAUTION), Table(("", ""), (("No, stay in default", ""), ("Yes", "/mode yes"))))),
+class Running:
+    def rows(self) -> Sequence[TaskRow]:
+        return RUNNING
+
+    def known(self, id: str) -> Job:
+        raise GatewrightError(id)
+
+    async def stop(self, id: str) -> str:
+        return id
+
+
+PROVIDERS = (
+    KeyPlace("anthropic", "", "ANTHROPIC_API_KEY", "https://console.anthropic.com"),
+    KeyPlace("openai", "", "", "https://platform.openai.com"),
+)
+LISTS: dict[str, Offer] = {
+    "model": pick(models.MODEL_TITLE, *models.model_choices(MODELS)),
+    "effort": pick(
+        "Effort",
+        Choice("low", "low", "answers at once"),
+        Choice("medium", "medium", "thinks a little", "in use"),
+        at=1,
     ),
-    "logout": of("logout", (("anthropic",), ("openai",))),
-    "rewind": of("rewind", MESSAGES),
-    "sessions": Sessions("resume", Say(()), table=STORED),
-    "tasks": Tasks("tasks", Say(()), rows=lambda: RUNNING, output=lambda _id: ()),
+    "login": pick("Store a key for", *map(models.provider_choice, PROVIDERS)),
+    "setup": pick(
+        "What shall answer?",
+        Choice("1", "anthropic/claude-sonnet-5-5", "key: ANTHROPIC_API_KEY"),
+        Choice("2", "a key for openai", "https://platform.openai.com"),
+        Choice("3", "the demo", "a guided tour: no key, no network"),
+    ),
+    "agreement": pick(
+        "Work without asking?",
+        Choice("", "No, stay in default"),
+        Choice("yes", "Yes"),
+        about=(CAUTION,),
+    ),
+    "logout": pick(
+        "Forget the key for", Choice("anthropic", "anthropic"), Choice("openai", "openai")
+    ),
+    "rewind": pick(
+        "Go back to",
+        Choice("2", "fix the lease", "3 files", "2 min ago"),
+        Choice("1", "the lease test is flaky, can you find out why?", "", "9 min ago"),
+    ),
+    "sessions": pick("Go on with which session? Esc stays here", *choices_of(STORED)),
+    "tasks": listing(Running(), Say(())),
     "diff": diffs(),
     "secret": Secret(
-        "key",
-        Say(()),
+        fallback=Say(()),
         title="The key for anthropic",
         about=("Keys are made at https://console.anthropic.com/settings/keys.",),
         take=take,
@@ -103,17 +133,16 @@ async def test_list(name: str, theme: str, size: str) -> None:
         check(f"list-{name}-{theme}-{size}", s.app.export_screenshot())
 
 
-# Where each kind of panel is pictured: a name in LISTS above, or in test_snapshots.
-PICTURED: dict[type[Panel], str] = {
+# Where each kind of offer is pictured: a name in LISTS above, or in test_snapshots.
+PICTURED: dict[type[Offer], str] = {
     Secret: "secret",
-    Sessions: "sessions",
-    Tasks: "tasks",
-    Diffs: "diff",
+    Pick: "sessions",
+    Listing: "tasks",
     RulesPanel: "rules",
     ConfigPanel: "settings",
     DoctorPanel: "checks",
 }
-UNSEEN = {PlanFile, SettingChanged}  # the editor, and words in the transcript
+UNSEEN = {Form}  # the editor
 
 
 def test_every_panel_has_its_picture() -> None:
@@ -121,8 +150,6 @@ def test_every_panel_has_its_picture() -> None:
     missing = {*kinds()} - {*PICTURED, *UNSEEN}
     assert not missing, f"picture them in tests/tui/test_pictured.py: {missing}"
     assert set(PICTURED.values()) <= pictures
-    known = {"mode": "modes"}
-    assert {known.get(name, name) for name in PANELS} <= pictures
 
 
 def test_every_block_and_every_question_has_its_picture() -> None:

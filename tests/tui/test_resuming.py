@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 
+from gatewright.agent.commands.outcome import Choice
+from gatewright.agent.session.resume import choices_of
 from gatewright.agent.session.session import Session
 from gatewright.tools.blocks import Table
 from gatewright.tui.app import AgentApp
@@ -24,8 +26,8 @@ async def start(rows: tuple[tuple[str, ...], ...]) -> AsyncGenerator[tuple[Stage
     session = FakeSession()
     opened: list[str] = []
 
-    async def sessions() -> Table:
-        return Table(("Session", "Title", "Age", "Size", "Branch"), rows)
+    async def sessions() -> Sequence[Choice]:
+        return choices_of(Table(("Session", "Title", "Age", "Size", "Branch"), rows))
 
     def going_on(id: str) -> OpenSession:
         async def open_session() -> Session:

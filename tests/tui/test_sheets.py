@@ -12,7 +12,7 @@ import pytest
 
 from gatewright.agent.commands.outcome import Outcome, Say
 from gatewright.agent.commands.panels import Check, DoctorPanel
-from gatewright.agent.commands.registry import Command, CommandContext
+from gatewright.agent.commands.registry import CommandContext
 from gatewright.agent.record import events as ev
 from gatewright.permissions.context import Call
 from gatewright.permissions.decide import decide
@@ -21,6 +21,7 @@ from gatewright.permissions.recent import Judged
 from gatewright.tools.access import Access, ShellText, Where
 from gatewright.tools.interact import Answer
 from tests.fakes.books import Books
+from tests.fakes.commands import add_command
 from tests.fakes.fake_session import FakeSession
 from tests.tui.scenes import question
 from tests.tui.stage import Stage, stage
@@ -369,10 +370,10 @@ class Found(msgspec.Struct):
 
 
 def doctor(session: FakeSession, *checks: Check) -> None:
-    async def run(args: str, context: CommandContext) -> Outcome:
-        return DoctorPanel("doctor", fallback=Say(()), checks=checks)
+    async def run(context: CommandContext) -> Outcome:
+        return DoctorPanel(fallback=Say(()), checks=checks)
 
-    session.commands.add(Command(name="doctor", summary="", run=run))
+    add_command(session.commands, "doctor", run)
 
 
 async def test_checks_appear_as_they_end_and_run_again() -> None:

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
-from gatewright.agent.commands.outcome import Outcome, Say, Sessions, Switch
-from gatewright.agent.commands.registry import Command, CommandContext
+from gatewright.agent.commands.outcome import Choice, Outcome, Pick, Say, Switch
+from gatewright.agent.commands.registry import CommandContext
 from gatewright.agent.errors import SessionError
 from gatewright.agent.record.events import (
     Asked,
@@ -18,33 +18,40 @@ from gatewright.agent.record.events import (
 )
 from gatewright.agent.record.messages import TextPart
 from gatewright.agent.session.session import Session
-from gatewright.tools.blocks import Table
 from gatewright.tools.interact import Ask, Option
 from gatewright.tools.protocol import TextContent
 from gatewright.tui.app import AgentApp
+from tests.fakes.commands import add_command
 from tests.fakes.fake_session import FakeSession
 from tests.tui.stage import Clock, Stage
 
 ROWS = (
-    ("0198-other", "paint the shed", "3 d", "12 kB", "main"),
-    ("0198-gone", "mend the lexer", "4 d", "1 kB", ""),
+    Choice("0198-other", "paint the shed", "3 d  12 kB", "main", "/resume 0198-other"),
+    Choice("0198-gone", "mend the lexer", "4 d  1 kB", "", "/resume 0198-gone"),
 )
-LIST = Sessions(
-    "resume",
+
+
+async def _chosen(id: str) -> Outcome:
+    return Switch(path=id)
+
+
+LIST = Pick(
     fallback=Say.text("never shown"),
-    table=Table(("Session", "Title", "Age", "Size", "Branch"), ROWS),
+    title="Go on with which session? Esc stays here",
+    choices=ROWS,
+    choose=_chosen,
 )
 
 
-async def _resume(args: str, context: CommandContext) -> Outcome:
-    assert context.switches
-    return Switch(path=args) if args else LIST
+async def _resume(context: CommandContext) -> Outcome:
+    assert context.front.switches
+    return Switch(path=context.args) if context.args else LIST
 
 
 def _session(id: str, model: str) -> FakeSession:
     session = FakeSession(model=model)
     session.id = id
-    session.commands.add(Command(name="resume", summary="", run=_resume))
+    add_command(session.commands, "resume", _resume)
     return session
 
 
@@ -122,13 +129,13 @@ async def test_picking_another_session() -> None:
 
 async def test_escape_stays_and_the_draft_is_kept() -> None:
     async with two() as (s, made):
-        s.app.talk.run_line("/resume")
+        s.app.talk.send("/resume")
         await s.see("Esc stays here")
         s.app.repl.box.put("half a thought")
         await s.press("escape")
         await s.gone("Esc stays here")
         assert made.asked == []
-        s.app.talk.run_line("/resume 0198-other")
+        s.app.talk.send("/resume 0198-other")
         await s.see("The shed is red.", "half a thought")
 
 
@@ -163,7 +170,7 @@ async def test_old_questions_are_gone() -> None:
         ask = Ask(kind="trust", title="Trust it?", body=(), options=(Option("y", "Yes", "y"),))
         made.first.publish(Asked(id=1, ask=ask))
         await s.see("Trust it?")
-        s.app.talk.run_line("/resume 0198-other")
+        s.app.talk.send("/resume 0198-other")
         await s.see("The shed is red.")
         assert "Trust it?" not in s.text()
         assert s.app.repl.view.asks == ()

@@ -7,11 +7,10 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from gatewright.agent.commands.outcome import Panel, Say
 from gatewright.agent.commands.tasks import elapsed
 from gatewright.agent.session.jobs import SessionJobs
 from gatewright.tools.access import MAIN
-from gatewright.tools.blocks import plain
+from tests.fakes.commands import told
 from tests.fakes.fake_session import FakeSession
 from tests.fakes.job import FakeJob
 from tests.tui.stage import Stage, stage
@@ -79,12 +78,7 @@ async def test_x_stops_what_runs() -> None:
 
 
 async def said(session: FakeSession, line: str) -> str:
-    outcome = await session.run_command(line)
-    match outcome:
-        case Say(blocks=blocks) | Panel(fallback=Say(blocks=blocks)):
-            return "\n".join(map(plain, blocks))
-        case _:
-            raise AssertionError(outcome)
+    return told(await session.run_command(line))
 
 
 async def test_without_a_screen_it_is_a_table() -> None:

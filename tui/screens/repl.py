@@ -12,13 +12,13 @@ from textual.containers import Horizontal
 from textual.widget import Widget
 from textual.widgets import Static
 
-from gatewright.agent.commands.registry import Commands
+from gatewright.agent.commands.registry import Commands, always
 from gatewright.tools.system.gitfiles import branch_of
-from gatewright.tui import commands
 from gatewright.tui.apply import apply
 from gatewright.tui.ask.asking import SHORT, TINY, Asking
 from gatewright.tui.ask.panel import AskPanel
 from gatewright.tui.command_effects import Reach
+from gatewright.tui.commands import screen_commands
 from gatewright.tui.panels.sheet import Sheet
 from gatewright.tui.picker import Picker
 from gatewright.tui.prompt.attached import Attached
@@ -159,7 +159,7 @@ class Repl(Patient, inherit_bindings=False):
 
     def join(self, known: Commands) -> None:
         """The session is there: its commands, and ours among them."""
-        commands.add_screen_commands(known, self.reach)
+        known.add(always(*screen_commands(self.reach)))
         self.desk.begin()
 
     def show(self, view: View, changes: Sequence[Change]) -> None:
@@ -247,7 +247,7 @@ class Repl(Patient, inherit_bindings=False):
             self._escaped = 0.0
         elif self._clock() - self._escaped < DOUBLE:
             self._escaped = 0.0
-            self._talk.send("/rewind")
+            self._talk.call("rewind")
         else:
             self._escaped = self._clock()
 
@@ -317,7 +317,7 @@ class Repl(Patient, inherit_bindings=False):
 
     def _list_keys(self) -> None:
         self.transcript.follow()
-        self._talk.send("/keys")
+        self._talk.call("keys")
 
     def _stash(self) -> None:
         self.tell(self.desk.stash())

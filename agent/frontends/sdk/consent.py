@@ -64,9 +64,8 @@ class Consent:
                 case "addRules":
                     behavior = str(update.get("behavior", "allow"))
                     for rule in map(obj, items(update.get("rules"))):
-                        await self._session.run_command(
-                            f"/permissions {behavior} {rule_text(rule)}"
-                        )
+                        with suppress(ValueError):  # no such rule: the verdict counts without it
+                            self._session.restrict([(behavior, rule_text(rule))])
                 case _:
                     pass
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeAlias
 
-from gatewright.agent.commands.outcome import Say
+from gatewright.agent.commands.outcome import Problem
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.frontends.untyped_json import Json
 from gatewright.agent.session.session import Session
-from gatewright.tools.blocks import Text, plain
+from gatewright.tools.blocks import plain
 
 Handler: TypeAlias = Callable[["Requests", Json], Awaitable[Json]]
 
@@ -65,8 +65,8 @@ class Requests:
         wanted = body.get("model")
         if not wanted or wanted == "default":
             return {}
-        match await self._session.run_command(f"/model {wanted}"):
-            case Say(blocks=(Text(tone="warning" | "error"), *_) as blocks):
+        match await self._session.set_model(str(wanted)):
+            case Problem(blocks=blocks):
                 raise Unanswerable("\n".join(map(plain, blocks)))
             case _:
                 return {"model": self._session.model}

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from gatewright.agent.commands.outcome import Say
-from gatewright.agent.commands.registry import CommandContext, Commands
+from gatewright.agent.commands.registry import CommandContext
 from gatewright.agent.commands.sandbox import sandbox_command
 from gatewright.agent.session.jobs import SessionJobs
 from gatewright.agent.settings.schema import Sandbox, SandboxFiles
@@ -357,11 +357,10 @@ async def test_where_nothing_works(
 
 async def test_the_panel_says_what_holds(house: House) -> None:
     command = sandbox_command(house.sandbox.panel, house.sandbox.restore)
-    context_ = CommandContext(modes=house.policy, rules=house.policy, model="", commands=Commands())
-    before = await command.run("", context_)
+    before = await command.run(CommandContext())
     assert isinstance(before, Say)
     await house.bash(house.unspelled("echo x > /etc/gatewright-test; mkdir -p n/.claude"))
-    after = await command.run("", context_)
+    after = await command.run(CommandContext())
     assert isinstance(after, Say)
     [shown, table, aside] = after.blocks
     assert "n/.claude" in str(aside)
@@ -370,7 +369,7 @@ async def test_the_panel_says_what_holds(house: House) -> None:
     assert str(house.project) in shown.text
     assert "put aside: n/.claude" in str(table)
     assert "('sh unspelled.sh', " in str(table)  # as it was given, not as we start it
-    taken = await command.run("restore 1", context_)
+    taken = await command.run(CommandContext(args="restore 1"))
     assert isinstance(taken, Say)
     assert (house.project / "n" / ".claude").is_dir()
 

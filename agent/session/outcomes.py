@@ -1,0 +1,106 @@
+"""Applies what commands and choices lead to: whatever a front end shows has happened already."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import assert_never
+
+import msgspec
+
+from gatewright.agent.commands.outcome import (
+    Change,
+    ClearHistory,
+    Operation,
+    Outcome,
+    Problem,
+    Say,
+    Scope,
+    SetEffort,
+    SetMode,
+    SetModel,
+    SetUi,
+    Submit,
+    Switch,
+)
+from gatewright.agent.commands.registry import Front
+from gatewright.agent.errors import GatewrightError
+from gatewright.agent.models.in_use import Models
+from gatewright.agent.record.events import AnyEvent, Cleared, ModelChanged
+
+BUSY = "Interrupt the running turn first (Esc)."
+
+
+class OutcomePorts(msgspec.Struct, frozen=True, kw_only=True):
+    """What of the session outcomes change."""
+
+    models: Models
+    publish: Callable[[AnyEvent], None]
+    set_mode: Callable[[str], str]  # raises ValueError naming the valid ones
+    submit: Callable[[str, Scope | None], object]
+    busy: Callable[[], bool]
+    kept_from: Callable[[str, str], Awaitable[str]]  # why one model is not to follow another
+
+
+class Outcomes:
+    def __init__(self, ports: OutcomePorts) -> None:
+        self._ports = ports
+
+    async def apply(self, outcome: Outcome, front: Front) -> Outcome:
+        """What a front end has to show of it, or to do."""
+        if isinstance(outcome, Change):
+            outcome = _told(outcome, await self._change(outcome))
+        match outcome:
+            case Submit(text=text, scope=scope) if not front.asks:
+                self._ports.submit(text, scope)
+            case Switch() if self._ports.busy():
+                return Problem.of(BUSY)
+            case _:
+                pass
+        return outcome
+
+    async def _change(self, change: Change) -> Outcome:
+        operation: Operation = change.operation
+        models = self._ports.models
+        match operation:
+            case SetMode(mode=name, then=then):
+                try:
+                    said = Say.text(f"Mode: {self._ports.set_mode(name)}")
+                except ValueError as error:
+                    return Problem.of(str(error))
+                return Submit(then) if then else said
+            case SetModel(model=name):
+                return await self._change_model(name, models.effort)
+            case SetEffort(effort=effort):
+                return await self._change_model(models.name, effort)
+            case ClearHistory():
+                if self._ports.busy():
+                    return Problem.of(BUSY)
+                self._ports.publish(Cleared())
+                return change
+            case SetUi():
+                return change
+            case _:
+                assert_never(operation)
+
+    async def _change_model(self, name: str, effort: str) -> Outcome:
+        models = self._ports.models
+        before = models.name
+        if why := await self._ports.kept_from(before, name):
+            return Problem.of(why)
+        try:
+            opened = await models.change(name, effort)
+        except GatewrightError as error:
+            return Problem.of(str(error))
+        if opened.name != before:
+            self._ports.publish(ModelChanged(model=opened.name))
+        said = f" ({opened.frame.effort} effort)" if opened.frame.effort else ""
+        which = f", now {opened.frame.model}" if opened.by_mode else ""
+        note = models.note(opened)
+        return Say.text("\n".join(filter(None, [f"Model: {opened.name}{which}{said}", note])))
+
+
+def _told(change: Change, done: Outcome) -> Outcome:
+    """What was said before the change stands before what it says itself."""
+    if change.said and isinstance(done, Say):
+        return msgspec.structs.replace(done, blocks=(*change.said, *done.blocks))
+    return done

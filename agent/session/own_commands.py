@@ -1,0 +1,92 @@
+"""The built-in commands of a session, made where their state is; what it lacks has no commands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from gatewright.agent.commands.bug import bug_commands
+from gatewright.agent.commands.config import mode_commands, rule_commands
+from gatewright.agent.commands.core import exit_commands, help_commands
+from gatewright.agent.commands.diff import diff_commands
+from gatewright.agent.commands.history import past_commands
+from gatewright.agent.commands.importing import import_commands
+from gatewright.agent.commands.memory import memory_commands
+from gatewright.agent.commands.models import model_commands
+from gatewright.agent.commands.plan import plan_commands
+from gatewright.agent.commands.registry import Command, Commands, InUse, always
+from gatewright.agent.commands.rule_editor import PermissionBook
+from gatewright.agent.commands.session import session_commands
+from gatewright.agent.commands.session_switch import Left, switch_commands
+from gatewright.agent.commands.settings import setting_commands
+from gatewright.agent.commands.setup import setup_commands
+from gatewright.agent.commands.statusline import statusline_commands
+from gatewright.agent.commands.tasks import ListedJobs, task_commands
+from gatewright.agent.context.instruction_files import MemoryBook
+from gatewright.agent.extensions.contribution import Contribution, Part, part_of
+from gatewright.agent.models.choices import ModelBook
+from gatewright.agent.session.frame import Frame
+from gatewright.agent.session.history_actions import Past
+from gatewright.agent.settings.overview import SettingsBook
+
+
+class State(NamedTuple):
+    """Where the state of a session is that its own commands are about."""
+
+    frame: Frame
+    brought: Sequence[Contribution]
+    past: Past
+    in_use: InUse
+    jobs: ListedJobs
+
+    def part(self, kind: type[Part]) -> Part | None:
+        return part_of(self.brought, kind)
+
+
+def known_commands(state: State) -> Commands:
+    """What the session itself can do, then what it was brought."""
+    known = Commands()
+    own = (*help_commands(known), *_of_books(state), *_of_session(state), *exit_commands())
+    known.add(always(*own))
+    for each in state.brought:
+        for source in each.commands:
+            known.add(source)
+    return known
+
+
+def _of_books(state: State) -> Sequence[Command]:
+    """How the session works."""
+    modes, in_use = state.frame.modes, state.in_use
+    rules, models = state.part(PermissionBook), state.part(ModelBook)
+    found = [*mode_commands(modes)]
+    if rules is not None:
+        found += rule_commands(state.frame.rules, rules)
+    if models is not None:
+        found += model_commands(models, in_use)
+    if (settings := state.part(SettingsBook)) is not None:
+        if models is not None:
+            found += setup_commands(models, settings, in_use)
+        found += setting_commands(settings, modes)
+        found += import_commands(settings)
+        found += statusline_commands(settings)
+    return found
+
+
+def _of_session(state: State) -> Sequence[Command]:
+    """What was said and done in it."""
+    frame, past, in_use = state.frame, state.past, state.in_use
+    rules, settings = state.part(PermissionBook), state.part(SettingsBook)
+    left = Left(frame.modes, in_use, rules.restrictions if rules is not None else tuple)
+    found = [
+        *session_commands(past, left, frame.spending.table),
+        *past_commands(past, between=switch_commands(past, left)),
+        *task_commands(state.jobs),
+    ]
+    if past.review is not None:
+        found += diff_commands(past.review)
+    found += plan_commands(frame.modes)
+    if settings is not None:
+        found += bug_commands(settings, frame.modes, in_use)
+    if (memory := state.part(MemoryBook)) is not None:
+        found += memory_commands(memory)
+    return found

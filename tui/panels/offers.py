@@ -1,0 +1,148 @@
+"""What a command offers as something on the screen: a list to choose from or to look into, a form.
+
+A list that follows what happens costs nothing when it is closed; closing what was read returns to
+the row it was opened from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from functools import partial
+from typing import Any, Protocol
+
+from gatewright.agent.commands.outcome import Choice as Row
+from gatewright.agent.commands.outcome import (
+    Form,
+    Listing,
+    Offer,
+    Outcome,
+    Pick,
+    Secret,
+)
+from gatewright.agent.commands.panels import ConfigPanel, DoctorPanel, RulesPanel
+from gatewright.tools.blocks import Block
+from gatewright.tui.panels.checks import ChecksView
+from gatewright.tui.panels.config import ConfigView
+from gatewright.tui.panels.rules import RulesView
+from gatewright.tui.panels.sheet import Sheet, View
+from gatewright.tui.picker import Key, Picking
+from gatewright.tui.prompt.menu import Choice
+from gatewright.tui.style.theme import Palette
+
+EVERY = 1.0  # seconds between two looks at a list that follows what happens
+
+
+class Screen(Protocol):
+    """What is done to the screen."""
+
+    @property
+    def palettes(self) -> Mapping[str, Palette]: ...
+    def pick(self, picking: Picking) -> None: ...
+    def renew(self, old: Picking, new: Picking) -> bool: ...
+    def every(self, seconds: float, work: Callable[[], bool]) -> None: ...
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None: ...
+    def read(
+        self, blocks: Sequence[Block], then: Callable[[], None], *, from_top: bool = False
+    ) -> None: ...
+    def follow(self, line: str, work: Callable[[], Awaitable[Outcome]]) -> None:
+        """Apply and show what this leads to, below the line that a person would type for it."""
+        ...
+
+    def edit(self, text: str, take: Callable[[str], Awaitable[Outcome]]) -> None: ...
+    def ask_secret(self, asked: Secret) -> None: ...
+    def show_panel(self, make: Callable[[Sheet], View]) -> None: ...
+
+
+def open_offer(offer: Offer, screen: Screen) -> bool:
+    """Open it; False where the screen cannot."""
+    match offer:
+        case Pick():
+            screen.pick(_picking(offer, screen))
+        case Listing():
+            _open_listing(offer, screen)
+        case Secret():
+            screen.ask_secret(offer)
+        case Form(text=text, take=take):
+            screen.edit(text, take)
+        case RulesPanel(book=book, tab=tab):
+            screen.show_panel(lambda sheet: RulesView(sheet, book, tab).listing)
+        case ConfigPanel() as panel:
+            themes = [(p.name, p.summary) for p in screen.palettes.values()]
+            follow = partial(_take_up, panel, screen)
+            screen.show_panel(lambda sheet: ConfigView(sheet, panel, themes, follow).listing)
+        case DoctorPanel(checks=checks):
+            screen.show_panel(lambda sheet: ChecksView(sheet, checks))
+        case _:
+            return False
+    return True
+
+
+def _take_up(panel: ConfigPanel, screen: Screen, key: str) -> None:
+    async def work() -> Outcome:
+        return panel.taken_up(key)
+
+    screen.follow(f"/config {key}", work)
+
+
+def choice_of(row: Row) -> Choice:
+    return Choice(row.id, row.label, row.detail, row.source)
+
+
+def _picking(offer: Pick, screen: Screen) -> Picking:
+    lines = {row.id: row.typed or row.label for row in offer.choices}
+    back = offer.back
+
+    def pick(choice: Choice) -> None:
+        screen.follow(lines[choice.insert], partial(offer.choose, choice.insert))
+
+    return Picking(
+        offer.title,
+        [choice_of(row) for row in offer.choices],
+        pick,
+        cancel=None if back is None else lambda: screen.follow("", back),
+        at=offer.at,
+        about=offer.about,
+    )
+
+
+def _open_listing(offer: Listing, screen: Screen, first: str = "", at: int = 0) -> None:
+    """`first` is the tab shown first, `at` the row in it."""
+    shown = _listed(offer, screen, first, at)
+    screen.pick(shown)
+
+    def follow() -> bool:
+        nonlocal shown
+        before, fresh = shown, _listed(offer, screen, first, at)
+        if fresh.choices != before.choices:
+            shown = fresh
+        return screen.renew(before, shown)
+
+    if offer.follows:
+        screen.every(EVERY, follow)
+
+
+def _listed(offer: Listing, screen: Screen, first: str, at: int) -> Picking:
+    rows = offer.rows()
+    lines = {row.id: row.typed or row.label for row in rows}
+
+    def pick(choice: Choice) -> None:
+        of_tab = [row.id for row in rows if not offer.tabs or row.source == choice.source]
+        screen.spawn(_read(offer, screen, choice, of_tab.index(choice.insert)))
+
+    def act(run: Callable[[str], Awaitable[Outcome]], choice: Choice) -> None:
+        if choice.insert in lines:
+            screen.follow(lines[choice.insert], partial(run, choice.insert))
+
+    return Picking(
+        offer.title,
+        [choice_of(row) for row in rows],
+        pick=pick,
+        keys=tuple(Key(one.key, one.label, partial(act, one.run)) for one in offer.acts),
+        tabs=sorted(offer.tabs, key=lambda tab: tab != first),
+        at=at,
+    )
+
+
+async def _read(offer: Listing, screen: Screen, choice: Choice, at: int) -> None:
+    again = partial(_open_listing, offer, screen, choice.source, at)
+    screen.read(await offer.read(choice.insert), again, from_top=not offer.follows)
