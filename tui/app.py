@@ -207,9 +207,8 @@ class AgentApp(App[int], inherit_bindings=False):
         self.repl.transcript.clear_selection()
         spent = session.spent
         used = replace(view, usage=spent.usage, cost=spent.cost, context=spent.context)
-        shown = replace(used, mode=session.mode, model=session.model, window=spent.window)
-        shown = replace(shown, moved=session.moved)
-        self._show(shown, (Emptied(),) if anew else ())
+        where = replace(used, window=spent.window, moved=session.moved)
+        self._show(replace(where, mode=session.mode, model=session.model), (Emptied(),) * anew)
         self.repl.join(session.commands)
         vim = self.repl.box.vim_mode
         self.own_line.begin(session.status, lambda: session.status_input(vim()))
@@ -322,8 +321,7 @@ class AgentApp(App[int], inherit_bindings=False):
         self.repl.reach.take_up(setting)
 
     def folder(self) -> Path:
-        cwd = self.repl.view.cwd
-        return Path(cwd) if cwd else Path.cwd()
+        return Path(self.repl.view.cwd or Path.cwd())
 
     def files(self, query: str) -> tuple[Sequence[Choice], str]:
         return self._files.offer(query) if self._files is not None else ((), "")

@@ -18,7 +18,7 @@ from gatewright.agent.commands.outcome import (
 from gatewright.agent.commands.registry import Front
 from gatewright.agent.session.resume import matching
 from gatewright.agent.transcript.index import Listed
-from tests.commands.test_history import said
+from tests.fakes.commands import told as said
 from tests.history.desk import Desk
 from tests.history.test_rewind import talking
 from tests.transcript.stored import chained, started, turn, user, write

@@ -237,7 +237,7 @@ class FakeSession:
         return await kept(self.settings, key, value) if self.settings else Say(())
 
     async def apply(self, outcome: Outcome, front: Front = LINES) -> Outcome:
-        said = outcome.said if isinstance(outcome, Change) else ()
+        before = outcome.said if isinstance(outcome, Change) else ()
         match outcome:
             case Change(operation=SetMode(mode=name, then=then)):
                 try:
@@ -250,7 +250,7 @@ class FakeSession:
             case Change(operation=SetModel(model=name)):
                 self.model = name
                 self.publish(ModelChanged(model=name))
-                return Say((*said, Text(f"Model: {name}")))
+                return Say((*before, Text(f"Model: {name}")))
             case Change(operation=ClearHistory()):
                 self.publish(Cleared())
             case Submit(text=text) if not front.asks:

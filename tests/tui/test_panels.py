@@ -39,13 +39,16 @@ async def test_the_mode_list_switches() -> None:
         await s.until(lambda: s.session.mode == "plan")
 
 
+class Cautious(Modes):
+    def caution(self, name: str) -> str:
+        return CAUTION if name == "plan" else ""
+
+
 @pytest.mark.parametrize("size", [(80, 24), (40, 12)])
 async def test_a_mode_without_questions_is_explained_and_one_enter_says_no(
     size: tuple[int, int],
 ) -> None:
-    modes = Modes()
-    modes.caution = lambda name: CAUTION if name == "plan" else ""
-    asked = entering(modes, "plan")
+    asked = entering(Cautious(), "plan")
     assert isinstance(asked, Pick)
     async with stage(size=size) as s:
         for keys, mode in (
@@ -62,7 +65,7 @@ async def test_a_mode_without_questions_is_explained_and_one_enter_says_no(
             await s.press(*keys)
             await s.gone("Yes, in this session")
             await s.settled()
-            await s.until(lambda mode=mode: s.session.mode == mode)
+            assert s.session.mode == mode
 
 
 async def test_a_masked_field_fits_a_low_screen() -> None:
@@ -135,7 +138,8 @@ async def test_going_back_asks_what_where_files_changed_since() -> None:
                 await s.press(*["down"] * downs, "enter")
                 await s.see("Conversation and files", "See what would change")
                 await s.press(*picked, "enter")
-            await s.until(lambda went=went: past.went[-1:] == [went])
+            await s.settled()
+            assert past.went[-1:] == [went]
 
 
 async def test_themes_preview_and_escape_takes_them_back() -> None:

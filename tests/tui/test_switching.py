@@ -31,6 +31,9 @@ ROWS = (
 )
 
 
+TITLE = "Go on with which session? Esc stays here"
+
+
 async def _chosen(id: str) -> Outcome:
     return Switch(path=id)
 

@@ -122,20 +122,23 @@ def _open_listing(offer: Listing, screen: Screen, first: str = "", at: int = 0) 
 
 
 def _listed(offer: Listing, screen: Screen, first: str, at: int) -> Picking:
-    rows = offer.rows()
-    lines = {row.id: row.typed or row.label for row in rows}
+    rows = {_place(offer, row): row for row in offer.rows()}
 
     def pick(choice: Choice) -> None:
-        of_tab = [row.id for row in rows if not offer.tabs or row.source == choice.source]
-        screen.spawn(_read(offer, screen, choice, of_tab.index(choice.insert)))
+        row = rows[choice.insert]
+        tab = [each.id for each in rows.values() if not offer.tabs or each.source == row.source]
+        screen.spawn(_read(offer, screen, row, tab.index(row.id)))
 
     def act(run: Callable[[str], Awaitable[Outcome]], choice: Choice) -> None:
-        if choice.insert in lines:
-            screen.follow(lines[choice.insert], partial(run, choice.insert))
+        if row := rows.get(choice.insert):
+            screen.follow(row.typed or row.label, partial(run, row.id))
 
     return Picking(
         offer.title,
-        [choice_of(row) for row in rows],
+        [
+            Choice(place, row.label, row.detail, "" if offer.tabs else row.source)
+            for place, row in rows.items()
+        ],
         pick=pick,
         keys=tuple(Key(one.key, one.label, partial(act, one.run)) for one in offer.acts),
         tabs=sorted(offer.tabs, key=lambda tab: tab != first),
@@ -143,6 +146,11 @@ def _listed(offer: Listing, screen: Screen, first: str, at: int) -> Picking:
     )
 
 
-async def _read(offer: Listing, screen: Screen, choice: Choice, at: int) -> None:
-    again = partial(_open_listing, offer, screen, choice.source, at)
-    screen.read(await offer.read(choice.insert), again, from_top=not offer.follows)
+def _place(offer: Listing, row: Row) -> str:
+    """The id of a row in its tab."""
+    return f"{row.source} {row.id}" if offer.tabs else row.id
+
+
+async def _read(offer: Listing, screen: Screen, row: Row, at: int) -> None:
+    again = partial(_open_listing, offer, screen, row.source, at)
+    screen.read(await offer.read(row.id), again, from_top=not offer.follows)
