@@ -111,7 +111,8 @@ class _Process:
                 tell(Follower(session).so_far(), Told(), err)
                 return Exit.OK
             options = msgspec.structs.replace(options, prompt=said.text)
-            return await plain.run(session, options, self._out, err, chatty=chatty)
+            out, scope = self._out, said.scope
+            return await plain.run(session, options, out, err, chatty=chatty, scope=scope)
         from gatewright.agent.frontends.sdk import stream  # noqa: PLC0415  lazy: 3 ms
 
         return await stream.run(session, options, self._out, err)

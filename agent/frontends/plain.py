@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gatewright.agent.commands.outcome import Scope
 from gatewright.agent.frontends.json_lines import Sink, encode
 from gatewright.agent.frontends.running import Running
 from gatewright.agent.frontends.turn import (
@@ -32,7 +33,13 @@ from gatewright.tools.interact import Answer
 
 
 async def run(
-    session: Session, options: LaunchOptions, out: Sink, err: Sink, *, chatty: bool = False
+    session: Session,
+    options: LaunchOptions,
+    out: Sink,
+    err: Sink,
+    *,
+    chatty: bool = False,
+    scope: Scope | None = None,
 ) -> int:
     """Ask `options.prompt` and print the answer; returns the exit code.
 
@@ -44,7 +51,7 @@ async def run(
     told, progress = Told(), Progress()
     answer = ""
     ended: TurnEnded | None = None
-    async for envelope in follower.turn(options.prompt, typed=options.typed):
+    async for envelope in follower.turn(options.prompt, typed=options.typed, scope=scope):
         match envelope.event:
             case AssistantMessage() as message if envelope.agent == MAIN:
                 answer = text_of(message) or answer

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from gatewright.agent.commands.outcome import Scope
 from gatewright.agent.frontends.json_lines import Sink
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.record.events import AssistantMessage, Envelope, SessionStarted, TurnEnded
@@ -26,11 +27,12 @@ MISSHAPEN = "The answer does not satisfy the schema: {problem}"
 
 
 class Words(NamedTuple):
-    """A message, and what of its text the person wrote (None: all of it)."""
+    """A message, what of its text the person wrote (None: all of it), what a command brought."""
 
     text: str
     attachments: tuple[Content, ...]
     typed: str | None
+    scope: Scope | None = None
 
 
 class Follower:
@@ -51,14 +53,19 @@ class Follower:
         self._subscription.close()
 
     async def turn(
-        self, text: str, attachments: tuple[Content, ...] = (), *, typed: str | None = None
+        self,
+        text: str,
+        attachments: tuple[Content, ...] = (),
+        *,
+        typed: str | None = None,
+        scope: Scope | None = None,
     ) -> AsyncGenerator[Envelope]:
-        """Everything from the message to the end of its turn; `typed` as in `Session.submit`."""
+        """From the message to the end of its turn; `typed` and `scope` as in `Session.submit`."""
         if self._left:
             await self._session.idle()
             self._subscription.waiting()
         self._left = True
-        async for envelope in self._turn(Words(text, attachments, typed)):
+        async for envelope in self._turn(Words(text, attachments, typed, scope)):
             yield envelope
         self._left = False
 
@@ -81,19 +88,23 @@ class Follower:
 
     async def _turn(self, words: Words) -> AsyncGenerator[Envelope]:
         if self._shape is None:
-            self._session.submit(words.text, words.attachments, typed=words.typed)
+            self._submit(words)
             async for envelope in self._while(asyncio.create_task(self._session.idle())):
                 yield envelope
             return
         async for envelope in self._corrected(self._shape, words):
             yield envelope
 
+    def _submit(self, words: Words) -> None:
+        text, attachments, typed, scope = words
+        self._session.submit(text, attachments, typed=typed, scope=scope)
+
     async def _corrected(self, shape: Shape, words: Words) -> AsyncGenerator[Envelope]:
         corrections = CORRECTIONS
         before: TurnEnded | None = None
         answer = ""
         while True:
-            self._session.submit(words.text, words.attachments, typed=words.typed)
+            self._submit(words)
             held: Envelope | None = None
             async for envelope in self._while(asyncio.create_task(self._session.idle())):
                 match envelope.event:
@@ -116,7 +127,7 @@ class Follower:
                 return
             corrections -= 1
             before = held.event
-            words = Words(CORRECTION.format(problem=problem), (), "")
+            words = Words(CORRECTION.format(problem=problem), (), "", words.scope)
 
     async def _while(self, over: asyncio.Task[None]) -> AsyncGenerator[Envelope]:
         """Events until `over` is done and none is left."""

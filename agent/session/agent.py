@@ -170,7 +170,7 @@ class Agent:
 
         `typed` is what of it the person wrote, None for all: only that names files to attach.
         """
-        own = text if typed is None else typed
+        own = typed if typed is not None else text if scope is None else ""
         brought = scope.attachments if scope is not None else ()
         content = (TextContent(text), *attachments, *brought)
         item = Input(new_id(), content, typed=own, scope=scope)

@@ -171,7 +171,7 @@ async def test_a_smaller_model_takes_over() -> None:
             await seen.until(TurnEnded, count=number)
         assert provider.summaries == 0
         provider.window = 32_000
-        await built.session.run_command("/model other")
+        await built.session.set_model("other")
         built.session.submit("and now?")
         ended = await seen.until(TurnEnded, count=21)
         assert ended.stop is Stop.COMPLETED

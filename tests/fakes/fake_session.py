@@ -15,6 +15,7 @@ from gatewright.agent.commands.outcome import (
     Outcome,
     Problem,
     Say,
+    Scope,
     SetMode,
     SetModel,
     Submit,
@@ -117,6 +118,7 @@ class FakeSession:
         self.sent: list[str] = []
         self.typed: list[str] = []
         self.attached: list[tuple[Content, ...]] = []
+        self.scope_hook: Callable[[Scope | None], None] = lambda _scope: None
         self.sent_hook: Callable[[str], None] = lambda _text: None
         self.answers: list[tuple[int, Answer]] = []
         self.interrupts = 0
@@ -253,7 +255,8 @@ class FakeSession:
                 return Say((*before, Text(f"Model: {name}")))
             case Change(operation=ClearHistory()):
                 self.publish(Cleared())
-            case Submit(text=text) if not front.asks:
+            case Submit(text=text, scope=scope) if not front.asks:
+                self.scope_hook(scope)
                 self.submit(text)
             case _:
                 pass

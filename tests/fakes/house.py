@@ -66,6 +66,9 @@ class FakeModes:
 
 
 class FakeRules:
+    def __init__(self) -> None:
+        self.scoped: tuple[tuple[str, ...], ...] = ()
+
     def table(self) -> Sequence[Block]:
         return ()
 
@@ -133,6 +136,7 @@ def build(
     remains: Callable[[int], Awaitable[Sequence[str]]] = nothing,
     models: ModelBook | None = None,
     moments: Moments | None = None,
+    rules: FakeRules | None = None,
 ) -> House:
     provider = ScriptedProvider.parse(script)
     executor = executor or FakeExecutor()
@@ -155,7 +159,7 @@ def build(
         talk=talk,
         clock=clock,
         modes=modes,
-        rules=FakeRules(),
+        rules=rules or FakeRules(),
         executor=executor,
         ledger=ReadLedger(),
         children=CHILDREN,
@@ -190,6 +194,7 @@ async def house(
     remains: Callable[[int], Awaitable[Sequence[str]]] = nothing,
     models: ModelBook | None = None,
     moments: Moments | None = None,
+    rules: FakeRules | None = None,
 ) -> AsyncGenerator[House]:
     """A session that is closed again, whatever the test does."""
     built = build(
@@ -205,6 +210,7 @@ async def house(
         remains=remains,
         models=models,
         moments=moments,
+        rules=rules,
     )
     try:
         yield built

@@ -6,7 +6,7 @@ import asyncio
 import io
 import json
 import os
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -374,12 +374,12 @@ async def test_only_a_yes_widens_what_runs(behavior: str, monkeypatch: pytest.Mo
         {"type": "addRules", "rules": [{"toolName": "Write"}]},
         {"type": "addRules", "behavior": "deny", "rules": [{"toolName": "Edit"}]},
     ]
-    ran: list[str] = []
+    added: list[tuple[str, str]] = []
 
-    async def run(self: Session, line: str) -> None:
-        ran.append(line)
+    def restrict(self: Session, rules: Sequence[tuple[str, str]]) -> None:
+        added.extend(rules)
 
-    monkeypatch.setattr(Session, "run_command", run)
+    monkeypatch.setattr(Session, "restrict", restrict)
     async with wired(CALL) as wire:
         wire.say("go")
         asked = await wire.until("control_request")
@@ -387,6 +387,6 @@ async def test_only_a_yes_widens_what_runs(behavior: str, monkeypatch: pytest.Mo
         await wire.until("result")
         widened = behavior == "allow"
         assert (wire.built.session.mode == "acceptEdits") is widened
-        assert ("/permissions allow Write" in ran) is widened
-        assert "/permissions deny Edit" in ran
+        assert (("allow", "Write") in added) is widened
+        assert ("deny", "Edit") in added
         assert await wire.code() == 0

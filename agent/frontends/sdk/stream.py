@@ -23,7 +23,7 @@ async def run(session: Session, options: LaunchOptions, out: Sink, err: Sink) ->
     dialect = Dialect(
         session.id,
         new_id=new_id,
-        commands=tuple(command.name for command in session.commands),
+        commands=lambda: [command.name for command in session.commands],
         partial=options.include_partial_messages,
         replay=options.replay_user_messages,
         shape=shape,
@@ -45,7 +45,7 @@ async def run(session: Session, options: LaunchOptions, out: Sink, err: Sink) ->
         out.write(encode(dialect.command_result(said)))
         return Exit.OK
     kept: list[Line] = []
-    async for envelope in follower.turn(said.text, typed=options.typed):
+    async for envelope in follower.turn(said.text, typed=options.typed, scope=said.scope):
         _decline(session, envelope)
         for line in dialect.lines(envelope):
             if streaming:

@@ -94,7 +94,8 @@ class Duplex:
                 self._out.write(encode(self._dialect.command_result(said)))
                 continue
             self._requests.interrupted = False
-            async for envelope in self._follower.turn(said.text, message.attachments):
+            asked = self._follower.turn(said.text, message.attachments, scope=said.scope)
+            async for envelope in asked:
                 self._take_up(envelope)
 
     async def _next(self) -> Message | None:

@@ -60,7 +60,7 @@ class Dialect:
         session_id: str,
         *,
         new_id: Callable[[], str],
-        commands: Sequence[str] = (),
+        commands: Callable[[], Sequence[str]] = tuple[str, ...],
         partial: bool = False,
         replay: bool = False,
         shape: Shape | None = None,
@@ -128,7 +128,7 @@ class Dialect:
         """What is about the session and not said in it."""
         match event:
             case SessionStarted() as started:
-                yield init(started, self._commands)
+                yield init(started, self._commands())
             case TasksChanged() as changed:
                 yield from self._tasks.lines(changed)
             case Compacted() | ModelChanged() | Noticed() | RetryScheduled():
