@@ -9,7 +9,7 @@ import pytest
 from tests.guards import front_ends
 from tests.guards.sources import own_sources, plant
 
-PLANTED = {
+PLANTED: dict[front_ends.Check, tuple[str, ...]] = {
     front_ends.lines_as_protocol: (
         "f(lambda c: screen.run_line(f'/mode {c}'))\n",
         "await session.run_command('/model x')\n",

@@ -234,8 +234,7 @@ class AgentApp(App[int], inherit_bindings=False):
         """What opens the session that the person wants, where that is asked."""
         if self.resuming is None or not self.resuming.picks:
             return self._open
-        rows = await self.resuming.sessions()
-        if not rows:
+        if not (rows := await self.resuming.sessions()):
             self.talk.note("There is no session to go on with here. This is a new one.", "dim")
         return self.resuming.going_on(await chosen(rows, self.repl.reach) if rows else "")
 

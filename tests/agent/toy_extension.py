@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 import msgspec
 
 from gatewright.agent.commands.outcome import Outcome, Say
-from gatewright.agent.commands.registry import Command, CommandContext
+from gatewright.agent.commands.registry import Command, CommandContext, always
 from gatewright.agent.context.announcements import Announcement
 from gatewright.agent.extensions.contribution import Contribution
 from gatewright.agent.extensions.host import Extension, Host
@@ -52,7 +52,7 @@ class Toy:
             case _:
                 return Verdict()
 
-    async def count(self, args: str, context: CommandContext) -> Outcome:
+    async def count(self, context: CommandContext) -> Outcome:
         return Say.text(f"heard {self.heard}")
 
 
@@ -60,7 +60,7 @@ async def plug(host: Host) -> Contribution:
     toy = Toy()
     return Contribution(
         sources=(toy,),
-        commands=(Command(name="heard", summary="How much was said", run=toy.count),),
+        commands=(always(Command(name="heard", summary="How much was said", run=toy.count)),),
         announcements=(lambda: Announcement("coins", "There is a coin."),),
         folds=(of_main(toy.saw),),
         moments=toy,

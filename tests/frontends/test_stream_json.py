@@ -52,7 +52,7 @@ def lines(*events: AnyEvent, partial: bool = False, replay: bool = False) -> lis
     dialect = Dialect(
         "s",
         new_id=lambda: f"new{next(numbers)}",
-        commands=("help",),
+        commands=lambda: ("help",),
         partial=partial,
         replay=replay,
     )
