@@ -240,7 +240,8 @@ def look_again(state: Path, data: bytes, gone: int) -> list[str]:
         told.extend(keeper.check(until=gone))
         if not keeper.owed:
             break
-    return [f"{text} (left by a command of a session that was killed)" for text in told]
+    left = dict.fromkeys(told)  # that there is more is said at each look
+    return [f"{text} (left by a command of a session that was killed)" for text in left]
 
 
 def _loaded(text: bytes) -> tuple[Any, Any, Any]:
