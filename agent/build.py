@@ -37,7 +37,7 @@ from gatewright.agent.settings.policy_settings import own_of, policy_config, sta
 from gatewright.agent.settings.workspace import survey
 from gatewright.permissions.gated import gated
 from gatewright.permissions.policy import Policy
-from gatewright.permissions.sandbox.disk.receipts import recovered
+from gatewright.permissions.sandbox.disk.receipts import Elsewhere, recovered
 from gatewright.permissions.sandbox.ourselves import Ourselves
 from gatewright.tools.files.fs import ReadLedger
 from gatewright.tools.protocol import ToolSource, ToolSpec
@@ -50,11 +50,14 @@ async def open_session(
     options: LaunchOptions, env: Mapping[str, str], *, interactive: bool
 ) -> Session:
     """Raises GatewrightError, whose text is for the person."""
-    left = recovered(own_home(env) / "state")  # before anything of the project is read
-    surveyed = survey(options, env, interactive=interactive)
+    state = own_home(env) / "state"
+    left = recovered(state)  # before anything of the project is read
+    settled = Elsewhere(state).settled
+    surveyed = survey(options, env, interactive=interactive, settled=settled)
     base = open_base(starting(replace(surveyed, wrap=Ourselves())))
     policy = Policy(policy_config(base.around, start_mode(base), own_of(base)))
     live = live_settings(base, env, policy)
+    live.settled = settled
     briefing = Briefing(lambda: live.around, readable_by(policy, lambda: live.around.where))
     if not interactive:
         briefing.begin()

@@ -18,7 +18,8 @@ async def plug_sandbox(host: Host) -> Contribution:
         warn=host.warn,
         unconfined=lambda why: host.publish(Unconfined(why=why)),
     )
-    host.live.settled = sandbox.settled
+    elsewhere = host.live.settled
+    host.live.settled = lambda path: sandbox.settled(path) and elsewhere(path)
     host.live.listen(lambda now: sandbox.reach((now.where.root, *now.where.added)))
     return Contribution(
         parts=(sandbox,),

@@ -97,7 +97,15 @@ class Sandbox:
         cwd, state = str(config.cwd), config.state
         aside = None if state is None else Aside(str(state / ASIDE))
         receipt = Receipt(None if state is None else state / RECEIPTS)
-        return Keeper(self._surveyor, cwd, aside, receipt, config.back, self._asleep)
+        keeper = Keeper(self._surveyor, cwd, aside, receipt, config.back, self._asleep)
+        keeper.writable, keeper.shields = (*self.roots, *self._extra()), self._level == "bwrap"
+        return keeper
+
+    def _extra(self) -> tuple[str, ...]:
+        """The directories that settings let commands write in besides the roots."""
+        cwd, texts = str(self.config.cwd), self.config.allow_write
+        paths = (absolute(text, cwd, self._home, self.roots) for text in texts)
+        return tuple(path for path in paths if os.path.isdir(path))
 
     def _asleep(self) -> Asleep | None:
         runs = [active.run.init() for active in self._active]
@@ -133,11 +141,7 @@ class Sandbox:
             home=self._home,
             roots=self.roots,
             temp=temp,
-            extra=tuple(
-                path
-                for text in config.allow_write
-                if os.path.isdir(path := absolute(text, str(config.cwd), self._home, self.roots))
-            ),
+            extra=self._extra(),
             seen=(self._home, *self.machine.seen, *programs(search)),
             windows=self._windows(),
             network=config.network,

@@ -53,6 +53,8 @@ class Keeper:
     receipt: Receipt = field(default_factory=lambda: Receipt(None))
     back: str = "agent sandbox restore"  # what a person types to take something back
     asleep: Callable[[], Asleep | None] = _unknown
+    writable: tuple[str, ...] = ()  # by the runs, for other sessions to know
+    shields: bool = False  # protected names that are there are covered in every run
     base: Before | None = None
     owed: bool = False  # the last look was not finished
     _opened: set[str] = field(default_factory=set[str])  # exactly these, for runs that go on
@@ -206,6 +208,8 @@ class Keeper:
                 "home": self.surveyor.home,
                 "cwd": self.cwd,
                 "names": self.surveyor.names,
+                "writable": self.writable,
+                "covers": self.shields,
             }
             shown = {
                 "guarded": sorted(base.guarded),

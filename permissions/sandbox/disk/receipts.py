@@ -10,9 +10,10 @@ import contextlib
 import fcntl
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from gatewright.permissions.paths import inside
 from gatewright.tools.system import private
 
 RECEIPTS = "sandbox"  # below our own state
@@ -66,6 +67,63 @@ class Receipt:
                 return True
             os.close(fd)
         return False
+
+
+@dataclass(frozen=True, slots=True)
+class _Going:
+    """What the commands of one receipt may write, and what in there is covered in all of them."""
+
+    writable: tuple[str, ...] = ()
+    covered: frozenset[str] = frozenset()
+
+    @classmethod
+    def read(cls, data: bytes) -> _Going:
+        """One that is torn says nothing: its commands begin when it is whole."""
+        import json  # noqa: PLC0415  lazy: 3 ms, and only while somebody's command runs
+
+        try:
+            _, place, shown = json.loads(data.partition(b"\n")[2])
+            names = {*shown["guarded"]} - {*shown["links"]} if place.get("covers") else ()
+            return cls(tuple(place.get("writable") or place["roots"]), frozenset(names))
+        except (ValueError, LookupError, TypeError, AttributeError):
+            return cls()
+
+    def may_make(self, path: str) -> bool:
+        if not any(inside(path, place) for place in self.writable):
+            return False
+        return not any(inside(path, each) for each in self.covered)
+
+
+@dataclass(slots=True)
+class Elsewhere:
+    """What commands of other sessions may be writing: their receipts say where they run."""
+
+    state: Path
+    _known: dict[str, tuple[tuple[int, int, int], _Going]] = field(
+        default_factory=dict[str, "tuple[tuple[int, int, int], _Going]"]
+    )
+
+    def settled(self, path: Path) -> bool:
+        """Whether no command of any session can have made this without its being looked after."""
+        going = tuple(self._going())
+        texts = (str(path), os.path.realpath(path)) if going else ()
+        return not any(one.may_make(text) for one in going for text in texts)
+
+    def _going(self) -> Iterator[_Going]:
+        place = self.state / RECEIPTS
+        try:
+            names = os.listdir(place)
+        except OSError:
+            return
+        for name in names:
+            with contextlib.suppress(OSError):
+                found = os.lstat(place / name)
+                key = found.st_ino, found.st_ctime_ns, found.st_size
+                known = self._known.get(name)
+                if found.st_size and (known is None or known[0] != key):
+                    known = self._known[name] = key, _Going.read((place / name).read_bytes())
+                if found.st_size and known is not None:
+                    yield known[1]
 
 
 def abandoned(place: Path) -> Iterator[tuple[bytes, int]]:

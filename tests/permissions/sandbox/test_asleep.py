@@ -14,6 +14,7 @@ import pytest
 from gatewright.permissions.sandbox.asleep import asleep
 from gatewright.permissions.sandbox.config import Config
 from gatewright.permissions.sandbox.confinement import Sandbox
+from gatewright.permissions.sandbox.disk.receipts import Elsewhere
 from gatewright.permissions.sandbox.machine import machine
 from gatewright.permissions.sandbox.probe import probe
 from gatewright.tools.protocol import SpawnRequest
@@ -147,3 +148,26 @@ def test_another_process_that_got_the_number_of_one_is_not_that_one() -> None:
             child.kill()
             child.wait(10)
     pytest.skip("another process took the number each time")
+
+
+@confined
+def test_what_a_command_of_another_session_may_be_writing_is_no_order_either(
+    tmp_path: Path,
+) -> None:
+    """Its receipt says so, to a session that has run nothing itself."""
+    (tmp_path / "project" / ".claude").mkdir(parents=True)
+    other = Elsewhere(tmp_path / "state")
+    with going_on(tmp_path, "exec sleep 60") as (_, project, _):
+        (project / ".gatewright").mkdir()
+        assert not other.settled(project / ".gatewright" / "settings.json")
+        assert other.settled(project / ".claude" / "settings.json")
+        assert other.settled(tmp_path / "home" / ".gatewright" / "settings.json")
+        (tmp_path / "home" / "link").symlink_to(project / ".gatewright")
+        assert not other.settled(tmp_path / "home" / "link" / "settings.json")
+    assert other.settled(project / ".gatewright" / "settings.json")
+
+
+def test_a_receipt_that_is_torn_holds_no_settings_back(tmp_path: Path) -> None:
+    (tmp_path / "sandbox").mkdir()
+    (tmp_path / "sandbox" / "1-0").write_bytes(b'12\n[1, {"roots": ["/"]')
+    assert Elsewhere(tmp_path).settled(tmp_path / "settings.json")
