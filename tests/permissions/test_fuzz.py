@@ -71,9 +71,9 @@ def test_huge_lines_are_cheap(name: str) -> None:
     spent: list[float] = []  # the best of three: a collection of garbage falls into one of them
     answer = {}
     for _ in range(3):
-        started = time.process_time()
+        started = time.thread_time()
         answer = json.loads(check_line(line))
-        spent.append(time.process_time() - started)
+        spent.append(time.thread_time() - started)
     assert min(spent) < 0.5
     assert "could not judge" not in answer["reason"]
 
