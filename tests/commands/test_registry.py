@@ -16,12 +16,9 @@ async def _who(context: CommandContext) -> Outcome:
     return Say.text(f"{context.name}|{context.args}|{context.raw}")
 
 
-def made(name: str, source: str = "project", **more: object) -> Command:
-    aliases = more.get("aliases", ())
-    assert isinstance(aliases, tuple)
-    return Command(
-        name=name, summary=f"{name} of {source}", run=_who, source=source, aliases=aliases
-    )
+def made(name: str, source: str = "project", *aliases: str) -> Command:
+    about = f"{name} of {source}"
+    return Command(name=name, summary=about, run=_who, source=source, aliases=aliases)
 
 
 async def test_a_second_name_is_a_loser_that_keeps_its_qualified_name() -> None:
@@ -34,8 +31,8 @@ async def test_a_second_name_is_a_loser_that_keeps_its_qualified_name() -> None:
 
 
 def test_what_is_built_in_comes_first_whenever_it_was_added() -> None:
-    known = Commands(always(made("theme"), made("Help", aliases=("q",))))
-    known.add(always(made("theme", "built-in"), made("exit", "built-in", aliases=("q",))))
+    known = Commands(always(made("theme"), made("Help", "project", "q")))
+    known.add(always(made("theme", "built-in"), made("exit", "built-in", "q")))
     assert [command.name for command in known] == ["theme", "exit", "project:theme", "Help"]
     quits = known.find("q")
     assert quits is not None and quits.source == "built-in"

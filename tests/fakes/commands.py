@@ -71,15 +71,16 @@ class Desk:
 
     def listed(self, known: Commands) -> Sequence[Command]:
         modes, in_use, past = self.modes, self.in_use, self.past or NOBODY
-        settings, models = self.settings or NOBODY, self.models or NOBODY
-        book = self.permissions or NOBODY
+        settings: SettingsBook = self.settings or NOBODY
+        models: ModelBook = self.models or NOBODY
+        book: PermissionBook = self.permissions or NOBODY
         left = Left(modes, in_use, book.restrictions if book else tuple)
         review = past.review if past else None
         return (
             *help_commands(known),
             *mode_commands(modes),
-            *(self._rules() if book is None else rule_commands(self.rules, book)),
-            *(self._model() if models is None else model_commands(models, in_use)),
+            *(rule_commands(self.rules, book) if self.permissions else self._rules()),
+            *(model_commands(models, in_use) if self.models else self._model()),
             *setup_commands(models, settings, in_use),
             *setting_commands(settings, modes),
             *import_commands(settings),
@@ -140,7 +141,7 @@ def add_command(known: Commands, name: str, run: Any) -> None:
 
 def built_in() -> Sequence[Command]:
     """What every session with all its books has, in the order of `/help`."""
-    return tuple(Desk(permissions=NOBODY, models=NOBODY).commands())
+    return tuple(Desk().commands())
 
 
 def told(outcome: Outcome) -> str:

@@ -109,7 +109,7 @@ class FakeSession:
         self, *, model: str = "scripted-1", mode: str = "default", cwd: str = "/home/sam/harbour"
     ) -> None:
         self.id = "0198c0de-0000-7000-8000-000000000001"
-        self._names = set(COMMANDS)
+        self._names: set[str] = set(COMMANDS)
         self._desk = Desk()
         self._commands = Commands(self._known)
         self.model = model

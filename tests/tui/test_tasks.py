@@ -19,7 +19,7 @@ from tests.tui.stage import Stage, stage
 def with_jobs(*jobs: FakeJob) -> FakeSession:
     session = FakeSession()
     session.know("tasks")
-    session.jobs = SessionJobs(lambda *_: None, lambda event: session.publish(event))
+    session.jobs = SessionJobs(lambda _agent, _text: None, lambda event: session.publish(event))
     for job in jobs:
         session.jobs.of(MAIN).adopt(job)
     return session
