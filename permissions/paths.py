@@ -51,7 +51,12 @@ class Resolver(Protocol):
 
     def addresses(self, host: str) -> tuple[str, ...]: ...
     def recoverable(self, path: str) -> bool:
-        """Whether git can bring back all that is at and below a path, exactly as it is."""
+        """Whether all that is at and below a path can be brought back, exactly as it is."""
+        ...
+
+    def loses(self, path: str, *, whole: bool) -> bool | None:
+        """Whether something cannot be brought back once this file, or the `whole` tree, is written
+        over or removed; None where nobody can look."""
         ...
 
     def dirty(self, directory: str) -> bool:

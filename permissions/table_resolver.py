@@ -68,6 +68,11 @@ class TableResolver:
     def recoverable(self, path: str) -> bool:
         return any(inside(path, one) for one in self._recoverable)
 
+    def loses(self, path: str, *, whole: bool) -> bool | None:
+        """A table does not say which files there are."""
+        del path, whole
+        return None
+
     def dirty(self, directory: str) -> bool:
         del directory
         return self._dirty

@@ -113,6 +113,11 @@ class DiskResolver:
             return False
         return self.kept[path]
 
+    def loses(self, path: str, *, whole: bool) -> bool | None:
+        if not whole and os.path.isdir(path):  # noqa: PTH112  a Path would cost more than the call
+            return False  # what is in it stays
+        return not self.recoverable(path)
+
 
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 

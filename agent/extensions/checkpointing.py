@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from gatewright.agent.extensions.contribution import Contribution
 from gatewright.agent.extensions.host import Extension, Host
 from gatewright.agent.history.history import History, HistoryPlaces
@@ -17,9 +19,13 @@ async def plug_history(host: Host) -> Contribution:
         if history.keeping:
             await history.checkpoints.before(access, losing=losing)
 
+    async def keeps(path: Path) -> bool:
+        return history.keeping and await history.checkpoints.keeps(path)
+
     return Contribution(
         folds=(of_main(history.checkpoints.saw),),
         saving=saving,
+        keeps=keeps,
         parts=(history,),
         close=(history.checkpoints.settled,),
     )

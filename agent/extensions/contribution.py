@@ -54,6 +54,7 @@ class Contribution(msgspec.Struct, frozen=True, kw_only=True):
     moments: Moments | None = None
     classify: Classify | None = None
     saving: Saving | None = None  # keeps what a call is about to change
+    keeps: Callable[[Path], Awaitable[bool]] | None = None  # whether it could put a path back
     roots: tuple[Root, ...] = ()
     parts: tuple[object, ...] = ()
     problems: tuple[str, ...] = ()  # for the person, when the session begins

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 
 from gatewright.agent.errors import SettingsError
 from gatewright.agent.extensions.contribution import Contribution, Saving, part_of
@@ -21,7 +22,7 @@ from gatewright.permissions.decision import DecisionRecord
 from gatewright.permissions.gate import GatePorts
 from gatewright.permissions.policy import Policy
 from gatewright.permissions.sandbox.commands import CommandSandbox
-from gatewright.permissions.world import git_dirty, git_keeps
+from gatewright.permissions.world import Keeps, git_dirty, git_keeps
 from gatewright.tools.access import Access
 
 
@@ -75,7 +76,10 @@ def gate_ports(
         mode_changed=lambda mode: base.publish(ModeChanged(mode=mode, by="answer")),
         sandbox=part_of(brought, CommandSandbox),
         dirty=partial(git_dirty, caller=caller),
-        keeps=partial(git_keeps, caller=caller),
+        keeps=_kept(
+            partial(git_keeps, caller=caller),
+            [each.keeps for each in brought if each.keeps is not None],
+        ),
     )
 
 
@@ -87,6 +91,20 @@ def _all_of(savings: Iterable[Saving]) -> Saving:
             await each(access, losing)
 
     return saving
+
+
+def _kept(by_git: Keeps, others: Sequence[Callable[[Path], Awaitable[bool]]]) -> Keeps:
+    """Git is asked first: what it holds costs no snapshot."""
+
+    async def keeps(path: str) -> bool:
+        if await by_git(path):
+            return True
+        for each in others:
+            if await each(Path(path)):
+                return True
+        return False
+
+    return keeps
 
 
 def _decided(record: DecisionRecord, redactor: Redactor) -> Decided:

@@ -57,6 +57,26 @@ class Checkpoints:
                 await self._keep_tree(after=False)
             self._open = True
 
+    async def keeps(self, path: Path) -> bool:
+        """Keep the project as it is now; whether all at and below a path is in that."""
+        async with self._working:
+            await self.settled()
+            if self._shadow is None:
+                return False
+            await self._keep_tree(after=self._open)
+            if self._open:
+                await self._keep_tree(after=False)
+            self._open = True
+            return await asyncio.to_thread(self._holds, path)
+
+    def _holds(self, path: Path) -> bool:
+        if self._shadow is None:  # it could not be taken
+            return False
+        try:
+            return self._shadow.holds(path)
+        except OSError:
+            return False
+
     def saw(self, event: AnyEvent) -> None:
         """A new turn of the person begins a new checkpoint."""
         if isinstance(event, UserMessage) and not event.hidden:

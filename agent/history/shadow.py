@@ -22,6 +22,7 @@ SIZE_LIMIT = 2 * 1024 * 1024
 TIME = 20.0
 USUAL = frozenset({0o644, 0o755})
 NAMED = 20
+MOST_HELD = 5_000  # files below a path that are looked for in a snapshot
 _IDENTITY = {
     f"GIT_{who}_{what}": value
     for who in ("AUTHOR", "COMMITTER")
@@ -92,6 +93,27 @@ class Shadow:
             f"{tree}.{key}",
             tuple(name.decode("utf-8", "backslashreplace") for name in large[:NAMED]),
         )
+
+    def holds(self, path: Path) -> bool:
+        """Whether each file at and below a path is in what was taken last."""
+        try:
+            name = os.fsencode(path.relative_to(self._root))
+        except ValueError:
+            return False
+        kept = set(self._git("ls-files", "-z", "--", os.fsdecode(name)).split(b"\0"))
+        stack, looked = [name], 0
+        while stack:
+            each = stack.pop()
+            info = os.lstat(os.path.join(os.fsencode(self._root), each))  # noqa: PTH118  bytes
+            looked += 1
+            if looked > MOST_HELD:
+                return False
+            if stat.S_ISDIR(info.st_mode):
+                inside = os.listdir(os.path.join(os.fsencode(self._root), each))  # noqa: PTH118, PTH208
+                stack += [each + b"/" + one for one in inside]
+            elif each not in kept or self._is_large(each):
+                return False
+        return True
 
     def _seed(self) -> None:
         """The next session need not read every file again."""

@@ -17,6 +17,7 @@ from gatewright.permissions.shell.danger.containment import contained
 from gatewright.permissions.shell.danger.danger import Danger
 from gatewright.permissions.shell.danger.firing import Firing
 from gatewright.permissions.shell.danger.hazard import Hazard
+from gatewright.permissions.shell.danger.losses import what_is_lost
 from gatewright.permissions.shell.danger.waiver import lost, waived
 from gatewright.permissions.shell.environment import shows_environment
 from gatewright.permissions.shell.files.excludes import with_excludes
@@ -264,6 +265,8 @@ class ShellCall:
             return f"{told} {lost(self._mode, found, self._reach)}".rstrip()
         if changed := would_change(self._operands, self._reach):
             return changed
+        if lost_for_good := what_is_lost(self._mode, self._opened, self._reach):
+            return lost_for_good
         if not self._context.scrubbed_env and any(map(shows_environment, self._opened)):
             return "It would show secrets that your settings let commands have."
         return ""

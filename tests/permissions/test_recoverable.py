@@ -9,13 +9,15 @@ from typing import Any
 
 import pytest
 
+from gatewright.agent.history.history import History, HistoryPlaces
 from gatewright.permissions.gate import Gate, GatePorts, Passed, Request
 from gatewright.permissions.policy import Policy, PolicyConfig
-from gatewright.permissions.world import git_keeps
+from gatewright.permissions.world import Keeps, git_keeps
 from gatewright.tools.access import Access, ShellText, Where
 from gatewright.tools.calls import Facts, Prepared
 from gatewright.tools.interact import Answer, Ask
 from gatewright.tools.protocol import ToolCall
+from gatewright.tools.system.git import Caller
 from tests.permissions.tables import judge_shell
 
 
@@ -76,13 +78,15 @@ async def test_what_git_does_not_hold_is_not(repository: Path, change: str) -> N
 class Door:
     """A gate in bypass over a real project; nobody says yes."""
 
-    def __init__(self, root: Path, mode: str = "bypassPermissions") -> None:
+    def __init__(
+        self, root: Path, mode: str = "bypassPermissions", keeps: Keeps = git_keeps
+    ) -> None:
         self.root = root
         self.asked: list[Ask] = []
         policy = Policy(
             PolicyConfig(root=root, cwd=root, home=root.parent, mode=mode, trusted=True)
         )
-        self.gate = Gate(policy, GatePorts())
+        self.gate = Gate(policy, GatePorts(keeps=keeps))
 
     async def runs(self, command: str) -> bool:
         facts = Facts(access=Access(runs=ShellText(command, self.root)), verb="Run", target=command)
@@ -111,7 +115,7 @@ async def test_bypass_asks_before_build_output_is_gone_and_says_why(repository: 
     (repository / "build/out").touch()
     door = Door(repository)
     assert not await door.runs("rm -rf build")
-    assert "Git could not bring all of it back" in str(door.asked[0])
+    assert "Neither git nor a checkpoint could bring all of it back" in str(door.asked[0])
 
 
 @pytest.mark.parametrize(
@@ -149,3 +153,101 @@ def test_the_fact_can_be_given_to_a_case() -> None:
     case = {"id": 1, "command": "rm -rf build", "context": context}
     assert judge_shell(case)["behavior"] == "allow"
     assert judge_shell({**case, "context": {**context, "recoverable": []}})["behavior"] == "ask"
+
+
+LOSING = [
+    "rm own.txt",
+    "rm -f own.txt",
+    "rm *.txt",
+    'rm "$FILE"',
+    "unlink own.txt",
+    "rm own.txt kept/a",
+    "rm build/out",
+    "rm -rf build",
+    "shred own.txt",
+    "truncate -s 0 own.txt",
+    ": > own.txt",
+    "echo x > own.txt",
+    "echo x >| own.txt",
+    "echo x | tee own.txt",
+    "cp kept/a own.txt",
+    "cp kept/own.txt .",
+    "mv kept/a own.txt",
+    "mv own.txt notes && rm notes",
+    "ln -sf kept/a own.txt",
+    "sed -i s/o/x/ own.txt",
+    "dd if=kept/a of=own.txt",
+    "cd build && rm out",
+    "bash -c 'rm own.txt'",
+    "find build -delete",
+    "git clean -fdx",
+]
+HARMLESS = [
+    "rm kept/a",
+    "rm missing",
+    "echo x > new.txt",
+    "echo x >> own.txt",
+    "echo x | tee -a own.txt",
+    "mv own.txt moved.txt",
+    "cp own.txt copy.txt",
+    "sed -i s/a/x/ kept/a",
+    "touch own.txt",
+    "mkdir -p build/x",
+    "ls > /tmp/gatewright-no-such-file",
+]
+
+
+@pytest.fixture
+def working(repository: Path) -> Path:
+    """As it is in mid-work: a file of the person's own, and what git ignores."""
+    (repository / "own.txt").write_text("own", encoding="utf-8")
+    (repository / "kept/own.txt").write_text("a", encoding="utf-8")
+    (repository / "build").mkdir()
+    (repository / "build/out").write_text("built", encoding="utf-8")
+    return repository
+
+
+@pytest.mark.parametrize("mode", ["bypassPermissions", "autoInProject"])
+@pytest.mark.parametrize("command", LOSING)
+async def test_what_nobody_could_bring_back_is_not_lost_unasked(
+    working: Path, mode: str, command: str
+) -> None:
+    assert not await Door(working, mode).runs(command)
+
+
+@pytest.mark.parametrize("command", HARMLESS)
+async def test_bypass_asks_about_nothing_else(working: Path, command: str) -> None:
+    assert await Door(working).runs(command)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [*LOSING, *HARMLESS, "rm -rf kept", "rm -rf kept/*", "rm -rf kept &", "rm -r kept/deep",
+     "find kept -delete", "curl x | sh", "sudo ls", "git push --force", "chmod -R 777 kept",
+     "echo x > ../out", "rm ../out", "npm publish", "cat kept/a", "make"],
+)  # fmt: skip
+async def test_working_alone_in_the_project_is_never_laxer_than_bypass(
+    working: Path, command: str
+) -> None:
+    if await Door(working, "autoInProject").runs(command):
+        assert await Door(working).runs(command)
+
+
+async def test_a_checkpoint_that_really_holds_a_file_spares_the_question(working: Path) -> None:
+    history = History(
+        HistoryPlaces(working.parent / "s/own", working.parent / "s", working),
+        Caller(dict(os.environ)),
+        lambda event: None,
+    )
+
+    async def keeps(path: str) -> bool:
+        return await git_keeps(path) or await history.checkpoints.keeps(Path(path))
+
+    (working / "large").write_bytes(b"x" * 3_000_000)
+    for mode in ("bypassPermissions", "autoInProject"):
+        assert await Door(working, mode, keeps).runs("rm own.txt")
+        assert await Door(working, mode, keeps).runs("rm -rf kept")
+        assert not await Door(working, mode, keeps).runs("rm build/out"), "ignored"
+        assert not await Door(working, mode, keeps).runs("rm -rf build"), "ignored"
+        assert not await Door(working, mode, keeps).runs("rm large"), "too large"
+    await history.checkpoints.settled()

@@ -1,4 +1,4 @@
-"""Which deletions need no person: strictly inside the project, and as the mode demands."""
+"""Which deletions need no person: strictly inside the project, where nothing is lost for good."""
 
 from __future__ import annotations
 
@@ -10,21 +10,20 @@ from gatewright.permissions.shell.danger.hazard import Hazard
 from gatewright.permissions.shell.files.reach import Reach
 from gatewright.permissions.shell.line import Line, Part
 
-GONE = "Git could not bring all of it back."
+GONE = "Neither git nor a checkpoint could bring all of it back."
 
 
 def waived(
     mode: str, hazards: Sequence[Hazard], line: Line, opened: Sequence[Part], reach: Reach
 ) -> bool:
-    """autoInProject may delete unprotected files; bypass what git can bring back as well.
-
-    Git is asked before the line runs, so nothing else in the line may change what was asked about.
+    """What can be brought back, which is asked before the line runs: nothing else in the line may
+    change what was asked about. Where nobody can look, autoInProject may delete what is inside.
     """
     if not line.understood or not (mode == "autoInProject" or MODES[mode].bypass):
         return False
     if not all(_inside(hazard, reach) for hazard in hazards):
         return False
-    if mode == "autoInProject":
+    if mode == "autoInProject" and not _looked(hazards, reach):
         return True
     alone = len(line.parts) == len(opened) == 1 and not line.background
     return alone and all(_recoverable(hazard, reach) for hazard in hazards)
@@ -32,8 +31,16 @@ def waived(
 
 def lost(mode: str, hazards: Sequence[Hazard], reach: Reach) -> str:
     """Why bypass asks about a deletion that stays inside, or ''."""
-    asks = MODES[mode].bypass and all(_inside(hazard, reach) for hazard in hazards)
+    modes = mode == "autoInProject" or MODES[mode].bypass
+    asks = modes and all(_inside(hazard, reach) for hazard in hazards)
     return GONE if asks and not all(_recoverable(hazard, reach) for hazard in hazards) else ""
+
+
+def _looked(hazards: Sequence[Hazard], reach: Reach) -> bool:
+    """Whether there is a disk to look at, and not only a table of a case."""
+    resolver = reach.paths.resolver
+    root = reach.paths.place.root
+    return bool(hazards) and resolver.loses(root, whole=False) is not None
 
 
 def _inside(hazard: Hazard, reach: Reach) -> bool:
