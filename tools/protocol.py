@@ -169,9 +169,10 @@ class ToolFailure(Exception):
 
 
 class SpawnRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """A child process: own process group and session, stderr joined to stdout.
+    """A child process: own process group and session.
 
-    Its standard input is empty, or what `stdin` describes. Where `at` is an open directory it
+    Its standard input is empty, or what `stdin` describes; what it says on stderr is joined to
+    its output, or goes where `errors` describes. Where `at` is an open directory it
     starts in exactly that one; `cwd` then only names it.
     """
 
@@ -180,6 +181,8 @@ class SpawnRequest(msgspec.Struct, frozen=True, kw_only=True):
     env: Mapping[str, str]
     at: int = -1
     stdin: int = -1
+    errors: int = -1
+    dies_with_us: bool = False  # ended by the kernel if we are killed, where there is such a thing
     fds: tuple[int, ...] = ()  # descriptors the child inherits under the same numbers
     memory: int = 0  # bytes of its own that it may take, where the system has such a limit
     ended: Callable[[], None] | None = None  # called once: nothing of it is left, or none started

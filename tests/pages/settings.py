@@ -43,8 +43,9 @@ your own settings and flags do, trusted or not; what would loosen them is ignore
 A key that stands twice in one object makes a file broken: nobody can say which of the two is meant.
 
 A file that changes while a session runs counts from the next call on; one that a command in the
-sandbox could be writing, once that has ended. One that is broken, empty or gone at that moment keeps what it forbade and limited, and loses all else, until it can be read or
-the session ends: to take back all that a file said, write `{}`.
+sandbox could be writing, once that has ended. One that is broken, empty or gone at that moment
+keeps what it forbade and limited, and loses all else, until it can be read or the session ends: to
+take back all that a file said, write `{}`.
 
 ```json
 {
