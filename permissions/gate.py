@@ -47,6 +47,7 @@ from gatewright.permissions.world import (
 from gatewright.tools.access import MAIN, Access, Where
 from gatewright.tools.calls import Facts, Foreseen, Prepared
 from gatewright.tools.interact import Answer
+from gatewright.tools.interact import Ask as Question
 from gatewright.tools.protocol import Asker, ToolCall, ToolResult
 
 MAX_ROUNDS = 3
@@ -165,6 +166,8 @@ class Gate:
         self._ports = ports
         self._queue = asyncio.Lock()
         self._denials: dict[str, int] = {}
+        self._switched = asyncio.Event()  # the mode is another one while a question stands
+        policy.watch(lambda _: self._switched.set())
 
     async def hook(self, call: ToolCall, where: Where) -> HookVerdict:
         if self._ports.before_tool is None:
@@ -179,11 +182,14 @@ class Gate:
         outcome: Outcome
         if isinstance(judged.decision, Ask):
             async with self._queue:
-                judged = await self._decide(request)
-                if isinstance(judged.decision, Ask):
-                    outcome, answer = await self._put(request, judged.decision)
-                else:
-                    outcome = self._settled(request, judged.decision)
+                put = None
+                while put is None:  # under another mode it is another question, or none
+                    judged = await self._decide(request)
+                    if isinstance(judged.decision, Ask):
+                        put = await self._put(request, judged.decision)
+                    else:
+                        put = self._settled(request, judged.decision), ""
+                outcome, answer = put
         else:
             outcome = self._settled(request, judged.decision)
         if not isinstance(outcome, Hopeless):  # it fails, as if it had run: nothing was decided
@@ -252,21 +258,28 @@ class Gate:
         text = refusal(decision, request.hook.text)
         return Refused(repeated(text) if count >= DENIALS_BEFORE_HINT else text)
 
-    async def _put(self, request: Request, ask: Ask) -> tuple[Outcome, str]:
-        """Show the question and turn the answer into an outcome."""
+    async def _put(self, request: Request, ask: Ask) -> tuple[Outcome, str] | None:
+        """Show the question and turn the answer into an outcome; None: it has to be put anew."""
         if ask.reason.stage is Stage.HUMAN:
             return Passed(request.call), ""  # the tool's whole point is its own question
         offer = self._offer(request, ask.names)
-        ask = with_kept(ask, offer.kept)
+        ask, decided = with_kept(ask, offer.kept), ask
         options = options_for(ask, self._ports.place)
         seen = await request.foreseen()
         if seen.failed is not None:
             return Hopeless(seen.failed), ""
         view = seen.view or request.facts.view
         shown = question(request.call, request.facts, ask, options, view, request.where)
-        answer = await request.ask(shown)
-        choice = _choice(answer, offered=bool(ask.grants))
-        match choice:
+        answer = await self._answered(request, decided, shown)
+        if answer is None:
+            return None
+        return await self._after(request, ask, answer, offer)
+
+    async def _after(
+        self, request: Request, ask: Ask, answer: Answer, offer: Offer
+    ) -> tuple[Outcome, str]:
+        """What an answer does."""
+        match _choice(answer, offered=bool(ask.grants)):
             case "once":
                 if answer.input is not None:  # judged anew, and opened what that names
                     return Passed(request.call.with_input(answer.input)), "once"
@@ -280,6 +293,28 @@ class Gate:
                 return Refused("The person said no to this call.", ends_turn=True), "no"
             case _:
                 return Refused("Nobody answered; the call did not run."), "cancelled"
+
+    async def _answered(self, request: Request, ask: Ask, shown: Question) -> Answer | None:
+        """The answer, or None where a switch of the mode made it another question.
+
+        A switch answers nothing: what the new mode would let run still waits for this answer.
+        """
+        self._switched.clear()
+        asking = asyncio.ensure_future(request.ask(shown))
+        try:
+            while True:
+                switched = asyncio.ensure_future(self._switched.wait())
+                await asyncio.wait({asking, switched}, return_when=asyncio.FIRST_COMPLETED)
+                switched.cancel()
+                if not self._switched.is_set():
+                    return asking.result()
+                self._switched.clear()
+                now = (await self._decide(request)).decision
+                if isinstance(now, Deny) or (isinstance(now, Ask) and now != ask):
+                    return None
+        finally:
+            asking.cancel()
+            await asyncio.wait({asking})
 
     def _offer(self, request: Request, names: tuple[Named, ...]) -> Offer:
         sandbox = self._ports.sandbox
