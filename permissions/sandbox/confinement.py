@@ -114,21 +114,15 @@ class Sandbox:
     def follow(self, config: Config) -> None:
         """Something else is open or closed to commands from the next run on.
 
-        What goes on now is looked at first, and then compared with the disk as it is at this
-        moment: what lies in a new directory was not made by it.
+        What goes on now is looked at first; what lies in a new directory was not made by it.
         """
         if config == self.config:
             return
         self.check()
         self.config, self.roots = config, _real(config.roots)
-        owed = self._keeper.owed
-        self._keeper.receipt.clear()
-        self._keeper.receipt.close()
         self._surveyor = surveyor(self.config, self.roots)
-        self._keeper = self._keep()
-        self._keeper.owed = owed
-        if self._active or owed:
-            self._begin(self._look())
+        self._keeper.writable = (*self.roots, *self._extra())
+        self._keeper.follow(self._surveyor, self._look)
 
     # --- one run ---
 

@@ -78,6 +78,23 @@ class Keeper:
         self._covered = frozenset(seen.covered)
         self.receipt.write(self._text(self.base))
 
+    def follow(self, surveyor: Surveyor, look: Callable[[], Sight]) -> None:
+        """From now on there is more to look for, or less: what runs is still compared with `base`.
+
+        What only the new one looks for is taken as it is now; runs that go on could write it.
+        """
+        before, looked = self.base, self.surveyor
+        self.surveyor, self._written = surveyor, None
+        if before is None:
+            return
+        own = own_places(surveyor.roots, surveyor.home)
+        seen = look()
+        seen = seen if own == surveyor.roots else self._see(math.inf, None)
+        self.base = Before.of(seen).following(before, looked)
+        self._covered &= frozenset(seen.covered)
+        self._slept = None
+        self.receipt.write(self._text(self.base))
+
     def end(self) -> None:
         """The last run is over and was looked after."""
         if not self.owed:

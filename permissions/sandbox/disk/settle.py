@@ -11,8 +11,8 @@ import contextlib
 import os
 import stat
 import time
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 
 from gatewright.permissions.paths import inside
 from gatewright.permissions.sandbox.disk import below_root as beneath
@@ -22,7 +22,7 @@ from gatewright.permissions.sandbox.disk.gitconfig import harmless
 from gatewright.permissions.sandbox.disk.guarded import GIT_INFO, GIT_UNWANTED
 from gatewright.permissions.sandbox.disk.repository import absent, believed, git_directories
 from gatewright.permissions.sandbox.disk.sight import Sight
-from gatewright.permissions.sandbox.disk.survey import aliased
+from gatewright.permissions.sandbox.disk.survey import Surveyor, aliased
 from gatewright.permissions.sandbox.naming import shown, spelled
 from gatewright.tools.system.regular import read_regular
 
@@ -66,6 +66,30 @@ class Before:
             sight.complete or bool(sight.covered),
             links,
             crowded=crowded,
+        )
+
+    def following(self, old: Before, looked: Surveyor) -> Before:
+        """This, seen later by another: what the one before `looked` for is as `old` knew it."""
+
+        def known(
+            now: frozenset[str], then: frozenset[str], found: Callable[[str], bool]
+        ) -> frozenset[str]:
+            return then.union(path for path in now if not found(path))
+
+        guarded = known(self.guarded, old.guarded, looked.finds)
+        repositories = known(self.repositories, old.repositories, looked.looks_in)
+        links = {path: to for path, to in self.links.items() if path in guarded | repositories}
+        return replace(
+            self,
+            guarded=guarded,
+            repositories=repositories,
+            directories=known(self.directories, old.directories, looked.looks_in),
+            unwanted=known(self.unwanted, old.unwanted, looked.looks_in),
+            absent=known(self.absent, old.absent, looked.looks_in),
+            shut=self.shut | old.shut,
+            complete=self.complete and old.complete,
+            links=links | old.links,
+            since=old.since,
         )
 
     def knew(self, path: str) -> bool:

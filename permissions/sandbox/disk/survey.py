@@ -257,6 +257,18 @@ class Surveyor:
             except OSError:
                 continue
 
+    def looks_in(self, path: str) -> bool:
+        """Whether this lies where a look of ours goes."""
+        if os.path.dirname(path) in (*self.roots, self.home):
+            return True
+        return any(inside(path, root) for root in self.roots if not inside(self.home, root))
+
+    def finds(self, path: str) -> bool:
+        """Whether a look comes by this as a protected name when it is there."""
+        name = _name(path)
+        named = guarded(name, _name(os.path.dirname(path))) or parent_of_guarded(name)
+        return path in self.deny_writes or (self.looks_in(path) and (named or self.kept(path)))
+
     def kept(self, path: str) -> bool:
         return any(glob.matches(path) for glob in self.keeps)
 

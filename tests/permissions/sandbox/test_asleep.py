@@ -6,8 +6,10 @@ import os
 import subprocess
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -15,6 +17,7 @@ from gatewright.permissions.sandbox.asleep import asleep
 from gatewright.permissions.sandbox.config import Config
 from gatewright.permissions.sandbox.confinement import Sandbox
 from gatewright.permissions.sandbox.disk.receipts import Elsewhere
+from gatewright.permissions.sandbox.disk.sight import Sight
 from gatewright.permissions.sandbox.machine import machine
 from gatewright.permissions.sandbox.probe import probe
 from gatewright.tools.protocol import SpawnRequest
@@ -171,3 +174,27 @@ def test_a_receipt_that_is_torn_holds_no_settings_back(tmp_path: Path) -> None:
     (tmp_path / "sandbox").mkdir()
     (tmp_path / "sandbox" / "1-0").write_bytes(b'12\n[1, {"roots": ["/"]')
     assert Elsewhere(tmp_path).settled(tmp_path / "settings.json")
+
+
+@confined
+def test_what_a_run_made_while_the_settings_changed_is_no_older_than_the_run(
+    tmp_path: Path,
+) -> None:
+    """It makes the name between the look after it and the look that the new settings begin with."""
+    with going_on(tmp_path, "while :; do :; done") as (box, project, told):
+        look = box._look  # pyright: ignore[reportPrivateUsage]
+
+        def late() -> Sight:
+            (project / ".gatewright").mkdir(exist_ok=True)
+            (project / "kept").mkdir(exist_ok=True)
+            return look()
+
+        (project / "known.txt").touch()
+        with patch.object(box, "_look", late):
+            box.follow(replace(box.config, deny_write=("known.txt", "kept")))
+        assert not box.settled(str(project / ".gatewright" / "settings.json"))
+        box.check()
+        assert not (project / ".gatewright").exists()
+        assert (project / "known.txt").exists()
+        assert (project / "kept").exists()
+        assert "put aside: .gatewright" in told[0]
