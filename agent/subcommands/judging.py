@@ -31,6 +31,7 @@ from gatewright.permissions.decision import Ask
 from gatewright.permissions.explain import compare, trace
 from gatewright.permissions.modes import flag_mode
 from gatewright.permissions.policy import Policy
+from gatewright.permissions.rulebook.listed import ListedRule
 from gatewright.permissions.rulebook.tools_table import canonical
 from gatewright.permissions.sandbox.commands import CommandSandbox
 from gatewright.permissions.sandbox.ourselves import Ourselves
@@ -59,6 +60,10 @@ class Judge:
     def explain(self, tool: str, input: Mapping[str, Any]) -> list[str]:
         """The trace of the decision, in lines."""
         return asyncio.run(self._explain(self._call(tool, input)))
+
+    def listed(self) -> list[ListedRule]:
+        """Every rule in force, as /permissions shows them."""
+        return self._policy.listed()
 
     def grants(self, tool: str, input: Mapping[str, Any]) -> tuple[str, ...]:
         """The rules that an "always" would store for this call today, none where it runs."""

@@ -12,13 +12,13 @@ import typer
 
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.launch.exits import UsageError
-from gatewright.agent.settings.layers.sources import RuleTexts
 from gatewright.agent.settings.rulefile import add_rule, remove_rule
 from gatewright.agent.settings.schema import Source
 from gatewright.agent.subcommands.jsonl import Jsonl, answer_lines
 from gatewright.agent.subcommands.place import Here, here, refuse_inside_session
 from gatewright.agent.subcommands.tell import tell
 
+UNTRUSTED = "The project is not trusted: for commands it counts in the sandbox alone."
 group = typer.Typer(help="Permission rules.", no_args_is_help=True)
 
 
@@ -100,14 +100,17 @@ def suggest(
 
 @group.command(name="list")
 def list_() -> None:
-    """List the rules in force, with where each comes from."""
+    """List the rules in force, with where each comes from, also those that are built in."""
+    from gatewright.agent.subcommands.judging import Judge  # noqa: PLC0415  lazy: 60 ms
+
     place = here()
-    for source, rules in place.loaded.named_rules.items():
-        for behavior, texts in _lists(rules):
-            for text in texts:
-                tell(f"{behavior.ljust(5)}  {text}  ({source})")
-                if wrong := _unknown(text) or _problem(text, behavior, source):
-                    tell(f"       {wrong}", err=True)
+    for rule in Judge().listed():
+        tell(f"{rule.behavior.ljust(5)}  {rule.text}  ({rule.source})")
+        theirs = rule.behavior == "allow" and rule.source in (Source.PROJECT, Source.LOCAL)
+        if rule.mark:
+            tell(f"       {rule.about}", err=True)
+        elif theirs and not place.trusted:
+            tell(f"       {UNTRUSTED}", err=True)
     for problem in place.loaded.problems:
         tell(problem.text(), err=True)
 
@@ -140,14 +143,6 @@ def remove(rule: Rule, scope: Where = Scope.LOCAL) -> None:
     if not lists:
         raise GatewrightError(f"{path} has no rule {rule}.")
     tell(f"{rule} is no longer in {', '.join(lists)} of {path}")
-
-
-def _lists(rules: RuleTexts) -> tuple[tuple[Behavior, tuple[str, ...]], ...]:
-    return (
-        (Behavior.DENY, rules.deny),
-        (Behavior.ASK, rules.ask),
-        (Behavior.ALLOW, rules.allow),
-    )
 
 
 def _problem(text: str, behavior: Behavior, source: str) -> str:

@@ -26,7 +26,7 @@ from gatewright.permissions.shell.files.operand import Operand
 from gatewright.permissions.shell.files.protected import tier, would_change
 from gatewright.permissions.shell.files.reach import Reach
 from gatewright.permissions.shell.line import Line, Part, Start, read_line
-from gatewright.permissions.shell.reasons import why_it_asks
+from gatewright.permissions.shell.reasons import out_of, why_it_asks
 from gatewright.permissions.shell.rules.coverage import Cover, Coverage
 from gatewright.permissions.shell.rules.matching import fires, restricted_texts, texts_of
 from gatewright.permissions.shell.rules.suggest import suggestions
@@ -325,8 +325,10 @@ class ShellCall:
             return f"The line is not simple enough to be judged in parts: {self.line.why}."
         if any(self._reach.touched(part).opaque for part in self._opened):
             return "Which files the patch changes cannot be told."
-        planted = self._world.planted_in(self.line.parts)
-        return planted or why_it_asks(self._lacking_parts(), self.line, mode.id, self._is_covered)
+        if planted := self._world.planted_in(self.line.parts):
+            return planted
+        outside = out_of(self._operands, self._reach)
+        return outside or why_it_asks(self._lacking_parts(), self.line, mode.id, self._is_covered)
 
     def lacking(self) -> tuple[str, ...]:
         if not self.line.understood:

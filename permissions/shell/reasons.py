@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
+from gatewright.permissions.shell.files.operand import Operand
+from gatewright.permissions.shell.files.reach import Reach
 from gatewright.permissions.shell.line import Line, Part
 
 
@@ -23,6 +25,20 @@ def why_it_asks(
     if others:
         said.insert(0, f"No rule covers: {', '.join(others)}.")
     return " ".join(said)
+
+
+def out_of(operands: Iterable[tuple[Operand, bool]], reach: Reach) -> str:
+    """The first file of a command that lies outside: no rule about a program is about that."""
+    for operand, written in operands:
+        if operand.redirect or operand.arg.unknown or None in operand.bases:
+            continue
+        holds = reach.paths.is_inside if written else reach.paths.reads_inside
+        for located in reach.locations(operand.arg, operand.bases):
+            if not holds(located):
+                verb = "writes to" if written else "reads"
+                shown = operand.arg.text if "/" in operand.arg.text else located.lexical
+                return f"It {verb} {shown}, which is outside the project."
+    return ""
 
 
 def _only_opens(part: Part) -> bool:

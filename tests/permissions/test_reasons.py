@@ -20,6 +20,10 @@ WHOLE = "No rule covers this command, and it asks in default mode."
         ("> a.txt", "A redirection writes to a.txt."),
         ("ls > a.txt && ls > b.txt && ls >> a.txt", "A redirection writes to a.txt, b.txt."),
         ("cat < /etc/hosts", "A redirection reads /etc/hosts."),
+        ("cat /opt/passwd", "It reads /opt/passwd, which is outside the project."),
+        ("make good; cat ../x", "It reads ../x, which is outside the project."),
+        ("cd /opt && ls", "It reads /opt, which is outside the project."),
+        ("mv a.txt /opt/a", "It writes to /opt/a, which is outside the project."),
         ("make all", WHOLE),
         ("make all > log", WHOLE),
         ("ls && make all", "No rule covers: make all."),
@@ -30,7 +34,7 @@ WHOLE = "No rule covers this command, and it asks in default mode."
 async def test_the_reason_is_what_keeps_it_from_running_and_stands_there_once(
     tmp_path: Path, command: str, reason: str
 ) -> None:
-    desk = Desk(tmp_path, allow=("Bash(make good:*)",), answer="no")
+    desk = Desk(tmp_path, allow=("Bash(make good:*)", "Bash(mv:*)"), answer="no")
     await desk.call("Bash", command=command)
     (ask,) = desk.asked
     assert ask.reason == reason
