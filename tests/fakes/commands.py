@@ -14,7 +14,7 @@ from gatewright.agent.commands.history import past_commands
 from gatewright.agent.commands.importing import import_commands
 from gatewright.agent.commands.memory import memory_commands
 from gatewright.agent.commands.models import model_commands
-from gatewright.agent.commands.outcome import Change, Outcome, Say, SetModel, said
+from gatewright.agent.commands.outcome import Change, Outcome, Problem, Say, SetModel, said
 from gatewright.agent.commands.plan import plan_commands
 from gatewright.agent.commands.registry import (
     LINES,
@@ -81,23 +81,24 @@ class Desk:
             *mode_commands(modes),
             *(rule_commands(self.rules, book) if self.permissions else self._rules()),
             *(model_commands(models, in_use) if self.models else self._model()),
-            *setup_commands(models, settings, in_use),
-            *setting_commands(settings, modes),
-            *import_commands(settings),
-            *statusline_commands(settings),
+            *_of(self.models and self.settings, setup_commands(models, settings, in_use)),
+            *_of(self.settings, setting_commands(settings, modes)),
+            *_of(self.settings, import_commands(settings)),
+            *_of(self.settings, statusline_commands(settings)),
             *session_commands(past, left, lambda: self.spent),
-            *past_commands(past, between=switch_commands(past, left)),
-            *task_commands(self.jobs or NOBODY),
-            *diff_commands(review or NOBODY),
+            *_of(self.past, past_commands(past, between=switch_commands(past, left))),
+            *_of(self.jobs, task_commands(self.jobs or NOBODY)),
+            *_of(review, diff_commands(review or NOBODY)),
             *plan_commands(modes),
-            *bug_commands(settings, modes, in_use),
-            *memory_commands(self.memory or NOBODY),
+            *_of(self.settings, bug_commands(settings, modes, in_use)),
+            *_of(self.memory, memory_commands(self.memory or NOBODY)),
             *exit_commands(),
         )
 
     def _model(self) -> Sequence[Command]:
         """Without anybody who knows models."""
-        (first, *others) = model_commands(NOBODY, self.in_use)
+        first, *others = model_commands(NOBODY, self.in_use)
+        others = _of(None, others)
 
         async def run(context: CommandContext) -> Outcome:
             if context.args:
@@ -122,6 +123,15 @@ class Desk:
 
     async def run(self, line: str, front: Front = LINES) -> Outcome:
         return await self.commands().run(line, front)
+
+
+def _of(state: object, commands: Sequence[Command]) -> Sequence[Command]:
+    """Where a test has nothing that they are about, they say so."""
+
+    async def run(context: CommandContext) -> Outcome:
+        return Problem.of(f"There is nothing here that /{context.name} is about.")
+
+    return commands if state is not None else [_running(command, run) for command in commands]
 
 
 def _running(command: Command, run: Any) -> Command:
