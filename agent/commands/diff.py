@@ -52,6 +52,7 @@ class Reviewing(Protocol):
     """Who knows what changed."""
 
     async def changes(self) -> list[Changes]: ...
+    def unknown(self) -> str: ...
     async def drawn(self, entry: Entry) -> Sequence[Block]: ...
 
 
@@ -69,7 +70,7 @@ def diff_commands(review: Reviewing) -> tuple[Command, ...]:
 async def diff(review: Reviewing, context: CommandContext) -> Outcome:
     views, args = await review.changes(), context.args
     if not views:
-        return Say.text(NOTHING)
+        return Say.text(f"{NOTHING} {review.unknown()}".rstrip())
     if args:
         entry = _named(args, views)
         if entry is None:

@@ -95,7 +95,8 @@ async def rewind(past: Past, context: CommandContext) -> Outcome:
 
 async def _back(past: Past, point: Point, what: str) -> Outcome:
     if what == "preview":
-        return Say(_steps(await past.plan(point.id)))
+        steps = _steps(await past.plan(point.id))
+        return Say((*steps, *((Text(past.unknown, "dim"),) if past.unknown else ())))
     if (what or "both") not in WHAT:
         return Problem.of("/rewind N takes both, talk, code or preview.")
     return await _told(past.go_back(point.id, WHAT[what or "both"]))
@@ -199,6 +200,8 @@ def _gone(gone: Gone) -> tuple[Block, ...]:
     if gone.left:
         names = ", ".join(f"{step.target.path} ({step.why})" for step in gone.left[:SHOWN])
         blocks.append(Text(f"Left as they are: {names}", "dim"))
+    if gone.unknown:
+        blocks.append(Text(gone.unknown, "dim"))
     if gone.text:
         blocks.append(Text(f"The conversation is back to before: {gone.text[:WIDTH]}"))
     if not blocks:

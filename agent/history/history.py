@@ -45,6 +45,13 @@ class History:
         self.worktree = WorkTree(places.root, caller)
         self.checkpoints = Checkpoints(self._blobs, self._shadow, emit)
 
+    @property
+    def unknown(self) -> str:
+        """What commands may have changed and nobody can put back here, in a sentence."""
+        if self._shadow is None:
+            return "What commands changed is not known here: this is no git repository."
+        return "What commands did to files that git ignores, or that are large, is not known."
+
     async def plan(self, events: Sequence[AnyEvent]) -> list[Step]:
         """What putting files back to before these events would do right now."""
         await self.checkpoints.settled()

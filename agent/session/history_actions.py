@@ -91,6 +91,11 @@ class Past:
         """What going back to before this input would do to the files."""
         return await self._rewinder.plan(to)
 
+    @property
+    def unknown(self) -> str:
+        """What of the files going back cannot know of."""
+        return self._rewinder.unknown
+
     async def go_back(self, to: str, what: What = "both") -> Gone:
         """Raises SessionError."""
 

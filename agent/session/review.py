@@ -32,6 +32,10 @@ class Review:
             found += await self._kept()
         return [each for each in found if each.files]
 
+    def unknown(self) -> str:
+        """What may have changed and is not listed, where git tells nothing."""
+        return "" if self._history.worktree.there() else self._history.unknown
+
     async def drawn(self, entry: Entry) -> Sequence[Block]:
         """The change of a file as it is now."""
         return await asyncio.to_thread(_drawn, entry)

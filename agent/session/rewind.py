@@ -48,6 +48,7 @@ class Gone(msgspec.Struct, frozen=True):
     text: str = ""  # the input, to be edited and sent again
     restored: Restored | None = None
     left: tuple[Step, ...] = ()
+    unknown: str = ""  # what else may have been changed, and was not put back
 
 
 class RewindPorts(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,7 +107,11 @@ class Rewinder:
         if restored is not None and restored.undo:
             self._ports.publish(FilesRestored(to=to, files=restored.undo))
         left = tuple(step for step in steps if step.kind == "leave")
-        return Gone(text, restored, left)
+        return Gone(text, restored, left, self.unknown if restored is not None else "")
+
+    @property
+    def unknown(self) -> str:
+        return self._ports.history.unknown if self._ports.history is not None else ""
 
     async def undo(self) -> Gone:
         """Take back what went back last, or the last summary. Raises SessionError."""

@@ -151,3 +151,18 @@ async def test_what_is_pointed_at_comes_along_and_rules_hold(project: Path) -> N
         assert "changed on disk since you last saw them" in told
     finally:
         await session.close()
+
+
+async def test_what_commands_changed_without_git_is_not_said_to_be_nothing(tmp_path: Path) -> None:
+    root = tmp_path / "plain"
+    root.mkdir()
+    session = await opened(root)
+    try:
+        await say(session, "run echo two > made.txt")
+        assert (root / "made.txt").exists()
+        unknown = "What commands changed is not known here: this is no git repository."
+        assert unknown in await run(session, "/rewind 1 preview")
+        assert unknown in await run(session, "/diff")
+        assert unknown in await run(session, "/rewind 1")
+    finally:
+        await session.close()
