@@ -12,6 +12,7 @@ from gatewright.agent.errors import SettingsError
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.settings.live_settings import starting
 from gatewright.agent.settings.schema import Source, Ui
+from gatewright.agent.settings.themes import FOLDER
 from gatewright.agent.settings.workspace import survey
 from gatewright.agent.transcript.place import project_folder
 
@@ -38,7 +39,7 @@ def looks(options: LaunchOptions) -> Looks:
     own = places.file(Source.USER) or places.home / "settings.json"
     return Looks(
         ui=around.settings.ui,
-        themes=places.home / "themes",
+        themes=places.home / FOLDER,
         history=sent.with_suffix(".jsonl"),
         sessions=project_folder(places.home, around.where.cwd),
         own_settings=own,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, cast, get_args, get_origin
 
 import msgspec
@@ -64,13 +65,14 @@ def typed(text: str) -> Any:
         return text
 
 
-def check(key: str, value: Any, source: Source) -> None:
+def check(key: str, value: Any, source: Source, home: Path) -> None:
     """Refuse what the loader would leave out. A project is taken as trusted: this is its owner."""
     nested: Any = value
     for part in reversed(parts_of(key)):
         nested = {part: nested}
-    for fault in coerce(nested, Settings, source, trusted=True).faults:
-        raise SettingsError(f"{dotted(fault.key)} {fault.message}.")
+    for fault in coerce(nested, Settings, source, trusted=True, home=home).faults:
+        end = "" if fault.message.endswith("?") else "."
+        raise SettingsError(f"{dotted(fault.key)} {fault.message}{end}")
 
 
 def _is_section(kind: Any) -> bool:

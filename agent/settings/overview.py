@@ -96,7 +96,7 @@ class SettingsBook:
         from gatewright.agent.settings.dotted_key import check, typed  # noqa: PLC0415
 
         try:
-            check(key, typed(text), Source.USER)
+            check(key, typed(text), Source.USER, self._live.around.places.home)
         except SettingsError as error:
             return str(error)
         return ""
@@ -107,7 +107,7 @@ class SettingsBook:
 
         facts(key)
         value = typed(text)
-        check(key, value, Source.USER)
+        check(key, value, Source.USER, self._live.around.places.home)
         path = await self._write(key, value)
         now = self._setting(key)
         if str(Source.USER) not in now.source.split(", "):

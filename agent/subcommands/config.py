@@ -60,8 +60,9 @@ def set_(key: Key, value: Annotated[str, typer.Argument()], scope: Where = Scope
     refuse_inside_session()
     source = Source(scope)
     given = typed(value)
-    check(key, given, source)
-    path = here().places.file(source)
+    places = here().places
+    check(key, given, source, places.home)
+    path = places.file(source)
     assert path is not None
     set_value(path, key, given)
     tell(f"{key} = {json.dumps(given, ensure_ascii=False)} in {path}")

@@ -80,6 +80,9 @@ class TestConfig:
             ("effort", "huge", "effort expected one of"),
             ("ui.them", "x", "did you mean theme?"),
             ("maxTurns", "0", "at least 1"),
+            ("ui.theme", "lihgt", 'names no theme, "lihgt"; did you mean light?\n'),
+            ("ui.theme", "nonsense", 'no theme, "nonsense": there are dark, light, '),
+            ("ui.theme", "light/config unset ui.theme", "names no theme"),
         ],
     )
     def test_what_the_loader_would_refuse_is_not_written(
@@ -89,6 +92,21 @@ class TestConfig:
         assert code == 1
         assert text in err
         assert not (tmp_path / "home" / ".gatewright").exists()
+
+    def test_a_theme_of_ones_own_is_a_theme(self, run: Run, tmp_path: Path) -> None:
+        own = tmp_path / "home" / ".gatewright" / "themes"
+        own.mkdir(parents=True)
+        (own / "sea.json").write_text("{}", encoding="utf-8")
+        assert run("config", "set", "ui.theme", "sea")[0] == 0
+        assert run("config", "get", "ui.theme") == (0, '"sea"\n', "")
+
+    def test_the_doctor_says_which_theme_there_is_not(self, run: Run, tmp_path: Path) -> None:
+        own = tmp_path / "home" / ".gatewright"
+        own.mkdir(parents=True)
+        (own / "settings.json").write_text('{"ui": {"theme": "drak"}}', encoding="utf-8")
+        code, out, _ = run("doctor")
+        assert code == 1
+        assert 'ui.theme names no theme, "drak"; did you mean dark?' in out
 
     def test_a_personal_key_is_refused_in_a_project(self, run: Run) -> None:
         code, _, err = run("config", "set", "permissions.skip.bash", "true", "-s", "project")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from rich.color import Color
 
+from gatewright.agent.settings import themes
 from gatewright.agent.settings.schema import Ui
 from gatewright.tui.app import AgentApp
 from gatewright.tui.style.palette_file import read_palette, read_palettes
@@ -29,6 +30,10 @@ def luminance(colour: str) -> float:
 def contrast(one: str, two: str) -> float:
     high, low = sorted((luminance(one), luminance(two)), reverse=True)
     return (high + 0.05) / (low + 0.05)
+
+
+def test_settings_may_name_every_theme_and_no_other() -> None:
+    assert tuple(PALETTES) == themes.BUILT_IN
 
 
 @pytest.mark.parametrize("palette", COLOURED, ids=lambda p: p.name)

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import types
 from collections.abc import Mapping
+from pathlib import Path as Folder
 from typing import Annotated, Any, Literal, TypeAlias, Union, cast, get_args, get_origin
 
 import msgspec
 from msgspec import structs
 
-from gatewright.agent.settings import modes
+from gatewright.agent.settings import modes, themes
 from gatewright.agent.settings.schema import COMMITTED, Source, Trait
 
 Path: TypeAlias = tuple[str | int, ...]
@@ -36,15 +37,22 @@ class Checked(msgspec.Struct, frozen=True):
 
 
 def coerce(
-    raw: Mapping[str, Any], kind: type[msgspec.Struct], source: Source, *, trusted: bool
+    raw: Mapping[str, Any],
+    kind: type[msgspec.Struct],
+    source: Source,
+    *,
+    trusted: bool,
+    home: Folder | None = None,
 ) -> Checked:
-    walk = _Walk(source, trusted or source not in COMMITTED)
+    """`home` is our own directory: what is named may lie there."""
+    walk = _Walk(source, trusted or source not in COMMITTED, home)
     return Checked(walk.section(raw, kind, ()), tuple(walk.faults))
 
 
 class _Walk:
-    def __init__(self, source: Source, trusted: bool) -> None:
+    def __init__(self, source: Source, trusted: bool, home: Folder | None) -> None:
         self._source = source
+        self._home = home
         self._trusted = trusted
         self.faults: list[Fault] = []
 
@@ -63,7 +71,7 @@ class _Walk:
             if value is None or not self._admitted(field.type, here):
                 continue
             found = self.value(value, field.type, here)
-            if found is not MISSING and self._mode_admitted(here, found):
+            if found is not MISSING and self._meant(here, found):
                 kept[key] = found
         for field in fields.values():
             if field.required and field.encode_name not in kept:
@@ -135,6 +143,14 @@ class _Walk:
             self._fault(at, "is ignored until you trust this project", "untrusted")
             return False
         return True
+
+    def _meant(self, at: Path, value: Any) -> bool:
+        """Whether there is what a text names."""
+        if at != themes.KEY:
+            return self._mode_admitted(at, value)
+        if wrong := themes.wrong(value, self._home):
+            self._fault(at, wrong)
+        return not wrong
 
     def _mode_admitted(self, at: Path, value: Any) -> bool:
         if len(at) < 2 or at[-2] != "permissions" or at[-1] not in MODE_KEYS:

@@ -140,7 +140,7 @@ def load(
         if layer.path is not None and not reading.fresh(layer.path):
             values = layer.raw
         else:
-            result = coerce(layer.raw, Settings, layer.source, trusted=trusted)
+            result = coerce(layer.raw, Settings, layer.source, trusted=trusted, home=places.home)
             reading.problems.extend(_problem(layer, fault) for fault in result.faults)
             values = result.values
         if layer.path is not None:
