@@ -18,7 +18,9 @@ from gatewright.agent.record.events import (
     Noticed,
     QueueChanged,
     SessionStarted,
+    TasksChanged,
     ToolFinished,
+    UserMessage,
 )
 from gatewright.agent.record.ids import new_id
 from gatewright.agent.record.journal import Fold, Journal, of_main
@@ -31,6 +33,7 @@ from gatewright.agent.settings.paths import SERVERS
 from gatewright.agent.settings.workspace import Surroundings
 from gatewright.agent.text.printable import escaped
 from gatewright.agent.text.redact import Redactor, share
+from gatewright.agent.transcript.jobs_mark import JobsMark, left_by
 from gatewright.agent.transcript.place import project_folder
 from gatewright.agent.transcript.turn_mark import CUT, TurnMark
 from gatewright.agent.turn.loop import Limits
@@ -39,6 +42,10 @@ from gatewright.tools.access import MAIN
 from gatewright.tools.protocol import INTERRUPTED, TextContent
 
 CLOCK = SystemClock()
+LEFT = (
+    "This session goes on in a new process. The background work of the one before has ended with "
+    "it, and no notice or output of it will come any more; start again what is still needed:\n{}"
+)
 
 
 class Base(msgspec.Struct, frozen=True):
@@ -50,6 +57,7 @@ class Base(msgspec.Struct, frozen=True):
     redactor: Redactor
     folds: tuple[Fold, ...]  # of what it is itself
     cut: bool = False  # the process before this one did not end its last turn
+    left: tuple[str, ...] = ()  # background work that ended with the process before
 
     @property
     def limits(self) -> Limits:
@@ -89,13 +97,13 @@ def open_base(around: Surroundings) -> Base:
         talk.apply(envelope.event)
     journal.restore(start.stored)
     folds: tuple[Fold, ...] = (of_main(standing.apply),)
-    cut = False
+    cut, left = False, left_by(start.source) if start.source is not None else ()
     if not around.options.no_session:
         mark = TurnMark(start.path, agent=MAIN)
-        folds, cut = (*folds, mark.saw), mark.cut
+        folds, cut = (*folds, mark.saw, JobsMark(start.path).saw), mark.cut
     redactor = Redactor(around.env, around.secrets.knowing(key_store(around.env).held()))
     share(redactor)
-    return Base(around, start, journal, talk, standing, redactor, folds, cut)
+    return Base(around, start, journal, talk, standing, redactor, folds, cut, left)
 
 
 def announce(base: Base, mode: str, tools: Sequence[str], problems: Iterable[str]) -> None:
@@ -119,6 +127,11 @@ def announce(base: Base, mode: str, tools: Sequence[str], problems: Iterable[str
         base.publish(ended)
     if base.cut:
         base.warn(CUT)
+    if base.left:
+        text = LEFT.format("\n".join(base.left))
+        base.publish(UserMessage(content=(TextContent(text),), hidden=True))
+        base.publish(TasksChanged(running=()))
+        base.mention(f"Ended with the session before: {', '.join(base.left)}")
     if waiting := unsent(start.stored):
         base.publish(QueueChanged(texts=()))
         texts = "\n".join(waiting)

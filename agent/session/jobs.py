@@ -30,6 +30,7 @@ class SessionJobs:
         self._watchers: dict[str, asyncio.Task[None]] = {}
         self._told: set[str] = set()
         self._waited: Counter[str] = Counter()  # calls that are waiting for the end just now
+        self._closing = False
         self._movable: list[asyncio.Event] = []  # of the calls that run in the foreground
 
     def of(self, agent: str) -> OwnJobs:
@@ -117,7 +118,8 @@ class SessionJobs:
         return job.status()
 
     async def close(self) -> None:
-        """Stop what still runs; nothing is told any more."""
+        """Stop what still runs; nothing is told any more: who goes on hears of it then."""
+        self._closing = True
         self._told.update(self._jobs)
         running = [job for job in self._jobs.values() if job.running]
         stopping = [asyncio.ensure_future(job.stop()) for job in running]
@@ -130,6 +132,8 @@ class SessionJobs:
     async def _watch(self, id: str, job: Job) -> None:
         await job.wait()
         del self._watchers[id]
+        if self._closing:
+            return
         self._changed(TasksChanged(running=tuple(self.running()), ended=id, status=job.status()))
         if not self._waited[id]:
             self._report(id, job)

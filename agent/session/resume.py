@@ -35,6 +35,7 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
     on_disk: bool = False
     forked_from: str = ""
     notice: str = ""
+    source: Path | None = None  # the file it goes on from, which a copy does not write
     foreign: bool = False  # a copy of a file from elsewhere: others may have written it
 
     def standing(self) -> Standing:
@@ -66,7 +67,12 @@ def find_start(options: LaunchOptions, folder: Path) -> Start:
     notice = _notice(stored, elsewhere=path.parent != folder, copied=foreign)
     if not options.fork_session and not foreign:
         return Start(
-            id=stored.header.id, path=path, stored=stored.branch, on_disk=True, notice=notice
+            id=stored.header.id,
+            path=path,
+            stored=stored.branch,
+            on_disk=True,
+            notice=notice,
+            source=path,
         )
     id = options.session_id or new_id()
     return Start(
@@ -75,6 +81,7 @@ def find_start(options: LaunchOptions, folder: Path) -> Start:
         stored=stored.branch,
         forked_from=stored.header.id if _ID.fullmatch(stored.header.id) else "",
         notice=notice,
+        source=None if foreign else path,
         foreign=foreign,
     )
 

@@ -18,7 +18,7 @@ from gatewright.tools.system import private
 from gatewright.tools.system.regular import open_regular
 
 DAY = 86_400.0
-BESIDE = (".torn", ".jsonl.bak", ".turn")
+BESIDE = (".torn", ".jsonl.bak", ".turn", ".jobs")
 
 
 class Repaired(msgspec.Struct, frozen=True):
