@@ -208,7 +208,7 @@ class AgentApp(App[int], inherit_bindings=False):
         spent = session.spent
         used = replace(view, usage=spent.usage, cost=spent.cost, context=spent.context)
         where = replace(used, window=spent.window, moved=session.moved)
-        self._show(replace(where, mode=session.mode, model=session.model), (Emptied(),) * anew)
+        self.repl.show(replace(where, mode=session.mode, model=session.model), (Emptied(),) * anew)
         self.repl.join(session.commands)
         vim = self.repl.box.vim_mode
         self.own_line.begin(session.status, lambda: session.status_input(vim()))
@@ -224,8 +224,8 @@ class AgentApp(App[int], inherit_bindings=False):
     def take_back(self) -> None:
         self.repl.desk.take_back()
 
-    def tasks(self) -> int:
-        return len(self.repl.view.tasks)
+    def tasks(self) -> Sequence[str]:
+        return self.repl.view.tasks
 
     def pick(self, picking: Picking) -> None:
         self.repl.reach.pick(picking)
@@ -254,7 +254,7 @@ class AgentApp(App[int], inherit_bindings=False):
         if not self.taken and self.session is not None and not self.session.busy:
             view, more = settle(view)  # the stored end of a session that was killed
             changes += more
-        self._show(view, changes)
+        self.repl.show(view, changes)
         ended = self.taken and any(
             isinstance(e.event, TurnEnded) and e.agent == MAIN for e in batch
         )
@@ -284,8 +284,8 @@ class AgentApp(App[int], inherit_bindings=False):
         if asks and self.attention.check(asks[0].ask.title):
             self.set_timer(1.0, self._remind)
 
-    def _show(self, view: View, changes: Sequence[Change]) -> None:
-        self.repl.show(view, changes)
+    def ask_to_leave(self) -> None:
+        self.switching.leave()
 
     async def leave(self, code: int = 0) -> None:
         """Whatever fails here is told and logged; the program ends all the same."""
@@ -301,17 +301,17 @@ class AgentApp(App[int], inherit_bindings=False):
 
     def add(self, item: Item) -> int:
         view, changes = add(self.repl.view, item)
-        self._show(view, changes)
+        self.repl.show(view, changes)
         return view.next_id - 1
 
     def patch(self, item: Item) -> None:
-        self._show(self.repl.view, (Patched(item),))
+        self.repl.show(self.repl.view, (Patched(item),))
 
     def reveal(self, number: int) -> None:
         self.repl.transcript.reveal(number)
 
     def show_queue(self, texts: Sequence[str]) -> None:
-        self._show(replace(self.repl.view, queue=tuple(texts)), ())
+        self.repl.show(replace(self.repl.view, queue=tuple(texts)), ())
 
     def open_panel(self, offer: Offer) -> bool:
         return self.repl.reach.open_panel(offer)

@@ -55,6 +55,7 @@ class Host(Protocol):
     @property
     def switches(self) -> bool: ...
     def switch(self, to: Switch) -> None: ...
+    def ask_to_leave(self) -> None: ...
     async def leave(self, code: int = 0) -> None: ...
 
 
@@ -202,6 +203,10 @@ class Talk:
             self.session.cycle_mode()
 
     def leave(self) -> None:
+        """Once the person knows what is stopped by that."""
+        self._host.ask_to_leave()
+
+    def leave_now(self) -> None:
         self._host.spawn(self._host.leave())
 
     def say(self, title: str, blocks: Sequence[Block]) -> None:
@@ -262,7 +267,7 @@ class Talk:
                 if not self._host.open_panel(outcome):
                     self.say(line, said(outcome))
             case Quit():
-                await self._host.leave()
+                self._host.ask_to_leave()
             case Switch():
                 self._host.switch(outcome)
             case Change(operation=operation):

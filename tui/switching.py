@@ -7,7 +7,7 @@ nothing; whatever was opened is closed before the program ends.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from gatewright.agent.commands.outcome import Switch
@@ -15,6 +15,7 @@ from gatewright.agent.errors import GatewrightError
 from gatewright.tui.picker import Picking
 from gatewright.tui.prompt.menu import Choice
 from gatewright.tui.resuming import Others
+from gatewright.tui.sanitize import one_line
 from gatewright.tui.session_calls import Talk
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     )
 
 OWN_COMMAND = "Your own command still runs. Esc stops it; then switch again."
+TASKS = 5  # named when the person is to leave
 
 
 class Screen(Protocol):
@@ -41,9 +43,11 @@ class Screen(Protocol):
         """Put what was sent and not taken up into the prompt."""
         ...
 
-    def tasks(self) -> int:
-        """How much runs in the background."""
+    def tasks(self) -> Sequence[str]:
+        """What runs in the background."""
         ...
+
+    async def leave(self, code: int = 0) -> None: ...
 
     def pick(self, picking: Picking) -> None: ...
     def spawn(self, work: Coroutine[Any, Any, None]) -> None: ...
@@ -57,6 +61,7 @@ class Switching:
         self._next: Session | None = None
         self._going = False
         self._ended = False
+        self._asking = False  # whether the person wants to leave
         self._closing: set[asyncio.Task[None]] = set()
         self.shown: Session | None = None
         self.others: Others | None = None
@@ -79,8 +84,8 @@ class Switching:
         """Go over, once nothing is lost by it or the person wants it so."""
         if self._talk.busy_shell:
             self._talk.note(OWN_COMMAND, "warning")
-        elif count := self._screen.tasks():
-            self._screen.pick(self._sure(to, count))
+        elif tasks := self._screen.tasks():
+            self._screen.pick(self._sure(to, len(tasks)))
         else:
             await self.go(to)
 
@@ -93,6 +98,34 @@ class Switching:
                 self._screen.spawn(self.go(to))
 
         return Picking(f"{what} here and would be stopped", choices, pick)
+
+    def leave(self) -> None:
+        """The program is to end, at once where nothing runs; asked for twice, it does."""
+        running = self._running()
+        if not running or self._asking:
+            self._screen.spawn(self._screen.leave())
+            return
+        choices = [Choice("", "Stay here"), Choice("go", "Leave and stop what runs")]
+
+        def pick(choice: Choice) -> None:
+            self._asking = False
+            if choice.insert:
+                self._screen.spawn(self._screen.leave())
+
+        def stay() -> None:
+            self._asking = False
+
+        title = "Leaving stops " + " and ".join(running)
+        tasks = [one_line(each) for each in self._screen.tasks()[:TASKS]]
+        self._screen.pick(Picking(title, choices, pick, cancel=stay, about=tasks))
+        self._asking = True  # after what stood there before was cancelled
+
+    def _running(self) -> Sequence[str]:
+        """What would be stopped, in a few words."""
+        turn, count = self.shown is not None and self.shown.busy, len(self._screen.tasks())
+        tasks = f"{count} background task{'' if count == 1 else 's'}" if count else ""
+        own = "your own command" if self._talk.busy_shell else ""
+        return [each for each in ("the turn that runs" if turn else "", own, tasks) if each]
 
     async def go(self, to: Switch) -> None:
         here, others = self.shown, self.others

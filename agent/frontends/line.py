@@ -47,7 +47,7 @@ Others = Callable[[Switch], Awaitable[Session]]
 DRAIN = 2.0
 GREETING = "Type what you want done; /help lists commands, Ctrl+D ends.\n"
 DUMB = "This terminal (TERM=dumb) cannot show the screen: this is the conversation line by line.\n"
-STOPS = "In the background run {count}, which would be stopped. Type the same again to switch.\n"
+STOPS = "In the background run {count}, which would be stopped. Type the same again to {do}.\n"
 EARLY = "(Typed before the question, so it is no answer to it.)\n"
 PAUSE = 0.4  # seconds after a question was printed in which nobody has read it
 LARGE = 15  # lines of a message that are worth telling
@@ -299,21 +299,22 @@ class Conversation:
         others = self._ports.others
         match outcome:
             case Quit() if self._hand:
-                self.leave(Exit.OK)
+                if self._sure(line, "leave"):
+                    self.leave(Exit.OK)
             case Quit():  # written ahead, by who wants what stands before it
                 await self._finish()
-            case Switch() as to if others is not None and self._sure(line):
+            case Switch() as to if others is not None and self._sure(line, "switch"):
                 await self._go(to, others)
             case _:
                 self._say("".join(f"{plain(block)}\n" for block in said(outcome)))
 
-    def _sure(self, line: str) -> bool:
+    def _sure(self, line: str, do: str) -> bool:
         """Whether nothing would be stopped, or the person typed it again."""
         if not self._tasks or self._warned == line:
             self._warned = ""
             return True
         self._warned = line
-        self._say(STOPS.format(count=self._tasks))
+        self._say(STOPS.format(count=self._tasks, do=do))
         return False
 
     async def _go(self, to: Switch, others: Others) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gatewright.agent.record.events import Envelope, TasksChanged
 from gatewright.tools.system import private
-from gatewright.tools.system.regular import NotRegular, TooLarge, read_regular
+from gatewright.tools.system.regular import read_regular
 
 SUFFIX = ".jobs"
 MAX_BYTES = 64 * 1024

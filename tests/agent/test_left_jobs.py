@@ -20,7 +20,9 @@ from tests.fakes.job import FakeJob
 
 
 @asynccontextmanager
-async def opened(folder: Path, *, fork: bool = False, first: bool = False) -> AsyncIterator[Session]:
+async def opened(
+    folder: Path, *, fork: bool = False, first: bool = False
+) -> AsyncIterator[Session]:
     env = {"HOME": str(folder / "home"), "PATH": os.environ["PATH"], "SHELL": "/bin/bash"}
     (folder / "project").mkdir(exist_ok=True)
     options = LaunchOptions(

@@ -177,7 +177,7 @@ class Play:
         await self.s.pilot.pause(0.3)
 
     async def do_leave(self) -> None:
-        self.s.app.talk.leave()
+        self.s.app.talk.leave_now()
         await self._until(lambda: False)
 
     # what the session does

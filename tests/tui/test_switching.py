@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
+import pytest
+
 from gatewright.agent.commands.outcome import Choice, Outcome, Pick, Say, Switch
 from gatewright.agent.commands.registry import CommandContext
 from gatewright.agent.errors import SessionError
@@ -195,6 +197,31 @@ async def test_background_work_is_stopped_only_when_the_person_says_so() -> None
         await s.press("down", "enter")
         await s.see("The shed is red.")
         assert s.app.repl.view.tasks == ()
+
+
+@pytest.mark.parametrize("way", ["/exit", "ctrl+d"])
+async def test_leaving_says_what_is_stopped_by_it_and_stops_it_only_then(way: str) -> None:
+    async def wish(s: Stage) -> None:
+        await (s.press(way) if way == "ctrl+d" else _say(s, way))
+
+    async with two() as (s, made):
+        made.first.publish(TasksChanged(running=("shell_1: serve",)))
+        made.first.busy = True
+        await s.until(lambda: bool(s.app.repl.view.tasks))
+        await wish(s)
+        await s.see("Leaving stops the turn that runs and 1 background task", "serve")
+        await s.press("enter")
+        await s.gone("Stay here")
+        assert not made.first.closed
+        await wish(s)
+        await s.see("Stay here")
+        await s.press("escape")
+        await s.gone("Stay here")
+        assert not made.first.closed
+        await wish(s)
+        await s.see("Stay here")
+        await s.press("down", "enter")
+        await s.until(lambda: made.first.closed)
 
 
 async def test_there_and_back_and_leaving_closes_everything() -> None:

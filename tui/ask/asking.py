@@ -72,7 +72,7 @@ class Asking:
         if self._stands(pending):
             self._talk.answer(pending.id, answer)
             if leaves(pending.ask, answer):
-                self._talk.leave()
+                self._talk.leave_now()
 
     def _stands(self, pending: Pending) -> bool:
         return any(each is pending for each in self._repl.view.asks)
