@@ -17,7 +17,7 @@ KEYS: tuple[Key, ...] = (
     Key("Ctrl+R", "Search what was sent before"),
     Key("Esc", "Close the list, else stop the turn; queued messages return to the prompt"),
     Key("Esc Esc", "Go back to an earlier message, when the prompt is empty"),
-    Key("Ctrl+C", "Stop the turn, else empty the prompt; twice leaves"),
+    Key("Ctrl+C", "Stop the turn, queued messages return; else empty the prompt; twice leaves"),
     Key("Ctrl+D", "Leave, when the prompt is empty"),
     Key("Shift+Tab", "Next permission mode"),
     Key("Ctrl+B", "Let a running command go on in the background; else one character back"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from tests.fakes.job import FakeJob
 @asynccontextmanager
 async def opened(
     folder: Path, *, fork: bool = False, first: bool = False
-) -> AsyncIterator[Session]:
+) -> AsyncGenerator[Session]:
     env = {"HOME": str(folder / "home"), "PATH": os.environ["PATH"], "SHELL": "/bin/bash"}
     (folder / "project").mkdir(exist_ok=True)
     options = LaunchOptions(

@@ -52,6 +52,16 @@ class TestQuestions:
         result = await box.call("AskUserQuestion", questions=[COLOURS, SIZES])
         assert not result.ok and result.ends_turn
 
+    async def test_an_answer_stands_where_a_later_question_is_closed(self, box: Toolbox) -> None:
+        box.answers = [Answer(text="green, please"), Answer(cancelled=True)]
+        result = await box.call("AskUserQuestion", questions=[COLOURS, SIZES])
+        assert result.ok
+        assert result.data["answers"] == {"Which colour?": "green, please"}
+        assert text(result).endswith(
+            "Which colour?\n-> green, please\n"
+            "Which sizes?\n-> (not answered: the person closed the question)"
+        )
+
     @pytest.mark.parametrize(
         ("change", "why"),
         [

@@ -77,7 +77,8 @@ async def test_killed_text_comes_back() -> None:
         assert box.text.startswith("x")
 
 
-async def test_escape_stops_the_turn_and_returns_the_queue() -> None:
+@pytest.mark.parametrize("key", ["escape", "ctrl+c"])
+async def test_who_stops_the_turn_has_the_queue_returned(key: str) -> None:
     async with stage() as s:
         s.session.busy = True
         s.session.publish(TurnStarted())
@@ -85,7 +86,7 @@ async def test_escape_stops_the_turn_and_returns_the_queue() -> None:
         await s.type("later")
         await s.press("enter")
         await s.see("↳ later")
-        await s.press("escape")
+        await s.press(key)
         await s.gone("↳ later")
         assert s.app.repl.box.text == "later"
         assert s.session.interrupts == 1

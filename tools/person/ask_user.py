@@ -13,6 +13,9 @@ from gatewright.tools.interact import Answer, Ask, Option
 from gatewright.tools.protocol import Progress, ToolContext, ToolResult
 
 
+UNANSWERED = "(not answered: the person closed the question)"
+
+
 class Choice(BaseModel):
     label: str = Field(min_length=1, max_length=100, description="1-5 words")
     description: str = Field(default="", description="What it means or what follows from it")
@@ -56,10 +59,14 @@ class AskUserQuestion(CheckedTool[AskUserInput]):
         for question in input.questions:
             answer = await ctx.ask(_ask(question))
             if answer.cancelled:
-                yield ToolResult.refused("The person did not answer.", ends_turn=True)
-                return
+                break
             answers[question.question] = _words(answer)
-        said = "\n".join(f"{question}\n-> {answer}" for question, answer in answers.items())
+        if not answers:
+            yield ToolResult.refused("The person did not answer.", ends_turn=True)
+            return
+        open = [each.question for each in input.questions if each.question not in answers]
+        lines = [f"{question}\n-> {answer}" for question, answer in answers.items()]
+        said = "\n".join((*lines, *(f"{question}\n-> {UNANSWERED}" for question in open)))
         yield ToolResult.text(
             f"The person answered:\n{said}",
             summary=", ".join(answers.values()),

@@ -256,7 +256,7 @@ class Repl(Patient, inherit_bindings=False):
         if selected := self.transcript.selected_text():
             self._host.copy(selected)
             self.transcript.clear_selection()
-        elif self._talk.stop():
+        elif self.desk.take_back() | self._talk.stop():  # both: what waits starts no new turn
             self._leaving = False
         elif self.box.text:
             self.box.history_.add(self.box.chips.unfold(self.box.take()))
