@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from gatewright.permissions.calls.aspects import aspects, strictest
+from gatewright.permissions.calls.aspects import aspects, insisted, strictest
 from gatewright.permissions.calls.named_call import NamedCall
 from gatewright.permissions.calls.path_call import PathCall, is_plan_file
 from gatewright.permissions.calls.subject import Permit, Subject
@@ -74,7 +74,7 @@ def _settled(inquiry: Inquiry) -> Decision:
     for stage in STAGES:
         decision = stage(inquiry)
         if decision is not None:
-            return finish(inquiry, decision)
+            return finish(inquiry, insisted(inquiry.call.access, decision))
     raise AssertionError("the mode stage always decides")
 
 
@@ -303,7 +303,8 @@ def finish(inquiry: Inquiry, decision: Decision) -> Decision:
     if _may_classify(inquiry) and not decision.explicit and open_stage:
         answerer = "classifier"
     if answerer == "human" and not inquiry.context.interactive:
-        return Deny(_turned(decision, Stage.NON_INTERACTIVE, _way_out(inquiry, decision)))
+        reason = _turned(decision, Stage.NON_INTERACTIVE, _way_out(inquiry, decision))
+        return Deny(reason, asked=decision)
     return replace(
         decision,
         grants=grants,

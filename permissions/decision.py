@@ -30,6 +30,7 @@ class Stage(enum.StrEnum):
     MODE = "mode"
     NON_INTERACTIVE = "non_interactive"
     DONT_ASK = "dont_ask"
+    CLASSIFIER = "classifier"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,10 @@ class Allow:
 
 @dataclass(frozen=True, slots=True)
 class Deny:
+    """`asked` is the question it would have been, had there been a person."""
+
     reason: Reason
+    asked: Ask | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,16 +7,17 @@ turn comes, so an "always" or a mode change settles what it covers.
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeAlias
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from gatewright.permissions.context import Call, Context, HookWord
+from gatewright.permissions.context import Call, Context
 from gatewright.permissions.decide import decide
 from gatewright.permissions.decision import (
     Allow,
     Ask,
+    Decision,
     DecisionRecord,
     Deny,
     Grant,
@@ -26,6 +27,7 @@ from gatewright.permissions.decision import (
 )
 from gatewright.permissions.policy import Policy
 from gatewright.permissions.recent import Judged
+from gatewright.permissions.request import GatePorts, Hopeless, Outcome, Passed, Refused, Request
 from gatewright.permissions.rulebook.grants import (
     options_for,
     question,
@@ -33,129 +35,31 @@ from gatewright.permissions.rulebook.grants import (
     repeated,
     with_kept,
 )
-from gatewright.permissions.sandbox.port import CLOSED, Commands, Offer, Opening
-from gatewright.permissions.world import (
-    Dirty,
-    DiskResolver,
-    Keeps,
-    Lookup,
-    fetch_missing,
-    git_dirty,
-    git_keeps,
-    lookup_host,
+from gatewright.permissions.sandbox.port import Offer, Opening
+from gatewright.permissions.standing_in import (
+    by_classifier,
+    first_answer,
+    open_to_others,
+    opinion,
+    to_put,
+    unjudged,
+    word_of,
 )
-from gatewright.tools.access import MAIN, Access, Where
-from gatewright.tools.calls import Facts, Foreseen, Prepared
+from gatewright.permissions.world import DiskResolver, fetch_missing
 from gatewright.tools.interact import Answer
 from gatewright.tools.interact import Ask as Question
-from gatewright.tools.protocol import Asker, ToolCall, ToolResult
+from gatewright.tools.protocol import ToolResult
+
+if TYPE_CHECKING:  # nobody listens or stands in in most sessions
+    from gatewright.tools.moments import PersonNeeded, Verdict
 
 MAX_ROUNDS = 3
+Person: TypeAlias = Callable[[], Awaitable[Answer]]
 DENIALS_BEFORE_HINT = 3
 
 
-@dataclass(frozen=True, slots=True)
-class HookVerdict:
-    """What the hooks before a tool call said; `input` replaces the call's input once."""
-
-    word: HookWord = ""
-    text: str = ""
-    input: Mapping[str, object] | None = None
-
-
-class BeforeTool(Protocol):
-    async def __call__(self, call: ToolCall, where: Where) -> HookVerdict: ...
-
-
-# Keeps what the call is about to change; True: uncommitted work is about to be thrown away.
-Saving: TypeAlias = Callable[[Access, bool], Awaitable[None]]
-Persist: TypeAlias = Callable[[tuple[str, ...]], Awaitable[None]]
-
-
-# What the call would change as things are now, or why it cannot succeed.
-Foresee: TypeAlias = Callable[[], Awaitable[Foreseen]]
-
-
-async def _nothing_foreseen() -> Foreseen:
-    return Foreseen()
-
-
-async def _no_barrier() -> None:
-    return None
-
-
-async def _save_nothing(access: Access, losing: bool) -> None:
-    del access, losing
-
-
-def _ignore(_: object) -> None:
-    return None
-
-
-@dataclass(frozen=True, slots=True)
-class GatePorts:
-    """What the gate needs from its surroundings. Only `record` is always wanted."""
-
-    record: Callable[[DecisionRecord], None] = _ignore
-    barrier: Callable[[], Awaitable[None]] = _no_barrier
-    saving: Saving = _save_nothing
-    clock: Callable[[], float] = time.monotonic
-    persist: Persist | None = None
-    place: str = "this session"  # where an "always" is stored, as the prompt names it
-    before_tool: BeforeTool | None = None
-    mode_changed: Callable[[str], None] = _ignore
-    lookup: Lookup = lookup_host
-    dirty: Dirty = git_dirty
-    keeps: Keeps = git_keeps
-    sandbox: Commands | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Passed:
-    """The call may run, with exactly this input; a person may have opened files to it."""
-
-    call: ToolCall
-    opening: Opening = CLOSED
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """The call does not run; `ends_turn` when a person said a plain no."""
-
-    message: str
-    ends_turn: bool = False
-    told: bool = False  # the person wrote something: that text is the result
-
-
-@dataclass(frozen=True, slots=True)
-class Hopeless:
-    """The call could not succeed, so nobody was asked."""
-
-    result: ToolResult
-
-
-Outcome: TypeAlias = Passed | Refused | Hopeless
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """One call on its way through the gate."""
-
-    prepared: Prepared
-    where: Where
-    ask: Asker
-    agent: str = MAIN
-    hook: HookVerdict = HookVerdict()
-    foreseen: Foresee = _nothing_foreseen  # asked only when a person is
-    real: Mapping[str, str] = field(default_factory=dict[str, str])  # where its paths lead
-
-    @property
-    def call(self) -> ToolCall:
-        return self.prepared.call
-
-    @property
-    def facts(self) -> Facts:
-        return self.prepared.facts
+class _Switched(Exception):
+    """The mode changed, and with it what is asked."""
 
 
 class Gate:
@@ -165,36 +69,82 @@ class Gate:
         self._policy = policy
         self._ports = ports
         self._queue = asyncio.Lock()
-        self._denials: dict[str, int] = {}
         self._switched = asyncio.Event()  # the mode is another one while a question stands
         policy.watch(lambda _: self._switched.set())
 
-    async def hook(self, call: ToolCall, where: Where) -> HookVerdict:
-        if self._ports.before_tool is None:
-            return HookVerdict()
-        return await self._ports.before_tool(call, where)
+    async def prepared(self, request: Request) -> Verdict | None:
+        """What those who listen say before anything is decided."""
+        if request.moments is None:
+            return None
+        from gatewright.tools.moments import CallPrepared  # noqa: PLC0415  lazy: somebody listens
+
+        return await request.moments.at(
+            CallPrepared(
+                agent=request.agent,
+                call=request.call,
+                access=request.facts.access,
+                mode=self._policy.view(request.agent).mode,
+            )
+        )
 
     async def authorize(self, request: Request) -> Outcome:
         """Decide, ask if need be, record how it ended."""
         started = self._ports.clock()
-        judged = await self._decide(request)
-        answer = ""
-        outcome: Outcome
-        if isinstance(judged.decision, Ask):
+        judged = await self._classified(request, await self._decide(request))
+        outcome, answer = self._settled(request, judged.decision), ""
+        if outcome is None:
             async with self._queue:
-                put = None
+                judged = await self._now(request, judged)
+                put = await self._put(request, judged.decision)
                 while put is None:  # under another mode it is another question, or none
                     judged = await self._decide(request)
-                    if isinstance(judged.decision, Ask):
-                        put = await self._put(request, judged.decision)
-                    else:
-                        put = self._settled(request, judged.decision), ""
+                    put = await self._put(request, judged.decision)
                 outcome, answer = put
-        else:
-            outcome = self._settled(request, judged.decision)
         if not isinstance(outcome, Hopeless):  # it fails, as if it had run: nothing was decided
             self._note(request, judged, outcome, (answer, started))
-        return outcome
+        return await self._denied(request, outcome, answer)
+
+    async def _now(self, request: Request, judged: Judged) -> Judged:
+        """As it is when its turn comes; a classifier is not asked twice."""
+        again = await self._decide(request)
+        classified = judged.decision.reason.stage is Stage.CLASSIFIER
+        return judged if classified and isinstance(again.decision, Ask) else again
+
+    async def _classified(self, request: Request, judged: Judged) -> Judged:
+        """What a classifier makes of an ask that may be its; asked while nobody waits for it."""
+        classify, ask = self._ports.classify, judged.decision
+        if not isinstance(ask, Ask) or ask.answerer != "classifier":
+            return judged
+        alone = not self._policy.interactive
+        if classify is None:
+            return replace(judged, decision=unjudged(ask)) if alone else judged
+        from gatewright.tools.classify import Pending  # noqa: PLC0415  lazy: only with a classifier
+
+        view = self._policy.view(request.agent)
+        mode = view.mode
+        pending = Pending(
+            call=request.call,
+            access=request.facts.access,
+            agent=request.agent,
+            mode=mode,
+            reason=ask.reason.text,
+        )
+        said = await opinion(classify, pending)
+        again = await self._decide(request)
+        if view.mode != mode or not isinstance(again.decision, Ask):
+            return again  # what was decided meanwhile counts, not an opinion on what was before
+        return replace(judged, decision=by_classifier(said, ask, alone=alone))
+
+    async def _denied(self, request: Request, outcome: Outcome, answer: str) -> Outcome:
+        """Those who listen hear of a refusal that was no person's, and may add to its text."""
+        person = answer in ("no", "told", "cancelled")
+        if request.moments is None or person or not isinstance(outcome, Refused):
+            return outcome
+        from gatewright.tools.moments import CallDenied  # noqa: PLC0415  lazy: somebody listens
+
+        moment = CallDenied(agent=request.agent, call=request.call, reason=outcome.message)
+        verdict = await request.moments.at(moment)
+        return replace(outcome, message="\n".join((outcome.message, *verdict.context)))
 
     async def hopeless(self, request: Request) -> ToolResult | None:
         """How the call would fail; nothing is looked at for one that is denied anyway."""
@@ -212,10 +162,12 @@ class Gate:
         started = self._ports.clock()
         judged = await self._decide(request)
         if isinstance(judged.decision, Ask):
+            if request.stood_in and not open_to_others(judged.decision):
+                return await self.authorize(replace(request, moments=None))
             return Passed(request.call, self._offer(request, judged.decision.names).opening)
         if isinstance(judged.decision, Allow):
             return Passed(request.call)
-        outcome = self._settled(request, judged.decision)
+        outcome = self._ended(request, judged.decision)
         self._note(request, judged, outcome, ("changed", started))
         return outcome
 
@@ -238,55 +190,74 @@ class Gate:
 
     def _context(self, request: Request, resolver: DiskResolver) -> Context:
         context = self._policy.context(
-            request.where, agent=request.agent, hook=request.hook.word, resolver=resolver
+            request.where, agent=request.agent, hook=word_of(request.heard), resolver=resolver
         )
         sandbox = self._ports.sandbox
         return context if sandbox is None else sandbox.judged(context, request.facts.access)
 
-    def _settled(self, request: Request, decision: Allow | Deny) -> Outcome:
+    def _settled(self, request: Request, decision: Decision) -> Outcome | None:
+        """How it ends without anybody being asked; None: somebody has to be."""
+        if to_put(decision, heard_by=request.moments) is not None:
+            return None
+        return self._ended(request, decision) if not isinstance(decision, Ask) else None
+
+    def _ended(self, request: Request, decision: Allow | Deny) -> Outcome:
+        view = self._policy.view(request.agent)
         key = f"{request.call.name} {request.facts.target}"
         if isinstance(decision, Allow):
-            self._denials.pop(key, None)
+            view.granted(key)
             if decision.command:
                 narrowed = {**request.call.input, "command": decision.command}
                 return Passed(request.call.with_input(narrowed))
             return Passed(request.call, self._offer(request, decision.names).opening)
-        count = self._denials.get(key, 0) + 1
-        if len(self._denials) > 256:
-            self._denials.clear()
-        self._denials[key] = count
-        text = refusal(decision, request.hook.text)
-        return Refused(repeated(text) if count >= DENIALS_BEFORE_HINT else text)
+        heard = request.heard
+        text = refusal(decision, "" if heard is None else heard.text)
+        if heard is not None and heard.word == "stop":
+            return Refused(text, stopped=heard.text or text)
+        return Refused(repeated(text) if view.refused(key) >= DENIALS_BEFORE_HINT else text)
 
-    async def _put(self, request: Request, ask: Ask) -> tuple[Outcome, str] | None:
+    async def _put(self, request: Request, decision: Decision) -> tuple[Outcome, str] | None:
         """Show the question and turn the answer into an outcome; None: it has to be put anew."""
+        ask = to_put(decision, heard_by=request.moments)
+        if ask is None or isinstance(decision, Allow):
+            assert not isinstance(decision, Ask)
+            return self._ended(request, decision), ""
         if ask.reason.stage is Stage.HUMAN:
             return Passed(request.call), ""  # the tool's whole point is its own question
         offer = self._offer(request, ask.names)
-        ask, decided = with_kept(ask, offer.kept), ask
-        options = options_for(ask, self._ports.place)
+        ask = with_kept(with_kept(ask, request.said("ask")), offer.kept)
         seen = await request.foreseen()
         if seen.failed is not None:
             return Hopeless(seen.failed), ""
+        options = options_for(ask, self._ports.place)
         view = seen.view or request.facts.view
         shown = question(request.call, request.facts, ask, options, view, request.where)
-        answer = await self._answered(request, decided, shown)
-        if answer is None:
+        person = partial(request.ask, shown) if isinstance(decision, Ask) else None
+        try:
+            answer = await self._awaited(
+                request, decision, self._asked(request, ask, person, shown)
+            )
+        except _Switched:
             return None
-        return await self._after(request, ask, answer, offer)
+        if answer is None:  # nobody there, and nobody said anything
+            assert isinstance(decision, Deny)
+            return self._ended(request, decision), ""
+        if not isinstance(answer, Answer):
+            return self._stood_in(request, answer), "hook"
+        return await self._answered(request, ask, offer.opening, answer)
 
-    async def _after(
-        self, request: Request, ask: Ask, answer: Answer, offer: Offer
+    async def _answered(
+        self, request: Request, ask: Ask, opening: Opening, answer: Answer
     ) -> tuple[Outcome, str]:
-        """What an answer does."""
-        match _choice(answer, offered=bool(ask.grants)):
+        choice = _choice(answer, offered=bool(ask.grants))
+        match choice:
             case "once":
                 if answer.input is not None:  # judged anew, and opened what that names
                     return Passed(request.call.with_input(answer.input)), "once"
-                return Passed(request.call, offer.opening), "once"
+                return Passed(request.call, opening), "once"
             case "always":
                 await self._remember(ask.grants)
-                return Passed(request.call, offer.opening), "always"
+                return Passed(request.call, opening), "always"
             case "told":
                 return Refused(answer.text.strip(), told=True), "told"
             case "no":
@@ -294,13 +265,26 @@ class Gate:
             case _:
                 return Refused("Nobody answered; the call did not run."), "cancelled"
 
-    async def _answered(self, request: Request, ask: Ask, shown: Question) -> Answer | None:
-        """The answer, or None where a switch of the mode made it another question.
+    async def _asked(
+        self, request: Request, ask: Ask, person: Person | None, shown: Question
+    ) -> Answer | Verdict | None:
+        """The answer of whoever is first; None: nobody is there, and nobody said anything."""
+        if request.moments is None:
+            return await request.ask(shown)
+        return await first_answer(request.moments, self._needed(request, ask), ask, person)
+
+    async def _awaited(
+        self,
+        request: Request,
+        decided: Decision,
+        answering: Coroutine[Any, Any, Answer | Verdict | None],
+    ) -> Answer | Verdict | None:
+        """The answer. Raises _Switched where a switch of the mode made it another question.
 
         A switch answers nothing: what the new mode would let run still waits for this answer.
         """
         self._switched.clear()
-        asking = asyncio.ensure_future(request.ask(shown))
+        asking = asyncio.ensure_future(answering)
         try:
             while True:
                 switched = asyncio.ensure_future(self._switched.wait())
@@ -310,11 +294,31 @@ class Gate:
                     return asking.result()
                 self._switched.clear()
                 now = (await self._decide(request)).decision
-                if isinstance(now, Deny) or (isinstance(now, Ask) and now != ask):
-                    return None
+                if isinstance(now, Deny) or (isinstance(now, Ask) and now != decided):
+                    raise _Switched
         finally:
             asking.cancel()
             await asyncio.wait({asking})
+
+    def _needed(self, request: Request, ask: Ask) -> PersonNeeded:
+        from gatewright.tools.moments import PersonNeeded  # noqa: PLC0415  lazy: somebody listens
+
+        return PersonNeeded(
+            agent=request.agent,
+            call=request.call,
+            access=request.facts.access,
+            mode=self._policy.view(request.agent).mode,
+            suggestions=tuple(grant.rule for grant in ask.grants if grant.rule),
+        )
+
+    def _stood_in(self, request: Request, verdict: Verdict) -> Outcome:
+        """Opens nothing besides: only a person says yes to single files."""
+        if verdict.word != "allow":
+            text = f"A hook refused this call. {verdict.text}".rstrip()
+            return Refused(text, stopped=text if verdict.word == "stop" else "")
+        if verdict.input is None:
+            return Passed(request.call)
+        return Passed(request.call.with_input(verdict.input), stood_in=True)
 
     def _offer(self, request: Request, names: tuple[Named, ...]) -> Offer:
         sandbox = self._ports.sandbox

@@ -8,8 +8,9 @@ from functools import partial
 from pathlib import Path
 
 from gatewright.permissions.calls.searchable import searchable
-from gatewright.permissions.gate import Gate, GatePorts, Hopeless, Passed, Refused, Request
+from gatewright.permissions.gate import Gate
 from gatewright.permissions.policy import Policy
+from gatewright.permissions.request import GatePorts, Hopeless, Passed, Refused, Request
 from gatewright.permissions.sandbox.port import Opening
 from gatewright.tools.access import Where
 from gatewright.tools.calls import Prepared
@@ -54,7 +55,7 @@ class GatedExecutor:
         if prepared.facts.error:
             return ToolResult.failed(prepared.facts.error)
         request, ctx = self._request(prepared, ctx)
-        if self._ports.before_tool is not None:
+        if request.moments is not None:
             hooked = await self._hooked(request, ctx)
             if isinstance(hooked, ToolResult):
                 return hooked
@@ -66,11 +67,12 @@ class GatedExecutor:
                 why = prepared.facts.error
                 return ToolResult.failed(f"The input was changed by who allowed it: {why}")
             changed, ctx = self._request(prepared, ctx)
-            request = replace(changed, hook=request.hook)
+            request = replace(changed, heard=request.heard, stood_in=outcome.stood_in)
             outcome = await self._gate.changed(request)
         if not isinstance(outcome, Passed):
-            return _not_run(outcome)
-        return await self._passed(request, outcome.opening, ctx)
+            return _besides(_not_run(outcome), request)
+        result = await self._passed(request, outcome.opening, ctx)
+        return _besides(result, request)
 
     async def _passed(self, request: Request, opening: Opening, ctx: ToolContext) -> ToolResult:
         access = request.facts.access
@@ -88,14 +90,14 @@ class GatedExecutor:
         """The request with what the hooks said; they are not asked about what cannot succeed."""
         if (failed := await self._gate.hopeless(request)) is not None:
             return failed
-        hook = await self._gate.hook(request.call, ctx.where)
-        if hook.input is not None:
-            call = request.call.with_input(dict(hook.input))
+        heard = await self._gate.prepared(request)
+        if heard is not None and heard.input is not None:
+            call = request.call.with_input(heard.input)
             prepared = await self.prepare(call, ctx.where)
             if prepared.facts.error:
                 return ToolResult.failed(f"A hook rewrote the input: {prepared.facts.error}")
             request, ctx = self._request(prepared, ctx)
-        return replace(request, hook=hook), ctx
+        return replace(request, heard=heard), ctx
 
     def _request(self, prepared: Prepared, ctx: ToolContext) -> tuple[Request, ToolContext]:
         """With where the paths lead now and what a search may show; the tool looks again.
@@ -108,7 +110,10 @@ class GatedExecutor:
         leads = {Path(path): Path(there) for path, there in real.items()}
         ctx = ctx.judged(leads, searchable(self._policy, ctx.where))
         foreseen = partial(self._raw.foresee, prepared, ctx)
-        return Request(prepared, ctx.where, ctx.ask, ctx.agent, foreseen=foreseen, real=real), ctx
+        request = Request(
+            prepared, ctx.where, ctx.ask, ctx.agent, ctx.moments, foreseen=foreseen, real=real
+        )
+        return request, ctx
 
     async def _run(self, prepared: Prepared, opening: Opening, ctx: ToolContext) -> ToolResult:
         """Run it, in the sandbox if it is a command that belongs there."""
@@ -124,12 +129,20 @@ class GatedExecutor:
         return sandbox.explained(confined, result)
 
 
+def _besides(result: ToolResult, request: Request) -> ToolResult:
+    if request.heard is None:
+        return result
+    from gatewright.tools.moments import told_besides  # noqa: PLC0415  lazy: somebody listens
+
+    return told_besides(result, request.heard)
+
+
 def _not_run(outcome: Refused | Hopeless) -> ToolResult:
     if isinstance(outcome, Hopeless):
         return outcome.result
     if outcome.told:
         return ToolResult.failed(outcome.message, summary="answered instead")
-    return ToolResult.refused(outcome.message, ends_turn=outcome.ends_turn)
+    return ToolResult.refused(outcome.message, ends_turn=outcome.ends_turn, stopped=outcome.stopped)
 
 
 def gated(sources: Sequence[ToolSource], policy: Policy, ports: GatePorts) -> Executor:

@@ -138,12 +138,47 @@ def effective(mode: str, *, disable_bypass: bool) -> str:
     return "default" if disable_bypass and MODES[mode].bypass else mode
 
 
+# How much a mode lets run by itself, for every kind of call that nobody settled.
+_DENIED, _ASKED, _CLASSIFIED, _CONTAINED, _RUNS = range(5)
+COLUMNS = ("reads outside", "edits", "edits outside", "commands", "web", "agents", "floor")
+_OF: Mapping[Strategy, int] = {
+    "ask": _ASKED, "root": _CONTAINED, "contained": _CONTAINED, "allow": _RUNS,
+}  # fmt: skip
+
+
+def columns(mode: str) -> Mapping[str, int]:
+    """What the mode does with a call of each kind, from denied to run."""
+    row = MODES[mode]
+    asked = _CLASSIFIED if row.classifier else _ASKED
+    if row.id == "dontAsk":
+        asked = _DENIED
+    if row.id in ("plan", "delegate"):
+        # Plan leaves reading and asking; delegate touches nothing by itself.
+        least = _ASKED if row.id == "plan" else _DENIED
+        values = (least, _DENIED, _DENIED, _DENIED, least, _RUNS, _DENIED)
+        return dict(zip(COLUMNS, values, strict=True))
+    given: tuple[Strategy, ...] = (row.read_out, row.edit_in, "ask", row.commands, "ask", row.agent)
+    found = tuple(
+        _RUNS if row.bypass else asked if strategy == "ask" else _OF[strategy] for strategy in given
+    )
+    floor = _DENIED if row.id == "dontAsk" else _ASKED
+    return dict(zip(COLUMNS, (*found, floor), strict=True))
+
+
+def looser(mode: str, than: str) -> bool:
+    """Whether some kind of call runs more easily in `mode`; two modes may each be looser."""
+    other = columns(than)
+    return any(value > other[column] for column, value in columns(mode).items())
+
+
+def for_child(parent: str) -> str:
+    """The mode of an agent that follows one in `parent`: who is coordinated works as usual."""
+    return "default" if parent == "delegate" else parent
+
+
 def tightest(parent: str, wanted: str) -> str:
-    """The mode of a child that asked for `wanted`: never looser than its parent."""
-    order = ("plan", "dontAsk", "default", "work", "acceptEdits", "autoInProject", "auto")
-    ranks = {mode: rank for rank, mode in enumerate((*order, "bypassPermissions", "fullAccess"))}
-    if parent in {"plan", "auto", "dontAsk"}:
+    """The mode of a child that asked for `wanted`: in no column looser than its parent."""
+    parent = for_child(parent)
+    if parent in {"plan", "auto", "dontAsk"} or wanted not in MODES or wanted == "delegate":
         return parent
-    if parent == "delegate":
-        parent = "default"
-    return wanted if ranks.get(wanted, 99) < ranks[parent] else parent
+    return parent if looser(wanted, parent) else wanted

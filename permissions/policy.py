@@ -29,6 +29,7 @@ from gatewright.permissions.rulebook.rules import (
     rule_set,
     tool_of,
 )
+from gatewright.permissions.views import View, Views
 from gatewright.permissions.world import DiskResolver
 from gatewright.tools.access import MAIN, Row, Where
 from gatewright.tools.blocks import Block, Table, Text
@@ -98,7 +99,7 @@ class Policy:
         self._plan_file = config.plan_file
         self._session = RuleTexts()
         self._granted: frozenset[str] = frozenset()
-        self._scope = RuleTexts()  # of a command, until the person's next message
+        self._views = Views(self.current, self.rules, self._scoped)
         self._rules: RuleSet | None = None
         self._watchers: list[Callable[[str], None]] = []
         self.recent = Recent()
@@ -190,6 +191,9 @@ class Policy:
         """What is wrong with the rules, one sentence each."""
         return remarks(self._texts(), self.rules().problems)
 
+    def _remarks(self, view: View) -> tuple[str, ...]:
+        return remarks({**self._texts(), "command": view.scope}, view.rules().problems)
+
     def wholly_denied(self, tool: str) -> bool:
         """A deny rule forbids the tool whatever it is asked to do."""
         from gatewright.permissions.calls.subject import covers_tool  # noqa: PLC0415  lazy: with a call
@@ -199,17 +203,29 @@ class Policy:
 
     def rules(self) -> RuleSet:
         if self._rules is None:
-            rules = rule_set(
-                self._texts(),
-                trusted=self._config.trusted,
-                removed_builtin=self._config.removed_builtin,
-                strip_runners=self._mode == "auto",
-            )
-            self._rules = with_closed(rules, self._config.own)
+            self._rules = self._read(self._texts())
         return self._rules
 
+    def _read(self, texts: Mapping[str, RuleTexts]) -> RuleSet:
+        rules = rule_set(
+            texts,
+            trusted=self._config.trusted,
+            removed_builtin=self._config.removed_builtin,
+            strip_runners=self._mode == "auto",
+        )
+        return with_closed(rules, self._config.own)
+
+    def _scoped(self, scope: RuleTexts) -> RuleSet:
+        """With the rules of what was started: an untrusted source, whoever wrote them."""
+        return self._read({**self._texts(), "command": scope})
+
+    def view(self, agent: str = MAIN) -> View:
+        return self._views.of(agent)
+
+    def forget(self, agent: str) -> None:
+        self._views.forget(agent)
+
     def know(self, tool: str, row: Row) -> None:
-        """Take up how rules speak of a tool; rules that name it are then read so."""
         if tools_table.state(tool, row):
             self._rules = None
 
@@ -220,10 +236,9 @@ class Policy:
 
         They count as those of somebody who is not trusted. Returns what of them does not count.
         """
-        known = self.problems
-        self._scope = RuleTexts(tuple(allow), tuple(ask), tuple(deny))
-        self._rules = None
-        return [problem for problem in self.problems if problem not in known]
+        known, view = self.problems, self.view()
+        view.enter(RuleTexts(tuple(allow), tuple(ask), tuple(deny)))
+        return [each for each in self._remarks(view) if each not in known]
 
     def _texts(self) -> Mapping[str, RuleTexts]:
         given = dict(self._config.rules)
@@ -233,8 +248,6 @@ class Policy:
             own.ask + self._session.ask,
             own.deny + self._session.deny,
         )
-        if self._scope != RuleTexts():
-            given["command"] = self._scope
         return given
 
     def follow(self, config: PolicyConfig) -> None:
@@ -369,13 +382,13 @@ class Policy:
         resolver: Resolver | None = None,
     ) -> Context:
         """The state as of now, for a call made from `where` by `agent`."""
-        config = self._config
+        config, view = self._config, self.view(agent)
         return Context(
             place=replace(self.place, cwd=_text(where.cwd)),
             resolver=resolver or self.resolver,
-            rules=self.rules(),
+            rules=view.rules(),
             patterns=self._patterns,
-            mode=self._mode,
+            mode=view.mode,
             previous_mode=self._previous,
             plan_enforcement=config.plan_enforcement,
             plan_file="" if self._plan_file is None else str(self._plan_file),

@@ -11,7 +11,11 @@ import msgspec
 
 from gatewright.tools.blocks import Block, Diff, plain
 
+# The kinds that everybody knows. Who draws or passes on a question of another one, such as a form
+# of a server, treats it like a question, and gives no consent that it does not understand.
 AskKind: TypeAlias = Literal["permission", "question", "plan", "trust"]
+Answerer: TypeAlias = Literal["person", "classifier", "host"]
+FieldType: TypeAlias = Literal["text", "secret", "number", "integer", "boolean", "one", "several"]
 
 
 class Option(msgspec.Struct, frozen=True):
@@ -27,13 +31,27 @@ class Option(msgspec.Struct, frozen=True):
     leaves: bool = False
 
 
+class Field(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One entry of a form; `options` are what "one" and "several" choose among."""
+
+    name: str
+    label: str
+    type: FieldType = "text"
+    options: tuple[str, ...] = ()
+    required: bool = False
+    default: Any = None
+    help: str = ""
+
+
 class Ask(msgspec.Struct, frozen=True, omit_defaults=True):
     """`title` is one line, `body` shows exactly what is at stake, `reason` says why we ask.
 
+    With `fields` it is a form, and the answer has their `values`. `answerer` is who is meant to
+    answer: the person, a classifier, or the program that embeds us.
     `lacking` are the parts of a command in the body that are the reason: they must be seen.
     """
 
-    kind: AskKind
+    kind: str  # one of AskKind, or a later system's own
     title: str
     body: tuple[Block, ...]
     options: tuple[Option, ...]
@@ -43,6 +61,8 @@ class Ask(msgspec.Struct, frozen=True, omit_defaults=True):
     multiple: bool = False
     free_text: bool = False
     lacking: tuple[str, ...] = ()
+    fields: tuple[Field, ...] = ()
+    answerer: Answerer = "person"
 
 
 def words(ask: Ask) -> str:
@@ -55,13 +75,14 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
     """`choices` are option ids; `text` is what the person typed instead or besides.
 
     `input` is what a call shall run with instead, when who answered changed it. `cancelled` means
-    nobody answered: the turn was interrupted or the front end went away.
+    nobody answered: the turn was interrupted or the front end went away. `values` fill in a form.
     """
 
     choices: tuple[str, ...] = ()
     text: str = ""
     cancelled: bool = False
     input: dict[str, Any] | None = None
+    values: dict[str, Any] | None = None
 
     def __post_init__(self) -> None:
         """A text is a sequence of texts too: `Answer("once")` would choose o, n, c and e."""
@@ -73,6 +94,7 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
         _shaped("text", self.text, str)
         _shaped("cancelled", self.cancelled, bool)
         _shaped("input", self.input, dict, type(None))
+        _shaped("values", self.values, dict, type(None))
 
     @classmethod
     def of(cls, *choices: str) -> Answer:

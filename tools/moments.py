@@ -12,7 +12,8 @@ from typing import Literal, Protocol, TypeAlias
 import msgspec
 
 from gatewright.tools.access import MAIN, Access
-from gatewright.tools.protocol import JsonObject, ToolCall, ToolResult
+from gatewright.tools.blocks import Text
+from gatewright.tools.protocol import JsonObject, TextContent, ToolCall, ToolResult
 
 Word: TypeAlias = Literal["", "allow", "ask", "defer", "deny", "stop"]
 
@@ -210,3 +211,12 @@ def merged(verdicts: Sequence[Verdict]) -> Verdict:
         context=tuple(text for each in verdicts for text in each.context),
         notice="\n".join(each.notice for each in verdicts if each.notice),
     )
+
+
+def told_besides(result: ToolResult, verdict: Verdict) -> ToolResult:
+    """The result with what was said beside it: to the model, and to people."""
+    if not verdict.context and not verdict.notice:
+        return result
+    content = (*result.content, *(TextContent(text) for text in verdict.context))
+    shown = (Text(verdict.notice, "warning"),) if verdict.notice else ()
+    return msgspec.structs.replace(result, content=content, view=(*result.view, *shown))

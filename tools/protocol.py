@@ -21,6 +21,7 @@ from gatewright.tools.system.secrets import Secrets
 
 if TYPE_CHECKING:
     from gatewright.tools.calls import Prepared
+    from gatewright.tools.moments import Moments
     from gatewright.tools.textfiles import TextFiles
 
 In = TypeVar("In")
@@ -107,6 +108,7 @@ class ToolResult(msgspec.Struct, frozen=True, kw_only=True):
     data: JsonObject = {}
     summary: str = ""
     ends_turn: bool = False
+    stopped: str = ""  # somebody who listens ended the turn, and why
     cap: int = RESULT_CAP
 
     @classmethod
@@ -131,13 +133,14 @@ class ToolResult(msgspec.Struct, frozen=True, kw_only=True):
         return cls.failed(INTERRUPTED, summary="interrupted")
 
     @classmethod
-    def refused(cls, message: str, *, ends_turn: bool = False) -> ToolResult:
+    def refused(cls, message: str, *, ends_turn: bool = False, stopped: str = "") -> ToolResult:
         return cls(
             ok=False,
             content=(TextContent(message),),
             view=(Text(message, "warning"),),
             summary="refused",
-            ends_turn=ends_turn,
+            ends_turn=ends_turn or bool(stopped),
+            stopped=stopped,
         )
 
 
@@ -324,6 +327,7 @@ class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
     secrets: Secrets = Secrets()  # which variables of `env` a command does not get
     private_hosts: tuple[str, ...] = ()  # names that may answer with a private address
     files: TextFiles | None = None  # where the text of files is held; without one the disk
+    moments: Moments | None = None  # who may speak at the points of a call
 
     def judged(self, real: Mapping[Path, Path], readable: Callable[[str], bool]) -> ToolContext:
         """With what the gate knew when it decided."""

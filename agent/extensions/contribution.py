@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import msgspec
 
@@ -16,9 +16,10 @@ from gatewright.agent.commands.registry import CommandSource
 from gatewright.agent.context.announcements import Announcement
 from gatewright.agent.record.journal import Fold
 from gatewright.tools.access import Access, Where
-from gatewright.tools.protocol import Content, ToolCall, ToolSource
+from gatewright.tools.protocol import Content, ToolSource
 
 if TYPE_CHECKING:
+    from gatewright.tools.classify import Classify
     from gatewright.tools.moments import Moments
 
 # What the person typed of an input, all of it, and where it is said.
@@ -34,12 +35,6 @@ class Root(msgspec.Struct, frozen=True):
 
     path: Path
     origin: str
-
-
-class Classify(Protocol):
-    """Judges a call in a person's place: an empty string is no opinion."""
-
-    async def __call__(self, call: ToolCall, reason: str) -> str: ...
 
 
 class Contribution(msgspec.Struct, frozen=True, kw_only=True):

@@ -19,8 +19,8 @@ from gatewright.agent.settings.workspace import Surroundings
 from gatewright.agent.text.printable import escaped
 from gatewright.agent.text.redact import Redactor
 from gatewright.permissions.decision import DecisionRecord
-from gatewright.permissions.gate import GatePorts
 from gatewright.permissions.policy import Policy
+from gatewright.permissions.request import GatePorts
 from gatewright.permissions.sandbox.commands import CommandSandbox
 from gatewright.permissions.world import Keeps, git_dirty, git_keeps
 from gatewright.tools.access import Access
@@ -74,6 +74,7 @@ def gate_ports(
         persist=persist,
         place=store.place,
         mode_changed=lambda mode: base.publish(ModeChanged(mode=mode, by="answer")),
+        classify=next((each.classify for each in brought if each.classify is not None), None),
         sandbox=part_of(brought, CommandSandbox),
         dirty=partial(git_dirty, caller=caller),
         keeps=_kept(

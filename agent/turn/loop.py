@@ -248,6 +248,8 @@ class _Turn:
         self.in_tools = True
         finished = await run_batch(calls, self._ports.tools, self._repeats)
         self.in_tools = False
+        if stopped := next((item.result.stopped for item in finished if item.result.stopped), ""):
+            return End(Stop.HOOK_STOPPED, stopped)
         if any(item.result.ends_turn for item in finished):
             return End(Stop.USER_REFUSED)
         malformed = before.malformed + 1 if any(call.malformed for call in calls) else 0

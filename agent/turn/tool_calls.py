@@ -9,15 +9,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from gatewright.agent.record.clock import Clock
-from gatewright.agent.record.events import AnyEvent, ToolFinished, ToolStarted
+from gatewright.agent.record.events import AnyEvent, ToolFinished, ToolStarted, UserMessage
 from gatewright.agent.record.messages import CallPart
 from gatewright.agent.text.well_formed import formed
 from gatewright.agent.turn.loop_guard import Repeats
 from gatewright.agent.turn.result_budget import ResultBudget
+from gatewright.tools.access import MAIN
 from gatewright.tools.calls import Prepared
 from gatewright.tools.protocol import (
     NOT_BEGUN,
@@ -29,9 +31,13 @@ from gatewright.tools.protocol import (
     ToolResult,
 )
 
+if TYPE_CHECKING:
+    from gatewright.tools.moments import Moments
+
 SIDE_BY_SIDE = 8
 SAME = TextContent("\nThis call was made just before, with exactly this result.")
 UNREADABLE = "The arguments of this call were not a JSON object, so it was not run."
+STOPPED_BESIDE = "Not run: a hook ended the turn."
 DECLINED = "Not run: the person declined another call of this turn."
 
 
@@ -77,7 +83,16 @@ async def run_batch(
     finally:
         # Also on cancellation: a call without a result would make the history invalid.
         batch.settle(parts)
+    await batch.told()
     return tuple(batch.done.values())
+
+
+async def _heard(call: ToolCall, ctx: ToolContext, result: ToolResult, ms: int) -> ToolResult:
+    if ctx.moments is None:
+        return result
+    from gatewright.agent.turn.call_moments import ended  # noqa: PLC0415  lazy: somebody listens
+
+    return await ended(call, ctx, result, ms)
 
 
 class _Batch:
@@ -88,6 +103,8 @@ class _Batch:
         self._calls: dict[str, Prepared] = {}
         self._left: dict[str, ToolResult] = {}  # by calls that were interrupted
         self._began: dict[str, float] = {}
+        self._moments: Moments | None = None
+        self._agent = MAIN
         self.done: dict[str, Finished] = {}
 
     @property
@@ -111,6 +128,22 @@ class _Batch:
                 return
         await self._run_group(group)
 
+    async def told(self) -> None:
+        """Those who listen hear of all calls together, and may add to what the model knows."""
+        if self._moments is None or not self.done:
+            return
+        from gatewright.agent.turn.call_moments import batch_ended  # noqa: PLC0415  lazy
+
+        calls = [(each.call, each.result) for each in self.done.values()]
+        besides, stopped = await batch_ended(self._moments, self._agent, calls)
+        if besides:
+            content = tuple(TextContent(text) for text in besides)
+            self._ports.emit(UserMessage(content=content, hidden=True))
+        if stopped and not self.declined:
+            last = next(reversed(self.done.values()))
+            result = msgspec.structs.replace(last.result, stopped=stopped, ends_turn=True)
+            self.done[last.call.id] = msgspec.structs.replace(last, result=result)
+
     def settle(self, parts: Sequence[CallPart]) -> None:
         """Give every call that has no result yet one that says how far it came."""
         for part in parts:
@@ -122,13 +155,16 @@ class _Batch:
     def _unfinished(self, call_id: str) -> tuple[ToolResult, int]:
         """What is known of a call without a result, and how long the tool itself ran."""
         ms = self._ms(call_id)
-        nothing = ToolResult.not_run(DECLINED if self.declined else NOT_BEGUN)
+        stopped = any(item.result.stopped for item in self.done.values())
+        declined = STOPPED_BESIDE if stopped else DECLINED
+        nothing = ToolResult.not_run(declined if self.declined else NOT_BEGUN)
         left = self._left.get(call_id, nothing)
         return left, 0 if left.summary == NOT_RUN else ms
 
     async def _prepare(self, part: CallPart) -> _Ready:
         call = ToolCall(part.id, part.name, part.input)
         context = self._ports.context(call.id)
+        self._moments, self._agent = context.moments, context.agent
         if part.malformed:
             ready = _Ready(Prepared.unable(call, UNREADABLE), context, part.malformed)
         else:
@@ -178,6 +214,8 @@ class _Batch:
             leave(ToolResult.interrupted())
             ctx = msgspec.structs.replace(ready.context, leave=leave)
             result = await ports.executor.run(ready.prepared, ctx)
+            ms, ran = self._ms(call.id), self._left[call.id].summary != NOT_RUN
+            return (await _heard(call, ctx, result, ms) if ran else result), ms
         return result, self._ms(call.id)
 
     def _ms(self, call_id: str) -> int:

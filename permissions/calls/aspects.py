@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from gatewright.permissions.decision import Allow, Ask, Decision, Deny, Grant, Stage
+from gatewright.permissions.decision import Allow, Ask, Decision, Deny, Grant, Reason, Stage
 from gatewright.tools.access import Access, Effect, Family
 
 
@@ -27,7 +27,10 @@ def aspects(access: Access) -> tuple[Family, ...]:
         ("workflow", access.kind == "workflow"),
     )
     found: tuple[Family, ...] = tuple([family for family, stated in facts if stated])
-    return (*found, *_of_effects(access.effects, found)) or _UNKNOWN
+    found = (*found, *_of_effects(access.effects, found))
+    if access.unattended and "other" not in found:  # it is asked about, whatever else it states
+        found = (*(family for family in found if family != "free"), "other")
+    return found or _UNKNOWN
 
 
 _UNKNOWN: tuple[Family, ...] = ("other",)
@@ -49,6 +52,13 @@ def _of_effects(effects: Effect, found: tuple[Family, ...]) -> tuple[Family, ...
     if not found and not more and Effect.FREE in effects:
         more.append("free")
     return tuple(more)
+
+
+def insisted(access: Access, decision: Decision) -> Decision:
+    """Whatever would let it run: where its tool insists, a person answers."""
+    if not access.insist or isinstance(decision, Deny):
+        return decision
+    return Ask(Reason(Stage.FLOOR, access.insist), explicit=True)
 
 
 def strictest(decisions: Sequence[Decision]) -> Decision:

@@ -8,13 +8,12 @@ from pathlib import Path
 import msgspec
 
 from gatewright.permissions.decision import DecisionRecord
-from gatewright.permissions.gate import HookVerdict
 from gatewright.permissions.gated import GatePorts, gated
 from gatewright.permissions.policy import Policy, PolicyConfig
 from gatewright.permissions.rulebook.rules import RuleTexts
-from gatewright.tools.access import Where
 from gatewright.tools.files.fs import ReadLedger
 from gatewright.tools.interact import Answer, Ask
+from gatewright.tools.moments import CallPrepared, Moment, Verdict
 from gatewright.tools.protocol import ToolCall, ToolResult
 from gatewright.tools.registry import TOOLS, BuiltinTools
 from gatewright.tools.shell.proc import spawn
@@ -43,10 +42,10 @@ class Desk:
         rules = {"user": RuleTexts(allow=allow, deny=deny)}
         home = root.parent / "home"
         config = PolicyConfig(root=root, cwd=root, home=home, rules=rules, mode=mode)
-        ports = GatePorts(record=self.records.append, before_tool=self.hook)
+        ports = GatePorts(record=self.records.append)
         self.executor = gated([BuiltinTools(TOOLS)], Policy(config), ports)
         self.context = msgspec.structs.replace(
-            context(root), ledger=self.ledger, spawn=spawn, ask=self.ask
+            context(root), ledger=self.ledger, spawn=spawn, ask=self.ask, moments=self
         )
 
     async def ask(self, ask: Ask) -> Answer:
@@ -54,9 +53,10 @@ class Desk:
         self.meanwhile()
         return Answer((self.answer,))
 
-    async def hook(self, call: ToolCall, where: Where) -> HookVerdict:
-        self.hooked.append(call)
-        return HookVerdict()
+    async def at(self, moment: Moment) -> Verdict:
+        if isinstance(moment, CallPrepared):
+            self.hooked.append(moment.call)
+        return Verdict()
 
     def file(self, name: str, content: str) -> Path:
         """One the model has read."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from gatewright.permissions.context import Call
 from gatewright.permissions.decide import decide
@@ -38,9 +39,13 @@ def decided(
     given: Mapping[str, object] = NOTHING,
     allow: tuple[str, ...] = (),
     deny: tuple[str, ...] = (),
+    interactive: bool = True,
+    agents: bool = False,
 ) -> Decision:
     config = PolicyConfig(
         root=ROOT, cwd=ROOT, home=Path("/home/u"), trusted=True, mode=mode, auto_available=True,
+        interactive=interactive,
+        agents=agents,
         rules={"user": RuleTexts(allow=allow, deny=deny)},
     )  # fmt: skip
     return decide(Call(tool, given, access), Policy(config).context(WHERE))
@@ -65,6 +70,8 @@ def test_a_call_that_declares_nothing_is_never_allowed(tool: str, mode: str) -> 
         ("kind", Access(subject="s", origin="user")),
         ("subject", Access(kind="skill")),
         ("origin", Access(kind="skill", subject="s")),
+        ("insist", Access()),
+        ("unattended", Access()),
     ],
 )
 def test_each_fact_left_at_its_default_asks(fact: str, access: Access) -> None:
@@ -75,7 +82,7 @@ def test_each_fact_left_at_its_default_asks(fact: str, access: Access) -> None:
 def test_every_fact_is_in_that_test() -> None:
     """A new fact of `Access` has to say what its default means, here and above."""
     named = {"reads", "writes", "runs", "urls", "effects", "remote", "kind", "subject", "origin"}
-    assert named == set(Access.__struct_fields__)
+    assert named | {"insist", "unattended"} == set(Access.__struct_fields__)
 
 
 @pytest.mark.parametrize("fact", STATED)
@@ -181,3 +188,40 @@ def test_a_question_of_a_tool_does_not_answer_for_what_else_it_does() -> None:
 )
 def test_a_rule_about_a_fact_that_is_not_stated_fires(tool: str, rule: str) -> None:
     assert isinstance(decided(tool, Access(), mode="bypassPermissions", deny=(rule,)), Deny)
+
+
+ALLOWED = (
+    ("TodoWrite", Access(effects=Effect.FREE)),
+    ("Read", Access(reads=(ROOT / "a",), effects=Effect.READ_ONLY)),
+    ("Bash", Access(runs=ShellText("ls", ROOT))),
+    ("mcp__db__q", Access(remote=RemoteTool("db", "q"))),
+    ("AskUserQuestion", Access(effects=Effect.HUMAN)),
+)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("tool", "access"), ALLOWED)
+def test_where_a_tool_insists_a_person_answers_in_every_mode(
+    tool: str, access: Access, mode: str
+) -> None:
+    insists = replace(access, insist="The tool says that a person has to be there.")
+    found = decided(tool, insists, mode=mode, allow=("mcp__db", "*", tool), agents=True)
+    if isinstance(found, Deny):
+        assert mode in ("dontAsk", "delegate", "plan")
+        return
+    assert isinstance(found, Ask)
+    assert (found.reason.stage, found.grants, found.answerer) == ("floor", (), "human")
+    assert found.reason.text == insists.insist
+
+
+def test_where_a_tool_insists_nobody_there_is_a_denial() -> None:
+    access = Access(effects=Effect.FREE, insist="It has to be seen.")
+    found = decided("TodoWrite", access, interactive=False)
+    assert isinstance(found, Deny)
+
+
+@pytest.mark.parametrize("mode", ASKING)
+def test_work_that_goes_on_where_nobody_looks_asks(mode: str) -> None:
+    access = Access(effects=Effect.FREE, unattended=True)
+    assert not isinstance(decided("TodoWrite", access, mode=mode), Allow)
+    assert isinstance(decided("TodoWrite", access, allow=("TodoWrite",)), Allow)

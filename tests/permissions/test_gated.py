@@ -12,7 +12,6 @@ import pytest
 from pydantic import BaseModel
 
 from gatewright.permissions.decision import DecisionRecord
-from gatewright.permissions.gate import HookVerdict
 from gatewright.permissions.gated import GatePorts, gated
 from gatewright.permissions.policy import Policy, PolicyConfig
 from gatewright.permissions.rulebook.rules import RuleTexts
@@ -20,6 +19,7 @@ from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block, Diff, Hunk
 from gatewright.tools.checked import CheckedTool
 from gatewright.tools.interact import Answer, Ask
+from gatewright.tools.moments import CallPrepared, Moment, Verdict
 from gatewright.tools.protocol import (
     INTERRUPTED,
     NOT_BEGUN,
@@ -96,20 +96,21 @@ class House:
         self.person = Person(answer)
         self.records: list[DecisionRecord] = []
         self.events: list[str] = []
-        self.hooks: list[HookVerdict] = []
+        self.hooks: list[Verdict] = []
         self.policy = Policy(PolicyConfig(root=root, cwd=root, home=root.parent, **config))
-        ports = GatePorts(record=self.records.append, barrier=self._barrier, before_tool=self._hook)
+        ports = GatePorts(record=self.records.append, barrier=self._barrier)
         source = Source(self.write, self.read, self.question)
         self.executor: Executor = gated([source], self.policy, ports)
         self.ctx = msgspec.structs.replace(
-            context(root), ask=self.person, where=Where(root, root, root.parent)
+            context(root), ask=self.person, where=Where(root, root, root.parent), moments=self
         )
 
     async def _barrier(self) -> None:
         self.events.append(f"barrier after {len(self.write.ran)} runs")
 
-    async def _hook(self, call: ToolCall, where: Where) -> HookVerdict:
-        return self.hooks.pop() if self.hooks else HookVerdict()
+    async def at(self, moment: Moment) -> Verdict:
+        listens = isinstance(moment, CallPrepared)
+        return self.hooks.pop() if listens and self.hooks else Verdict()
 
     async def call(self, tool: str, path: str) -> ToolResult:
         return await executed(self.executor, ToolCall("c1", tool, {"file_path": path}), self.ctx)
@@ -183,14 +184,14 @@ async def test_without_a_person_an_ask_is_a_denial_that_says_what_helps(tmp_path
 async def test_a_hook_cannot_beat_a_deny_rule(tmp_path: Path) -> None:
     rules = {"user": RuleTexts(deny=("Edit(*.py)",))}
     house = House(tmp_path, YES, rules=rules)
-    house.hooks = [HookVerdict("allow")]
+    house.hooks = [Verdict(word="allow")]
     assert not (await house.call("Write", "a.py")).ok
     assert house.records[0].rule == "Edit(*.py)"
 
 
 async def test_input_a_hook_wrote_is_judged_and_run(tmp_path: Path) -> None:
     house = House(tmp_path, YES, mode="acceptEdits")
-    house.hooks = [HookVerdict(input={"file_path": "b.py"})]
+    house.hooks = [Verdict(input={"file_path": "b.py"})]
     assert (await house.call("Write", "a.py")).ok
     assert house.write.ran == ["b.py"]
 

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from gatewright.agent.history.history import History, HistoryPlaces
-from gatewright.permissions.gate import Gate, GatePorts, Passed, Request
+from gatewright.permissions.gate import Gate
 from gatewright.permissions.policy import Policy, PolicyConfig
+from gatewright.permissions.request import GatePorts, Passed, Request
 from gatewright.permissions.world import Keeps, git_keeps
 from gatewright.tools.access import Access, ShellText, Where
 from gatewright.tools.calls import Facts, Prepared

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from gatewright.permissions.decision import DecisionRecord
-from gatewright.permissions.gate import Gate, GatePorts, Passed, Request
+from gatewright.permissions.gate import Gate
 from gatewright.permissions.paths import Place
 from gatewright.permissions.policy import Policy, PolicyConfig
+from gatewright.permissions.request import GatePorts, Passed, Request
 from gatewright.permissions.rulebook.rules import RuleTexts
 from gatewright.permissions.table_resolver import TableResolver
 from gatewright.permissions.world import DiskResolver, git_dirty

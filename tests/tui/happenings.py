@@ -73,7 +73,7 @@ class Chance(random.Random):
     def ask(self, kind: str = "") -> Ask:
         made = kind or self.choice(list(ASKS))
         return Ask(
-            kind=made,  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+            kind=made,
             title=self.row(),
             body=self.view(),
             options=ASKS[made],

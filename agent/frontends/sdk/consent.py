@@ -42,6 +42,8 @@ class Consent:
                 return plan_answer(ask, verdict)
             case "permission":
                 return permission_answer(verdict, input)
+            case _:
+                return Answer(cancelled=True)  # this protocol has no answer to what it asks
 
     def _question(self, ask: Ask, verdict: Json) -> Answer:
         if verdict.get("behavior") != "allow":

@@ -1,0 +1,117 @@
+"""One call on its way through the gate: what the gate is given, what it needs, how it may end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+from gatewright.permissions.decision import DecisionRecord
+from gatewright.permissions.sandbox.port import CLOSED, Commands, Opening
+from gatewright.permissions.world import Dirty, Keeps, Lookup, git_dirty, git_keeps, lookup_host
+from gatewright.tools.access import MAIN, Access, Where
+from gatewright.tools.calls import Facts, Foreseen, Prepared
+from gatewright.tools.protocol import Asker, ToolCall, ToolResult
+
+if TYPE_CHECKING:  # nobody listens in most sessions
+    from gatewright.tools.classify import Classify
+    from gatewright.tools.moments import Moments, Verdict
+
+# Keeps what the call is about to change; True: uncommitted work is about to be thrown away.
+Saving: TypeAlias = Callable[[Access, bool], Awaitable[None]]
+Persist: TypeAlias = Callable[[tuple[str, ...]], Awaitable[None]]
+
+
+# What the call would change as things are now, or why it cannot succeed.
+Foresee: TypeAlias = Callable[[], Awaitable[Foreseen]]
+
+
+async def _nothing_foreseen() -> Foreseen:
+    return Foreseen()
+
+
+async def _no_barrier() -> None:
+    return None
+
+
+async def _save_nothing(access: Access, losing: bool) -> None:
+    del access, losing
+
+
+def _ignore(_: object) -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class GatePorts:
+    """What the gate needs from its surroundings. Only `record` is always wanted."""
+
+    record: Callable[[DecisionRecord], None] = _ignore
+    barrier: Callable[[], Awaitable[None]] = _no_barrier
+    saving: Saving = _save_nothing
+    clock: Callable[[], float] = time.monotonic
+    persist: Persist | None = None
+    place: str = "this session"  # where an "always" is stored, as the prompt names it
+    classify: Classify | None = None  # answers in a person's place where a mode lets it
+    mode_changed: Callable[[str], None] = _ignore
+    lookup: Lookup = lookup_host
+    dirty: Dirty = git_dirty
+    keeps: Keeps = git_keeps
+    sandbox: Commands | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """The call may run, with exactly this input; a person may have opened files to it."""
+
+    call: ToolCall
+    opening: Opening = CLOSED
+    stood_in: bool = False  # somebody answered in a person's place
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The call does not run; `ends_turn` when a person said a plain no."""
+
+    message: str
+    ends_turn: bool = False
+    stopped: str = ""  # a hook ended the turn, and why
+    told: bool = False  # the person wrote something: that text is the result
+
+
+@dataclass(frozen=True, slots=True)
+class Hopeless:
+    """The call could not succeed, so nobody was asked."""
+
+    result: ToolResult
+
+
+Outcome: TypeAlias = Passed | Refused | Hopeless
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One call on its way through the gate."""
+
+    prepared: Prepared
+    where: Where
+    ask: Asker
+    agent: str = MAIN
+    moments: Moments | None = None
+    heard: Verdict | None = None  # what those who listen said when it was prepared
+    stood_in: bool = False  # its input is of somebody who answered in a person's place
+    foreseen: Foresee = _nothing_foreseen  # asked only when a person is
+    real: Mapping[str, str] = field(default_factory=dict[str, str])  # where its paths lead
+
+    def said(self, word: str) -> str:
+        """The text that came with this word; empty for another one."""
+        return self.heard.text if self.heard is not None and self.heard.word == word else ""
+
+    @property
+    def call(self) -> ToolCall:
+        return self.prepared.call
+
+    @property
+    def facts(self) -> Facts:
+        return self.prepared.facts
