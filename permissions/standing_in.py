@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gatewright.permissions.context import HookWord
 from gatewright.permissions.decision import Allow, Ask, Decision, Deny, Reason, Stage
@@ -65,7 +65,9 @@ async def first_answer(
                 return listening.result()
         return await asking
     finally:
-        left = [task for task in (listening, asking) if task is not None and not task.done()]
+        left: list[asyncio.Future[Any]] = [
+            task for task in (listening, asking) if task is not None and not task.done()
+        ]
         for task in left:
             task.cancel()
         await asyncio.gather(*left, return_exceptions=True)

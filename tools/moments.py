@@ -199,7 +199,8 @@ def merged(verdicts: Sequence[Verdict]) -> Verdict:
         return verdicts[0]
     word: Word = ""
     for each in verdicts:
-        word = max(word, each.word, key=_RANK.index)
+        if _RANK.index(each.word) > _RANK.index(word):
+            word = each.word
     texts = [each.text for each in verdicts if each.text and each.word == word]
     inputs = [each.input for each in verdicts if each.input is not None]
     outputs = [each.output for each in verdicts if each.output is not None]

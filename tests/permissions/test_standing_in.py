@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,14 @@ from gatewright.tools.classify import Classify, Opinion, Pending
 from gatewright.tools.interact import Answer, Ask
 from gatewright.tools.moments import CallDenied, CallPrepared, Moment, PersonNeeded, Verdict
 from gatewright.tools.plain import StructTool
-from gatewright.tools.protocol import Executor, JsonObject, ToolCall, ToolContext, ToolResult
+from gatewright.tools.protocol import (
+    Executor,
+    JsonObject,
+    Progress,
+    ToolCall,
+    ToolContext,
+    ToolResult,
+)
 from tests.fakes.executor import context, executed, text_of
 from tests.fakes.toolbox import OneTool
 
@@ -44,7 +51,7 @@ class Change(StructTool[Place]):
     def access(self, input: Place, where: Where) -> Access:
         return Access(writes=(where.resolve(input.file_path),), **self.extra)
 
-    async def run(self, input: Place, ctx: ToolContext) -> Any:
+    async def run(self, input: Place, ctx: ToolContext) -> AsyncIterator[Progress | ToolResult]:
         self.ran.append(input.file_path)
         yield ToolResult.text("done")
 
