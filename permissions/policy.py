@@ -81,9 +81,10 @@ def _text(path: Path) -> str:
 
 
 def _kind(behavior: str) -> Behavior:
-    if behavior not in ("allow", "ask", "deny"):
+    kinds: dict[str, Behavior] = {"allow": "allow", "ask": "ask", "deny": "deny"}
+    if behavior not in kinds:
         raise ValueError("Say allow, ask or deny before the rule.")
-    return "allow" if behavior == "allow" else "ask" if behavior == "ask" else "deny"
+    return kinds[behavior]
 
 
 class Policy:
@@ -99,7 +100,9 @@ class Policy:
         self._plan_file = config.plan_file
         self._session = RuleTexts()
         self._granted: frozenset[str] = frozenset()
-        self._views = Views(self.current, self.rules, self._scoped)
+        self._views = Views(
+            self.current, self.rules, lambda scope: self._read({**self._texts(), "command": scope})
+        )
         self._rules: RuleSet | None = None
         self._watchers: list[Callable[[str], None]] = []
         self.recent = Recent()
@@ -191,11 +194,7 @@ class Policy:
         """What is wrong with the rules, one sentence each."""
         return remarks(self._texts(), self.rules().problems)
 
-    def _remarks(self, view: View) -> tuple[str, ...]:
-        return remarks({**self._texts(), "command": view.scope}, view.rules().problems)
-
-    def wholly_denied(self, tool: str) -> bool:
-        """A deny rule forbids the tool whatever it is asked to do."""
+    def wholly_denied(self, tool: str) -> bool:  # whatever it is asked to do
         from gatewright.permissions.calls.subject import covers_tool  # noqa: PLC0415  lazy: with a call
 
         bare = (rule for rule in self.rules().deny if isinstance(rule.form, Bare))
@@ -215,10 +214,6 @@ class Policy:
         )
         return with_closed(rules, self._config.own)
 
-    def _scoped(self, scope: RuleTexts) -> RuleSet:
-        """With the rules of what was started: an untrusted source, whoever wrote them."""
-        return self._read({**self._texts(), "command": scope})
-
     def view(self, agent: str = MAIN) -> View:
         return self._views.of(agent)
 
@@ -232,13 +227,12 @@ class Policy:
     def scope(
         self, allow: Sequence[str] = (), ask: Sequence[str] = (), deny: Sequence[str] = ()
     ) -> Sequence[str]:
-        """Rules of a command in place of those of the one before; none ends them.
-
-        They count as those of somebody who is not trusted. Returns what of them does not count.
-        """
+        """Rules of a command, as of nobody trusted, in place of those of the one before; returns
+        what of them does not count."""
         known, view = self.problems, self.view()
         view.enter(RuleTexts(tuple(allow), tuple(ask), tuple(deny)))
-        return [each for each in self._remarks(view) if each not in known]
+        found = remarks({**self._texts(), "command": view.scope}, view.rules().problems)
+        return [each for each in found if each not in known]
 
     def _texts(self) -> Mapping[str, RuleTexts]:
         given = dict(self._config.rules)
