@@ -227,8 +227,7 @@ class Policy:
     def scope(
         self, allow: Sequence[str] = (), ask: Sequence[str] = (), deny: Sequence[str] = ()
     ) -> Sequence[str]:
-        """Rules of a command, as of nobody trusted, in place of those of the one before; returns
-        what of them does not count."""
+        """In place of the scope before; returns what of these rules does not count."""
         known, view = self.problems, self.view()
         view.enter(RuleTexts(tuple(allow), tuple(ask), tuple(deny)))
         found = remarks({**self._texts(), "command": view.scope}, view.rules().problems)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from gatewright.permissions.gate import Gate, GatePorts, Passed, Refused, Request
+from gatewright.permissions.gate import Gate
 from gatewright.permissions.policy import Policy, PolicyConfig
+from gatewright.permissions.request import GatePorts, Passed, Refused, Request
 from gatewright.tools.access import Access, Where
 from gatewright.tools.calls import Facts, Prepared
 from gatewright.tools.interact import Answer, Ask
