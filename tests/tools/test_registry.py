@@ -144,7 +144,6 @@ def test_a_small_window_has_room_for_the_tools() -> None:
 
 START = """
 import sys
-from gatewright.tools.checked import CheckedTool
 from gatewright.tools.executor import RawExecutor
 from gatewright.tools.protocol import ToolCall, ToolSpec
 from gatewright.tools.registry import BuiltinTools
