@@ -191,7 +191,7 @@ def _plan_gate(inquiry: Inquiry) -> Decision | None:
 
 def floor(inquiry: Inquiry) -> Decision | None:
     text = inquiry.subject.floor()
-    return Ask(Reason(Stage.FLOOR, text), explicit=True) if text else None
+    return Ask(Reason(Stage.FLOOR, text), explicit=True, danger=True) if text else None
 
 
 def trusted_allow(inquiry: Inquiry) -> Decision | None:
@@ -227,7 +227,7 @@ def safety(inquiry: Inquiry) -> Decision | None:
     if not inquiry.context.interactive:
         return None
     text = inquiry.subject.danger()
-    return Ask(Reason(Stage.SAFETY, text)) if text else None
+    return Ask(Reason(Stage.SAFETY, text), danger=True) if text else None
 
 
 def ask_rule(inquiry: Inquiry) -> Decision | None:

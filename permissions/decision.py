@@ -103,6 +103,7 @@ class Ask:
     answerer: Answerer = "human"
     lacking: tuple[str, ...] = ()
     names: tuple[Named, ...] = ()  # what a person who says yes says it to
+    danger: bool = False  # what is lost may be lost for good: nobody says yes by the way
 
 
 Decision: TypeAlias = Allow | Deny | Ask

@@ -48,7 +48,8 @@ class Ask(msgspec.Struct, frozen=True, omit_defaults=True):
 
     With `fields` it is a form, and the answer has their `values`. `answerer` is who is meant to
     answer: the person, a classifier, or the program that embeds us.
-    `lacking` are the parts of a command in the body that are the reason: they must be seen.
+    `lacking` are the parts of a command in the body that are the reason: they must be seen. In
+    `danger` the reason is what must be seen first, and nothing but a choice says yes.
     """
 
     kind: str  # one of AskKind, or a later system's own
@@ -63,6 +64,7 @@ class Ask(msgspec.Struct, frozen=True, omit_defaults=True):
     lacking: tuple[str, ...] = ()
     fields: tuple[Field, ...] = ()
     answerer: Answerer = "person"
+    danger: bool = False
 
 
 def words(ask: Ask) -> str:

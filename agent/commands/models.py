@@ -186,8 +186,11 @@ def _asked(place: KeyPlace, book: ModelBook, *, lacking: bool) -> Secret:
             wrong = Problem.of(f"{error} Try again, or leave with Esc.")
             return replace(secret, told=wrong.blocks)
         doubt = f" Whether it works is not known: {untried}." if untried else ""
+        counts = "and counts from the next message on"
+        if place.found and place.found == place.variable:
+            counts = f"but {place.variable} is set and comes before it: unset that to use this one"
         said = Say.text(
-            f"The key for {name} is kept in {where} and counts from the next message on.{doubt} "
+            f"The key for {name} is kept in {where} {counts}.{doubt} "
             f"/model chooses one of its models; /logout {name} forgets the key."
         )
         usual = book.usual(name) if lacking else ""

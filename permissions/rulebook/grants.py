@@ -65,6 +65,7 @@ def question(
         tool=call.name,
         call_id=call.id,
         free_text=True,
+        danger=ask.danger,
         lacking=ask.lacking if runs is not None and ask.lacking != (runs.command,) else (),
     )
 

@@ -89,6 +89,14 @@ async def test_a_login_asks_apart_and_stores(tmp_path: Path) -> None:
     assert "There is one already: stored key" in said(await run("/login groq", book))
 
 
+async def test_a_login_beside_the_variable_says_which_of_the_two_counts(tmp_path: Path) -> None:
+    asked = await run("/login groq", model_book(tmp_path, GROQ_API_KEY="k"))
+    assert isinstance(asked, Secret)
+    told = said(await asked.take("gsk-1"))
+    assert "but GROQ_API_KEY is set and comes before it" in told
+    assert "next message" not in told
+
+
 async def test_a_logout_forgets(tmp_path: Path) -> None:
     book = model_book(tmp_path, OPENAI_API_KEY="k")
     assert "No key is stored" in said(await run("/logout", book))

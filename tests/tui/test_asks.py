@@ -294,6 +294,22 @@ async def test_trust_is_not_what_enter_means(pressed: tuple[str, ...], choice: s
         await s.until(lambda: s.session.answers == [(1, Answer((choice,)))])
 
 
+@pytest.mark.parametrize("size", [(100, 30), (40, 12)])
+async def test_a_dangerous_call_says_why_first_and_enter_means_no(size: tuple[int, int]) -> None:
+    text = "It deletes your home directory."
+    danger = msgspec.structs.replace(permission("rm -rf ~"), reason=text, danger=True)
+    async with stage(size=size) as s:
+        await ask(s, danger)
+        shown = s.text()
+        assert shown.index(text) < shown.index("rm -rf ~") < shown.index("Yes, once")
+        rows = s.app.repl.panel.rows(size[0])
+        (told,) = [span for row in rows for span in row.spans if span.text == text]
+        assert told.role == "warning"
+        assert "▸ n" in shown
+        await s.press("enter")
+        await s.until(lambda: s.session.answers == [(1, Answer(("no",)))])
+
+
 async def test_backspace_and_pastes_reach_the_draft() -> None:
     async with stage() as s:
         await ask(s, permission())

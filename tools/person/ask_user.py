@@ -12,7 +12,6 @@ from gatewright.tools.checked import CheckedTool
 from gatewright.tools.interact import Answer, Ask, Option
 from gatewright.tools.protocol import Progress, ToolContext, ToolResult
 
-
 UNANSWERED = "(not answered: the person closed the question)"
 
 

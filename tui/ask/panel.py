@@ -384,9 +384,9 @@ class AskPanel(Rows, can_focus=True):
 
 
 def preselected(ask: Ask) -> int:
-    """What Enter means at first: trust is never given by the way."""
+    """What Enter means at first: trust, and what is dangerous, is never given by the way."""
     keys = [option.key for option in ask.options]
-    return keys.index("n") if ask.kind == "trust" and "n" in keys else 0
+    return keys.index("n") if (ask.kind == "trust" or ask.danger) and "n" in keys else 0
 
 
 def _is_command(key: str) -> bool:

@@ -87,7 +87,8 @@ class Laid:
         left -= len(gap) * _gaps(body, reason)
         scroll = _first(body, ask.lacking, left) if marks.scroll == UNREAD else marks.scroll
         window = _window(body, max(1, left), scroll, self._inner)._replace(cut=short)
-        parts = [part for part in (window.rows, reason, options) if part]
+        order = (reason, window.rows) if ask.danger else (window.rows, reason)
+        parts = [part for part in (*order, options) if part]
         rows = [*title, *(row for part in parts for row in (*gap, *part))]
         bar = Span("▎ ", "warning" if ask.kind in ("permission", "trust") else "accent")
         return indent(rows, bar, bar), window
@@ -137,7 +138,7 @@ def _warned(ask: Ask, width: int) -> list[Line]:
 
 def _reason(ask: Ask, width: int) -> list[Line]:
     reason = visible(ask.reason, strict=True)
-    return flow(reason, width, "dim") if reason else []
+    return flow(reason, width, "warning" if ask.danger else "dim") if reason else []
 
 
 def _gaps(body: list[Line], reason: list[Line]) -> int:
