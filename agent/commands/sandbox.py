@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from gatewright.agent.commands.outcome import Outcome, Problem, Say
 from gatewright.agent.commands.registry import Command, CommandContext
 from gatewright.tools.blocks import Block
+
+
+class Confinement(NamedTuple):
+    """How commands are confined, in a line."""
+
+    said: Callable[[], str]
 
 
 def sandbox_command(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from gatewright.agent.commands.outcome import Change, ClearHistory, Outcome, Say
 from gatewright.agent.commands.registry import Command, CommandContext
@@ -10,9 +11,14 @@ from gatewright.agent.commands.session_switch import Left, anew
 from gatewright.agent.session.history_actions import Past
 from gatewright.tools.blocks import Block, Table
 
+Facts: TypeAlias = Callable[[], Sequence[tuple[str, str]]]
+
 
 def session_commands(
-    past: Past, left: Left, spent: Callable[[], Sequence[Block]]
+    past: Past,
+    left: Left,
+    spent: Callable[[], Sequence[Block]],
+    facts: Facts = tuple,
 ) -> tuple[Command, ...]:
     async def clear(context: CommandContext) -> Outcome:
         if context.front.switches:
@@ -26,8 +32,9 @@ def session_commands(
         mode = left.modes.current()
         runs = dict(left.modes.rows()).get(mode, "")
         shown = f"{mode}: {runs}" if runs else mode
-        rows = (("Model", left.in_use.name or "none yet"), ("Mode", shown))
-        return Say((Table(("", ""), rows),))
+        rows = [("Model", left.in_use.name or "none yet"), ("Mode", shown)]
+        told = {**dict(rows), **dict(facts())}
+        return Say((Table(("", ""), tuple(told.items())),))
 
     return (
         Command(
@@ -37,5 +44,9 @@ def session_commands(
             run=clear,
         ),
         Command(name="cost", summary="Tokens and dollars of this session", run=cost),
-        Command(name="status", summary="Model and mode of this session", run=status),
+        Command(
+            name="status",
+            summary="Model, mode, folder, trust, sandbox and files of this session",
+            run=status,
+        ),
     )

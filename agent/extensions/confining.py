@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gatewright.agent.commands.registry import always
-from gatewright.agent.commands.sandbox import sandbox_command
+from gatewright.agent.commands.sandbox import Confinement, sandbox_command
 from gatewright.agent.extensions.contribution import Contribution
 from gatewright.agent.extensions.host import Extension, Host
 from gatewright.agent.record.events import Unconfined
@@ -22,7 +22,7 @@ async def plug_sandbox(host: Host) -> Contribution:
     host.live.settled = lambda path: sandbox.settled(path) and elsewhere(path)
     host.live.listen(lambda now: sandbox.reach((now.where.root, *now.where.added)))
     return Contribution(
-        parts=(sandbox,),
+        parts=(sandbox, Confinement(sandbox.in_a_line)),
         commands=(always(sandbox_command(sandbox.panel, sandbox.restore)),),
         problems=tuple(sandbox.problems),
         close=(sandbox.close,),

@@ -27,6 +27,7 @@ from gatewright.agent.extensions.contribution import Contribution, Part, part_of
 from gatewright.agent.models.choices import ModelBook
 from gatewright.agent.session.frame import Frame
 from gatewright.agent.session.history_actions import Past
+from gatewright.agent.session.status_rows import status_rows
 from gatewright.agent.settings.overview import SettingsBook
 
 
@@ -77,8 +78,9 @@ def _of_session(state: State) -> Sequence[Command]:
     frame, past, in_use = state.frame, state.past, state.in_use
     rules, settings = state.part(PermissionBook), state.part(SettingsBook)
     left = Left(frame.modes, in_use, rules.restrictions if rules is not None else tuple)
+    facts = status_rows(frame, state.brought, in_use)
     found = [
-        *session_commands(past, left, frame.spending.table),
+        *session_commands(past, left, frame.spending.table, facts),
         *past_commands(past, between=switch_commands(past, left)),
         *task_commands(state.jobs),
     ]

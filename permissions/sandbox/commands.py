@@ -337,6 +337,12 @@ class CommandSandbox:
             blocks.append(Table(HEADS, tuple(shown(waiting))))
         return tuple(blocks)
 
+    def in_a_line(self) -> str:
+        """What `/status` says."""
+        if self._box is None or self._found is None:
+            return self._off or "it starts with the first command"
+        return f"on ({self._found.level}), /sandbox shows it"
+
     def restore(self, number: str) -> tuple[Block, ...]:
         """Take back what was put aside under this number, because the person says so."""
         from gatewright.permissions.sandbox.disk.aside import sentences  # noqa: PLC0415  lazy: 1 ms

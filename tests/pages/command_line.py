@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
+from gatewright.agent.commands.registry import Command
+from gatewright.agent.commands.sandbox import sandbox_command
 from gatewright.agent.launch.exits import MEANINGS
 from gatewright.agent.launch.flags import FLAGS, Flag
 from gatewright.agent.subcommands.names import SUBCOMMANDS
-from tests.fakes.commands import built_in
+from gatewright.tui.commands import screen_commands
+from tests.fakes.commands import NOBODY, built_in
 
 HEAD = """# Command line
 
@@ -53,8 +56,14 @@ def _lines() -> Iterator[str]:
     yield "\n## Exit codes\n"
     yield from _table(("Code", "Meaning"), ((str(int(code)), text) for code, text in MEANINGS))
     yield "\n## Slash commands\n"
-    commands = ((f"{c.name} {c.args}".rstrip(), c.summary) for c in built_in())
+    commands = ((f"{c.name} {c.args}".rstrip(), c.summary) for c in listed())
     yield from _table(("Command", "What it does"), commands, "/")
+
+
+def listed() -> Sequence[Command]:
+    """All that a session on the screen has, by itself."""
+    *own, way_out = built_in()
+    return (*own, sandbox_command(NOBODY, NOBODY), *screen_commands(NOBODY), way_out)
 
 
 def _table(
