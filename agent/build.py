@@ -92,7 +92,7 @@ def _frame(
     writer = session_writer(base)
     barrier = writer.barrier if writer is not None else nothing_to_keep
     sources = [tools, *(source for each in brought for source in each.sources)]
-    kept, now = start.path.with_suffix(""), base.standing
+    now, moments = base.standing, everybody(brought)
     return Frame(
         id=start.id,
         where=around.where,
@@ -102,10 +102,14 @@ def _frame(
         modes=policy,
         rules=policy,
         executor=gated(sources, policy, gate_ports(base, live, barrier, brought)),
-        context=call_contexts(live, kept, planning, reader, jobs=tools.background),
+        context=call_contexts(host, planning, reader, moments, jobs=tools.background),
         ledger=host.ledger,
         children=ChildPorts(
-            ledger=ReadLedger, backoff=_backoff, writer=partial(child_writer, base)
+            ledger=ReadLedger,
+            backoff=_backoff,
+            writer=partial(child_writer, base),
+            enters=lambda path, mode: policy.view(path).keep(mode),
+            left=policy.forget,
         ),
         open_model=opener,
         model_name=base.model_name,
@@ -123,7 +127,7 @@ def _frame(
         ),
         auto_compact=around.settings.auto_compact,
         redactor=base.redactor,
-        moments=everybody(brought),
+        moments=moments,
         folder=start.path.parent,
     )
 

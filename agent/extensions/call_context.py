@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
+from typing import TYPE_CHECKING
 
+from gatewright.agent.extensions.host import Host
 from gatewright.agent.extensions.web_searcher import WebSearcher
 from gatewright.agent.models.short_answer import PageReader
 from gatewright.agent.session.agent import CallPorts
 from gatewright.agent.session.planning import SessionPlanning
-from gatewright.agent.settings.live_settings import LiveSettings
 from gatewright.tools.access import MAIN
 from gatewright.tools.protocol import ToolContext
 from gatewright.tools.shell.proc import spawn
 
+if TYPE_CHECKING:
+    from gatewright.tools.moments import Moments
+
 
 def call_contexts(
-    live: LiveSettings, kept: Path, planning: SessionPlanning, reader: PageReader, *, jobs: bool
+    host: Host,
+    planning: SessionPlanning,
+    reader: PageReader,
+    moments: Moments | None,
+    *,
+    jobs: bool,
 ) -> Callable[[CallPorts], ToolContext]:
-    """`kept` is the session's folder; without `jobs` every command ends with its call."""
+    """Without `jobs` every command ends with its call."""
+    live, kept = host.live, host.base.start.path.with_suffix("")
     searcher = WebSearcher(lambda: live.around)
 
     def context(ports: CallPorts) -> ToolContext:
@@ -41,6 +50,7 @@ def call_contexts(
             complete=reader,
             secrets=around.secrets,
             private_hosts=around.settings.web.private_hosts,
+            moments=moments,
         )
 
     return context

@@ -49,6 +49,7 @@ class AgentSpec(msgspec.Struct, frozen=True, kw_only=True):
     where: Where | None = None  # the parent's by default
     model: Callable[[], OpenModel] | None = None
     limits: Limits = Limits()
+    mode: str = ""  # its own permission mode, never looser than its parent's; empty follows it
 
 
 class ChildPorts(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,6 +58,8 @@ class ChildPorts(msgspec.Struct, frozen=True, kw_only=True):
     ledger: Callable[[], Ledger]
     backoff: Callable[[], Callable[[ProviderError, int], float | None]]
     writer: Callable[[str], TranscriptWriter | None]  # by path; None: nothing is stored
+    enters: Callable[[str, str], object]  # path and mode, before its first turn; raises ValueError
+    left: Callable[[str], None]  # nothing of it is judged any more
 
 
 class Borrowed:
@@ -129,10 +132,12 @@ class Children:
         self._writing: dict[str, tuple[TranscriptWriter, asyncio.Task[None]]] = {}
 
     def spawn(self, spec: AgentSpec) -> AgentRun:
-        """Raises SessionError where the name is taken or the parent is gone."""
+        """Raises SessionError where the name is taken, ValueError where there is no such mode."""
         parent, path = self._agents.get(spec.parent), f"{spec.parent}/{spec.name}"
         if parent is None or path in self._agents or "/" in spec.name or not spec.name:
             raise SessionError(f"No agent can be started as {path}.")
+        if spec.mode:
+            self._ports.enters(path, spec.mode)
         writer = self._ports.writer(path)
         own = self._own(spec, parent, path, writer)
         agent = self._agents[path] = Agent(self._shared, own)
@@ -221,6 +226,7 @@ class Children:
             ok = run.stop is Stop.COMPLETED
             parent.publish(AgentFinished(child=path, ok=ok, report=run.report))
         self._shared.journal.forget(path)
+        self._ports.left(path)
         if (writing := self._writing.pop(path, None)) is not None:
             writer, task = writing
             await asyncio.wait([task], timeout=CLOSE_LIMIT)

@@ -15,7 +15,15 @@ from gatewright.agent.extensions import opened
 from gatewright.agent.extensions.contribution import Contribution
 from gatewright.agent.extensions.host import Extension, Host
 from gatewright.agent.extensions.listed import EXTENSIONS
-from gatewright.agent.record.events import Cleared, Compacted, InputRefused, Noticed, TurnEnded
+from gatewright.agent.record.events import (
+    Cleared,
+    Compacted,
+    Decided,
+    InputRefused,
+    Noticed,
+    TurnEnded,
+)
+from gatewright.agent.session.children import AgentSpec
 from gatewright.tools.blocks import plain
 from tests.permissions.composed import WITHIN, desk
 
@@ -35,7 +43,7 @@ async def test_one_line_brings_a_tool_a_command_a_fold_a_moment_and_an_announcem
     script = ['call[c1]: Coin {"sides": 6}', "say: done", "say: again"]
     async with desk(tmp_path, script) as made:
         made.session.submit("toss")
-        assert await made.finished("c1") == "heads of 6"
+        assert await made.finished("c1") == "heads of 6\nA call was seen."
         await made.ended()
         assert "There is a coin." in made.words(0)
         assert "Coin" in [tool["name"] for tool in made.server.bodies[0]["tools"]]
@@ -125,3 +133,23 @@ def test_an_announcement_is_told_when_it_changed_and_whole_after_a_boundary(
     now[0] = ""
     assert telling.due() == ["servers: nothing of what was said holds any more."]
     assert telling.due() == []
+
+
+async def test_a_child_may_do_less_than_its_parent_and_never_more(tmp_path: Path) -> None:
+    write = 'call[{0}]: Write {{"file_path": "{0}", "content": "x"}}'
+    script = ["say: hello", write.format("c1"), "say: done", write.format("c2"), "say: done"]
+    async with desk(tmp_path, script, mode="acceptEdits", interactive=False) as made:
+        made.session.submit("hi")
+        await made.ended()
+        for name, mode in (("tight", "plan"), ("loose", "bypassPermissions")):
+            spec = AgentSpec(name=name, kind="general", prompt="write", mode=mode)
+            run = made.session.spawn(spec)
+            async with asyncio.timeout(WITHIN):
+                await run.idle()
+            await run.close()
+        assert not (made.project / "c1").exists(), "plan keeps it from writing"
+        assert (made.project / "c2").exists()
+        told = {one.call_id: one.behavior for one in made.seen.of(Decided)}
+        assert told == {"c1": "deny", "c2": "allow"}
+        with pytest.raises(ValueError, match="nonsense"):
+            made.session.spawn(AgentSpec(name="x", kind="general", prompt="", mode="nonsense"))

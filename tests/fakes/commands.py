@@ -98,7 +98,7 @@ class Desk:
     def _model(self) -> Sequence[Command]:
         """Without anybody who knows models."""
         first, *others = model_commands(NOBODY, self.in_use)
-        others = _of(None, others)
+        others = list(_of(None, others))
 
         async def run(context: CommandContext) -> Outcome:
             if context.args:

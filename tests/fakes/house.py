@@ -104,7 +104,13 @@ def open_scripted(provider: ScriptedProvider, name: str, effort: str) -> OpenMod
     return OpenModel(name=name, provider=provider, frame=frame, window=100_000, price=price)
 
 
-CHILDREN = ChildPorts(ledger=ReadLedger, backoff=lambda: retry_in, writer=lambda path: None)
+CHILDREN = ChildPorts(
+    ledger=ReadLedger,
+    backoff=lambda: retry_in,
+    writer=lambda path: None,
+    enters=lambda path, mode: None,
+    left=lambda path: None,
+)
 
 
 async def no_barrier() -> None:
