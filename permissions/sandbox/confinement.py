@@ -291,7 +291,8 @@ class Sandbox:
             return
         over = active.run.close()
         texts = [*active.already, *self._keeper.check()]
-        self._keeper.shut(active.makes)
+        others = (each.makes for each in self._active if each is not active)
+        self._keeper.shut(active.makes.difference(*others))
         if not over:
             texts.append("Something that this command started would not end.")
             self._keeper.owed = True  # it may make more

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+from collections.abc import Iterable, Iterator
 from typing import Final
+
+from gatewright.tools.system.regular import read_regular
+
+LARGEST: Final = 256 * 1024
+_MOST = 2000
 
 _HEADER = re.compile(r'\[([A-Za-z0-9-]+)(?:\s+"([^"\\]*)")?\]')
 _LINE = re.compile(r"([A-Za-z][A-Za-z0-9-]*)\s*(?:=\s*(.*))?")
@@ -37,10 +44,40 @@ _FINE: Final[dict[str, frozenset[str]]] = {
 _ADDRESSES: Final = frozenset({"url", "pushurl"})
 
 
-def harmless(text: str) -> tuple[str, tuple[str, ...]]:
-    """The configuration without lines that could run a program, and the keys left out."""
+def harmless(text: str, known: frozenset[str] = frozenset()) -> tuple[str, tuple[str, ...]]:
+    """The configuration without lines that could run a program, and the keys left out.
+
+    Lines of `running` that were `known` before stay.
+    """
     kept: list[str] = []
     dropped: list[str] = []
+    for word, key, fine in _lines(text, known):
+        if fine:
+            kept.append(f"\t{word}" if key else word)
+        elif key:
+            dropped.append(key)
+    return "\n".join(kept) + "\n", tuple(dropped)
+
+
+def running(text: str) -> frozenset[str]:
+    """The lines that could run a program, each with its section."""
+    return frozenset(
+        f"{key} {word}" for word, key, fine in _lines(text, frozenset()) if key and not fine
+    )
+
+
+def programs(directories: Iterable[str]) -> dict[str, frozenset[str]]:
+    """What the configurations of these git directories run now; of too many nothing is known."""
+    found: dict[str, frozenset[str]] = {}
+    for git in sorted(directories)[:_MOST]:
+        with contextlib.suppress(OSError, ValueError):
+            data = read_regular(f"{git}/config", LARGEST)
+            found[git] = running(data.decode("utf-8", "surrogateescape"))
+    return found
+
+
+def _lines(text: str, known: frozenset[str]) -> Iterator[tuple[str, str, bool]]:
+    """Every line with the key it sets, '' for a header, and whether it can run nothing."""
     section = ""
     for line in text.split("\n"):
         word = line.strip()
@@ -49,16 +86,14 @@ def harmless(text: str) -> tuple[str, tuple[str, ...]]:
         header = _HEADER.fullmatch(word)
         if header is not None:
             section = header[1].lower()
-            if section in _FINE:
-                kept.append(word)
+            mine = any(line.startswith(f"{section}.") for line in known)
+            yield word, "", mine or section in _FINE
             continue
         found = _LINE.fullmatch(word)
         key = found[1].lower() if found is not None else word
-        if found is None or section not in _FINE or not _allowed(section, key, found[2] or ""):
-            dropped.append(f"{section}.{key}" if section else key)
-            continue
-        kept.append(f"\t{word}")
-    return "\n".join(kept) + "\n", tuple(dropped)
+        fine = found is not None and section in _FINE and _allowed(section, key, found[2] or "")
+        name = f"{section}.{key}" if section else key
+        yield word, name, fine or f"{name} {word}" in known
 
 
 def _allowed(section: str, key: str, value: str) -> bool:

@@ -19,6 +19,7 @@ from typing import Any, TypeAlias
 from gatewright.permissions.paths import inside
 from gatewright.permissions.sandbox.asleep import Asleep
 from gatewright.permissions.sandbox.disk.aside import ASIDE, Aside, Batch
+from gatewright.permissions.sandbox.disk.covered import is_replaced
 from gatewright.permissions.sandbox.disk.receipts import Receipt
 from gatewright.permissions.sandbox.disk.settle import Before, Settlement, files, own_places
 from gatewright.permissions.sandbox.disk.sight import Bounds, Sight
@@ -29,7 +30,7 @@ UNFINISHED = (
     "there is more to look through for names that commands may not create: until that is done the"
     " sandbox allows no command by itself"
 )
-_RECEIPT = 1
+_RECEIPT = 2
 
 # Which file it is, and when it last changed, which no command can set; of a directory the first.
 _State: TypeAlias = tuple[int, int, int]
@@ -130,8 +131,10 @@ class Keeper:
         self._opened.update(paths)
 
     def shut(self, paths: Iterable[str]) -> None:
-        """That run is over: what it did not make, no other may."""
-        self._opened.difference_update(path for path in paths if not os.path.lexists(path))
+        """That run is over: what it made is known as it is now, and no other may make any."""
+        for path in paths:
+            self._opened.discard(path)
+            self._approve_as_it_is(path)
 
     def _welcome(self, base: Before, sight: Sight) -> None:
         """What is new in this look stays where it is."""
@@ -151,8 +154,10 @@ class Keeper:
         """Whether this lies under a protected name that every run has found there."""
         if self.base is None:
             return False
-        known = self.base.guarded - self.base.links.keys()
-        return path not in self._opened and any(inside(path, each) for each in known)
+        known = self.base.marks.items()
+        return path not in self._opened and any(
+            inside(path, each) and not is_replaced(each, mark) for each, mark in known
+        )
 
     def check(self, seconds: float = PATIENCE, *, until: int = 0) -> list[str]:
         """Put aside what came about since `base`; what there is to tell of it."""
@@ -237,6 +242,8 @@ class Keeper:
                 "shut": sorted(base.shut),
                 "complete": base.complete,
                 "links": base.links,
+                "marks": base.marks,
+                "running": {git: sorted(lines) for git, lines in base.running.items()},
             }
             known = (base, json.dumps([_RECEIPT, place, shown]).encode())
             self._written = known
@@ -284,6 +291,11 @@ def _before(shown: Any, since: int) -> Before:
         complete=bool(shown["complete"]),
         links={str(path): str(target) for path, target in shown["links"].items()},
         since=since,
+        marks={
+            str(path): (int(disk), int(file), int(at))
+            for path, (disk, file, at) in shown["marks"].items()
+        },
+        running={str(git): frozenset(map(str, lines)) for git, lines in shown["running"].items()},
     )
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gatewright.permissions.paths import inside
+from gatewright.permissions.sandbox.disk.covered import Mark, is_replaced
 from gatewright.tools.system import private
 
 RECEIPTS = "sandbox"  # below our own state
@@ -74,7 +75,7 @@ class _Going:
     """What the commands of one receipt may write, and what in there is covered in all of them."""
 
     writable: tuple[str, ...] = ()
-    covered: frozenset[str] = frozenset()
+    covered: dict[str, Mark] = field(default_factory=dict[str, Mark])
 
     @classmethod
     def read(cls, data: bytes) -> _Going:
@@ -83,15 +84,18 @@ class _Going:
 
         try:
             _, place, shown = json.loads(data.partition(b"\n")[2])
-            names = {*shown["guarded"]} - {*shown["links"]} if place.get("covers") else ()
-            return cls(tuple(place.get("writable") or place["roots"]), frozenset(names))
+            covered = shown["marks"].items() if place["covers"] else ()
+            return cls(tuple(place["writable"]), {path: tuple(mark) for path, mark in covered})
         except (ValueError, LookupError, TypeError, AttributeError):
             return cls()
 
     def may_make(self, path: str) -> bool:
         if not any(inside(path, place) for place in self.writable):
             return False
-        return not any(inside(path, each) for each in self.covered)
+        return not any(
+            inside(path, each) and not is_replaced(each, mark)
+            for each, mark in self.covered.items()
+        )
 
 
 @dataclass(slots=True)

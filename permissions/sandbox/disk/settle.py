@@ -18,7 +18,8 @@ from gatewright.permissions.paths import inside
 from gatewright.permissions.sandbox.disk import below_root as beneath
 from gatewright.permissions.sandbox.disk.aside import Aside, Batch
 from gatewright.permissions.sandbox.disk.birth_time import born
-from gatewright.permissions.sandbox.disk.gitconfig import harmless
+from gatewright.permissions.sandbox.disk.covered import Mark, marks, replaced
+from gatewright.permissions.sandbox.disk.gitconfig import LARGEST, harmless, programs
 from gatewright.permissions.sandbox.disk.guarded import GIT_INFO, GIT_UNWANTED
 from gatewright.permissions.sandbox.disk.repository import absent, believed, git_directories
 from gatewright.permissions.sandbox.disk.sight import Sight
@@ -26,7 +27,6 @@ from gatewright.permissions.sandbox.disk.survey import Surveyor, aliased
 from gatewright.permissions.sandbox.naming import shown, spelled
 from gatewright.tools.system.regular import read_regular
 
-_CONFIG = 256 * 1024
 _TICK = 20_000_000  # ns: a disk's clock is a little behind
 _NAMED = 5
 MOST = 1000  # moves at once; what is more waits for the next look
@@ -48,6 +48,8 @@ class Before:
     links: dict[str, str] = field(default_factory=dict[str, str])
     since: int = field(default_factory=time.time_ns)
     crowded: frozenset[str] = frozenset()  # repositories with more in them than is looked through
+    marks: dict[str, Mark] = field(default_factory=dict[str, Mark])  # of what runs have covered
+    running: dict[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
 
     @classmethod
     def of(cls, sight: Sight, before: Before | None = None) -> Before:
@@ -66,6 +68,8 @@ class Before:
             sight.complete or bool(sight.covered),
             links,
             crowded=crowded,
+            marks=marks((*sight.guarded, *_hooks(directories))) if before is None else {},
+            running=programs(directories) if before is None else {},
         )
 
     def following(self, old: Before, looked: Surveyor) -> Before:
@@ -79,16 +83,21 @@ class Before:
         guarded = known(self.guarded, old.guarded, looked.finds)
         repositories = known(self.repositories, old.repositories, looked.looks_in)
         links = {path: to for path, to in self.links.items() if path in guarded | repositories}
+        directories = known(self.directories, old.directories, looked.looks_in)
+        running = {git: lines for git, lines in self.running.items() if git in directories}
+        covered = {path: mark for path, mark in self.marks.items() if not looked.looks_in(path)}
         return replace(
             self,
             guarded=guarded,
             repositories=repositories,
-            directories=known(self.directories, old.directories, looked.looks_in),
+            directories=directories,
             unwanted=known(self.unwanted, old.unwanted, looked.looks_in),
             absent=known(self.absent, old.absent, looked.looks_in),
             shut=self.shut | old.shut,
             complete=self.complete and old.complete,
             links=links | old.links,
+            marks=covered | old.marks,  # in what goes on, too
+            running=running | old.running,
             since=old.since,
         )
 
@@ -121,13 +130,14 @@ class Settlement:
 
     def compare(self, before: Before, after: Sight) -> None:
         self._before, now = before, Before.of(after, before)
-        for path in sorted(now.guarded - before.guarded):
+        lost = frozenset(replaced(before.marks))
+        for path in sorted(now.guarded & lost | now.guarded - before.guarded):
             self._put(path, RUNS_CODE)
         for path, target in before.links.items():
             self._relink(path, target)
-        self._repositories(before, now)
+        self._repositories(before, now, lost)
 
-    def _repositories(self, before: Before, now: Before) -> None:
+    def _repositories(self, before: Before, now: Before, lost: frozenset[str]) -> None:
         for path in sorted(now.repositories):
             if not before.knew(path) and not believed(path, now.directories):
                 self._put(path, "it names a repository elsewhere")
@@ -136,7 +146,7 @@ class Settlement:
         for path in sorted(now.directories - before.directories):
             if os.path.isdir(path):
                 self._disarm(path)
-        for path in sorted(before.absent):
+        for path in sorted(before.absent | lost.intersection(_hooks(before.directories))):
             self._part(path)
         for path in sorted(now.unwanted - before.unwanted):
             if os.path.lexists(path) and not _genuine(path, now.directories):
@@ -250,11 +260,12 @@ class Settlement:
         if os.path.lexists(config) and (why := _unreadable(config)):
             self._put(config, why)
         with contextlib.suppress(OSError), beneath.directory(git, self.roots) as fd:
-            data = beneath.read("config", fd, _CONFIG + 1)
-            if len(data) > _CONFIG:  # by another process since
+            data = beneath.read("config", fd, LARGEST + 1)
+            if len(data) > LARGEST:  # by another process since
                 self._put(config, "it is too large to be looked through")
                 return
-            kept, dropped = harmless(data.decode("utf-8", "surrogateescape"))
+            text = data.decode("utf-8", "surrogateescape")
+            kept, dropped = harmless(text, self._before.running.get(git, frozenset()))
             if dropped:
                 self._put(
                     config, f"{', '.join(map(shown, dropped[:4]))} may run programs", exchanged=True
@@ -371,7 +382,7 @@ def _unreadable(config: str) -> str:
         return "it was a link"
     if not stat.S_ISREG(status.st_mode) or not os.access(config, os.R_OK):
         return "it cannot be looked through"
-    return "it is too large to be looked through" if status.st_size > _CONFIG else ""
+    return "it is too large to be looked through" if status.st_size > LARGEST else ""
 
 
 def _genuine(path: str, looked_at: Collection[str]) -> bool:
