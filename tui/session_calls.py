@@ -302,7 +302,7 @@ class Talk:
         done = replace(
             item,
             state="failed" if ran.exit else "ok",
-            summary=f"exit {ran.exit}" if ran.exit else "done",
+            summary=ran.ended if ran.exit else "done",
             ms=ran.ms,
             view=(Command(command), Output(ran.shown(), ran.exit or None, ran.hidden)),
         )

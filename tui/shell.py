@@ -35,7 +35,12 @@ class Ran(NamedTuple):
         """What the model reads with the next message."""
         gone = f"({self.hidden} lines left out)\n" if self.hidden else ""
         head = f"I ran this command myself:\n$ {self.command}\n"
-        return f"{head}{gone}{self.output}\n(exit {self.exit})"
+        return f"{head}{gone}{self.output}\n({self.ended})"
+
+    @property
+    def ended(self) -> str:
+        """How, in words: nobody knows a signal by its negative number."""
+        return "stopped" if self.exit < 0 else f"exit {self.exit}"
 
 
 class Tail:

@@ -89,6 +89,8 @@ async def rewind(past: Past, context: CommandContext) -> Outcome:
     if not number:
         return _offered(past, points) if points else Say(_points(points))
     if not number.isdecimal() or not 1 <= int(number) <= len(points):
+        if not points:
+            return Problem.of("There is nothing to go back to yet.")
         return Problem.of(f"/rewind takes a number from 1 to {len(points)}, or undo.")
     return await _back(past, points[len(points) - int(number)], what)
 

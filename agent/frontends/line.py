@@ -57,7 +57,7 @@ class Ran(Protocol):
     """What a command of the person's own left behind."""
 
     @property
-    def exit(self) -> int: ...
+    def ended(self) -> str: ...
     def shown(self) -> str: ...
     def for_model(self) -> str: ...
 
@@ -278,7 +278,7 @@ class Conversation:
             return
         self._told.append(ran.for_model())
         output = self._ports.output(ran.shown()).rstrip("\n")
-        self._say((f"{output}\n" if output else "") + f"  exit {ran.exit}\n")
+        self._say((f"{output}\n" if output else "") + f"  {ran.ended}\n")
 
     def _answer(self, line: str) -> None:
         asked, envelope = self._asked[0]

@@ -271,7 +271,10 @@ class _Turn:
             rounds = "one round" if answers.requests == 1 else f"{answers.requests} rounds"
             return End(Stop.MAX_TURNS, f"Stopped after {rounds}, the limit.")
         if limits.cost and cost >= limits.cost:
-            return End(Stop.BUDGET_EXHAUSTED, f"Stopped at ${cost:.2f}: the budget is spent.")
+            digits = 2 if cost >= 0.1 else 4
+            return End(
+                Stop.BUDGET_EXHAUSTED, f"Stopped at ${cost:.{digits}f}: the budget is spent."
+            )
         return None
 
     async def _going_in_circles(self, finished: Sequence[Finished]) -> End | None:

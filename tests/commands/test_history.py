@@ -19,6 +19,11 @@ async def run(desk: Desk, line: str) -> str:
     return said(await desk.session.run_command(line))
 
 
+async def test_with_nothing_said_there_is_nothing_to_go_back_to(tmp_path: Path) -> None:
+    async with talking(tmp_path) as (desk, _):
+        assert await run(desk, "/rewind 1") == "There is nothing to go back to yet."
+
+
 async def test_rewind(tmp_path: Path) -> None:
     async with talking(tmp_path, "write a=1", "write b=2") as (desk, _):
         lines = (await run(desk, "/rewind")).splitlines()

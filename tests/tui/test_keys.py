@@ -270,3 +270,20 @@ async def test_a_backslash_before_enter_becomes_the_new_line(*, at_once: bool) -
         await s.type("two\\")
         await s.press("left", "enter")
         await s.until(lambda: s.session.sent == ["one\ntwo\\"])
+
+
+async def test_an_enter_meant_for_a_menu_that_has_closed_sends() -> None:
+    """In one burst with the text, it comes before the menu is told of the last letters."""
+    async with stage() as s:
+        await s.type("/mode plan")
+        s.app.repl.box.menu_open = True
+        await s.press("enter")
+        await s.see("Mode: plan")
+        assert s.app.repl.box.text == ""
+
+
+async def test_a_command_that_comes_in_one_burst_runs() -> None:
+    async with stage() as s:
+        await s.burst("/mode plan\r")
+        await s.see("Mode: plan")
+        assert s.app.repl.box.text == ""

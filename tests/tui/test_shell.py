@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gatewright.tui.shell import OwnShell
+from gatewright.tui.shell import OwnShell, Ran
 from tests.fakes.fake_session import FakeSession
 from tests.fakes.waiting import being_written, comes
 from tests.tui.stage import stage
@@ -79,3 +79,10 @@ async def test_whoever_stops_waiting_while_it_begins_ends_it(
     with contextlib.suppress(asyncio.CancelledError):
         await waiting
     assert gone(await started(tmp_path))
+
+
+def test_a_command_that_was_stopped_says_so_and_no_number() -> None:
+    ran = Ran("sleep 30", "", -15, 100)
+    assert ran.ended == "stopped"
+    assert ran.for_model().endswith("(stopped)")
+    assert Ran("false", "", 1, 1).ended == "exit 1"

@@ -202,18 +202,23 @@ class Box(TextArea):
         self._set_inserting(on=True)
 
     def _enter(self, *, in_burst: bool) -> None:
-        if self.menu_open:
-            self.post_message(self.Pressed(self, "enter"))
-        elif in_burst:
+        if in_burst:  # also with a menu: what was typed last may have closed it by then
             self._held = self.set_timer(SETTLE, self._release)
         else:
-            self._send()
+            self._entered()
 
     def _release(self) -> None:
         self._held = None
-        self._send()
+        self._entered()
 
-    def _send(self) -> None:
+    def _entered(self) -> None:
+        if self.menu_open:
+            self.post_message(self.Pressed(self, "enter"))
+        else:
+            self.send()
+
+    def send(self) -> None:
+        """What Enter means where no menu takes it."""
         row, column = self.cursor_location
         before = self.document.get_line(row)[:column]
         if before.endswith("\\"):

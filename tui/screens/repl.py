@@ -222,6 +222,9 @@ class Repl(Patient, inherit_bindings=False):
             self._escaped = 0.0
         if self.desk.menu_key(message.key):
             return
+        if message.key == "enter":  # the menu it was meant for has closed meanwhile
+            message.box.send()
+            return
         action = self._keys.get(message.key)
         if action is not None:
             action()
