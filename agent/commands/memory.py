@@ -13,6 +13,9 @@ from gatewright.agent.errors import GatewrightError
 from gatewright.tools.blocks import Block, Table, Text
 
 KINDS = ("user", "project", "local")
+SHARED = (
+    "Whoever has the project shares that file; /memory add local LINE keeps a line to yourself."
+)
 
 
 def memory_commands(book: MemoryBook) -> tuple[Command, ...]:
@@ -58,7 +61,8 @@ async def remember(book: MemoryBook, line: str, kind: str = "project") -> Outcom
         path = await book.add(line, kind)
     except GatewrightError as error:
         return Problem.of(str(error))
-    return Say.text(f"Added to {path}. It counts from the next /clear on.")
+    shared = f" {SHARED}" if kind == "project" else ""
+    return Say.text(f"Added to {path}.{shared} It counts from the next /clear on.")
 
 
 def _table(book: MemoryBook) -> tuple[Block, ...]:

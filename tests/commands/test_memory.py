@@ -50,6 +50,13 @@ async def test_lines_go_to_the_right_file(desk: Desk, around: Surroundings) -> N
     assert "Usage" in said(await desk.run("/memory nonsense"))
 
 
+async def test_who_else_reads_a_line_is_said_where_it_is_kept(desk: Desk) -> None:
+    shared = "Whoever has the project shares that file"
+    assert shared in said(await desk.run("/memory add use tabs"))
+    assert shared not in said(await desk.run("/memory add local mine"))
+    assert shared not in said(await desk.run("/memory add user mine too"))
+
+
 async def test_imports_from_outside_wait_for_approval(desk: Desk, around: Surroundings) -> None:
     outside = around.where.root.parent / "other.md"
     outside.write_text("other", encoding="utf-8")

@@ -45,7 +45,7 @@ async def test_a_line_goes_to_the_projects_file_and_not_to_the_model(tmp_path: P
         await s.type("# user names are lower case")
         await s.press("enter")
         shown = await s.see("Added to", "# user names are lower case")
-        assert "/memory" not in shown
+        assert "/memory add project" not in shown
         await s.type("#12 is broken")
         await s.press("enter")
         await s.until(lambda: session.sent == ["#12 is broken"])
