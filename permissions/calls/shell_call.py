@@ -64,8 +64,13 @@ class ShellCall:
     def _opened(self) -> tuple[Part, ...]:
         """The restricting view: every part, everything wrapped, text piped into a shell."""
         parts = opened(self.line.parts, self._start)
-        fed = tuple(literal_feeds(parts, self._start))
-        return (*parts, *opened(fed, self._start)) if fed else parts
+        return (*parts, *self._fed)
+
+    @cached_property
+    def _fed(self) -> tuple[Part, ...]:
+        """Text piped into a shell, which is a command of no one part of the line."""
+        parts = opened(self.line.parts, self._start)
+        return opened(tuple(literal_feeds(parts, self._start)), self._start)
 
     @cached_property
     def _texts(self) -> tuple[str, ...]:
@@ -232,12 +237,12 @@ class ShellCall:
     def _beaten_by_line(self, used: Sequence[Cover]) -> bool:
         """Asks about the line as a whole are compared with every rule that was used."""
         whole = (self._text.strip(), " ".join(self._text.split()))
-        return any(
-            isinstance(rule.form, ShellForm)
-            and fires(rule, whole, ())
-            and any(cover.rank is None or rule.rank > cover.rank for cover in used)
-            for rule in self._asking
+        texts = [text for one in self._fed for text in restricted_texts(one)]
+        about = (
+            *(r for r in self._asking if isinstance(r.form, ShellForm) and fires(r, whole, ())),
+            *(self._firing.asking_by_text(texts, self._fed) if texts else ()),
         )
+        return any(cover.rank is None or rule.rank > cover.rank for rule in about for cover in used)
 
     def skippable(self) -> bool:
         return self.line.understood and not self._unknowable and self._stays_inside()

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from gatewright.permissions.shell.line import Line, Part, Start
 from gatewright.permissions.shell.parse.words import Arg
-from gatewright.permissions.shell.wrappers import opened, wrapped_by
+from gatewright.permissions.shell.wrappers import SHELLS, opened, wrapped_by
 
 # They set variables in ways that are not followed.
 _ASSIGNERS = frozenset(
@@ -26,7 +26,7 @@ _LATER = re.compile(r"\[[^\]]*(?:\$\(|`|\$\{)|\$\(|`")
 _SUBSCRIPT = re.compile(r"\[.*(?:\$\(|`)", re.DOTALL)
 _RUN_LATER = frozenset({"PS0", "PS1", "PS2", "PS4", "PROMPT_COMMAND"})
 _FILES_RUN = frozenset({"BASH_ENV", "ENV"})
-_ASSIGNED = re.compile(r"(BASH_ENV|ENV|PS[0124]|PROMPT_COMMAND)\+?=(.*)", re.DOTALL)
+_ASSIGNED = re.compile(r"(BASH_ENV|ENV|PS[0124]|PROMPT_COMMAND|BASH_FUNC_[^=]*)\+?=(.*)", re.DOTALL)
 _EVALUATED_AGAIN = re.compile(r"\$\{[^}]*@P\}")
 _INPUT = Arg("$input", "$input", dynamic=True, unknown=True, leads=True)
 
@@ -37,6 +37,8 @@ def unknowable(line: Line, parts: Sequence[Part], start: Start) -> str:
         return "${...@P}"
     followed = not any(_assigns(part) for part in parts)
     for part in parts:
+        if part.program in SHELLS and part.fed and not _fed_literally(part, parts):
+            return part.source or part.program
         for one in (part, *_fed(part, start)):
             if found := _of_part(one, followed=followed):
                 return found
@@ -52,6 +54,21 @@ def _of_part(part: Part, *, followed: bool) -> str:
     if _name_unknown(part.argv[0], followed=followed):
         return part.argv[0].raw
     return _by_program(part)
+
+
+def _fed_literally(shell: Part, parts: Sequence[Part]) -> bool:
+    """Whether the text that is piped into a shell stands in the line as it is."""
+    if shell.argv[1:] and any(not arg.text.startswith(("-", "+")) for arg in shell.argv[1:]):
+        return True  # a text or a script of its own
+    sources = (one for one in parts if one.statement == shell.statement and not one.via)
+    return all(one is shell or _as_written(one) for one in sources)
+
+
+def _as_written(part: Part) -> bool:
+    if part.program in ("cat", "tee") and all(arg.literal for arg in part.argv):
+        return part.program == "tee" or not part.argv[1:]
+    plain = all(arg.literal and not set(arg.text) & set("%\\") for arg in part.argv[1:])
+    return part.program in ("echo", "printf", *SHELLS) and plain
 
 
 def _name_unknown(arg: Arg, *, followed: bool) -> bool:
@@ -83,7 +100,11 @@ def _hides(arg: Arg, pattern: re.Pattern[str]) -> bool:
 
 
 def _set_for_later(name: str, value: str) -> bool:
-    return name in _FILES_RUN or (name in _RUN_LATER and bool(set(value) & set("$`\\")))
+    return (
+        name in _FILES_RUN
+        or name.startswith("BASH_FUNC_")
+        or (name in _RUN_LATER and bool(set(value) & set("$`\\")))
+    )
 
 
 def _harmless(program: str, words: Sequence[Arg]) -> bool:

@@ -32,6 +32,8 @@ WRAPPERS: Mapping[str, Wrapper] = {
     "nice": Wrapper("n", ("adjustment",)),
     "ionice": Wrapper("cnpPu", ("class", "classdata")),
     "chrt": Wrapper("TPD", operands=1),
+    "choom": Wrapper("np", ("adjust", "pid")),
+    "sg": Wrapper(operands=1, joined=True),
     **dict.fromkeys(("linux32", "linux64", "i386", "x86_64", "uname26"), Wrapper()),
     "entr": Wrapper(joined=True),
     "start-stop-daemon": Wrapper("pudNg"),

@@ -31,12 +31,18 @@ _CONFINED = Grammar(
 _SHELL = Grammar("oO", ("rcfile", "init-file"), first=True)
 _PLAIN = Grammar("", ("library-path", "preload", "argv0", "audit"), first=True)
 _LOADER = re.compile(r"ld-(?:linux|musl)|ld\.so|ld64?\.so")  # the program that starts programs
+_SPLIT = re.compile(r"\\[_tnvfr]")  # what env -S takes for a blank
 _ASSIGN = re.compile(r"[A-Za-z_]\w*=")
 _FIND_RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 
 EXAMPLES: tuple[tuple[str, str], ...] = (
     ("env -i A=1 curl x", "curl x"),
     ("env -S 'curl x'", "curl x"),
+    ("env -S '-i curl\\_x'", "curl x"),
+    ("bash +x +o errexit -c 'curl x'", "curl x"),
+    ("choom -n 0 -- curl x", "curl x"),
+    ("sg users 'curl x'", "curl x"),
+    ("sg users -c 'curl x'", "curl x"),
     ("timeout -k 5 -s KILL 9 curl x", "curl x"),
     ("nice -5 curl x", "curl x"),
     ("sudo -u root -- curl x", "curl x"),
@@ -150,7 +156,7 @@ def _unwrap(part: Part, program: str, wrapper: Wrapper, start: Start) -> Iterato
                 yield from _text(part, item.value, start)
             if program == "env" and item.name in ("-S", "--split-string"):
                 tail = " ".join((item.value, *_raws(rest, item.index + 1 + item.separate)))
-                yield from _text(part, tail, start)
+                yield from _text(part, f"env {_SPLIT.sub(' ', tail)}", start)  # options, too
                 return
             part = _moved(part, program, item)
         elif item.kind == "operand" and not (wrapper.assigns and _ASSIGN.match(item.value)):
@@ -181,7 +187,7 @@ def _raws(rest: tuple[Arg, ...], index: int) -> tuple[str, ...]:
 
 def _late_text(rest: tuple[Arg, ...], index: int, part: Part, start: Start) -> Iterator[Part]:
     """`-c text` behind the operands, as su, script and flock take it."""
-    if part.program not in ("su", "script", "flock", "runuser"):
+    if part.program not in ("su", "script", "flock", "runuser", "sg"):
         return
     for place in range(index, len(rest) - 1):
         text = rest[place].text
@@ -201,17 +207,26 @@ def _before_colons(inner: tuple[Arg, ...]) -> tuple[Arg, ...]:
 def _shell(part: Part, start: Start) -> Iterator[Part]:
     """`-c text`, a here-document, a here-string, or text echoed into it."""
     code = False
-    rest = part.argv[1:]
-    for item in parse_arguments(rest, _SHELL):
+    for item in parse_arguments(_without_plus(part.argv[1:]), _SHELL):
         if item.kind == "flag" and item.name in ("-c", "--command"):
             code = True
         elif item.kind == "operand":
             if code:
                 yield from _text(part, item.value, start)
-            elif item.value.startswith("+"):
-                continue
             break
     yield from _bodies(part, part, start)
+
+
+def _without_plus(argv: tuple[Arg, ...]) -> tuple[Arg, ...]:
+    """Without what a shell is told to leave off: `+x`, `+o errexit`."""
+    kept: list[Arg] = []
+    words = iter(argv)
+    for arg in words:
+        if re.fullmatch(r"\+[A-Za-z]+", arg.text) is None:
+            kept.append(arg)
+        elif arg.text[-1] in "oO":
+            next(words, None)
+    return tuple(kept)
 
 
 def _setarch(part: Part, start: Start) -> Iterator[Part]:

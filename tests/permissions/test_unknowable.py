@@ -20,6 +20,8 @@ ASKING = (
     "x=echo; mapfile -t x <<< touch; ${x[0]} M", "enable -f ./a.so a", "fc -s", "* M",
     "echo touch M | xargs env", "parallel ::: 'touch M'",
     "find . -name a -exec {} M ';'",
+    "rev <<< 'M hcuot' | bash", "printf 'tou%s M' ch | bash", "echo -e 'tou\\x63h M' | sh -s",
+    "env 'BASH_FUNC_z%%=() { touch M; }' bash -c z",
 )  # fmt: skip
 DENIED = (
     "history -s touch M", "compgen -C 'touch M' x", "compgen -W '$(touch M)'", "alias t='touch M'",
@@ -30,12 +32,16 @@ DENIED = (
     "setpriv --reuid 1 touch M", "taskset 1 touch M", "ionice touch M", "chrt -o 0 touch M",
     "stdbuf -o0 touch M", "script -qc 'touch M' /dev/null", "watch -g touch M", "ls | entr touch M",
     "parallel touch ::: M", "flock . touch M", "/lib64/ld-linux-x86-64.so.2 /usr/bin/touch M",
+    "env -S 'touch\\_M'", "env -S '-i touch M'", "bash +x -c 'touch M'",
+    "bash +o errexit -c 'touch M'",
+    "choom -n 0 -- touch M", "sg root 'touch M'", "sg root -c 'touch M'", "echo 'touch M' | bash",
     "bash <<E\nx=touch\n\\$x M\nE", 'function t { command touch "$@"; }\nt M',
 )  # fmt: skip
 KNOWN = (
     "x=1; echo $x", "printf '[%s]' \"$(date)\"", 'x="[$(date)]"; echo "$x"', "test -f a",
     "[ \"$(ls)\" = '[a]' ]", "for t in npm yarn; do $t test; done", "PS4='+ ' bash -xc ls",
-    "ls | xargs cat", "declare -a a", "enable -n echo", "fc -l", "export A=\"[$(date)]\"",
+    "ls | xargs cat", "echo ls | bash", "ls | bash -c cat",
+    "ls | bash x.sh", "declare -a a", "enable -n echo", "fc -l", "export A=\"[$(date)]\"",
 )  # fmt: skip
 RULES = ({"deny": ["Bash(touch:*)"]}, {"ask": ["Bash(touch:*)"]})
 
