@@ -157,15 +157,20 @@ class Gate:
     async def changed(self, request: Request) -> Outcome:
         """Judge the input that who answered put in place of the asked one.
 
-        They have said yes to exactly this, so an ask is settled; what is forbidden stays so.
+        They have said yes to exactly this, so an ask is settled; what is forbidden stays so. Only
+        a person's yes opens files.
         """
         started = self._ports.clock()
         judged = await self._decide(request)
         if isinstance(judged.decision, Ask):
             if request.stood_in and not open_to_others(judged.decision):
                 return await self.authorize(replace(request, moments=None))
+            if request.stood_in or request.narrowed:
+                return Passed(request.call)
             return Passed(request.call, self._offer(request, judged.decision.names).opening)
         if isinstance(judged.decision, Allow):
+            if request.stood_in:  # no person has looked: searches leave out what rules are about
+                return self._ended(request, judged.decision)
             return Passed(request.call)
         outcome = self._ended(request, judged.decision)
         self._note(request, judged, outcome, ("changed", started))
@@ -208,7 +213,7 @@ class Gate:
             view.granted(key)
             if decision.command:
                 narrowed = {**request.call.input, "command": decision.command}
-                return Passed(request.call.with_input(narrowed))
+                return Passed(request.call.with_input(narrowed), narrowed=True)
             return Passed(request.call, self._offer(request, decision.names).opening)
         heard = request.heard
         text = refusal(decision, "" if heard is None else heard.text)

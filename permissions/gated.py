@@ -61,13 +61,19 @@ class GatedExecutor:
                 return hooked
             request, ctx = hooked
         outcome = await self._gate.authorize(request)
-        if isinstance(outcome, Passed) and outcome.call.input != request.call.input:
+        # Until what runs is what was judged last: a changed input may be asked about once more.
+        while isinstance(outcome, Passed) and outcome.call.input != request.call.input:
             prepared = await self.prepare(outcome.call, ctx.where)
             if prepared.facts.error:
                 why = prepared.facts.error
                 return ToolResult.failed(f"The input was changed by who allowed it: {why}")
             changed, ctx = self._request(prepared, ctx)
-            request = replace(changed, heard=request.heard, stood_in=outcome.stood_in)
+            request = replace(
+                changed,
+                heard=request.heard,
+                stood_in=outcome.stood_in,
+                narrowed=outcome.narrowed,
+            )
             outcome = await self._gate.changed(request)
         if not isinstance(outcome, Passed):
             return _besides(_not_run(outcome), request)

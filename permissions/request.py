@@ -68,6 +68,7 @@ class Passed:
     call: ToolCall
     opening: Opening = CLOSED
     stood_in: bool = False  # somebody answered in a person's place
+    narrowed: bool = False  # by us, and to nothing but less
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,7 @@ class Request:
     moments: Moments | None = None
     heard: Verdict | None = None  # what those who listen said when it was prepared
     stood_in: bool = False  # its input is of somebody who answered in a person's place
+    narrowed: bool = False  # its input is ours, and what was allowed would do more
     foreseen: Foresee = _nothing_foreseen  # asked only when a person is
     real: Mapping[str, str] = field(default_factory=dict[str, str])  # where its paths lead
 

@@ -320,3 +320,14 @@ async def test_a_classifier_holds_up_no_prompt_of_another_call(tmp_path: Path) -
     assert len(hall.asked) == 1
     go.set()
     assert (await first).ok
+
+
+async def test_what_a_person_made_of_a_call_that_another_changed_is_what_runs(
+    tmp_path: Path,
+) -> None:
+    says = on(PersonNeeded, word="allow", input={"file_path": ".gatewright/settings.json"})
+    hall = Hall(tmp_path, says=says)
+    hall.answer = Answer(("once",), input={"file_path": "mine.py"})
+    assert (await hall.call()).ok
+    assert len(hall.asked) == 1
+    assert hall.tool.ran == ["mine.py"]

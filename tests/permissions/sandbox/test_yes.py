@@ -16,6 +16,7 @@ from gatewright.permissions.sandbox import probe as probing
 from gatewright.permissions.sandbox.machine import machine
 from gatewright.tools.access import MAIN
 from gatewright.tools.interact import Answer, Ask
+from gatewright.tools.moments import Moment, PersonNeeded, Verdict
 from gatewright.tools.protocol import ToolCall
 from tests.fakes.executor import executed, text_of
 from tests.permissions.sandbox.gated_house import House
@@ -342,3 +343,24 @@ async def test_a_command_that_asks_a_localhost_of_its_own_is_told(house: House) 
     assert "start it and ask it in one command" in text_of(silent)
     both = "python3 -c 'print(\"http://localhost:1 answers\")'"
     assert "start it" not in text_of(await house.bash(both))
+
+
+class _Answers:
+    """Says yes in a person's place, to another command."""
+
+    def __init__(self, command: str) -> None:
+        self.command = command
+
+    async def at(self, moment: Moment) -> Verdict:
+        if isinstance(moment, PersonNeeded):
+            return Verdict(word="allow", input={"command": self.command})
+        return Verdict()
+
+
+async def test_who_answers_in_a_persons_place_opens_nothing_by_another_command(
+    house: House,
+) -> None:
+    house.ctx = msgspec.structs.replace(house.ctx, moments=_Answers("echo evil >> .npmrc"))
+    await house.bash("echo x > .envrc")
+    assert house.asked == []
+    assert read(house, ".npmrc") == "old\n"
