@@ -9,7 +9,7 @@ from gatewright.permissions.calls.aspects import strictest
 from gatewright.permissions.check import Unreadable, call_and_context, shown
 from gatewright.permissions.context import Call, Context
 from gatewright.permissions.decide import FAILURES, STAGES, Inquiry, failed, finish, inquiries
-from gatewright.permissions.decision import Allow, Ask, Decision, Deny
+from gatewright.permissions.decision import Allow, Ask, Decision, Deny, Reason, Stage
 from gatewright.tools.access import Family
 
 TITLES: Mapping[str, str] = {
@@ -87,14 +87,21 @@ def _offers(decision: Decision) -> Iterator[str]:
         yield f'  "always" would store: {", ".join(stored)}' if stored else '  no "always"'
 
 
-def compare(case: Mapping[str, Any]) -> tuple[bool, str]:
-    """One test of a project's own: whether it holds, and a line to print about it."""
+def compare(
+    case: Mapping[str, Any], judged: tuple[Call, Context] | None = None, refused: str = ""
+) -> tuple[bool, str]:
+    """One test of a project's own: whether it holds, and a line to print about it.
+
+    `judged` is the case as it counts in the sandbox of here, `refused` why that runs it never.
+    """
     identity = case.get("id") or "?"
     expected: object = case.get("expect")
     if not isinstance(expected, dict) or not expected:
         raise Unreadable(f"{identity}: 'expect' is missing")
-    call, context = call_and_context(case)
-    lines, decision = trace(call, context)
+    lines, decision = trace(*(judged or call_and_context(case)))
+    if refused:
+        decision = Deny(Reason(Stage.SAFETY, refused))
+        lines.append(f"> sandbox: deny. {refused}")
     got = shown(identity, decision)
     wrong = [
         f"{key}: expected {value!r}, got {got.get(key)!r}"

@@ -20,7 +20,11 @@ async def plug_sandbox(host: Host) -> Contribution:
     )
     elsewhere = host.live.settled
     host.live.settled = lambda path: sandbox.settled(path) and elsewhere(path)
-    host.live.listen(lambda now: sandbox.reach((now.where.root, *now.where.added)))
+    host.live.listen(
+        lambda now: sandbox.take(
+            now.settings.sandbox, (now.where.root, *now.where.added), lambda: now.secrets
+        )
+    )
     return Contribution(
         parts=(sandbox, Confinement(sandbox.in_a_line)),
         commands=(always(sandbox_command(sandbox.panel, sandbox.restore)),),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -24,7 +25,7 @@ from gatewright.agent.transcript.index import list_sessions
 from gatewright.agent.transcript.place import project_folder
 from gatewright.agent.transcript.reader import read_transcript
 from gatewright.permissions.calls.declared import declared_access
-from gatewright.permissions.check import Unreadable
+from gatewright.permissions.check import Unreadable, call_and_context
 from gatewright.permissions.context import Call, Context
 from gatewright.permissions.decide import decide
 from gatewright.permissions.decision import Ask
@@ -65,13 +66,13 @@ class Judge:
         """Every rule in force, as /permissions shows them."""
         return self._policy.listed()
 
-    def grants(self, tool: str, input: Mapping[str, Any]) -> tuple[str, ...]:
-        """The rules that an "always" would store for this call today, none where it runs."""
-        context = self._policy.context(self.around.where)
-        decision = decide(self._call(tool, input), context)
-        if not isinstance(decision, Ask):
-            return ()
-        return tuple(grant.rule for grant in decision.grants if grant.rule)
+    def grants(self, calls: Iterable[tuple[str, Mapping[str, Any]]]) -> list[str]:
+        """The rules that an "always" would store for each call today, none where it runs."""
+        return asyncio.run(self._grants(calls))
+
+    def tested(self, path: Path) -> list[tuple[bool, str]]:
+        """Whether each case holds, and what to print about it. Raises BadInput naming the line."""
+        return asyncio.run(self._tested(path))
 
     def situation(self) -> dict[str, Any]:
         """The settings of here as the context of a case that is judged without the machine."""
@@ -92,14 +93,42 @@ class Judge:
             },
         }
 
-    async def _explain(self, call: Call) -> list[str]:
+    @contextlib.asynccontextmanager
+    async def _sandbox(self) -> AsyncGenerator[CommandSandbox]:
+        """The sandbox of here: it starts with the first command, and half of what counts is it."""
         sandbox = command_sandbox(self.around, self._policy, OwnHome(str(self.around.places.home)))
         try:
-            access = await sandbox.ready(call.access)
-            lines = await self._traced(dataclasses.replace(call, access=access), sandbox)
-            return [*lines, *_confinement(sandbox, self._policy.context(self.around.where), access)]
+            yield sandbox
         finally:
             await sandbox.close()
+
+    async def _explain(self, call: Call) -> list[str]:
+        async with self._sandbox() as sandbox:
+            call = await _ready(call, sandbox)
+            lines = await self._traced(call, sandbox)
+            context = self._policy.context(self.around.where)
+            return [*lines, *_confinement(sandbox, context, call.access)]
+
+    async def _grants(self, calls: Iterable[tuple[str, Mapping[str, Any]]]) -> list[str]:
+        rules: list[str] = []
+        async with self._sandbox() as sandbox:
+            for tool, input in calls:
+                call = await _ready(self._call(tool, input), sandbox)
+                context = self._policy.context(self.around.where)
+                decision = decide(call, sandbox.judged(context, call.access))
+                if isinstance(decision, Ask) and not sandbox.refusal(call.access):
+                    rules += [grant.rule for grant in decision.grants if grant.rule]
+        return rules
+
+    async def _tested(self, path: Path) -> list[tuple[bool, str]]:
+        results: list[tuple[bool, str]] = []
+        async with self._sandbox() as sandbox:
+            for number, case in cases(path, self.situation()):
+                try:
+                    results.append(await _compared(case, sandbox))
+                except Unreadable as error:
+                    raise BadInput(f"{path}:{number}: {error}.") from error
+        return results
 
     async def _traced(self, call: Call, sandbox: CommandSandbox) -> list[str]:
         def judged() -> list[str]:
@@ -119,6 +148,21 @@ class Judge:
     def _call(self, tool: str, input: Mapping[str, Any]) -> Call:
         name = canonical(tool)
         return Call(name, input, declared_access(name, input, self._policy.place))
+
+
+async def _ready(call: Call, sandbox: CommandSandbox) -> Call:
+    return dataclasses.replace(call, access=await sandbox.ready(call.access))
+
+
+async def _compared(case: Mapping[str, Any], sandbox: CommandSandbox) -> tuple[bool, str]:
+    """In the sandbox of here, unless the case says itself what there is."""
+    call, context = call_and_context(case)
+    about = case["context"]
+    if "sandbox" in about or "sandbox" in about["rules"]:
+        return compare(case, (call, context))
+    call = await _ready(call, sandbox)
+    context = sandbox.judged(context, call.access)
+    return compare(case, (call, context), sandbox.refusal(call.access))
 
 
 def _confinement(sandbox: CommandSandbox, context: Context, access: Access) -> Iterator[str]:
@@ -167,35 +211,26 @@ def whole(case: dict[str, Any], situation: Mapping[str, Any], number: int) -> di
     }
 
 
-def tested(path: Path, situation: Mapping[str, Any]) -> Iterator[tuple[bool, str]]:
-    """Whether each case holds, and what to print about it. Raises BadInput naming the line."""
-    for number, case in cases(path, situation):
-        try:
-            yield compare(case)
-        except Unreadable as error:
-            raise BadInput(f"{path}:{number}: {error}.") from error
-
-
 def asked_before(judge: Judge) -> list[tuple[str, int]]:
     """Rules that would have settled what was asked and allowed in this project, each time."""
-    found: list[tuple[str, int]] = []
+    found: list[tuple[str, Mapping[str, Any]]] = []
     folder = project_folder(judge.around.places.home, judge.around.where.cwd)
     for listed in list_sessions(folder)[:SESSIONS]:
         try:
             branch = read_transcript(listed.path).branch
         except (OSError, SessionError):
             continue
-        found += [(rule, 1) for rules in _allowed_once(judge, branch) for rule in rules]
-    return found
+        found += _allowed_once(branch)
+    return [(rule, 1) for rule in judge.grants(found)]
 
 
-def _allowed_once(judge: Judge, branch: tuple[Envelope, ...]) -> Iterator[tuple[str, ...]]:
+def _allowed_once(branch: tuple[Envelope, ...]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     calls: dict[str, ToolStarted] = {}
     for envelope in branch:
         match envelope.event:
             case ToolStarted() as started:
                 calls[started.call_id] = started
             case Decided(answer="once", call_id=id) if id in calls:
-                yield judge.grants(calls[id].name, calls[id].input)
+                yield calls[id].name, calls[id].input
             case _:
                 pass

@@ -70,10 +70,10 @@ def test(
     file: Annotated[Path, typer.Argument(help='JSON lines: {"command": "...", "expect": "ask"}.')],
 ) -> None:
     """Check that calls are decided as a file says; exit code 1 when one is not."""
-    from gatewright.agent.subcommands.judging import Judge, tested  # noqa: PLC0415  lazy: 60 ms
+    from gatewright.agent.subcommands.judging import Judge  # noqa: PLC0415  lazy: 60 ms
 
     good = total = 0
-    for holds, line in tested(file, Judge().situation()):
+    for holds, line in Judge().tested(file):
         total += 1
         good += holds
         if not holds:

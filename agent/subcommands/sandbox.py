@@ -13,17 +13,20 @@ import typer
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.launch.argv import Conflict
 from gatewright.agent.settings.paths import own_home, user_home
+from gatewright.agent.settings.policy_settings import rules_of
 from gatewright.agent.subcommands.place import Here, here, refuse_inside_session
 from gatewright.agent.subcommands.tell import tell
+from gatewright.permissions.rulebook.rules import rule_set
 from gatewright.permissions.sandbox import explain as explained
 from gatewright.permissions.sandbox import foreground
-from gatewright.permissions.sandbox.config import Config, configured
+from gatewright.permissions.sandbox.config import Config, configured, limited, restricted
 from gatewright.permissions.sandbox.confinement import Sandbox
 from gatewright.permissions.sandbox.disk.aside import ASIDE, Aside, sentences, shown
 from gatewright.permissions.sandbox.disk.receipts import recovered
 from gatewright.permissions.sandbox.limits import with_limit
 from gatewright.permissions.sandbox.machine import machine
 from gatewright.permissions.sandbox.probe import probe
+from gatewright.permissions.sandbox.restrictions import restrictions
 from gatewright.tools.protocol import ToolFailure
 from gatewright.tools.system.home import OwnHome
 
@@ -117,7 +120,7 @@ class Wanted:
 
 
 def _config(wanted: Wanted) -> Config:
-    """The settings of this place, and what the flags add."""
+    """The settings and permission rules of this place, and what the flags add."""
     place = here()
     cwd = Path(os.path.realpath(wanted.cwd))
     for directory in (cwd, *wanted.write):
@@ -133,13 +136,18 @@ def _config(wanted: Wanted) -> Config:
         own_home=OwnHome(str(place.places.home)),
         secrets=place.secrets,
     )
+    settings = place.loaded.settings.sandbox
+    limits, wrong = limited(settings.limits, base.limits)
     try:
-        config = configured(base, place.loaded.settings.sandbox)
-        limits = config.limits
+        if wrong:
+            raise ValueError(wrong[0])
         for text in wanted.limit:
             limits = with_limit(limits, text)
     except ValueError as error:
         raise Conflict(str(error)) from error
+    rules = rule_set(rules_of(place.loaded), trusted=place.trusted)
+    root, start = str(place.places.root), os.path.realpath(".")
+    config = restricted(configured(base, settings), restrictions(rules, root, start))
     network = config.network
     if wanted.net:
         network = replace(network, reach="open")

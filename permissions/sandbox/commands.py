@@ -32,8 +32,10 @@ if TYPE_CHECKING:
     from gatewright.permissions.sandbox.config import Config, SandboxSettings
     from gatewright.permissions.sandbox.confinement import Sandbox
     from gatewright.permissions.sandbox.disk.aside import Aside
+    from gatewright.permissions.sandbox.limits import Limits
     from gatewright.permissions.sandbox.network.egress import Egress
     from gatewright.permissions.sandbox.probe import Found
+    from gatewright.permissions.sandbox.profile import Network
 
 Enabled: TypeAlias = Literal["auto"] | bool
 
@@ -90,6 +92,9 @@ class CommandSandbox:
     _box: Sandbox | None = None
     _found: Found | None = None
     _egress: Egress | None = None
+    _loop: asyncio.AbstractEventLoop | None = None  # that the box was opened on
+    _limits: Limits | None = None  # the last that were valid
+    _wrong: tuple[str, ...] = ()  # what was said of those that are not
     temp: Path | None = None  # the session's own, made with the first command
     _trying: asyncio.Lock = field(default_factory=asyncio.Lock)
     _asker: Asker | None = None
@@ -181,19 +186,29 @@ class CommandSandbox:
         """
         return self._box is None or self._box.settled(str(path))
 
-    def reach(self, roots: tuple[Path, ...]) -> None:
-        """From the next command on these directories are what may be worked in."""
-        if roots != self.base.roots:
-            self.base = replace(self.base, roots=roots)
-            self._follow()
+    def take(
+        self, settings: SandboxSettings, roots: tuple[Path, ...], secrets: Callable[[], Secrets]
+    ) -> None:
+        """What settings say now counts from the next command on; for connections at once."""
+        known, was_off = self.problems, self.settings.enabled is False
+        self.settings, self.secrets = settings, secrets
+        self.base = replace(self.base, roots=roots)
+        for problem in self.problems:
+            if problem not in known:
+                self.warn(problem)
+        if settings.enabled is not False:
+            self._off = "" if self._off == OFF else self._off
+        elif not was_off and self._box is not None:
+            self._off = OFF
+            self.unconfined(OFF)
+        self._follow()
 
     def _follow(self) -> None:
-        """What is closed to commands is what the rules say now, not when the first of them ran."""
+        """What is closed to commands is what holds now, not when the first of them ran."""
         if self._box is not None:
             config = self._config()
+            self._bridge(self._box, config.network)
             self._box.follow(config)
-            if self._egress is not None:
-                self._egress.network = config.network
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -218,7 +233,12 @@ class CommandSandbox:
         return self._off
 
     def _excluded(self, access: Access) -> bool:
-        """A plain command that the settings name; anything compound stays inside."""
+        """A plain command that the settings name; anything compound stays inside.
+
+        All are outside once the sandbox is switched off.
+        """
+        if self.settings.enabled is False:
+            return True
         if access.runs is None or _COMPOUND.search(access.runs.command):
             return False
         words = access.runs.command.split()
@@ -261,26 +281,33 @@ class CommandSandbox:
     def _open(self, found: Found) -> Sandbox:
         from gatewright.permissions.sandbox.confinement import Sandbox  # noqa: PLC0415  lazy
         from gatewright.permissions.sandbox.machine import machine  # noqa: PLC0415  lazy
-        from gatewright.permissions.sandbox.network.bridge import Bridge  # noqa: PLC0415  lazy: 8 ms
-        from gatewright.permissions.sandbox.network.egress import Egress  # noqa: PLC0415  lazy
-        from gatewright.permissions.sandbox.network.proxy import Proxy  # noqa: PLC0415  lazy
 
+        self._loop = asyncio.get_running_loop()
         self.temp = Path(tempfile.mkdtemp(prefix="gatewright-"))
-        config, tools = self._config(), machine()
-        bridge = None
-        if config.network.reach == "proxy":
-            self._egress = Egress(config.network, ask=self._ask_domain, refused=self._heard)
-            bridge = Bridge(Proxy(self._egress), asyncio.get_running_loop())
-        box = Sandbox(config, tools, bridge, level=found.level)
+        config = self._config()
+        box = Sandbox(config, machine(), level=found.level)
+        self._bridge(box, config.network)
         box.janitor.watch((f"{self.temp}/",))
         return box
 
-    def _config(self) -> Config:
-        from gatewright.permissions.sandbox.config import Config, configured  # noqa: PLC0415  lazy
+    def _bridge(self, box: Sandbox, network: Network) -> None:
+        """Connections follow this network; the proxy is made when there first is a need."""
+        if self._egress is not None:
+            self._egress.network = network
+        elif network.reach == "proxy" and self._loop is not None:
+            from gatewright.permissions.sandbox.network.bridge import Bridge  # noqa: PLC0415  lazy: 8 ms
+            from gatewright.permissions.sandbox.network.egress import Egress  # noqa: PLC0415  lazy
+            from gatewright.permissions.sandbox.network.proxy import Proxy  # noqa: PLC0415  lazy
 
-        base, more = self.base, self.restrictions()
-        config = configured(
-            Config(
+            self._egress = Egress(network, ask=self._ask_domain, refused=self._heard)
+            box.bridge = Bridge(Proxy(self._egress), self._loop)
+
+    def _config(self) -> Config:
+        from gatewright.permissions.sandbox import config as configs  # noqa: PLC0415  lazy
+
+        base = self.base
+        config = configs.configured(
+            configs.Config(
                 cwd=base.cwd,
                 home=base.home,
                 roots=base.roots,
@@ -292,13 +319,13 @@ class CommandSandbox:
             ),
             self.settings,
         )
-        network = config.network
-        return replace(
-            config,
-            deny_read=(*config.deny_read, *more.deny_read),
-            deny_write=(*config.deny_write, *more.deny_write),
-            network=replace(network, denied=(*network.denied, *more.denied_domains)),
-        )
+        before = config.limits if self._limits is None else self._limits
+        self._limits, wrong = configs.limited(self.settings.limits, before)
+        for text in wrong:
+            if text not in self._wrong:
+                self.warn(f"sandbox.limits: {text} It is ignored.")
+        self._wrong = tuple(wrong)
+        return configs.restricted(replace(config, limits=self._limits), self.restrictions())
 
     def _heard(self, host: str, why: str) -> None:
         for call in self._running:
@@ -321,7 +348,7 @@ class CommandSandbox:
 
     def panel(self) -> tuple[Block, ...]:
         """What `/sandbox` shows."""
-        if self._box is None:
+        if self._box is None or self._off:
             return (Text(self._off or "No command ran yet; the sandbox starts with the first."),)
         from gatewright.permissions.sandbox.disk.aside import HEADS, shown  # noqa: PLC0415  lazy: 1 ms
         from gatewright.permissions.sandbox.explain import lines  # noqa: PLC0415  lazy: 1 ms

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from gatewright.permissions.sandbox.limits import Limits, with_limit
 from gatewright.permissions.sandbox.profile import Network, Reach
 from gatewright.tools.system.home import OwnHome
 from gatewright.tools.system.secrets import Secrets
+
+if TYPE_CHECKING:
+    from gatewright.permissions.sandbox.restrictions import Restrictions
 
 # Kept from every command: keys and tokens that no build needs.
 PRIVATE = (
@@ -121,11 +124,24 @@ def network(settings: NetworkSettings) -> Network:
     )
 
 
+def limited(texts: Mapping[str, int | str], before: Limits) -> tuple[Limits, list[str]]:
+    """The limits of settings, and what is wrong with some: without those `before` goes on."""
+    limits, wrong = _over(Limits(), texts)
+    return (limits, wrong) if not wrong else _over(before, texts)
+
+
+def _over(limits: Limits, texts: Mapping[str, int | str]) -> tuple[Limits, list[str]]:
+    wrong: list[str] = []
+    for name, value in texts.items():
+        try:
+            limits = with_limit(limits, f"{name}={value}")
+        except ValueError as error:
+            wrong.append(str(error))
+    return limits, wrong
+
+
 def configured(base: Config, settings: SandboxSettings) -> Config:
-    """`base` with what the settings say added. Raises ValueError for a limit that is none."""
-    limits = base.limits
-    for name, value in settings.limits.items():
-        limits = with_limit(limits, f"{name}={value}")
+    """`base` with what the settings say added, but for the limits: those may be wrong."""
     files = settings.filesystem
     return replace(
         base,
@@ -134,6 +150,16 @@ def configured(base: Config, settings: SandboxSettings) -> Config:
         deny_write=(*base.deny_write, *files.deny_write),
         allow_write=(*base.allow_write, *files.allow_write),
         network=network(settings.network),
-        limits=limits,
         secrets=base.secrets.keeping(settings.keep_env),
+    )
+
+
+def restricted(config: Config, more: Restrictions) -> Config:
+    """`config` with what permission rules deny added."""
+    network = config.network
+    return replace(
+        config,
+        deny_read=(*config.deny_read, *more.deny_read),
+        deny_write=(*config.deny_write, *more.deny_write),
+        network=replace(network, denied=(*network.denied, *more.denied_domains)),
     )

@@ -76,7 +76,7 @@ class Sandbox:
         self.machine = machine
         self.violations = Violations()
         self.janitor = Janitor(machine.python)
-        self._bridge = bridge
+        self.bridge = bridge
         self._neighbours = Neighbours()
         self._active: list[Active] = []
         self.hinted: set[str] = set()  # what the model was told of such places
@@ -119,6 +119,9 @@ class Sandbox:
         if config == self.config:
             return
         self.check()
+        self._filter, self._counts = b"", True  # made anew for what holds now
+        if self._nursery is not None:
+            self._nursery.allow(config.limits.nproc)
         self.config, self.roots = config, _real(config.roots)
         self._surveyor = surveyor(self.config, self.roots)
         self._keeper.writable = (*self.roots, *self._extra())
@@ -235,18 +238,18 @@ class Sandbox:
         """What stands between the launcher and the command: usually nothing."""
         if self._level != "bwrap":
             return [], None
-        proxied = self._bridge is not None and profile.network.reach == "proxy"
+        proxied = self.bridge is not None and profile.network.reach == "proxy"
         crowded = len(self._active) > 1 or not self._neighbours.alone(self.roots)
         if not proxied and not crowded:
             return [], None
         spec = landlock.Spec(
             write=landlock.writable(profile),
             network="open",  # it is a network of its own
-            bridge_fd=self._bridge(run) if proxied and self._bridge is not None else -1,
+            bridge_fd=self.bridge(run) if proxied and self.bridge is not None else -1,
             mounts=mounts.expected(profile) if crowded else {},
             cwd=profile.cwd,
         )
-        extra = self._bridge.env if proxied and self._bridge is not None else None
+        extra = self.bridge.env if proxied and self.bridge is not None else None
         return landlock.entry(self.machine, spec), extra
 
     def _launcher(self, run: Run, profile: SandboxProfile) -> list[str]:

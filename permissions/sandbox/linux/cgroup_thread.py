@@ -26,9 +26,14 @@ class Nursery:
     def __init__(self, base: str, nproc: int) -> None:
         self.group = Path(base) / f"gatewright-{os.getpid()}-{threading.get_native_id()}"
         self.group.mkdir(exist_ok=True)
-        (self.group / "pids.max").write_text(str(nproc + _OWN), encoding="ascii")
+        self.allow(nproc)
         self._thread = ThreadPoolExecutor(1, "nursery", initializer=self._join)
         self._thread.submit(int)  # joins now, while other things are prepared
+
+    def allow(self, nproc: int) -> None:
+        """So many at once, those that run already among them; 0: as many as they like."""
+        text = str(nproc + _OWN) if nproc else "max"
+        (self.group / "pids.max").write_text(text, encoding="ascii")
 
     def _join(self) -> None:
         (self.group / "tasks").write_text(str(threading.get_native_id()), encoding="ascii")

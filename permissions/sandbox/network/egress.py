@@ -73,6 +73,8 @@ class Egress:
         network = self.network
         if any(matches(rule, host, port) for rule in network.denied):
             raise Refused(f"{host} is a denied domain.")
+        if network.reach == "none":  # settings closed it while a command goes on
+            raise Refused("The sandbox has no network any more.")
         if any(matches(rule, host, port) for rule in network.allowed):
             return
         place = (host, port)  # as the question names it: a yes opens no other port

@@ -12,6 +12,7 @@ from gatewright.agent.settings.schema import Sandbox
 from gatewright.permissions.gated import GatePorts, gated
 from gatewright.permissions.policy import Policy, PolicyConfig
 from gatewright.permissions.sandbox.commands import Base, CommandSandbox
+from gatewright.permissions.sandbox.config import SandboxSettings
 from gatewright.permissions.sandbox.restrictions import restrictions
 from gatewright.tools.access import Where
 from gatewright.tools.interact import Answer, Ask
@@ -19,6 +20,7 @@ from gatewright.tools.protocol import ToolCall, ToolResult
 from gatewright.tools.registry import BASIC, BuiltinTools
 from gatewright.tools.shell.proc import spawn
 from gatewright.tools.system.home import OwnHome
+from gatewright.tools.system.secrets import Secrets
 from tests.fakes.executor import context, executed
 
 
@@ -51,6 +53,13 @@ class House:
         self.ctx = msgspec.structs.replace(
             context(self.project), ask=self._ask, where=where, spawn=spawn, env=env
         )
+
+    def opened(self, *more: Path) -> None:
+        self.set(self.sandbox.settings, *more)
+
+    def set(self, settings: SandboxSettings, *more: Path) -> None:
+        """The settings say this from now on."""
+        self.sandbox.take(settings, (self.project, *more), Secrets)
 
     async def _ask(self, ask: Ask) -> Answer:
         self.asked.append(ask)

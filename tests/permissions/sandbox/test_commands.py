@@ -312,13 +312,13 @@ async def test_an_opened_directory_can_be_worked_in_until_it_is_closed(house: Ho
     """Before the first command, between two of them, and while one goes on."""
     out = house.place / "out"
     (out / ".git" / "hooks").mkdir(parents=True)
-    house.sandbox.reach((house.project, out))
+    house.opened(out)
     assert (await house.bash(f"echo a > {out}/a")).ok
-    house.sandbox.reach((house.project,))
+    house.opened()
     assert not (await house.bash(f"echo b > {out}/b")).ok
     going = asyncio.create_task(house.bash("echo on > on; sleep 0.6; echo end > end"))
     await house.bash("until [ -e on ]; do sleep 0.02; done")
-    house.sandbox.reach((house.project, out))
+    house.opened(out)
     assert (await house.bash(f"echo c > {out}/c")).ok
     assert (await going).ok
     assert not (await house.bash(f"echo x > {out}/.git/hooks/x")).ok
