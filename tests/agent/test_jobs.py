@@ -102,7 +102,11 @@ async def test_rows_are_as_it_stands_the_newest_first() -> None:
 
 async def test_work_belongs_to_the_agent_that_began_it() -> None:
     told: list[tuple[str, str]] = []
-    jobs, job = SessionJobs(lambda *what: told.append(what), lambda _: None), FakeJob("make")
+
+    def tell(agent: str, text: str) -> None:
+        told.append((agent, text))
+
+    jobs, job = SessionJobs(tell, lambda _: None), FakeJob("make")
     id = jobs.of("main/a").adopt(job)
     assert jobs.of(MAIN).find(id) is None
     assert jobs.of(MAIN).running() == []

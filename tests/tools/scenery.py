@@ -153,7 +153,7 @@ async def scenery(box: Toolbox, name: str) -> AsyncGenerator[dict[str, Any]]:
     box.set(planning=Plan(plan, on=name == "ExitPlanMode"), searcher=Service())
     box.answers = [Answer(("edit" if name == "ExitPlanMode" else "7 %",))]
     call = dict(CALLS[name])
-    jobs = SessionJobs(lambda *_: None, lambda _: None)
+    jobs = SessionJobs(lambda agent, text: None, lambda changed: None)
     box.set(jobs=jobs.of(MAIN))
     try:
         if name in ("TaskOutput", "TaskStop"):
