@@ -81,7 +81,7 @@ class Desk:
             *mode_commands(modes),
             *(rule_commands(self.rules, book) if self.permissions else self._rules()),
             *(model_commands(models, in_use) if self.models else self._model()),
-            *_of(self.models and self.settings, setup_commands(models, settings, in_use)),
+            *_of(self.models, setup_commands(models, settings, in_use)),
             *_of(self.settings, setting_commands(settings, modes)),
             *_of(self.settings, import_commands(settings)),
             *_of(self.settings, statusline_commands(settings)),

@@ -232,7 +232,8 @@ class FakeSession:
         return await self.apply(await self.commands.run(line, front, busy=self.busy), front)
 
     async def remember(self, line: str) -> Outcome:
-        assert self.memory is not None
+        if self.memory is None:
+            return Say.text("There are no instruction files here.")
         return await remember(self.memory, line)
 
     async def keep_setting(self, key: str, value: str) -> Outcome:

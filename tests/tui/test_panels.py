@@ -99,6 +99,8 @@ async def test_what_a_low_screen_hid_is_followed_again_once_it_is_seen() -> None
 class Walking:
     """A past that writes down where it was asked to go."""
 
+    unknown = ""
+
     def __init__(self) -> None:
         self.went: list[str] = []
 

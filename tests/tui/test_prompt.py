@@ -326,7 +326,7 @@ async def test_escape_stops_an_own_command(tmp_path: Path) -> None:
         await s.see("sleep 60")
         await s.until(lambda: s.app.talk.busy_shell)
         await s.press("escape")
-        await s.see("exit -15")
+        await s.see("stopped")
 
 
 async def test_an_own_command_that_cannot_start_says_so() -> None:

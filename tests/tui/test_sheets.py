@@ -230,7 +230,7 @@ async def test_a_broken_file_is_left_and_named(tmp_path: Path) -> None:
         await press(s, "enter")
         await s.type("WebFetch")
         await press(s, "up", "enter")
-        await s.see("Repair it first")
+        await s.see("Repair it")
         assert books.files["user"].read_text(encoding="utf-8") == "{ oops"
 
 
