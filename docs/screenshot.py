@@ -76,7 +76,8 @@ async def wait(app: AgentApp, *words: str) -> None:
 
 
 async def picture(home: Path) -> str:
-    env = {"HOME": str(home), "PATH": os.environ["PATH"]}
+    own = Path(sys.executable).parent  # has a `python`, which not every machine has
+    env = {"HOME": str(home), "PATH": f"{own}{os.pathsep}{os.environ['PATH']}"}
 
     async def opened() -> Session:
         return await open_session(LaunchOptions(model="demo"), env, interactive=True)

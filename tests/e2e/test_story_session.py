@@ -72,6 +72,7 @@ def test_a_theme_is_seen_at_once_and_kept(program: Program) -> None:
 
 def test_all_modes_and_back(program: Program) -> None:
     with screen(program, "say: x\n") as (terminal, _):
+        terminal.wait_until(lambda text: _mode(text.splitlines()) == "default")
         seen = [_mode(terminal.screen())]
         while len(seen) < 2 or seen[-1] != seen[0]:
             terminal.press("shift+tab")
