@@ -24,12 +24,12 @@ from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.models.opener import ModelOpener, small_model
 from gatewright.agent.models.short_answer import PageReader
 from gatewright.agent.providers.retry import Backoff, RetryPolicy
-from gatewright.agent.session.base import CLOCK, announce, open_base
 from gatewright.agent.session.children import ChildPorts
 from gatewright.agent.session.frame import Frame
-from gatewright.agent.session.opening import ask_for_trust
 from gatewright.agent.session.planning import SessionPlanning
 from gatewright.agent.session.session import Session
+from gatewright.agent.session.start.base import CLOCK, announce, open_base
+from gatewright.agent.session.start.opening import ask_for_trust
 from gatewright.agent.session.writers import child_writer, nothing_to_keep, session_writer
 from gatewright.agent.settings.live_settings import starting
 from gatewright.agent.settings.paths import own_home

@@ -14,11 +14,11 @@ from gatewright.permissions.calls.declared import declared_access
 from gatewright.permissions.context import Call, Context, HookWord, PlanEnforcement, Skips
 from gatewright.permissions.decide import decide
 from gatewright.permissions.decision import Allow, Ask, Decision, Deny
+from gatewright.permissions.machine.table_resolver import TableResolver
 from gatewright.permissions.paths import Place, lexical
 from gatewright.permissions.rulebook import tools_table
 from gatewright.permissions.rulebook.patterns import Patterns
 from gatewright.permissions.rulebook.rules import SOURCES, RuleTexts, rule_set
-from gatewright.permissions.table_resolver import TableResolver
 from gatewright.tools.access import MAIN
 
 ENFORCEMENTS: Final[tuple[PlanEnforcement, ...]] = ("strict", "delegate", "block")

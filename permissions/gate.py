@@ -25,6 +25,7 @@ from gatewright.permissions.decision import (
     Reason,
     Stage,
 )
+from gatewright.permissions.machine.world import DiskResolver, fetch_missing
 from gatewright.permissions.policy import Policy
 from gatewright.permissions.recent import Judged
 from gatewright.permissions.request import GatePorts, Hopeless, Outcome, Passed, Refused, Request
@@ -45,7 +46,6 @@ from gatewright.permissions.standing_in import (
     unjudged,
     word_of,
 )
-from gatewright.permissions.world import DiskResolver, fetch_missing
 from gatewright.tools.interact import Answer
 from gatewright.tools.interact import Ask as Question
 from gatewright.tools.protocol import ToolResult

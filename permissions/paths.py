@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 if TYPE_CHECKING:  # it stands on this module
-    from gatewright.permissions.links import Followed
+    from gatewright.permissions.machine.links import Followed
 
 Tier: TypeAlias = Literal["", "A", "B"]
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from gatewright.permissions import modes
 from gatewright.permissions.context import Context, HookWord, PlanEnforcement, Skips
+from gatewright.permissions.machine.world import DiskResolver
 from gatewright.permissions.paths import Place, Resolver
 from gatewright.permissions.recent import Recent
 from gatewright.permissions.rulebook import tools_table
@@ -30,7 +31,6 @@ from gatewright.permissions.rulebook.rules import (
     tool_of,
 )
 from gatewright.permissions.views import View, Views
-from gatewright.permissions.world import DiskResolver
 from gatewright.tools.access import MAIN, Row, Where
 from gatewright.tools.blocks import Block, Table, Text
 from gatewright.tools.system.home import OwnHome

@@ -8,8 +8,8 @@ from pathlib import Path
 from gatewright.permissions.context import Call
 from gatewright.permissions.decide import decide
 from gatewright.permissions.decision import Decision
+from gatewright.permissions.machine.world import DiskResolver
 from gatewright.permissions.policy import Policy
-from gatewright.permissions.world import DiskResolver
 from gatewright.tools.access import Access, Effect, Where
 
 

@@ -8,8 +8,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from gatewright.permissions.decision import DecisionRecord
+from gatewright.permissions.machine.world import (
+    Dirty,
+    Keeps,
+    Lookup,
+    git_dirty,
+    git_keeps,
+    lookup_host,
+)
 from gatewright.permissions.sandbox.port import CLOSED, Commands, Opening
-from gatewright.permissions.world import Dirty, Keeps, Lookup, git_dirty, git_keeps, lookup_host
 from gatewright.tools.access import MAIN, Access, Where
 from gatewright.tools.calls import Facts, Foreseen, Prepared
 from gatewright.tools.protocol import Asker, ToolCall, ToolResult

@@ -28,7 +28,6 @@ from gatewright.agent.record.events import Envelope, Rewound, TurnEnded
 from gatewright.tools.access import MAIN
 from gatewright.tools.system.signals import ENDING, Hearing
 from gatewright.tui.event_pump import pump
-from gatewright.tui.farewell import columns, farewell, unsaved
 from gatewright.tui.picker import Picking
 from gatewright.tui.prompt.editor import Edited, Editor
 from gatewright.tui.prompt.files import Files
@@ -36,15 +35,16 @@ from gatewright.tui.prompt.history import History
 from gatewright.tui.prompt.menu import Choice
 from gatewright.tui.prompt.vim.machine import Machine
 from gatewright.tui.reduce import add, reduce, settle
-from gatewright.tui.resuming import OpenSession, Resuming, chosen
 from gatewright.tui.screens.repl import Repl
 from gatewright.tui.session_calls import Talk
+from gatewright.tui.sessions.farewell import columns, farewell, unsaved
+from gatewright.tui.sessions.resuming import OpenSession, Resuming, chosen
+from gatewright.tui.sessions.switching import Switching
 from gatewright.tui.state import Appended, Change, Emptied, Patched, View
 from gatewright.tui.status.status_command import for_screen
 from gatewright.tui.style.look import Look
 from gatewright.tui.style.palette_file import read_palettes
 from gatewright.tui.style.theme import ANSI, DEFAULT, Palette, textual_theme
-from gatewright.tui.switching import Switching
 from gatewright.tui.terminal.clipboard import copy_locally
 from gatewright.tui.terminal.colourless import Colourless
 from gatewright.tui.terminal.notify import Attention, ways_in

@@ -30,10 +30,10 @@ from gatewright.tools.blocks import (
 from gatewright.tools.interact import Ask, AskKind, Option
 from gatewright.tui.ask.question import Laid, Marks
 from gatewright.tui.blocks.pieces import Cutter
-from gatewright.tui.farewell import farewell
 from gatewright.tui.line import Line, clip
 from gatewright.tui.prompt.menu import Choice, choice_row
 from gatewright.tui.rows import Rows
+from gatewright.tui.sessions.farewell import farewell
 from gatewright.tui.state import Pending, View
 from gatewright.tui.status.status import OWN_ROWS, own_row, status_row
 from gatewright.tui.status.waiting import agent_rows, queue_rows

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from gatewright.agent.commands.keeping_places import SESSION, Shelf
 from gatewright.agent.commands.outcome import Change, Choice, Outcome, Pick, Problem, Say, SetMode
 from gatewright.agent.commands.panels import RulesPanel
 from gatewright.agent.commands.registry import Command, CommandContext, Modes, RuleBook
-from gatewright.agent.commands.rule_editor import PermissionBook
+from gatewright.agent.commands.rules.keeping_places import SESSION, Shelf
+from gatewright.agent.commands.rules.rule_editor import PermissionBook
 from gatewright.agent.errors import GatewrightError
 from gatewright.tools.blocks import Table, Text
 

@@ -13,7 +13,7 @@ import msgspec
 from gatewright.agent.commands.outcome import Offer, Outcome
 
 if TYPE_CHECKING:
-    from gatewright.agent.commands.rule_editor import PermissionBook
+    from gatewright.agent.commands.rules.rule_editor import PermissionBook
     from gatewright.agent.settings.overview import SettingsBook as SettingsBook  # panels name it
 
 Undo: TypeAlias = Callable[[], Awaitable[str]]

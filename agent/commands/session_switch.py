@@ -16,7 +16,7 @@ from gatewright.agent.commands.outcome import Outcome, Pick, Problem, Say, Switc
 from gatewright.agent.commands.registry import Command, CommandContext, InUse, Modes
 from gatewright.agent.errors import SessionError
 from gatewright.agent.session.history_actions import Past
-from gatewright.agent.session.resume import choice_of, choices_of, matching
+from gatewright.agent.session.start.resume import choice_of, choices_of, matching
 from gatewright.agent.transcript.index import Listed
 from gatewright.tools.blocks import Table, Text
 

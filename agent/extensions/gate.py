@@ -10,8 +10,8 @@ from pathlib import Path
 from gatewright.agent.errors import SettingsError
 from gatewright.agent.extensions.contribution import Contribution, Saving, part_of
 from gatewright.agent.record.events import Decided, ModeChanged
-from gatewright.agent.session.base import CLOCK, Base
 from gatewright.agent.session.planning import SessionPlanning, plan_of
+from gatewright.agent.session.start.base import CLOCK, Base
 from gatewright.agent.settings.grants import GrantStore
 from gatewright.agent.settings.live_settings import LiveSettings
 from gatewright.agent.settings.policy_settings import own_of, policy_config
@@ -19,10 +19,10 @@ from gatewright.agent.settings.workspace import Surroundings
 from gatewright.agent.text.printable import escaped
 from gatewright.agent.text.redact import Redactor
 from gatewright.permissions.decision import DecisionRecord
+from gatewright.permissions.machine.world import Keeps, git_dirty, git_keeps
 from gatewright.permissions.policy import Policy
 from gatewright.permissions.request import GatePorts
 from gatewright.permissions.sandbox.commands import CommandSandbox
-from gatewright.permissions.world import Keeps, git_dirty, git_keeps
 from gatewright.tools.access import Access
 
 

@@ -17,7 +17,7 @@ from gatewright.agent.extensions.contribution import Contribution, Root
 from gatewright.agent.models.model import OpenModel
 from gatewright.agent.record.events import AnyEvent
 from gatewright.agent.record.journal import Journal
-from gatewright.agent.session.base import Base
+from gatewright.agent.session.start.base import Base
 from gatewright.agent.settings.live_settings import LiveSettings
 from gatewright.agent.settings.workspace import Surroundings
 from gatewright.permissions.policy import Policy

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gatewright.agent.commands.rule_editor import PermissionBook
+from gatewright.agent.commands.rules.rule_editor import PermissionBook
 from gatewright.agent.extensions.contribution import Contribution
 from gatewright.agent.extensions.host import Extension, Host
 from gatewright.agent.models.choices import ModelBook

@@ -6,7 +6,7 @@ from gatewright.agent.extensions.contribution import Contribution
 from gatewright.agent.extensions.host import Extension, Host
 from gatewright.agent.record.clock import SystemClock
 from gatewright.agent.record.events import AssistantMessage, Cleared, Compacted, Rewound
-from gatewright.agent.session.status_facts import StatusBook, Told
+from gatewright.agent.session.status.status_facts import StatusBook, Told
 
 
 async def plug_status_line(host: Host) -> Contribution:

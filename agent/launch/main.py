@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from gatewright.agent.commands.outcome import Choice, Switch
     from gatewright.agent.launch.options import LaunchOptions
     from gatewright.agent.session.session import Session
-    from gatewright.tui.resuming import Resuming
+    from gatewright.tui.sessions.resuming import Resuming
 
 VERSION_FLAGS = (["--version"], ["-V"], ["-v"])
 
@@ -147,13 +147,13 @@ def resuming(options: LaunchOptions, folder: Path) -> Resuming:
     """The sessions to go on with; `--resume` without one lets the person pick first."""
     from msgspec.structs import replace  # noqa: PLC0415  loaded with the options
 
-    from gatewright.tui.resuming import Resuming  # noqa: PLC0415  loaded with the screen
+    from gatewright.tui.sessions.resuming import Resuming  # noqa: PLC0415  loaded with the screen
 
     async def sessions() -> tuple[Choice, ...]:
         from asyncio import to_thread  # noqa: PLC0415  loaded by the front end
         from time import time  # noqa: PLC0415
 
-        from gatewright.agent.session.resume import offered  # noqa: PLC0415  lazy: 20 ms
+        from gatewright.agent.session.start.resume import offered  # noqa: PLC0415  lazy: 20 ms
 
         return await to_thread(offered, folder, time())
 
@@ -167,7 +167,7 @@ def others(options: LaunchOptions) -> Callable[[Switch], Awaitable[Session]]:
     """How a front end gets another session than the one it began with."""
 
     async def open_(to: Switch) -> Session:
-        from gatewright.agent.session.switching import begin, options_for  # noqa: PLC0415  loaded by now
+        from gatewright.agent.session.start.switching import begin, options_for  # noqa: PLC0415  loaded by now
 
         session = await opener(options_for(options, to), interactive=True)()
         begin(session, to)

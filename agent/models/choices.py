@@ -13,6 +13,7 @@ import msgspec
 
 from gatewright.agent.errors import GatewrightError, SettingsError
 from gatewright.agent.providers.catalog import ModelFacts, load_catalog
+from gatewright.agent.providers.keys.stored_keys import KeyStore, key_store
 from gatewright.agent.providers.presets import Endpoint, endpoint, load_presets
 from gatewright.agent.providers.registry import (
     choose,
@@ -21,7 +22,6 @@ from gatewright.agent.providers.registry import (
     key_source,
     model_variable,
 )
-from gatewright.agent.providers.stored_keys import KeyStore, key_store
 from gatewright.agent.settings.layers.sources import MODEL_ENV
 from gatewright.agent.settings.schema import Source
 from gatewright.agent.settings.workspace import Surroundings

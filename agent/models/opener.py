@@ -14,7 +14,7 @@ from gatewright.agent.models.model import OpenModel
 from gatewright.agent.providers.catalog import ModelFacts, load_catalog
 from gatewright.agent.providers.protocol import Provider
 from gatewright.agent.providers.registry import Chosen, Opened, choose, default_model, open_provider
-from gatewright.agent.session.resume import Start
+from gatewright.agent.session.start.resume import Start
 from gatewright.agent.settings.live_settings import LiveSettings
 from gatewright.agent.settings.workspace import Surroundings
 from gatewright.agent.turn.request import RequestFrame

@@ -18,7 +18,7 @@ from gatewright.agent.providers.transport.http import DirectTransport
 from gatewright.agent.providers.transport.port import Timeouts
 
 if TYPE_CHECKING:
-    from gatewright.agent.providers.keyhelper import KeyHelper
+    from gatewright.agent.providers.keys.keyhelper import KeyHelper
 
 USER_AGENT = "gatewright/0.1.0"
 LISTING = Timeouts(connect=3.0, write=3.0, idle=5.0)
@@ -69,7 +69,7 @@ def header_source(server: Endpoint, env: Mapping[str, str]) -> HeaderSource:
     """Environment first, then the helper, then what was stored by `agent login`."""
     token, key = env.get(server.token_env, ""), env.get(server.api_key_env, "")
     if not (token or key) and server.api_key_helper:
-        from gatewright.agent.providers.keyhelper import KeyHelper  # noqa: PLC0415  lazy: 1 ms
+        from gatewright.agent.providers.keys.keyhelper import KeyHelper  # noqa: PLC0415  lazy: 1 ms
 
         helper = KeyHelper(server.api_key_helper, env, clock=time.monotonic, name=server.name)
         return HelperHeaders(server, helper)
@@ -81,7 +81,7 @@ def header_source(server: Endpoint, env: Mapping[str, str]) -> HeaderSource:
 
 
 def stored_key(name: str, env: Mapping[str, str]) -> str:
-    from gatewright.agent.providers.stored_keys import key_store  # noqa: PLC0415  lazy: 3 ms
+    from gatewright.agent.providers.keys.stored_keys import key_store  # noqa: PLC0415  lazy: 3 ms
 
     return key_store(env).find(name)
 

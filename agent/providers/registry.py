@@ -213,7 +213,7 @@ def key_source(server: Endpoint, env: Mapping[str, str], stored: Iterable[str]) 
 
 
 def _stored(env: Mapping[str, str]) -> tuple[str, ...]:
-    from gatewright.agent.providers.stored_keys import key_store  # noqa: PLC0415  lazy: 3 ms
+    from gatewright.agent.providers.keys.stored_keys import key_store  # noqa: PLC0415  lazy: 3 ms
 
     return key_store(env).names()
 

@@ -15,7 +15,7 @@ from gatewright.agent.commands.memory import memory_commands
 from gatewright.agent.commands.models import model_commands
 from gatewright.agent.commands.plan import plan_commands
 from gatewright.agent.commands.registry import Command, Commands, InUse, always
-from gatewright.agent.commands.rule_editor import PermissionBook
+from gatewright.agent.commands.rules.rule_editor import PermissionBook
 from gatewright.agent.commands.session import session_commands
 from gatewright.agent.commands.session_switch import Left, switch_commands
 from gatewright.agent.commands.settings import setting_commands
@@ -27,7 +27,7 @@ from gatewright.agent.extensions.contribution import Contribution, Part, part_of
 from gatewright.agent.models.choices import ModelBook
 from gatewright.agent.session.frame import Frame
 from gatewright.agent.session.history_actions import Past
-from gatewright.agent.session.status_rows import status_rows
+from gatewright.agent.session.status.status_rows import status_rows
 from gatewright.agent.settings.overview import SettingsBook
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from gatewright.agent.record.events import AnyEvent, Cleared, ModeChanged, UserMessage
-from gatewright.agent.session.base import Base
+from gatewright.agent.session.start.base import Base
 from gatewright.tools.protocol import TextContent
 from gatewright.tools.services import PlanStart
 

@@ -37,7 +37,7 @@ from gatewright.agent.session.jobs import SessionJobs
 from gatewright.agent.session.outcomes import OutcomePorts, Outcomes
 from gatewright.agent.session.own_commands import State, known_commands
 from gatewright.agent.session.scopes import Scopes
-from gatewright.agent.session.status_facts import StatusBook
+from gatewright.agent.session.status.status_facts import StatusBook
 from gatewright.agent.settings.overview import SettingsBook
 from gatewright.tools.access import MAIN, Where
 from gatewright.tools.interact import Answer, Ask

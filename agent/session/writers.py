@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from gatewright.agent.record import codec as wire
-from gatewright.agent.session.base import Base
+from gatewright.agent.session.start.base import Base
 from gatewright.agent.transcript.writer import TranscriptLock, TranscriptWriter
 from gatewright.agent.version import VERSION
 

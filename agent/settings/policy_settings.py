@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from gatewright.agent.session.base import Base
+from gatewright.agent.session.start.base import Base
 from gatewright.agent.settings.layers.sources import Loaded
 from gatewright.agent.settings.workspace import Surroundings
 from gatewright.agent.transcript.place import project_folder

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from gatewright.agent.subcommands.jsonl import Jsonl, answer_lines
+from gatewright.agent.subcommands.questions.jsonl import Jsonl, answer_lines
 
 group = typer.Typer(help="Show how the program decides things.", no_args_is_help=True)
 
@@ -21,7 +21,7 @@ def _group() -> None:
 @group.command()
 def render(jsonl: Jsonl = False) -> None:
     """Print what would reach the terminal: {"id", "where", "chunks"} per line."""
-    from gatewright.agent.subcommands.rendering import render_line  # noqa: PLC0415  lazy: 80 ms
+    from gatewright.agent.subcommands.questions.rendering import render_line  # noqa: PLC0415  lazy: 80 ms
 
     answer_lines(jsonl, render_line, lenient=True)
 

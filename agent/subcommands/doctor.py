@@ -15,11 +15,11 @@ from gatewright.agent.commands.panels import Finding as Found
 from gatewright.agent.launch import doctor_checks as examine
 from gatewright.agent.launch.doctor_checks import Finding, Health
 from gatewright.agent.providers.catalog import load_catalog
+from gatewright.agent.providers.keys.stored_keys import key_store
 from gatewright.agent.providers.listing import local_servers
 from gatewright.agent.providers.presets import endpoint, load_presets
 from gatewright.agent.providers.probe import Finding as Probed
 from gatewright.agent.providers.probe import probe
-from gatewright.agent.providers.stored_keys import key_store
 from gatewright.agent.record.clock import SystemClock
 from gatewright.agent.settings.layers.sources import Loaded
 from gatewright.agent.settings.paths import Places

@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 from gatewright.agent.errors import SettingsError
-from gatewright.agent.settings import claude as theirs
-from gatewright.agent.settings.offers import remember
+from gatewright.agent.settings.foreign import claude as theirs
+from gatewright.agent.settings.foreign.offers import remember
 from gatewright.agent.settings.paths import Places
 from gatewright.agent.settings.rulefile import Behavior
 from gatewright.agent.settings.schema import Source

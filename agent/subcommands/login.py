@@ -13,10 +13,10 @@ import typer
 
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.launch.exits import BadInput
+from gatewright.agent.providers.keys.stored_keys import key_store
 from gatewright.agent.providers.listing import try_key
 from gatewright.agent.providers.presets import endpoint, load_presets
 from gatewright.agent.providers.settings import ProviderSettings
-from gatewright.agent.providers.stored_keys import key_store
 from gatewright.agent.settings.session_secrets import providers_of
 from gatewright.agent.subcommands.place import here, refuse_inside_session
 from gatewright.agent.subcommands.tell import tell

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from gatewright.agent.providers.stored_keys import key_store
+from gatewright.agent.providers.keys.stored_keys import key_store
 
 Provider = Annotated[str, typer.Argument(help="The provider whose key is forgotten.")]
 

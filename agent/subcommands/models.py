@@ -13,11 +13,11 @@ import typer
 
 from gatewright.agent.errors import GatewrightError, SettingsError
 from gatewright.agent.providers.catalog import ModelFacts, load_catalog
+from gatewright.agent.providers.keys.stored_keys import key_store
 from gatewright.agent.providers.listed import model_lists
 from gatewright.agent.providers.presets import Endpoint, endpoint, load_presets
 from gatewright.agent.providers.registry import facts_of, key_source, provider_of
 from gatewright.agent.providers.settings import ProviderSettings
-from gatewright.agent.providers.stored_keys import key_store
 from gatewright.agent.settings.session_secrets import providers_of
 from gatewright.agent.subcommands.place import here
 from gatewright.agent.subcommands.tell import tell

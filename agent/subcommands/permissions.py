@@ -14,8 +14,8 @@ from gatewright.agent.errors import GatewrightError
 from gatewright.agent.launch.exits import UsageError
 from gatewright.agent.settings.rulefile import add_rule, remove_rule
 from gatewright.agent.settings.schema import Source
-from gatewright.agent.subcommands.jsonl import Jsonl, answer_lines
 from gatewright.agent.subcommands.place import Here, here, refuse_inside_session
+from gatewright.agent.subcommands.questions.jsonl import Jsonl, answer_lines
 from gatewright.agent.subcommands.tell import tell
 
 UNTRUSTED = "The project is not trusted: for commands it counts in the sandbox alone."
@@ -59,7 +59,7 @@ def explain(
     nobody: Annotated[bool, typer.Option("--print", "-p", help="As in print mode.")] = False,
 ) -> None:
     """Show stage by stage what would happen to a call here, and why. Nothing is run."""
-    from gatewright.agent.subcommands.judging import Judge  # noqa: PLC0415  lazy: 60 ms
+    from gatewright.agent.subcommands.questions.judging import Judge  # noqa: PLC0415  lazy: 60 ms
 
     for line in Judge(mode, interactive=not nobody).explain(tool, _input(tool, command)):
         tell(line)
@@ -70,7 +70,7 @@ def test(
     file: Annotated[Path, typer.Argument(help='JSON lines: {"command": "...", "expect": "ask"}.')],
 ) -> None:
     """Check that calls are decided as a file says; exit code 1 when one is not."""
-    from gatewright.agent.subcommands.judging import Judge  # noqa: PLC0415  lazy: 60 ms
+    from gatewright.agent.subcommands.questions.judging import Judge  # noqa: PLC0415  lazy: 60 ms
 
     good = total = 0
     for holds, line in Judge().tested(file):
@@ -88,7 +88,7 @@ def suggest(
     least: Annotated[int, typer.Option("--least", min=1, help="Asked at least so often.")] = 2,
 ) -> None:
     """Rules for what you were asked and allowed again and again in this directory."""
-    from gatewright.agent.subcommands.judging import Judge, asked_before  # noqa: PLC0415  60 ms
+    from gatewright.agent.subcommands.questions.judging import Judge, asked_before  # noqa: PLC0415  60 ms
     from gatewright.permissions.explain import mined  # noqa: PLC0415
 
     found = mined(asked_before(Judge()), least=least)
@@ -101,7 +101,7 @@ def suggest(
 @group.command(name="list")
 def list_() -> None:
     """List the rules in force, with where each comes from, also those that are built in."""
-    from gatewright.agent.subcommands.judging import Judge  # noqa: PLC0415  lazy: 60 ms
+    from gatewright.agent.subcommands.questions.judging import Judge  # noqa: PLC0415  lazy: 60 ms
 
     place = here()
     for rule in Judge().listed():

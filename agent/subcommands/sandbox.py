@@ -18,7 +18,6 @@ from gatewright.agent.subcommands.place import Here, here, refuse_inside_session
 from gatewright.agent.subcommands.tell import tell
 from gatewright.permissions.rulebook.rules import rule_set
 from gatewright.permissions.sandbox import explain as explained
-from gatewright.permissions.sandbox import foreground
 from gatewright.permissions.sandbox.config import Config, configured, limited, restricted
 from gatewright.permissions.sandbox.confinement import Sandbox
 from gatewright.permissions.sandbox.disk.aside import ASIDE, Aside, sentences, shown
@@ -27,6 +26,7 @@ from gatewright.permissions.sandbox.limits import with_limit
 from gatewright.permissions.sandbox.machine import machine
 from gatewright.permissions.sandbox.probe import probe
 from gatewright.permissions.sandbox.restrictions import restrictions
+from gatewright.permissions.sandbox.running import foreground
 from gatewright.tools.protocol import ToolFailure
 from gatewright.tools.system.home import OwnHome
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gatewright.permissions.links import own_real
+from gatewright.permissions.machine.links import own_real
 from gatewright.permissions.paths import Located, Paths, ancestors, inside, protected_component
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from gatewright.permissions.links import own_real
+from gatewright.permissions.machine.links import own_real
 from gatewright.permissions.paths import MAX_PATH, Place, Resolver, components_meet, lexical
 from gatewright.permissions.rulebook.braces import expanded
 from gatewright.permissions.rulebook.rules import PathForm, Rank, Rule

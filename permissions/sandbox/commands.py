@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from gatewright.permissions.context import Context
 from gatewright.permissions.decision import Named
-from gatewright.permissions.sandbox.call import Call, noted
 from gatewright.permissions.sandbox.naming import spelled
 from gatewright.permissions.sandbox.port import CLOSED, ConfinedCall, Offer, Opening
 from gatewright.permissions.sandbox.restrictions import Restrictions
+from gatewright.permissions.sandbox.running.call import Call, noted
 from gatewright.tools.access import Access, ShellText
 from gatewright.tools.blocks import Block, Code, Table, Text
 from gatewright.tools.interact import Ask, Option

@@ -15,8 +15,6 @@ from typing import Protocol
 
 from gatewright.permissions.decision import Named
 from gatewright.permissions.paths import inside
-from gatewright.permissions.sandbox import environment
-from gatewright.permissions.sandbox.asleep import Asleep, asleep
 from gatewright.permissions.sandbox.config import Config
 from gatewright.permissions.sandbox.disk import covers, survey
 from gatewright.permissions.sandbox.disk.aside import ASIDE, Aside
@@ -25,7 +23,6 @@ from gatewright.permissions.sandbox.disk.neighbours import Neighbours
 from gatewright.permissions.sandbox.disk.receipts import RECEIPTS, Receipt
 from gatewright.permissions.sandbox.disk.settle import own_places
 from gatewright.permissions.sandbox.disk.sight import Bounds, Sight
-from gatewright.permissions.sandbox.janitor import Janitor
 from gatewright.permissions.sandbox.linux import (
     bwrap,
     cgroup,
@@ -42,8 +39,11 @@ from gatewright.permissions.sandbox.port import CLOSED, Offer, Opening
 from gatewright.permissions.sandbox.probe import Level
 from gatewright.permissions.sandbox.profile import SandboxProfile, Wishes, sandboxed
 from gatewright.permissions.sandbox.protected import surveyor
-from gatewright.permissions.sandbox.runs import Active, Run, memory_file, status_pipe
-from gatewright.permissions.sandbox.store import Store
+from gatewright.permissions.sandbox.running import environment
+from gatewright.permissions.sandbox.running.asleep import Asleep, asleep
+from gatewright.permissions.sandbox.running.janitor import Janitor
+from gatewright.permissions.sandbox.running.runs import Active, Run, memory_file, status_pipe
+from gatewright.permissions.sandbox.running.store import Store
 from gatewright.permissions.sandbox.violations import OWN_LOOPBACK, Violations, private_places
 from gatewright.tools.protocol import SpawnRequest, ToolFailure
 

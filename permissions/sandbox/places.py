@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from gatewright.permissions.links import led_out, on_disk
+from gatewright.permissions.machine.links import led_out, on_disk
 
 
 def programs(search: str) -> Iterator[str]:

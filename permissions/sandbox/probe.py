@@ -12,7 +12,7 @@ from gatewright.permissions.sandbox.limits import Limits
 from gatewright.permissions.sandbox.linux import bwrap, landlock, seccomp
 from gatewright.permissions.sandbox.machine import Machine
 from gatewright.permissions.sandbox.profile import Network, SandboxProfile
-from gatewright.permissions.sandbox.runs import memory_file
+from gatewright.permissions.sandbox.running.runs import memory_file
 from gatewright.tools.system.programs import SYSTEM
 
 Level: TypeAlias = Literal["bwrap", "landlock", "none"]

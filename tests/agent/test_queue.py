@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from gatewright.agent.record.events import QueueChanged, TurnEnded, UserMessage
-from gatewright.agent.session.base import unsent
+from gatewright.agent.session.start.base import unsent
 from gatewright.agent.transcript.reader import read_transcript
 from tests.fakes.house import house
 from tests.fakes.recorder import Recorder

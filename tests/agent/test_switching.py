@@ -6,7 +6,7 @@ import pytest
 
 from gatewright.agent.commands.outcome import Switch
 from gatewright.agent.launch.options import LaunchOptions
-from gatewright.agent.session.switching import options_for
+from gatewright.agent.session.start.switching import options_for
 
 
 def test_a_stored_session_gets_the_flags_of_this_run_and_nothing_else() -> None:

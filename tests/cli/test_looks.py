@@ -9,7 +9,7 @@ import pytest
 
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.launch.screen_settings import looks
-from gatewright.agent.subcommands.rendering import render_line
+from gatewright.agent.subcommands.questions.rendering import render_line
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gatewright.agent.launch.main import launch
-from gatewright.agent.subcommands.judging import Judge
+from gatewright.agent.subcommands.questions.judging import Judge
 from gatewright.permissions.sandbox import probe as probing
 from gatewright.permissions.sandbox.machine import Machine, machine
 

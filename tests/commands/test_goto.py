@@ -16,7 +16,7 @@ from gatewright.agent.commands.outcome import (
     Switch,
 )
 from gatewright.agent.commands.registry import Front
-from gatewright.agent.session.resume import matching
+from gatewright.agent.session.start.resume import matching
 from gatewright.agent.transcript.index import Listed
 from tests.fakes.commands import told as said
 from tests.history.desk import Desk

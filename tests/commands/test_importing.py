@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.agent.settings.offers import offers
+from gatewright.agent.settings.foreign.offers import offers
 from tests.commands.test_settings import Desk
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gatewright.agent.commands.panels import FolderRow, RuleRow, RulesPanel
-from gatewright.agent.commands.rule_editor import why_fixed
+from gatewright.agent.commands.rules.rule_editor import why_fixed
 from gatewright.agent.errors import SettingsError
 from gatewright.permissions.paths import Paths
 from tests.fakes.books import Books

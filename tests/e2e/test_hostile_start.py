@@ -125,7 +125,7 @@ def test_the_screen_opens_beside_a_pipe(program: Program, at: Trapped) -> None:
 # Whatever holds a start up: it never comes back to the loop that hears signals.
 STUCK = """
 import os, sys
-from gatewright.agent.session import base
+from gatewright.agent.session.start import base
 from gatewright.agent.launch import main
 pipe = sys.argv.pop()
 def stuck(*_, **__):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.agent.providers.stored_keys import key_store
+from gatewright.agent.providers.keys.stored_keys import key_store
 from gatewright.agent.settings.paths import own_home
 from gatewright.agent.transcript.upkeep import repair
 from gatewright.tools.system.home import HOME, PROJECT, Model, Row, leads_to, row_of

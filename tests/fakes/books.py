@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from gatewright.agent.commands.outcome import Outcome
-from gatewright.agent.commands.rule_editor import PermissionBook
+from gatewright.agent.commands.rules.rule_editor import PermissionBook
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.settings.live_settings import LiveSettings
 from gatewright.agent.settings.overview import SettingsBook

@@ -26,7 +26,7 @@ from gatewright.agent.commands.registry import (
     RuleBook,
     always,
 )
-from gatewright.agent.commands.rule_editor import PermissionBook
+from gatewright.agent.commands.rules.rule_editor import PermissionBook
 from gatewright.agent.commands.session import session_commands
 from gatewright.agent.commands.session_switch import Left, switch_commands
 from gatewright.agent.commands.settings import setting_commands

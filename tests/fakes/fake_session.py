@@ -21,7 +21,7 @@ from gatewright.agent.commands.outcome import (
     Submit,
 )
 from gatewright.agent.commands.registry import LINES, Command, Commands, Front
-from gatewright.agent.commands.rule_editor import PermissionBook
+from gatewright.agent.commands.rules.rule_editor import PermissionBook
 from gatewright.agent.commands.settings import kept
 from gatewright.agent.context.instruction_files import MemoryBook
 from gatewright.agent.models.choices import ModelBook

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.models.choices import ModelBook
+from gatewright.agent.providers.keys.stored_keys import KeyStore
 from gatewright.agent.providers.presets import Endpoint
-from gatewright.agent.providers.stored_keys import KeyStore
 from gatewright.agent.settings.workspace import survey
 
 NOBODY = "http://127.0.0.1:9/v1"  # no server of the machine that runs the test is asked

@@ -18,7 +18,7 @@ OWN: dict[str, str] = {
     "agent/providers/": "our own data, keys, and certificates",
     "agent/subcommands/": "the person's own start, and no model",
     "agent/commands/config.py": "opens a directory to the session, and no file",
-    "agent/commands/open_folders.py": "completions for the person",
+    "agent/commands/rules/open_folders.py": "completions for the person",
     "agent/commands/memory.py": "a text of ours",
     "agent/commands/plan.py": "the session's own plan",
     "agent/compact/summary.py": "a text of ours",

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from tests.guards.sources import Source
 
-CROWDED = 24
+CROWDED = 20
 TWICE = 2
 
 

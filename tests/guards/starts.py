@@ -15,12 +15,12 @@ STARTERS: dict[str, str] = {
     GIT: "git",
     "tools/shell/proc.py": "what tools ask for",
     "tools/search/rg.py": "the version of a ripgrep",
-    "permissions/sandbox/foreground.py": "the sandbox, for `agent sandbox run`",
+    "permissions/sandbox/running/foreground.py": "the sandbox, for `agent sandbox run`",
     "permissions/sandbox/linux/inside.py": "the confined command itself, in place of the launcher",
-    "permissions/sandbox/janitor.py": "who cleans up when we are killed",
+    "permissions/sandbox/running/janitor.py": "who cleans up when we are killed",
     "permissions/sandbox/ourselves.py": "the sandbox, once, to see that it works for us",
     "permissions/sandbox/probe.py": "the sandbox, once, to see that it works",
-    "agent/providers/keyhelper.py": "the person's own command that prints a key",
+    "agent/providers/keys/keyhelper.py": "the person's own command that prints a key",
     "tui/status/status_command.py": "the person's own status line",
     "tui/terminal/clipboard.py": "the desktop's clipboard",
     "tui/terminal/picture.py": "the desktop's clipboard",
@@ -28,7 +28,7 @@ STARTERS: dict[str, str] = {
     "tui/prompt/editor.py": "the person's own editor",
     "tui/shell.py": "the person's own commands",
 }
-SHELLS = {"agent/providers/keyhelper.py"}  # a whole line of the person's own, for /bin/sh
+SHELLS = {"agent/providers/keys/keyhelper.py"}  # a whole line of the person's own, for /bin/sh
 
 _STARTS = {
     "run", "call", "check_call", "check_output", "Popen", "getoutput", "getstatusoutput",

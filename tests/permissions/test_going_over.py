@@ -8,10 +8,10 @@ import pytest
 
 from gatewright.agent.commands.outcome import Say, Switch
 from gatewright.agent.commands.registry import Front
-from gatewright.agent.commands.rule_editor import PermissionBook
+from gatewright.agent.commands.rules.rule_editor import PermissionBook
 from gatewright.agent.record.events import TitleChanged
 from gatewright.agent.session.session import Session
-from gatewright.agent.session.switching import begin
+from gatewright.agent.session.start.switching import begin
 from tests.permissions.composed import WITHIN, desk
 
 

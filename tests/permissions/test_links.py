@@ -14,11 +14,11 @@ from gatewright.agent.settings.workspace import survey
 from gatewright.permissions.context import Call
 from gatewright.permissions.decide import decide
 from gatewright.permissions.decision import Allow, Ask, Decision, Deny
-from gatewright.permissions.links import on_disk
+from gatewright.permissions.machine.links import on_disk
+from gatewright.permissions.machine.table_resolver import TableResolver
 from gatewright.permissions.policy import Policy, PolicyConfig
 from gatewright.permissions.rulebook.rules import RuleTexts
 from gatewright.permissions.sandbox.disk.globs import globs, resolved
-from gatewright.permissions.table_resolver import TableResolver
 from gatewright.tools.access import Access, ShellText, Where
 
 

@@ -11,9 +11,9 @@ import pytest
 
 from gatewright.agent.history.history import History, HistoryPlaces
 from gatewright.permissions.gate import Gate
+from gatewright.permissions.machine.world import Keeps, git_keeps
 from gatewright.permissions.policy import Policy, PolicyConfig
 from gatewright.permissions.request import GatePorts, Passed, Request
-from gatewright.permissions.world import Keeps, git_keeps
 from gatewright.tools.access import Access, ShellText, Where
 from gatewright.tools.calls import Facts, Prepared
 from gatewright.tools.interact import Answer, Ask

@@ -12,12 +12,12 @@ import pytest
 
 from gatewright.permissions.decision import DecisionRecord
 from gatewright.permissions.gate import Gate
+from gatewright.permissions.machine.table_resolver import TableResolver
+from gatewright.permissions.machine.world import DiskResolver, git_dirty
 from gatewright.permissions.paths import Place
 from gatewright.permissions.policy import Policy, PolicyConfig
 from gatewright.permissions.request import GatePorts, Passed, Request
 from gatewright.permissions.rulebook.rules import RuleTexts
-from gatewright.permissions.table_resolver import TableResolver
-from gatewright.permissions.world import DiskResolver, git_dirty
 from gatewright.tools.access import Access, ShellText, Where
 from gatewright.tools.calls import Facts, Prepared
 from gatewright.tools.interact import Answer, Ask

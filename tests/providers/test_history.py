@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from gatewright.agent.providers.sendable_history import (
+from gatewright.agent.providers.sending.sendable_history import (
     GO_ON,
     INTERRUPTED,
     NOTHING,

@@ -14,9 +14,9 @@ from gatewright.agent.providers.apis.anthropic import MessagesApi
 from gatewright.agent.providers.apis.openai_chat import ChatApi
 from gatewright.agent.providers.apis.openai_responses import ResponsesApi
 from gatewright.agent.providers.catalog import ModelFacts
-from gatewright.agent.providers.kept_prefix import Kept
 from gatewright.agent.providers.protocol import Request
 from gatewright.agent.providers.quirks import Quirks
+from gatewright.agent.providers.sending.kept_prefix import Kept
 from gatewright.agent.record.messages import (
     AssistantTurn,
     CallPart,

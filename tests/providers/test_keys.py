@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from gatewright.agent.errors import FailureKind, GatewrightError, ProviderError
-from gatewright.agent.providers.keyhelper import KEPT_SECONDS, KeyHelper
+from gatewright.agent.providers.keys.keyhelper import KEPT_SECONDS, KeyHelper
+from gatewright.agent.providers.keys.stored_keys import SERVICE, KeyStore, key_store
 from gatewright.agent.providers.protocol import Request, TextPiece
 from gatewright.agent.providers.registry import default_model, open_provider
 from gatewright.agent.providers.settings import ProviderSettings
-from gatewright.agent.providers.stored_keys import SERVICE, KeyStore, key_store
 from gatewright.agent.record.messages import UserTurn
 from gatewright.tools.protocol import TextContent
 from tests.fakes.model_server import ModelServer
@@ -114,7 +114,7 @@ async def test_a_helper_that_gives_no_key_is_an_auth_failure(command: str) -> No
 
 
 async def test_a_hanging_helper_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gatewright.agent.providers.keyhelper.LIMIT_SECONDS", 0.1)
+    monkeypatch.setattr("gatewright.agent.providers.keys.keyhelper.LIMIT_SECONDS", 0.1)
     with pytest.raises(ProviderError, match="within"):
         await helper("sleep 60", [0.0]).key()
 
@@ -124,7 +124,7 @@ async def test_a_hanging_helper_is_ended(monkeypatch: pytest.MonkeyPatch) -> Non
 async def test_a_helper_that_never_stops_printing_is_ended(
     monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
-    monkeypatch.setattr("gatewright.agent.providers.keyhelper.LIMIT_SECONDS", 0.3)
+    monkeypatch.setattr("gatewright.agent.providers.keys.keyhelper.LIMIT_SECONDS", 0.3)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with pytest.raises(ProviderError, match="apiKeyHelper of x gave no key within"):
         await helper(f"yes{where}", [0.0]).key()

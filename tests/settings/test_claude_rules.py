@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from gatewright.agent.launch.options import LaunchOptions
-from gatewright.agent.settings.claude_rules import TheirFile, translated
+from gatewright.agent.settings.foreign.claude_rules import TheirFile, translated
 from gatewright.agent.settings.layers.sources import Loaded, RuleTexts, load
 from gatewright.agent.settings.live_settings import LiveSettings, starting
 from gatewright.agent.settings.paths import Places

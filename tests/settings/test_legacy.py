@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from gatewright.agent.launch.options import LaunchOptions
+from gatewright.agent.settings.foreign.legacy import translated
 from gatewright.agent.settings.layers.sources import Loaded, RuleTexts, load
-from gatewright.agent.settings.legacy import translated
 from gatewright.agent.settings.paths import Places
 from gatewright.agent.settings.policy_settings import policy_config, rules_of
 from gatewright.agent.settings.schema import Source

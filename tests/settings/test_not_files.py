@@ -10,9 +10,9 @@ import pytest
 
 from gatewright.agent.context.prompt.approvals import Approvals
 from gatewright.agent.errors import GatewrightError, SettingsError
-from gatewright.agent.providers.stored_keys import KeyStore
-from gatewright.agent.settings.claude import survey
+from gatewright.agent.providers.keys.stored_keys import KeyStore
 from gatewright.agent.settings.edit import read_object, set_value
+from gatewright.agent.settings.foreign.claude import survey
 from gatewright.agent.settings.paths import Places
 from gatewright.agent.settings.trust import TrustStore
 from gatewright.tui.prompt.history import History

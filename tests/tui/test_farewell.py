@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gatewright.tools.blocks import Text
-from gatewright.tui.farewell import farewell
+from gatewright.tui.sessions.farewell import farewell
 from gatewright.tui.transcript.items import Item, Note, Prose, Said, Shown, ToolRun
 
 ONE: tuple[Item, ...] = (Said(1, "First?"), Prose(2, "One.", done=True))

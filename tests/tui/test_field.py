@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, cast
 
-from gatewright.agent.commands.keeping_places import Shelf
 from gatewright.agent.commands.panels import Proposal
+from gatewright.agent.commands.rules.keeping_places import Shelf
 from gatewright.tui.panels.field import Field, Wanted
 from gatewright.tui.panels.sheet import Press, Sheet
 

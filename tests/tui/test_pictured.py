@@ -26,7 +26,7 @@ from gatewright.agent.commands.tasks import TaskRow, listing
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.models.choices import KeyPlace
 from gatewright.agent.record.events import Asked, ToolFinished
-from gatewright.agent.session.resume import choices_of
+from gatewright.agent.session.start.resume import choices_of
 from gatewright.permissions.modes import CAUTION
 from gatewright.tools.blocks import Block, Table
 from gatewright.tools.interact import AskKind

@@ -6,11 +6,11 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 
 from gatewright.agent.commands.outcome import Choice
-from gatewright.agent.session.resume import choices_of
 from gatewright.agent.session.session import Session
+from gatewright.agent.session.start.resume import choices_of
 from gatewright.tools.blocks import Table
 from gatewright.tui.app import AgentApp
-from gatewright.tui.resuming import OpenSession, Resuming
+from gatewright.tui.sessions.resuming import OpenSession, Resuming
 from tests.fakes.fake_session import FakeSession
 from tests.tui.stage import Clock, Stage
 

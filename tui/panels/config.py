@@ -12,7 +12,7 @@ from gatewright.tui.panels.listing import Act, Item, Listing, Tabs
 from gatewright.tui.panels.sheet import Sheet
 
 if TYPE_CHECKING:
-    from gatewright.agent.commands.keeping_places import Shelf
+    from gatewright.agent.commands.rules.keeping_places import Shelf
 
 SESSION = "session"
 FIRST = ("ui", SESSION)

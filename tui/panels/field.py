@@ -11,7 +11,7 @@ from gatewright.tui.panels.sheet import LOW, Press, Sheet
 from gatewright.tui.sanitize import visible
 
 if TYPE_CHECKING:
-    from gatewright.agent.commands.keeping_places import Shelf
+    from gatewright.agent.commands.rules.keeping_places import Shelf
 
 LIMIT = 4000
 EMPTY = Proposal(False, "")

@@ -17,9 +17,9 @@ from gatewright.tui.panels.pages import Pages
 from gatewright.tui.panels.sheet import Sheet
 
 if TYPE_CHECKING:  # the core: the screen is there before it
-    from gatewright.agent.commands.keeping_places import Shelf
-    from gatewright.agent.commands.rule_editor import PermissionBook
-    from gatewright.agent.commands.session_rules import Decided
+    from gatewright.agent.commands.rules.keeping_places import Shelf
+    from gatewright.agent.commands.rules.rule_editor import PermissionBook
+    from gatewright.agent.commands.rules.session_rules import Decided
 
 BEHAVIORS = ("allow", "ask", "deny")
 FOLDERS, PAST = "directories", "recent"

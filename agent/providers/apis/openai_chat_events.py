@@ -18,7 +18,7 @@ from gatewright.agent.providers.protocol import (
     ThinkingPiece,
     UsageReported,
 )
-from gatewright.agent.providers.sent_back import signatures
+from gatewright.agent.providers.sending.sent_back import signatures
 from gatewright.agent.providers.streams.block_order import Lanes
 from gatewright.agent.providers.streams.foreign_json import (
     Unreadable,

@@ -8,13 +8,13 @@ from typing import assert_never
 
 import msgspec
 
-from gatewright.agent.providers import sent_back as returned
 from gatewright.agent.providers.catalog import ModelFacts
-from gatewright.agent.providers.kept_prefix import Kept
-from gatewright.agent.providers.media import sendable
 from gatewright.agent.providers.protocol import Request
 from gatewright.agent.providers.quirks import Quirks
-from gatewright.agent.providers.sendable_history import (
+from gatewright.agent.providers.sending import sent_back as returned
+from gatewright.agent.providers.sending.kept_prefix import Kept
+from gatewright.agent.providers.sending.media import sendable
+from gatewright.agent.providers.sending.sendable_history import (
     NOTHING,
     Gathering,
     Heard,

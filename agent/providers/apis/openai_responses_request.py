@@ -7,11 +7,17 @@ from typing import assert_never
 
 from gatewright.agent.providers.apis.openai_chat_request import arguments_of
 from gatewright.agent.providers.catalog import ModelFacts
-from gatewright.agent.providers.kept_prefix import Kept
-from gatewright.agent.providers.media import sendable
 from gatewright.agent.providers.protocol import Request
 from gatewright.agent.providers.quirks import Quirks
-from gatewright.agent.providers.sendable_history import Gathering, Heard, Message, Result, Said
+from gatewright.agent.providers.sending.kept_prefix import Kept
+from gatewright.agent.providers.sending.media import sendable
+from gatewright.agent.providers.sending.sendable_history import (
+    Gathering,
+    Heard,
+    Message,
+    Result,
+    Said,
+)
 from gatewright.agent.record.messages import AssistantPart, CallPart, TextPart, ThinkingPart
 from gatewright.tools.protocol import (
     Content,

@@ -15,7 +15,7 @@ import msgspec
 
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.models.effort import effort_within
-from gatewright.agent.settings import claude_rules, legacy
+from gatewright.agent.settings.foreign import claude_rules, legacy
 from gatewright.agent.settings.layers.coerce import Fault, coerce
 from gatewright.agent.settings.layers.depth import nested_deeply
 from gatewright.agent.settings.layers.key import spelled

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gatewright.permissions.links import led_out, on_disk
+from gatewright.permissions.machine.links import led_out, on_disk
 from gatewright.permissions.rulebook import braces
 
 GLOB_FLAGS = re.IGNORECASE | re.DOTALL

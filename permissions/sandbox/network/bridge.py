@@ -15,7 +15,7 @@ from gatewright.permissions.sandbox.linux.inside import LISTEN, PORTS
 from gatewright.permissions.sandbox.network.domains import named
 from gatewright.permissions.sandbox.network.proxy import Proxy
 from gatewright.permissions.sandbox.profile import Network
-from gatewright.permissions.sandbox.runs import Run
+from gatewright.permissions.sandbox.running.runs import Run
 
 TAKEOVER_SECONDS = 30.0
 _HTTP = f"http://{LISTEN[0]}:{PORTS[0]}"

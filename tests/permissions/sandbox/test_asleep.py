@@ -13,13 +13,13 @@ from unittest.mock import patch
 
 import pytest
 
-from gatewright.permissions.sandbox.asleep import asleep
 from gatewright.permissions.sandbox.config import Config
 from gatewright.permissions.sandbox.confinement import Sandbox
 from gatewright.permissions.sandbox.disk.receipts import Elsewhere
 from gatewright.permissions.sandbox.disk.sight import Sight
 from gatewright.permissions.sandbox.machine import machine
 from gatewright.permissions.sandbox.probe import probe
+from gatewright.permissions.sandbox.running.asleep import asleep
 from gatewright.tools.protocol import SpawnRequest
 from tests.fakes.waiting import comes
 

@@ -13,9 +13,9 @@ import pytest
 from gatewright.agent.context.prompt.environment import ask_git
 from gatewright.agent.history.shadow import Shadow
 from gatewright.agent.history.worktree import WorkTree
+from gatewright.permissions.machine.world import git_dirty
 from gatewright.permissions.sandbox import machine
 from gatewright.permissions.sandbox.ourselves import Ourselves
-from gatewright.permissions.world import git_dirty
 from gatewright.tools.system.git import Caller
 from tests.fakes.hostile_git import Trapped
 

@@ -10,7 +10,6 @@ import pytest
 from gatewright.permissions.sandbox.disk.gitconfig import harmless
 from gatewright.permissions.sandbox.disk.globs import globs
 from gatewright.permissions.sandbox.disk.guarded import guarded
-from gatewright.permissions.sandbox.environment import inside, scrubbed
 from gatewright.permissions.sandbox.limits import Limits, resource_flags, size, with_limit
 from gatewright.permissions.sandbox.linux import bwrap, seccomp
 from gatewright.permissions.sandbox.machine import Machine, find_bwrap
@@ -22,6 +21,7 @@ from gatewright.permissions.sandbox.profile import (
     Wishes,
     sandboxed,
 )
+from gatewright.permissions.sandbox.running.environment import inside, scrubbed
 from gatewright.permissions.sandbox.violations import KEPT, Violations, likely, note
 from gatewright.tools.system.secrets import Secrets
 

@@ -16,7 +16,7 @@ from gatewright.agent.extensions.contribution import part_of
 from gatewright.agent.extensions.gate import live_settings
 from gatewright.agent.extensions.host import Host
 from gatewright.agent.launch.options import LaunchOptions
-from gatewright.agent.session.base import open_base
+from gatewright.agent.session.start.base import open_base
 from gatewright.agent.settings.policy_settings import policy_config
 from gatewright.agent.settings.schema import Sandbox, SandboxFiles, SandboxNetwork
 from gatewright.agent.settings.workspace import survey

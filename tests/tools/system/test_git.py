@@ -15,8 +15,8 @@ import pytest
 from gatewright.agent.context.prompt.environment import ask_git, git_branch
 from gatewright.agent.history.shadow import Shadow
 from gatewright.agent.history.worktree import WorkTree
+from gatewright.permissions.machine.world import git_dirty
 from gatewright.permissions.sandbox.disk.repository import believed, git_parts, linked_parts
-from gatewright.permissions.world import git_dirty
 from gatewright.tools.system import git as our_git
 from gatewright.tools.system.git import Caller, git_in
 from gatewright.tools.system.gitfiles import branch_of, committer, repository_of

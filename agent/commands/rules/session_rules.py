@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from gatewright.agent.commands.open_folders import Doubts
+from gatewright.agent.commands.rules.open_folders import Doubts
 from gatewright.tools.blocks import Block
 
 

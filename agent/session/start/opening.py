@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from gatewright.agent.errors import SettingsError
 from gatewright.agent.record.events import Noticed
-from gatewright.agent.session.base import Base
+from gatewright.agent.session.start.base import Base
 from gatewright.agent.settings import trust_question
 from gatewright.agent.settings.live_settings import LiveSettings
 from gatewright.agent.settings.trust import TrustStore

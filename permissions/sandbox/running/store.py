@@ -7,8 +7,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from gatewright.permissions.sandbox.janitor import Janitor
 from gatewright.permissions.sandbox.profile import SandboxProfile
+from gatewright.permissions.sandbox.running.janitor import Janitor
 
 
 @dataclass(slots=True)

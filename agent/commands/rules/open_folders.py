@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
-from gatewright.agent.commands.keeping_places import SESSION, Shelf, place_of, shelves
 from gatewright.agent.commands.panels import Done, FolderRow, Proposal
+from gatewright.agent.commands.rules.keeping_places import SESSION, Shelf, place_of, shelves
 from gatewright.agent.errors import SettingsError
 from gatewright.agent.settings.live_settings import LiveSettings
 from gatewright.agent.settings.rulefile import put_entry, take_entry

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from gatewright.agent.providers.kept_prefix import unchanged
+from gatewright.agent.providers.sending.kept_prefix import unchanged
 from gatewright.agent.record.messages import (
     AssistantPart,
     AssistantTurn,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gatewright.permissions.links import Followed, followed
+from gatewright.permissions.machine.links import Followed, followed
 from gatewright.permissions.paths import components_meet, inside, lexical
 
 

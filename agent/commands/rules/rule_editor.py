@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from gatewright.agent.commands.keeping_places import (
+from gatewright.agent.commands.panels import Done, Proposal, RuleRow
+from gatewright.agent.commands.rules.keeping_places import (
     CHANGEABLE,
     ONLY_HERE,
     SESSION,
@@ -19,9 +20,8 @@ from gatewright.agent.commands.keeping_places import (
     place_of,
     shelves,
 )
-from gatewright.agent.commands.open_folders import FolderBook
-from gatewright.agent.commands.panels import Done, Proposal, RuleRow
-from gatewright.agent.commands.session_rules import Decided, Listed, SessionRules
+from gatewright.agent.commands.rules.open_folders import FolderBook
+from gatewright.agent.commands.rules.session_rules import Decided, Listed, SessionRules
 from gatewright.agent.errors import SettingsError
 from gatewright.agent.settings.live_settings import LiveSettings
 from gatewright.agent.settings.rulefile import put_entry, take_entry

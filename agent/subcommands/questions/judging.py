@@ -30,13 +30,13 @@ from gatewright.permissions.context import Call, Context
 from gatewright.permissions.decide import decide
 from gatewright.permissions.decision import Ask
 from gatewright.permissions.explain import compare, trace
+from gatewright.permissions.machine.world import fetch_missing, git_dirty, git_keeps, lookup_host
 from gatewright.permissions.modes import flag_mode
 from gatewright.permissions.policy import Policy
 from gatewright.permissions.rulebook.listed import ListedRule
 from gatewright.permissions.rulebook.tools_table import canonical
 from gatewright.permissions.sandbox.commands import CommandSandbox
 from gatewright.permissions.sandbox.ourselves import Ourselves
-from gatewright.permissions.world import fetch_missing, git_dirty, git_keeps, lookup_host
 from gatewright.tools.access import Access
 from gatewright.tools.system.home import OwnHome
 

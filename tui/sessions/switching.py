@@ -14,9 +14,9 @@ from gatewright.agent.commands.outcome import Switch
 from gatewright.agent.errors import GatewrightError
 from gatewright.tui.picker import Picking
 from gatewright.tui.prompt.menu import Choice
-from gatewright.tui.resuming import Others
 from gatewright.tui.sanitize import one_line
 from gatewright.tui.session_calls import Talk
+from gatewright.tui.sessions.resuming import Others
 
 if TYPE_CHECKING:
     from gatewright.agent.record.hub import Subscription

@@ -9,7 +9,7 @@ import msgspec
 from gatewright.agent.context.prompt.environment import git_branch
 from gatewright.agent.models.opener import understood, wanted_model
 from gatewright.agent.providers.catalog import load_catalog
-from gatewright.agent.providers.stored_keys import key_store
+from gatewright.agent.providers.keys.stored_keys import key_store
 from gatewright.agent.record.clock import SystemClock
 from gatewright.agent.record.conversation import Conversation
 from gatewright.agent.record.events import (
@@ -27,7 +27,7 @@ from gatewright.agent.record.journal import Fold, Journal, of_main
 from gatewright.agent.record.messages import Usage
 from gatewright.agent.record.session_state import Standing
 from gatewright.agent.record.spending import Spending
-from gatewright.agent.session.resume import Start, cold_notice, find_start
+from gatewright.agent.session.start.resume import Start, cold_notice, find_start
 from gatewright.agent.settings import trust_question as trusting
 from gatewright.agent.settings.paths import SERVERS
 from gatewright.agent.settings.workspace import Surroundings
@@ -148,7 +148,7 @@ def _offered(around: Surroundings) -> tuple[str, ...]:
     servers = around.places.root / SERVERS
     if not (around.loaded.offered or servers.exists()):
         return ()
-    from gatewright.agent.settings.offers import offers  # noqa: PLC0415  lazy: 1 ms, rarely wanted
+    from gatewright.agent.settings.foreign.offers import offers  # noqa: PLC0415  lazy: 1 ms, rarely wanted
 
     return offers(around.loaded, around.places, interactive=around.interactive)
 

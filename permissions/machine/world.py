@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from gatewright.permissions.links import Followed, on_disk
+from gatewright.permissions.machine.links import Followed, on_disk
 from gatewright.permissions.paths import Place, components_meet
 from gatewright.tools.system.exact import open_exact, real_path
 from gatewright.tools.system.git import Caller, Stop, aside, git_in
