@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.fakes.waiting import PATIENCE
 from tests.guards.sources import ROOT
 
 # Stands for the README's command: it fails as often as `fails` says, and tells that it ran.
@@ -22,7 +23,7 @@ def judged(folder: Path, fails: int) -> tuple[int, str, int]:
     shell = f"set -euo pipefail\nwork={folder}\nreadme() {{ echo install; echo ./suite; }}\n"
     done = subprocess.run(
         ["bash", "-c", f"{shell}{function}\ntests"],
-        cwd=folder, capture_output=True, text=True, timeout=10, check=False,
+        cwd=folder, capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     return done.returncode, done.stdout, len((folder / "ran").read_text("utf-8").splitlines())
 

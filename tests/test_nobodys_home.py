@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.fakes.waiting import PATIENCE
+
 ROOT = Path(__file__).parents[1]
 PROBE = """
 from gatewright.agent.launch.options import LaunchOptions
@@ -38,7 +40,7 @@ def test_a_rule_in_the_persons_home_counts_in_no_test(tmp_path: Path) -> None:
             cwd=ROOT,
             env={**os.environ, "HOME": str(home)},
             capture_output=True,
-            timeout=20,
+            timeout=PATIENCE,
             check=False,
         )
         results.append(done.returncode)

@@ -28,6 +28,7 @@ from gatewright.tools.protocol import ToolCall, ToolContext, ToolResult
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.house import House, house
 from tests.fakes.recorder import Recorder
+from tests.fakes.waiting import PATIENCE
 
 QUESTION = Ask("question", "Which?", (), (Option("a", "A", "a"),))
 SCRIPT = "\n---\n".join([
@@ -115,7 +116,7 @@ async def test_whatever_happens_when(seed: int) -> None:
         for _ in range(dice.randrange(4, 40)):
             inputs += await meddle(built, dice, [event.id for event in seen.of(Asked)])
         closing = dice.random() < 0.3
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             while built.session.busy and not closing:
                 for event in seen.of(Asked):
                     built.session.answer(event.id, Answer(("a",)))

@@ -19,6 +19,7 @@ from gatewright.agent.session.children import AgentRun, AgentSpec
 from gatewright.agent.turn.stop import Stop
 from tests.fakes.house import House, house
 from tests.fakes.recorder import Recorder
+from tests.fakes.waiting import PATIENCE
 
 HELLO = "say: hello\n---\n"
 
@@ -31,7 +32,7 @@ async def asked(made: House) -> None:
 
 async def one(made: House, name: str) -> AgentRun:
     run = made.session.spawn(AgentSpec(name=name, kind="general", prompt=f"task of {name}"))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         assert await run.idle() is Stop.COMPLETED
     return run
 

@@ -183,7 +183,7 @@ async def talking(case: Case, api: str) -> AsyncGenerator[tuple[House, ModelServ
 async def test_fault(case: Case, api: str) -> None:
     async with talking(case, api) as (built, server), Recorder(built.session) as seen:
         built.session.submit("go")
-        ended = await seen.until(TurnEnded, within=8)
+        ended = await seen.until(TurnEnded)
         assert (ended.stop, ended.message) == (case.stop, ended.message)
         assert case.says in ended.message
         assert "Traceback" not in ended.message
@@ -196,7 +196,7 @@ async def test_fault(case: Case, api: str) -> None:
         assert len(server.bodies) == (case.requests or len(case.answers))
         assert len(seen.of(ToolFinished)) >= case.calls
         built.session.submit("again")
-        await seen.until(TurnEnded, count=2, within=8)
+        await seen.until(TurnEnded, count=2)
         assert [defect for body in server.bodies for defect in CHECKERS[api](body)] == []
 
 

@@ -247,12 +247,12 @@ async def test_trust_is_asked_once_and_remembered(tmp_path: Path) -> None:
         assert "Bash(make)" in text
         assert seen.of(TurnEnded) == []  # the first turn waits for the answer
         session.answer(asked.id, Answer((TRUST,)))
-        await seen.until(TurnEnded, within=5)
+        await seen.until(TurnEnded)
         await session.close()
     again = await open_session(desk.options, desk.env, interactive=True)
     async with Recorder(again) as seen:
         again.submit("what can you do?")
-        await seen.until(TurnEnded, within=5)
+        await seen.until(TurnEnded)
         await again.close()
         assert seen.of(Asked) == []
 
@@ -268,7 +268,7 @@ async def test_what_a_project_says_cannot_act_on_a_terminal(tmp_path: Path) -> N
                 asked = await seen.until(Asked)
                 assert "\\x9b(x)" in plain(asked.ask.body[0])
                 session.answer(asked.id, Answer(("continue",)))
-            await seen.until(TurnEnded, within=5)
+            await seen.until(TurnEnded)
             await session.close()
             told = [notice.text for notice in seen.of(Noticed)]
             assert any("\\x1b[2J is no setting" in text for text in told)
@@ -295,7 +295,7 @@ async def decisions(desk: Desk) -> list[str]:
     session = await open_session(options, desk.env, interactive=False)
     async with Recorder(session) as seen:
         session.submit("run ls")
-        await seen.until(TurnEnded, within=8)
+        await seen.until(TurnEnded)
         await session.close()
         return [event.behavior for event in seen.of(Decided)]
 

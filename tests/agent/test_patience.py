@@ -16,6 +16,7 @@ from gatewright.agent.turn.request import RequestFrame
 from gatewright.agent.turn.stop import Stop
 from tests.fakes.house import house
 from tests.fakes.recorder import Recorder
+from tests.fakes.waiting import PATIENCE
 
 OK = b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: text/event-stream\r\n"
 STARTED = (
@@ -62,7 +63,7 @@ class Dripping:
 
     async def gone(self) -> None:
         """The client hung up each time, and nothing is left of it."""
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             await asyncio.gather(*self._tasks)
 
 
@@ -92,7 +93,7 @@ async def talking(served: Dripping, limits: Limits) -> AsyncGenerator[Recorder]:
 async def test_signs_of_life_alone_end_the_turn_at_the_limit(kind: str) -> None:
     served = Dripping(OK + b"\r\n" + STARTED, ALIVE[kind])
     async with talking(served, Limits(silence=5, patience=0.3)) as seen:
-        ended = await seen.until(TurnEnded, within=5)
+        ended = await seen.until(TurnEnded)
         assert ended.stop is Stop.MODEL_ERROR
         assert "nothing but signs of life" in ended.message
         assert "patienceMinutes" in ended.message
@@ -111,14 +112,14 @@ async def test_signs_of_life_alone_end_the_turn_at_the_limit(kind: str) -> None:
 )
 async def test_what_is_no_answer_at_all_counts_as_silence(head: bytes, piece: bytes) -> None:
     async with talking(Dripping(head, piece), Limits(silence=0.2, patience=60)) as seen:
-        ended = await seen.until(TurnEnded, within=8)
+        ended = await seen.until(TurnEnded)
         assert ended.message == "The model sent nothing for 0 s. Given up after 3 tries."
 
 
 async def test_a_model_that_thinks_behind_pings_is_waited_for() -> None:
     served = Dripping(OK + b"\r\n" + STARTED, PING, times=60)
     async with talking(served, Limits(silence=0.3, patience=60)) as seen:
-        ended = await seen.until(TurnEnded, within=5)
+        ended = await seen.until(TurnEnded)
         assert ended.stop is Stop.COMPLETED
         assert [event.text for event in seen.of(TextDelta)] == ["a "]
 
@@ -126,5 +127,5 @@ async def test_a_model_that_thinks_behind_pings_is_waited_for() -> None:
 async def test_content_now_and_then_is_progress() -> None:
     served = Dripping(OK + b"\r\n" + STARTED, WORD, times=60)
     async with talking(served, Limits(silence=5, patience=0.3)) as seen:
-        ended = await seen.until(TurnEnded, within=5)
+        ended = await seen.until(TurnEnded)
         assert ended.stop is Stop.COMPLETED

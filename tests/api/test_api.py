@@ -25,6 +25,7 @@ from gatewright.agent.record.events import (
 from gatewright.agent.turn.stop import Stop
 from gatewright.tools.interact import Answer, Ask
 from tests.fakes.model_server import ModelServer
+from tests.fakes.waiting import PATIENCE
 
 RUN = 'call: Bash {"command": "echo hi > ran"}\n---\nsay: Done.\n'
 
@@ -167,7 +168,7 @@ async def test_data_of_a_schema(serve: Callable[..., Any]) -> None:
 async def test_who_stops_listening_stops_the_turn(serve: Callable[..., Any]) -> None:
     place: Place = await serve("say: Hello there.\nwait: never\n---\nsay: Second.\n")
     async with place.client() as client:
-        async with asyncio.timeout(5), aclosing(client.ask("first")) as events:
+        async with asyncio.timeout(PATIENCE), aclosing(client.ask("first")) as events:
             async for event in events:
                 if isinstance(event, TextDelta):
                     break

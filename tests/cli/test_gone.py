@@ -16,7 +16,7 @@ from tests.e2e.program import Program
 from tests.e2e.stage import texts
 from tests.fakes.model_server import ServerThread
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(60)]
+pytestmark = pytest.mark.e2e
 
 CALLS = """
 call: Read {"file_path": "notes.txt"}

@@ -14,6 +14,7 @@ from gatewright.agent.launch.starting import Manner, manner
 from tests.e2e.program import Program
 from tests.e2e.typed import ASKED, Typed, typing
 from tests.fakes.model_server import ServerThread
+from tests.fakes.waiting import PATIENCE
 
 pytestmark = pytest.mark.e2e
 
@@ -73,7 +74,7 @@ def test_the_end_of_input_waits_for_the_answer(typed: Typed) -> None:
 def test_signals_end_it(typed: Typed) -> None:
     typed.until("/help lists commands")
     typed.process.send_signal(signal.SIGTERM)
-    assert typed.process.wait(timeout=8) == 143
+    assert typed.process.wait(timeout=PATIENCE) == 143
 
 
 @pytest.mark.parametrize(

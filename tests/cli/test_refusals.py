@@ -10,7 +10,7 @@ import pytest
 from tests.e2e.program import Program
 from tests.fakes.model_server import ModelServer, ServerThread
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(30)]
+pytestmark = pytest.mark.e2e
 
 HTML = "<html><body>404_Not_Found</body></html>"
 

@@ -13,7 +13,7 @@ import pytest
 from tests.cli.test_print_process import Shapes
 from tests.e2e.program import Program
 from tests.fakes.model_server import ModelServer, ServerThread
-from tests.fakes.waiting import until
+from tests.fakes.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.e2e
 
@@ -71,7 +71,7 @@ def test_a_home_that_goes_in_mid_run_is_told(program: Program, *, in_the_way: bo
             shutil.rmtree(home)
             if in_the_way:
                 home.write_text("no directory", encoding="utf-8")
-            out, err = (text.decode() for text in process.communicate(timeout=20))
+            out, err = (text.decode() for text in process.communicate(timeout=PATIENCE))
     assert process.returncode == 0, err
     (warning,) = result(out)["warnings"]
     assert f"agent: {warning}\n" in err

@@ -16,7 +16,7 @@ from tests.fakes.model_server import ServerThread
 
 DOCS = Path(__file__).parents[2] / "docs"
 FENCE = re.compile(r"^```(sh|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(60)]
+pytestmark = pytest.mark.e2e
 
 
 def examples(page: str, language: str) -> list[str]:

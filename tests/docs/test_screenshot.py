@@ -25,7 +25,6 @@ def words(svg: str) -> str:
 
 
 @pytest.mark.e2e
-@pytest.mark.timeout(60)
 def test_the_picture_is_of_the_screen_as_it_is_now() -> None:
     if probe(machine()).level != "bwrap":
         pytest.skip("the picture was taken where commands are confined")

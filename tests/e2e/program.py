@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from tests.fakes.terminal import Terminal
+from tests.fakes.waiting import PATIENCE
 
 NO_ENV: Mapping[str, str] = MappingProxyType({})
 AGENT = str(Path(sys.executable).with_name("agent"))
@@ -54,7 +55,7 @@ class Program:
         *arguments: str,
         env: Mapping[str, str] = NO_ENV,
         input: str = "",
-        within: float = 20.0,
+        within: float = PATIENCE,
     ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [*self.argv, *arguments],

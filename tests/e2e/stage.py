@@ -11,6 +11,7 @@ from typing import Any
 from tests.e2e.program import NO_ENV, Program
 from tests.fakes.model_server import ModelServer, ServerThread
 from tests.fakes.terminal import Terminal
+from tests.fakes.waiting import PATIENCE
 
 MODEL = "anthropic/claude-sonnet-5-5"
 SIGN = "\u276f"  # before the prompt
@@ -47,7 +48,7 @@ def say(terminal: Terminal, text: str) -> None:
     terminal.wait_gone(f"{SIGN} {text}")
 
 
-def choose(terminal: Terminal, key: str, *, until: str = "", within: float = 10.0) -> None:
+def choose(terminal: Terminal, key: str, *, until: str = "", within: float = PATIENCE) -> None:
     """Read the question, then press a key; again if need be, as what comes at once is a draft."""
     if not until:
         terminal.press_until_gone(key, "Yes, once", within)

@@ -9,7 +9,7 @@ import pytest
 from tests.e2e.program import Program
 from tests.e2e.stage import say, screen
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(40)]
+pytestmark = pytest.mark.e2e
 
 
 def test_an_edit_in_an_opened_directory_is_like_one_in_the_project(program: Program) -> None:

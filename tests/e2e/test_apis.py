@@ -22,7 +22,7 @@ call[c2]: Grep {json.dumps(GREP)}
 say: Two lines, beta is the second.
 """
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(30)]
+pytestmark = pytest.mark.e2e
 
 
 def keys(server: ModelServer) -> dict[str, str]:

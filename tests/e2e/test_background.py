@@ -7,7 +7,7 @@ import pytest
 from tests.e2e.program import Program
 from tests.e2e.stage import choose, leave, say, screen, texts
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(40)]
+pytestmark = pytest.mark.e2e
 
 COMMAND = "echo begun; until [ -e go ]; do sleep 0.05; done; echo over"
 SCRIPT = f"""say: I will build it.

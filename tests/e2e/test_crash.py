@@ -14,7 +14,7 @@ import pytest
 
 from tests.e2e.program import Program
 from tests.fakes.model_server import ModelServer, ServerThread
-from tests.fakes.waiting import written
+from tests.fakes.waiting import PATIENCE, written
 
 MODEL = "anthropic/claude-sonnet-5-5"
 SCRIPT = """
@@ -25,7 +25,7 @@ call[c2]: Read {"file_path": "notes.txt"}
 say: I see that it was interrupted.
 """
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(30)]
+pytestmark = pytest.mark.e2e
 
 
 def keys(server: ModelServer) -> dict[str, str]:
@@ -64,7 +64,7 @@ def test_print_mode_goes_on(program: Program, running: Path) -> None:
         with process:
             written(running)
             os.kill(process.pid, signal.SIGKILL)
-            process.communicate(timeout=10)
+            process.communicate(timeout=PATIENCE)
         assert process.returncode == -signal.SIGKILL
 
         done = program.run("-p", "What happened?", "--continue", env=keys(server))

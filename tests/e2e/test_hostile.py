@@ -13,7 +13,7 @@ from tests.e2e.hostile import SECRETS, Hostile
 from tests.e2e.program import Program
 from tests.fakes.model_server import ModelServer, ServerThread
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(60)]
+pytestmark = pytest.mark.e2e
 
 # What a model that does as the repository says would try, by the id of the call.
 TRIED: dict[str, tuple[str, dict[str, Any]]] = {

@@ -16,10 +16,10 @@ import pytest
 from tests.e2e.program import Program
 from tests.fakes.hostile_git import APART, VECTORS, Trapped, plant_together
 from tests.fakes.somebody import NOBODY, Somebody, become
+from tests.fakes.waiting import PATIENCE
 
 pytestmark = [
     pytest.mark.e2e,
-    pytest.mark.timeout(60),
     pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else"),
 ]
 
@@ -81,7 +81,7 @@ class Scene:
         git = (*become(self.case.user), shutil.which("git") or "", "-c", "safe.directory=*")
         subprocess.run(
             [*git, *arguments],
-            cwd=self.program.project, env=self.program.env(), capture_output=True, timeout=10,
+            cwd=self.program.project, env=self.program.env(), capture_output=True, timeout=PATIENCE,
             check=False,
         )  # fmt: skip
 

@@ -12,11 +12,11 @@ import pytest
 
 from tests.e2e.program import AGENT, Program
 from tests.fakes.terminal import Terminal
-from tests.fakes.waiting import comes
+from tests.fakes.waiting import PATIENCE, comes
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(30)]
+pytestmark = pytest.mark.e2e
 
-LIMIT = 10.0
+LIMIT = PATIENCE
 SIGN = "\u276f"
 SHIFT_ENTER = "1b 5b 32 37 3b 32 3b 31 33 7e"  # as xterm says it and tmux hands it on
 

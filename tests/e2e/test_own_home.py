@@ -82,7 +82,6 @@ def repository(tmp_path: Path) -> None:
     subprocess.run(["git", "init", "-q", str(tmp_path / "project")], check=True)
 
 
-@pytest.mark.timeout(120)
 @pytest.mark.usefixtures("repository")
 async def test_every_path_has_its_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")

@@ -24,7 +24,7 @@ CALLED = 'call[call00001]: Read {"file_path": "notes.txt"}\nusage: in=11 out=7\n
 ANSWERED = "say: The second line says beta.\nusage: in=20 out=5\n"
 OF_EACH_SHAPE = ("anthropic", "openai-chat", "openai-responses")
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(60)]
+pytestmark = pytest.mark.e2e
 
 
 def script(story: Story) -> str:

@@ -10,7 +10,7 @@ from tests.fakes.model_server import ServerThread
 
 WRITE = 'call[c1]: Write {"file_path": "new.txt", "content": "made\\n"}'
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(30)]
+pytestmark = pytest.mark.e2e
 
 
 def test_talk_allow_quit_and_resume(program: Program) -> None:

@@ -11,7 +11,7 @@ from gatewright.tools.registry import BuiltinTools
 from tests.e2e.program import Program
 from tests.fakes.model_server import ModelServer, ServerThread
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(30)]
+pytestmark = pytest.mark.e2e
 
 MODEL = "llamacpp/tiny.gguf"
 WRITTEN = '<tool_call>{"name": "Read", "arguments": {"file_path": "notes.txt"}}</tool_call>'

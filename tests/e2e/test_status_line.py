@@ -11,7 +11,7 @@ from tests.e2e.program import Program
 from tests.fakes.terminal import Terminal
 from tests.fakes.waiting import lasts
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(40)]
+pytestmark = pytest.mark.e2e
 
 
 def line(command: str) -> dict[str, object]:

@@ -10,7 +10,7 @@ from tests.e2e.program import Program
 from tests.e2e.stage import MODEL, SIGN, choose, say, screen, texts
 from tests.fakes.model_server import ServerThread
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(30)]
+pytestmark = pytest.mark.e2e
 
 MAKE = 'call: Bash {"command": "make all"}\n---\n'
 EDIT = {"file_path": "notes.txt", "old_string": "beta", "new_string": "gamma"}

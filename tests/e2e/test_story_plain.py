@@ -16,7 +16,7 @@ from tests.e2e.test_story_running import BYPASS, running, until_gone, written_nu
 from tests.e2e.typed import ASKED, Typed, typing
 from tests.fakes.model_server import ModelServer, ServerThread
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(30)]
+pytestmark = pytest.mark.e2e
 
 MAKE = 'call: Bash {"command": "make all"}\n---\n'
 WRITE = 'call: Write {"file_path": "new.txt", "content": "made\\n"}\n---\n'

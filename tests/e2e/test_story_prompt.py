@@ -10,7 +10,7 @@ from tests.e2e.program import Program
 from tests.e2e.stage import SIGN, leave, say, screen, texts
 from tests.fakes.model_server import ServerThread
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(30)]
+pytestmark = pytest.mark.e2e
 
 
 def test_five_thousand_lines_are_a_chip_here_and_whole_there(program: Program) -> None:

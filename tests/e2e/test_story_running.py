@@ -12,7 +12,7 @@ from tests.e2e.stage import MODEL, say, screen, served, texts
 from tests.fakes.model_server import ServerThread
 from tests.fakes.waiting import until, written
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(30)]
+pytestmark = pytest.mark.e2e
 
 LIMIT = 10.0
 BYPASS = ("--permission-mode", "bypassPermissions")

@@ -10,7 +10,7 @@ import pytest
 from tests.e2e.program import Program
 from tests.e2e.stage import MODEL, leave, say, screen, served, texts
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(30)]
+pytestmark = pytest.mark.e2e
 
 WRITE = 'call: Write {"file_path": "new.txt", "content": "made\\n"}\n---\n'
 ACCEPT = ("--permission-mode", "acceptEdits")

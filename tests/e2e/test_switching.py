@@ -16,7 +16,7 @@ from tests.e2e.typed import typing
 from tests.fakes.model_server import ServerThread
 from tests.fakes.terminal import Terminal
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(40)]
+pytestmark = pytest.mark.e2e
 
 
 def said(body: dict[str, Any]) -> list[str]:

@@ -11,7 +11,7 @@ import pytest
 from tests.e2e.program import AGENT, Program
 from tests.guards.sources import ROOT
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(30)]
+pytestmark = pytest.mark.e2e
 
 
 def test_the_tour_reads_this_project(program: Program) -> None:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 
 from tests.e2e.program import AGENT, Program
 from tests.fakes.model_server import ModelServer
+from tests.fakes.waiting import PATIENCE
 
 ASKED = "or what to do instead.\n"  # ends a question: who answers sooner has not read it
 
@@ -34,7 +35,7 @@ class Typed:
         self.process.stdin.write(text.encode())
         self.process.stdin.flush()
 
-    def until(self, words: str, *, count: int = 1, within: float = 8.0) -> str:
+    def until(self, words: str, *, count: int = 1, within: float = PATIENCE) -> str:
         assert self.process.stdout is not None
         fd = self.process.stdout.fileno()
         deadline = time.monotonic() + within
@@ -55,7 +56,7 @@ class Typed:
     def end(self) -> int:
         assert self.process.stdin is not None
         self.process.stdin.close()
-        code = self.process.wait(timeout=8)
+        code = self.process.wait(timeout=PATIENCE)
         assert self.process.stdout is not None
         self._seen += self.process.stdout.read() or b""
         return code

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+from tests.fakes.waiting import PATIENCE
+
 EPOCH = 1_750_000_000.0
 
 
@@ -42,7 +44,7 @@ class FakeClock:
     def sleeping(self) -> int:
         return len(self._sleepers)
 
-    async def until_sleeping(self, count: int = 1, *, within: float = 2.0) -> None:
+    async def until_sleeping(self, count: int = 1, *, within: float = PATIENCE) -> None:
         """Wait until `count` tasks sleep: then time may be moved without a race."""
         async with asyncio.timeout(within):
             while len(self._sleepers) < count:

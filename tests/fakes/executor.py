@@ -19,6 +19,7 @@ from gatewright.tools.protocol import (
     ToolContext,
     ToolResult,
 )
+from tests.fakes.waiting import PATIENCE
 
 READ = Access(effects=Effect.READ_ONLY)
 CHANGE = Access(effects=Effect.DESTRUCTIVE)
@@ -59,7 +60,7 @@ class FakeExecutor:
         try:
             await asyncio.sleep(0)
             if gate := self.gates.get(call.name):
-                async with asyncio.timeout(5):
+                async with asyncio.timeout(PATIENCE):
                     await gate.wait()
             return self.handlers.get(call.name, echo)(call)
         finally:

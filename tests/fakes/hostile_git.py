@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.fakes.waiting import PATIENCE
+
 IDENTITY = {
     "GIT_AUTHOR_NAME": "x", "GIT_AUTHOR_EMAIL": "x@example.org",
     "GIT_COMMITTER_NAME": "x", "GIT_COMMITTER_EMAIL": "x@example.org",
@@ -54,7 +56,7 @@ class Trapped:
         env = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", **IDENTITY, **self.env}
         done = subprocess.run(
             ["git", *arguments], cwd=self.root / folder, env=env, check=check,
-            capture_output=True, text=True, timeout=10,
+            capture_output=True, text=True, timeout=PATIENCE,
         )  # fmt: skip
         return done.stdout
 

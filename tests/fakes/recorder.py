@@ -9,6 +9,7 @@ from typing import Protocol, TypeVar
 
 from gatewright.agent.record.events import AnyEvent, Envelope
 from gatewright.agent.record.hub import Subscription
+from tests.fakes.waiting import PATIENCE
 
 E = TypeVar("E", bound=AnyEvent)
 
@@ -41,7 +42,7 @@ class Recorder:
         *,
         where: Callable[[E], bool] = lambda event: True,
         count: int = 1,
-        within: float = 2.0,
+        within: float = PATIENCE,
     ) -> E:
         """The `count`-th event of that kind, waiting for it if it has not happened yet."""
         try:

@@ -23,6 +23,8 @@ from types import TracebackType
 
 import pyte
 
+from tests.fakes.waiting import PATIENCE
+
 KEYS = {
     "enter": "\r",
     "escape": "\x1b",
@@ -126,19 +128,19 @@ class Terminal:
                 screen.resize(rows, columns)
         self._set_size(rows, columns)
 
-    def wait_for(self, *wanted: str, within: float = 10.0) -> str:
+    def wait_for(self, *wanted: str, within: float = PATIENCE) -> str:
         """Wait until all of these are on the screen; returns the screen."""
         self._wait(
             lambda screen: all(text in screen for text in wanted), f"no {wanted} on screen", within
         )
         return self.text()
 
-    def wait_gone(self, unwanted: str, within: float = 10.0) -> str:
+    def wait_gone(self, unwanted: str, within: float = PATIENCE) -> str:
         """Wait until this is no longer on the screen."""
         self._wait(lambda screen: unwanted not in screen, f"{unwanted!r} stays", within)
         return self.text()
 
-    def press_until_gone(self, key: str, text: str, within: float = 10.0) -> str:
+    def press_until_gone(self, key: str, text: str, within: float = PATIENCE) -> str:
         """Read, then press a key, again if need be: what comes at once goes into the draft.
 
         A letter of that draft is taken back, as it would keep the next one from answering.
@@ -152,11 +154,11 @@ class Terminal:
             self.press("backspace")
         raise AssertionError(f"{text!r} stays, whatever is pressed:\n{self.text()}")
 
-    def wait_until(self, fact: Callable[[str], bool], within: float = 10.0) -> str:
+    def wait_until(self, fact: Callable[[str], bool], within: float = PATIENCE) -> str:
         self._wait(fact, "the awaited screen did not come", within)
         return self.text()
 
-    def wait_exit(self, within: float = 10.0) -> int:
+    def wait_exit(self, within: float = PATIENCE) -> int:
         """The exit status; minus the signal's number when a signal ended it."""
         try:
             return self._process.wait(within)

@@ -12,11 +12,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 EVERY = 0.01  # seconds between two looks
+# Seconds that a test waits for what must come. Only what hangs meets it, so it is long: a busy
+# machine is slow everywhere at once. Shorter than a test may take: then it can say what did not come.
+PATIENCE = 40.0
 
 Fact = Callable[[], bool]
 
 
-def until(fact: Fact, within: float = 10.0, *, what: str = "what was waited for") -> None:
+def until(fact: Fact, within: float = PATIENCE, *, what: str = "what was waited for") -> None:
     end = time.monotonic() + within
     while not fact():
         assert time.monotonic() < end, f"{what} did not come within {within} s"
@@ -24,7 +27,7 @@ def until(fact: Fact, within: float = 10.0, *, what: str = "what was waited for"
 
 
 async def eventually(
-    fact: Fact, within: float = 10.0, *, what: str = "what was waited for"
+    fact: Fact, within: float = PATIENCE, *, what: str = "what was waited for"
 ) -> None:
     """The same, while the loop goes on."""
     end = time.monotonic() + within
@@ -33,7 +36,7 @@ async def eventually(
         await asyncio.sleep(EVERY)
 
 
-def comes(fact: Fact, within: float = 8.0) -> bool:
+def comes(fact: Fact, within: float = PATIENCE) -> bool:
     """Whether it came, for tests that say themselves what it means if it does not."""
     end = time.monotonic() + within
     while not (came := fact()) and time.monotonic() < end:
@@ -54,13 +57,13 @@ async def lasting(fact: Fact, seconds: float) -> bool:
     return holds
 
 
-def written(path: Path, within: float = 10.0) -> str:
+def written(path: Path, within: float = PATIENCE) -> str:
     """The text of a file that another process writes, once there is any."""
     until(lambda: _has_text(path), within, what=path.name)
     return path.read_text(encoding="utf-8").strip()
 
 
-async def being_written(path: Path, within: float = 10.0) -> str:
+async def being_written(path: Path, within: float = PATIENCE) -> str:
     """The same, while the loop goes on."""
     await eventually(lambda: _has_text(path), within, what=path.name)
     return path.read_text(encoding="utf-8").strip()

@@ -33,7 +33,7 @@ from gatewright.tui.shell import OwnShell
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.fake_session import FakeSession
 from tests.fakes.house import House, house
-from tests.fakes.waiting import eventually
+from tests.fakes.waiting import PATIENCE, eventually
 
 ASK = Ask(
     kind="permission",
@@ -61,7 +61,7 @@ class Page(io.StringIO):
         return super().write(text)
 
     async def shows(self, words: str, *, count: int = 1) -> None:
-        async with asyncio.timeout(3):
+        async with asyncio.timeout(PATIENCE):
             while self.getvalue().count(words) < count:
                 self._written.clear()
                 await self._written.wait()
@@ -106,7 +106,7 @@ async def talking(
             yield talk
         finally:
             talk.end()
-            async with asyncio.timeout(3):
+            async with asyncio.timeout(PATIENCE):
                 await talk.task
 
 
@@ -124,7 +124,7 @@ async def test_a_conversation_to_its_end() -> None:
 async def test_commands_are_run_and_exit_ends() -> None:
     async with talking("say: x") as talk:
         talk.type("/status\n/exit\n")
-        async with asyncio.timeout(3):
+        async with asyncio.timeout(PATIENCE):
             assert await talk.task == 0
     assert "Mode" in talk.out.getvalue()
 
@@ -132,7 +132,7 @@ async def test_commands_are_run_and_exit_ends() -> None:
 async def test_what_was_written_ahead_of_an_exit_is_done() -> None:
     async with talking("say: Nothing to list.\n---\nsay: Too late.") as talk:
         talk.type("list it\n/exit\nmore\n")
-        async with asyncio.timeout(3):
+        async with asyncio.timeout(PATIENCE):
             assert await talk.task == 0
         assert "Nothing to list." in talk.out.getvalue()
         assert "Too late." not in talk.out.getvalue()
@@ -141,7 +141,7 @@ async def test_what_was_written_ahead_of_an_exit_is_done() -> None:
 async def test_a_question_after_the_exit_is_answered_by_nobody() -> None:
     async with talking("call: Bash {}\n---\nsay: Done.", Asking()) as talk:
         talk.type("list it\n/exit\ny\n")
-        async with asyncio.timeout(3):
+        async with asyncio.timeout(PATIENCE):
             assert await talk.task == 0
         assert "cancelled=True" in talk.out.getvalue()
 
@@ -151,7 +151,7 @@ async def test_a_hand_that_exits_leaves_at_once() -> None:
         talk.type("go\n")
         await talk.built.session.subscribe().batch()
         talk.type("/exit\n")
-        async with asyncio.timeout(3):
+        async with asyncio.timeout(PATIENCE):
             assert await talk.task == 0
 
 
@@ -189,7 +189,7 @@ async def test_the_next_question_is_printed_once_the_first_is_answered() -> None
     assert session.answers == [(1, Answer(("once",)))]
     os.write(theirs, b"n\n")
     os.close(theirs)
-    async with asyncio.timeout(3):
+    async with asyncio.timeout(PATIENCE):
         await running
     assert session.answers[1] == (2, Answer(("no",)))
 
@@ -224,7 +224,7 @@ async def test_a_program_may_answer_as_soon_as_it_has_read_the_whole_question() 
     session.publish(Asked(id=1, ask=ASK))
     await eventually(lambda: session.answers == [(1, Answer(("once",)))], 3)
     os.close(theirs)
-    async with asyncio.timeout(3):
+    async with asyncio.timeout(PATIENCE):
         await running
 
 
@@ -240,7 +240,7 @@ async def test_a_hand_that_answers_at_once_has_read_nothing() -> None:
 async def test_interrupting_when_idle_leaves() -> None:
     async with talking("say: x") as talk:
         talk.conversation.interrupt()
-        async with asyncio.timeout(3):
+        async with asyncio.timeout(PATIENCE):
             assert await talk.task == 0
 
 

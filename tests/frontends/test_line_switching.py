@@ -19,6 +19,7 @@ from gatewright.tui.session_calls import remembered
 from gatewright.tui.shell import OwnShell
 from tests.fakes.commands import add_command
 from tests.fakes.fake_session import FakeSession
+from tests.fakes.waiting import PATIENCE
 
 
 async def _resume(context: CommandContext) -> Outcome:
@@ -41,7 +42,7 @@ async def talk(typed: Sequence[str], first: FakeSession, other: FakeSession) -> 
         Conversation(first.facade(), out, LineReader(read), ports).run("")
     )
     os.close(write)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await running
     with contextlib.suppress(OSError):
         os.close(read)

@@ -11,6 +11,7 @@ import pytest
 
 from gatewright.agent.frontends import reader
 from gatewright.agent.frontends.reader import LineReader
+from tests.fakes.waiting import PATIENCE
 
 
 async def lines_of(data: bytes) -> Sequence[str]:
@@ -24,7 +25,7 @@ async def lines_of(data: bytes) -> Sequence[str]:
     thread.start()
     lines: list[str] = []
     source = LineReader(ours)
-    async with asyncio.timeout(8):
+    async with asyncio.timeout(PATIENCE):
         while (line := await source.next()) is not None:
             lines.append(line)
     thread.join()

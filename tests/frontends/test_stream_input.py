@@ -26,6 +26,7 @@ from gatewright.tools.interact import Ask, Option
 from gatewright.tools.protocol import ImageContent, ToolCall, ToolContext, ToolResult
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.house import House, house
+from tests.fakes.waiting import PATIENCE
 
 OUTPUT: Any = jsonschema.Draft202012Validator(document(Name.OUTPUT))
 ASK = Ask(
@@ -85,7 +86,7 @@ class Wire:
         self.send({"type": "control_response", "response": response})
 
     async def until(self, type: str, count: int = 1) -> dict[str, Any]:
-        async with asyncio.timeout(3):
+        async with asyncio.timeout(PATIENCE):
             while len(found := [line for line in self.lines if line["type"] == type]) < count:
                 self._news.clear()
                 await self._news.wait()
@@ -98,7 +99,7 @@ class Wire:
 
     async def code(self) -> int:
         self.end()
-        async with asyncio.timeout(3):
+        async with asyncio.timeout(PATIENCE):
             return await self.task
 
 
@@ -110,7 +111,7 @@ async def wired(script: str, *, asks: bool = True) -> AsyncGenerator[Wire]:
             yield wire
         finally:
             wire.end()
-            await asyncio.wait([wire.task], timeout=3)
+            await asyncio.wait([wire.task], timeout=PATIENCE)
 
 
 def told(wire: Wire) -> str:

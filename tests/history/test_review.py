@@ -18,6 +18,7 @@ from gatewright.tools.access import Access
 from gatewright.tools.blocks import Diff, Text
 from gatewright.tools.protocol import TextContent
 from gatewright.tools.system.git import Caller
+from tests.fakes.waiting import PATIENCE
 
 
 class Project:
@@ -63,7 +64,11 @@ class Project:
 def git(folder: Path, *arguments: str) -> None:
     identity = ("-c", "user.name=T", "-c", "user.email=t@example.invalid")
     subprocess.run(
-        ["git", *identity, *arguments], cwd=folder, check=False, capture_output=True, timeout=5
+        ["git", *identity, *arguments],
+        cwd=folder,
+        check=False,
+        capture_output=True,
+        timeout=PATIENCE,
     )
 
 

@@ -50,7 +50,7 @@ async def talking(folder: Path, *prompts: str) -> AsyncGenerator[tuple[Desk, Rec
 async def say(session: Session, seen: Recorder, prompt: str) -> None:
     before = len(seen.of(TurnEnded))
     session.submit(prompt)
-    await seen.until(TurnEnded, count=before + 1, within=8)
+    await seen.until(TurnEnded, count=before + 1)
     await session.idle()
 
 

@@ -91,5 +91,5 @@ async def test_decisions_mask_what_settings_call_a_secret(tmp_path: Path) -> Non
     script = [bash(f"echo {WORD} header-value-12345"), "say: done"]
     async with desk(tmp_path, script, own=own, env=ENV) as opened:
         opened.session.submit("show")
-        decided = await opened.seen.until(Decided, within=8.0)
+        decided = await opened.seen.until(Decided)
         assert decided.target == "echo [redacted] [redacted]"

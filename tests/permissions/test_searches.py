@@ -9,6 +9,7 @@ import pytest
 
 from gatewright.permissions.decision import Allow, Ask, Deny
 from gatewright.permissions.rulebook.rules import RuleTexts
+from tests.fakes.waiting import PATIENCE
 from tests.permissions.test_git_writes import decided
 from tests.permissions.test_looked import Desk
 
@@ -74,7 +75,7 @@ def printed_by(command: str, root: Path) -> str:
     path = {"PATH": f"{Path(__file__).resolve().parents[2] / '.venv/bin'}:/usr/bin:/bin"}
     done = subprocess.run(
         ("sh", "-c", command), cwd=root, env=path, check=False, capture_output=True, text=True,
-        timeout=20,
+        timeout=PATIENCE,
     )  # fmt: skip
     return done.stdout
 

@@ -31,7 +31,6 @@ MODELS = {
 
 
 @pytest.mark.e2e
-@pytest.mark.timeout(30)
 @pytest.mark.parametrize("api", MODELS)
 async def test_twenty_turns_with_tools(api: str, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("one\ntwo\n", encoding="utf-8")

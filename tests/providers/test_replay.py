@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(30)]
+from tests.fakes.waiting import PATIENCE
+
+pytestmark = pytest.mark.e2e
 
 
 def agent(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -20,7 +22,7 @@ def agent(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=20,
+        timeout=PATIENCE,
     )
 
 

@@ -128,7 +128,6 @@ def test_random_histories_convert_to_valid_requests(
     assert CHECKERS[kind](body) == []
 
 
-@pytest.mark.timeout(40)
 @pytest.mark.parametrize("kind", CHECKERS)
 @settings(max_examples=100, deadline=None)
 @given(

@@ -18,7 +18,6 @@ from tests.fakes.model_server import ModelServer, Recorded
 REQUEST = Request(
     model="m", system=(), tools=(), turns=(UserTurn((TextContent("hi"),)),), max_output=100
 )
-pytestmark = pytest.mark.timeout(30)
 
 
 async def ask(

@@ -15,7 +15,7 @@ import pytest
 
 from tests.e2e.program import AGENT, Program
 from tests.fakes.model_server import ModelServer
-from tests.fakes.waiting import being_written, eventually
+from tests.fakes.waiting import PATIENCE, being_written, eventually
 
 sdk = pytest.importorskip("claude_agent_sdk")
 
@@ -42,7 +42,7 @@ from claude_agent_sdk import (  # noqa: E402  only where it is installed
     tool,
 )
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(30)]
+pytestmark = pytest.mark.e2e
 
 HELLO = "say: Hello.\n"
 PIXEL = (
@@ -317,7 +317,7 @@ async def test_background_work_is_stopped(serve: Callable[..., Any]) -> None:
         pid_file = judge.program.project / "pid"
         await being_written(pid_file)
         await client.stop_task(begun.task_id)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             async for message in client.receive_messages():
                 if isinstance(message, TaskNotificationMessage):
                     break

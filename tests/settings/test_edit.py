@@ -12,6 +12,7 @@ import pytest
 
 from gatewright.agent.errors import SettingsError
 from gatewright.agent.settings.edit import edit, set_value
+from tests.fakes.waiting import PATIENCE
 
 WRITER = """
 import sys
@@ -121,5 +122,5 @@ def test_processes_lose_nothing_of_each_other(tmp_path: Path) -> None:
         )
         for name in "abc"
     ]
-    assert [writer.wait(timeout=9) for writer in writers] == [0, 0, 0]
+    assert [writer.wait(timeout=PATIENCE) for writer in writers] == [0, 0, 0]
     assert len(json.loads(path.read_text(encoding="utf-8"))["env"]) == 3 * count

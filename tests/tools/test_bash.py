@@ -18,7 +18,7 @@ from gatewright.tools.shell.shelljob import ShellLimits
 from gatewright.tools.shell.snapshot import snapshot
 from gatewright.tools.system.secrets import Secrets
 from tests.fakes.toolbox import Toolbox, text
-from tests.fakes.waiting import eventually, lasting
+from tests.fakes.waiting import PATIENCE, eventually, lasting
 
 MARK = "GATEWRIGHT_TEST_MARK"
 
@@ -306,7 +306,7 @@ class TestNothingSurvives:
             await asyncio.wait({call}, timeout=0.004)
             assert not call.done()
             call.cancel()
-            await asyncio.wait({call}, timeout=3)
+            await asyncio.wait({call}, timeout=PATIENCE)
             assert call.cancelled()
         assert await gone(tmp_path)
         assert await marked.said("Bash", command="echo on") == "on"
@@ -471,7 +471,6 @@ def open_files() -> Sequence[Path]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize("commands", [100, pytest.param(1000, marks=pytest.mark.proof)])
 async def test_many_commands_leave_nothing(marked: Toolbox, tmp_path: Path, commands: int) -> None:
     await marked.said("Bash", command="true")
@@ -500,7 +499,7 @@ async def test_an_interrupted_command_leaves_what_it_had_printed(box: Toolbox) -
     box.set(leave=left.append, progress=progress)
     command = "echo first; echo second; sleep 30"
     running = asyncio.create_task(box.call("Bash", command=command))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         await printed.wait()
     running.cancel()
     with pytest.raises(asyncio.CancelledError):

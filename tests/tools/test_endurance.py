@@ -22,7 +22,6 @@ def resident() -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 @pytest.mark.parametrize("calls", CALLS)
 async def test_many_calls_leave_nothing(box: Toolbox, calls: int) -> None:
     for n in range(50):

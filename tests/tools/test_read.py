@@ -17,6 +17,7 @@ import pytest
 from gatewright.tools.blocks import Image as ImageBlock
 from gatewright.tools.protocol import ImageContent, ToolResult
 from tests.fakes.toolbox import Toolbox, text
+from tests.fakes.waiting import PATIENCE
 
 
 def images(result: ToolResult) -> list[ImageContent]:
@@ -129,7 +130,7 @@ class TestRefusals:
 
     async def test_a_fifo_does_not_block(self, box: Toolbox) -> None:
         os.mkfifo(box.root / "pipe")
-        async with asyncio.timeout(2):
+        async with asyncio.timeout(PATIENCE):
             assert "a FIFO" in await box.refused("Read", file_path="pipe")
 
     async def test_a_socket(self, box: Toolbox, monkeypatch: pytest.MonkeyPatch) -> None:

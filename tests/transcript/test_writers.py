@@ -17,6 +17,7 @@ from gatewright.agent.transcript.writer import TranscriptLock, TranscriptWriter
 from gatewright.tools.protocol import TextContent
 from tests.e2e.program import Program
 from tests.fakes.journals import journal as new_journal
+from tests.fakes.waiting import PATIENCE
 
 WRITER = """
 import asyncio, sys
@@ -74,7 +75,7 @@ def test_two_processes_append_a_thousand_records_each(tmp_path: Path) -> None:
         assert process.stdout is not None
         assert process.stdout.readline() == "begun\n"
     for process in running:
-        process.communicate("go\n", timeout=9)
+        process.communicate("go\n", timeout=PATIENCE)
         assert process.returncode == 0
     said: list[str] = []
     for file in tmp_path.glob("*.jsonl"):

@@ -24,7 +24,6 @@ def calls(raw: bytes) -> list[str]:
 
 
 @pytest.mark.e2e
-@pytest.mark.timeout(40)
 def test_a_question_that_waits_calls_once() -> None:
     with child("asking") as terminal:
         terminal.wait_for("Go-on;")
@@ -39,7 +38,6 @@ def test_a_question_that_waits_calls_once() -> None:
 
 
 @pytest.mark.e2e
-@pytest.mark.timeout(40)
 def test_the_end_of_a_turn_calls_who_looks_elsewhere() -> None:
     with child("ending") as terminal:
         terminal.wait_for("scripted-1")

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from gatewright.tui.terminal.clipboard import copy_locally
-
-pytestmark = pytest.mark.timeout(20)
+from tests.fakes.waiting import PATIENCE
 
 
 def machine(folder: Path, **tools: str) -> dict[str, str]:
@@ -54,13 +53,17 @@ def test_a_real_tmux_with_its_defaults_has_it(tmp_path: Path) -> None:
         pytest.skip("tmux is not installed")
     socket = str(tmp_path / "socket")
     run = ["tmux", "-f", "/dev/null", "-S", socket]
-    subprocess.run([*run, "new-session", "-d", "sleep 20"], check=True, timeout=10)
+    subprocess.run([*run, "new-session", "-d", "sleep 20"], check=True, timeout=PATIENCE)
     try:
         env = {"PATH": "/usr/bin:/bin", "TMUX": f"{socket},1,0"}
         asyncio.run(copy_locally("across \u00fc\npanes", env))
         shown = subprocess.run(
-            [*run, "show-buffer"], check=True, timeout=10, capture_output=True, encoding="utf-8"
+            [*run, "show-buffer"],
+            check=True,
+            timeout=PATIENCE,
+            capture_output=True,
+            encoding="utf-8",
         )
         assert shown.stdout == "across \u00fc\npanes"
     finally:
-        subprocess.run([*run, "kill-server"], check=False, timeout=10)
+        subprocess.run([*run, "kill-server"], check=False, timeout=PATIENCE)

@@ -14,7 +14,6 @@ PROMPT = "\u276f "
 
 
 @pytest.mark.e2e
-@pytest.mark.timeout(40)
 @pytest.mark.parametrize(
     ("command", "after", "told"),
     [
@@ -44,7 +43,6 @@ def test_the_screen_comes_back_with_the_draft(command: str, after: str, told: st
 
 
 @pytest.mark.e2e
-@pytest.mark.timeout(40)
 def test_what_happens_meanwhile_does_not_write_over_the_editor(tmp_path: Path) -> None:
     go = tmp_path / "go"
     script = f"sh -c 'echo EDITING; until test -e {go}; do sleep 0.05; done' -"
@@ -56,11 +54,10 @@ def test_what_happens_meanwhile_does_not_write_over_the_editor(tmp_path: Path) -
         with pytest.raises(AssertionError):
             terminal.wait_until(lambda _: len(terminal.raw) > begun, within=1)
         go.touch()
-        terminal.wait_for("THE-END", within=20)
+        terminal.wait_for("THE-END")
 
 
 @pytest.mark.e2e
-@pytest.mark.timeout(40)
 def test_keys_of_the_editor_do_not_end_the_program() -> None:
     with child("prose", EDITOR="sh -c 'echo EDITING; exec sleep 60' -") as terminal:
         terminal.wait_for(READY)
@@ -71,7 +68,6 @@ def test_keys_of_the_editor_do_not_end_the_program() -> None:
 
 
 @pytest.mark.e2e
-@pytest.mark.timeout(40)
 def test_a_signal_ends_the_editor_and_the_program() -> None:
     with child("prose", EDITOR="sh -c 'echo EDITING; exec sleep 60' -") as terminal:
         terminal.wait_for(READY)

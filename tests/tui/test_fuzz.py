@@ -17,7 +17,6 @@ from tests.tui.happenings import ASKS, BLOCKS, EVENTS, NUMBERED
 from tests.tui.panel_samples import BY_COMMAND, BY_STEP, MADE, kinds
 
 
-@pytest.mark.timeout(120)  # half a minute where nothing else runs
 @pytest.mark.parametrize("seed", range(3))
 async def test_nothing_typed_breaks_the_screen(
     seed: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 
+from tests.fakes.waiting import PATIENCE
 from tests.tui.idle import SOON, wait_for_idle
 
 
@@ -21,7 +22,7 @@ async def test_a_timer_is_waited_for_when_it_is_due_soon() -> None:
     loop = asyncio.get_running_loop()
     loop.call_later(SOON / 2, done.append, "soon")
     far = loop.call_later(60, done.append, "far")
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         await wait_for_idle(most=60)
     far.cancel()
     assert done == ["soon"]
@@ -30,7 +31,7 @@ async def test_a_timer_is_waited_for_when_it_is_due_soon() -> None:
 async def test_a_thread_that_waits_for_the_test_holds_nothing_up() -> None:
     gate = threading.Event()
     waiting = asyncio.create_task(asyncio.to_thread(gate.wait, 10))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await wait_for_idle(most=60)
     assert not waiting.done()
     gate.set()
@@ -46,6 +47,6 @@ async def test_what_keeps_itself_busy_ends_the_wait() -> None:
             loop.call_soon(again)
 
     again()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         await wait_for_idle(most=0.05)
     stop.set()

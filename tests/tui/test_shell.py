@@ -33,7 +33,7 @@ def running(pid: int) -> bool:
 
 
 def gone(pid: int) -> bool:
-    return comes(lambda: not running(pid), 5)
+    return comes(lambda: not running(pid))
 
 
 @pytest.mark.parametrize("trap", ["", "trap : TERM; "])

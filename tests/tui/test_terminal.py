@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ENV = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "PYTHONPATH": str(ROOT)}
 READY = "scripted-1"
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(40)]
+pytestmark = pytest.mark.e2e
 
 
 @contextmanager

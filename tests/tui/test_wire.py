@@ -37,7 +37,7 @@ class Reader:
             time.sleep(len(data) / self.rate)
 
     def until(self, end: bytes) -> bool:
-        return comes(lambda: end in self.got, 8)
+        return comes(lambda: end in self.got)
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from gatewright.permissions.sandbox.disk.receipts import Receipt, abandoned, rec
 from gatewright.permissions.sandbox.machine import machine
 from gatewright.permissions.sandbox.probe import probe
 from gatewright.tools.protocol import SpawnRequest
-from tests.fakes.waiting import comes
+from tests.fakes.waiting import PATIENCE, comes
 
 AGENT = str(Path(sys.executable).with_name("agent"))
 confined = pytest.mark.skipif(probe(machine()).level != "bwrap", reason="no bubblewrap here")
@@ -145,7 +145,6 @@ def test_a_torn_receipt_ends_nothing(tmp_path: Path, data: bytes) -> None:
 
 
 @confined
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize("janitor", [True, False], ids=["stamped", "all killed"])
 def test_the_next_start_puts_aside_what_a_killed_one_left(project: Path, janitor: bool) -> None:
     home = project.parent / "home"
@@ -211,7 +210,7 @@ def test_a_session_of_the_next_start_tells(project: Path) -> None:
         process.kill()
     done = subprocess.run(
         [AGENT, "-p", "hi", "--model", "demo"],
-        cwd=project, env=env, capture_output=True, text=True, timeout=30, check=False,
+        cwd=project, env=env, capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert "put aside: .gatewright;" in done.stderr
     assert not (project / ".gatewright").exists()

@@ -16,6 +16,7 @@ from gatewright.permissions.sandbox.naming import shown
 from gatewright.permissions.sandbox.probe import probe
 from gatewright.permissions.sandbox.restrictions import Restrictions
 from tests.fakes.executor import text_of
+from tests.fakes.waiting import PATIENCE
 from tests.permissions.sandbox.gated_house import House
 
 confined = pytest.mark.skipif(probe(machine()).level != "bwrap", reason="no bubblewrap here")
@@ -95,7 +96,7 @@ def test_what_is_unreadable_is_so_wherever_its_disk_is_mounted(tmp_path: Path) -
         cwd=Path(__file__).parents[3],
         capture_output=True,
         text=True,
-        timeout=15,
+        timeout=PATIENCE,
         check=True,
     )
     assert "all/home/seen" in done.stdout, done.stderr

@@ -141,7 +141,6 @@ def test_systems_without_one_say_so(system: str) -> None:
     any(Path(__file__).resolve().is_relative_to(hidden) for hidden in ("/tmp", "/var/tmp")),
     reason="the checkout lies where commands in the sandbox see a directory of their own",
 )
-@pytest.mark.timeout(40)
 def test_a_sandbox_in_a_sandbox_falls_back(tmp_path: Path) -> None:
     """Inside, namespaces are forbidden: a kernel without them looks the same."""
     (tmp_path / "in").mkdir()

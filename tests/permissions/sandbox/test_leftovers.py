@@ -17,7 +17,7 @@ from gatewright.permissions.sandbox.machine import machine
 from gatewright.permissions.sandbox.probe import probe
 from gatewright.tools.protocol import SpawnRequest
 from gatewright.tools.shell.proc import spawn
-from tests.fakes.waiting import comes
+from tests.fakes.waiting import PATIENCE, comes
 
 pytestmark = pytest.mark.skipif(probe(machine()).level != "bwrap", reason="no bubblewrap here")
 AGENT = str(Path(sys.executable).with_name("agent"))
@@ -57,7 +57,7 @@ async def test_many_runs_leave_nothing(tmp_path: Path) -> None:
     for number in range(RUNS):
         argv = ("bash", "-c", f"echo {number} > last; sleep 60 & exit 0")
         child = await spawn(box.confine(SpawnRequest(argv=argv, cwd=project, env={"PATH": "/bin"})))
-        async with asyncio.timeout(8):
+        async with asyncio.timeout(PATIENCE):
             while await child.read():
                 pass
             assert await child.wait() == 0
@@ -69,7 +69,6 @@ async def test_many_runs_leave_nothing(tmp_path: Path) -> None:
     assert stores(os.getpid()) == []
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize("flags", [[], ["--allow-domain", "example.com"]], ids=["alone", "proxied"])
 def test_a_kill_of_the_program_ends_everything(tmp_path: Path, flags: list[str]) -> None:
     project, temp, home = tmp_path / "proj", tmp_path / "tmp", tmp_path / "home"
@@ -102,7 +101,6 @@ def test_a_kill_of_the_program_ends_everything(tmp_path: Path, flags: list[str])
     assert comes(lambda: not list(Path("/sys/fs/cgroup/pids").glob(f"{name}*")))
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_ends_the_command_and_cleans_up(tmp_path: Path, number: signal.Signals) -> None:
     env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
@@ -111,7 +109,7 @@ def test_a_signal_ends_the_command_and_cleans_up(tmp_path: Path, number: signal.
     with subprocess.Popen(argv, cwd=project, env=env) as process:
         assert comes((project / "started").exists)
         process.send_signal(number)
-        assert process.wait(timeout=8) == 128 + number
+        assert process.wait(timeout=PATIENCE) == 128 + number
     assert not running(SLEEP)
     assert sorted(path.name for path in project.iterdir()) == ["started"]
     receipts = tmp_path / ".gatewright" / "state" / "sandbox"

@@ -17,6 +17,7 @@ from gatewright.permissions.sandbox.network.egress import Egress, Refused
 from gatewright.permissions.sandbox.network.plain_http import could_be_request
 from gatewright.permissions.sandbox.network.proxy import Proxy
 from gatewright.permissions.sandbox.profile import Network
+from tests.fakes.waiting import PATIENCE
 
 
 @pytest.mark.parametrize(
@@ -157,7 +158,7 @@ class Wire:
         reader, writer = await asyncio.open_connection("127.0.0.1", port or self.http)
         got = b""
         try:
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(PATIENCE):
                 writer.write(data)
                 for each in more:
                     got += await reader.read(4096)
@@ -288,7 +289,7 @@ async def test_a_request_in_pieces_is_put_together(wire: Wire, pieces: tuple[byt
     writer.write(f"CONNECT good.test:{wire.server} HTTP/1.1\r\n\r\n".encode())
     await reader.readuntil(b"\r\n\r\n")
     rest = b""
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         for each in pieces:
             writer.write(each)
             await writer.drain()
@@ -326,7 +327,7 @@ async def test_a_greeting_in_pieces_is_put_together(wire: Wire) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", wire.http)
     writer.write(f"CONNECT good.test:{wire.server} HTTP/1.1\r\n\r\n".encode())
     await reader.readuntil(b"\r\n\r\n")
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         for at in range(0, len(greeting), 100):
             writer.write(greeting[at : at + 100])
             await writer.drain()

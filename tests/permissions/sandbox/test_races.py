@@ -19,7 +19,7 @@ from gatewright.permissions.sandbox.disk.survey import Surveyor
 from gatewright.permissions.sandbox.machine import machine
 from gatewright.permissions.sandbox.probe import probe
 from gatewright.tools.protocol import SpawnRequest
-from tests.fakes.waiting import until
+from tests.fakes.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.skipif(probe(machine()).level != "bwrap", reason="no bubblewrap here")
 ENV = {"PATH": "/usr/bin:/bin"}
@@ -68,7 +68,7 @@ def launch(request: SpawnRequest) -> tuple[subprocess.Popen[bytes], SpawnRequest
 
 def finish(started: tuple[subprocess.Popen[bytes], SpawnRequest]) -> tuple[int, str]:
     child, request = started
-    output = child.communicate(timeout=8)[0].decode()
+    output = child.communicate(timeout=PATIENCE)[0].decode()
     assert request.ended is not None
     request.ended()
     return child.returncode, output
@@ -158,7 +158,7 @@ def test_settling_follows_no_link(
     project, home = box.config.cwd, tmp_path / "home"
     run = start(box, "mkdir -p sub/.vscode")
     child, prepared = run
-    child.communicate(timeout=8)
+    child.communicate(timeout=PATIENCE)
     look = Surveyor.look
 
     def look_then_swap(self: Surveyor, bounds: Bounds | None = None) -> Sight:

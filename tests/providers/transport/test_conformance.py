@@ -70,7 +70,6 @@ async def outcome(api: str, transport: str, script: str) -> tuple[list[Piece], o
 
 @pytest.mark.parametrize("api", ["anthropic", "openai", "openai-responses"])
 @pytest.mark.parametrize("name", SCRIPTS)
-@pytest.mark.timeout(30)
 async def test_direct_and_packages_agree(api: str, name: str) -> None:
     direct = await outcome(api, "http", SCRIPTS[name])
     assert direct == await outcome(api, "sdk", SCRIPTS[name])

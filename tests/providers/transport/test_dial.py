@@ -15,6 +15,7 @@ import pytest
 
 from gatewright.agent.providers.transport.address import Address, parse_url
 from gatewright.agent.providers.transport.connection import connect
+from tests.fakes.waiting import PATIENCE
 
 ROUNDS = 30  # of the loop: more than any way to a connection on this machine takes
 
@@ -35,7 +36,7 @@ async def listening() -> AsyncGenerator[Address]:
     server = await asyncio.start_server(accept, "127.0.0.1", 0)
     try:
         yield parse_url(f"http://localhost:{server.sockets[0].getsockname()[1]}/")
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             await asyncio.gather(*tasks)  # what was reached is hung up on
     finally:
         server.close()
