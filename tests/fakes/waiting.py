@@ -13,7 +13,7 @@ from pathlib import Path
 
 EVERY = 0.01  # seconds between two looks
 # Seconds that a test waits for what must come. Only what hangs meets it, so it is long: a busy
-# machine is slow everywhere at once. Shorter than a test may take: then it can say what did not come.
+# machine is slow everywhere at once. Below the limit of a test, so that it says what did not come.
 PATIENCE = 40.0
 
 Fact = Callable[[], bool]
