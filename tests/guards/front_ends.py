@@ -26,8 +26,8 @@ def run(check: Check, sources: Sequence[Source]) -> list[str]:
 
 
 def lines_as_protocol(source: Source) -> Iterator[str]:
-    for node in ast.walk(source.tree):
-        if isinstance(node, ast.Call) and _called(node.func) in TAKES_A_LINE:
+    for node in source.of(ast.Call):
+        if _called(node.func) in TAKES_A_LINE:
             for argument in node.args:
                 if LINE.match(_beginning(argument)):
                     where = f"{source.path}:{argument.lineno}"
@@ -36,7 +36,7 @@ def lines_as_protocol(source: Source) -> Iterator[str]:
 
 def texts_as_protocol(source: Source) -> Iterator[str]:
     """A failure found by its tone, a table by its columns."""
-    for node in ast.walk(source.tree) if source.path not in DRAWS else ():
+    for node in source.nodes if source.path not in DRAWS else ():
         match node:
             case ast.Compare():
                 looked = {n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute)}

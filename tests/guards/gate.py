@@ -25,7 +25,7 @@ def raw_executor_users(sources: Sequence[Source]) -> list[str]:
             continue
         named = [
             node.lineno
-            for node in ast.walk(source.tree)
+            for node in source.of(ast.Name, ast.Attribute, ast.alias, ast.Constant)
             if (isinstance(node, ast.Name) and node.id == "RawExecutor")
             or (isinstance(node, ast.Attribute) and node.attr == "RawExecutor")
             or (isinstance(node, ast.alias) and node.name == "RawExecutor")
@@ -59,10 +59,8 @@ def other_executors(sources: Sequence[Source]) -> list[str]:
         f"{source.path}:{node.lineno} class {node.name} looks like an Executor: tools run through"
         " GatedExecutor only"
         for source in sources
-        for node in ast.walk(source.tree)
-        if isinstance(node, ast.ClassDef)
-        and {"prepare", "run"} <= _methods(node)
-        and EXECUTORS.get(node.name) != source.path
+        for node in source.of(ast.ClassDef)
+        if {"prepare", "run"} <= _methods(node) and EXECUTORS.get(node.name) != source.path
     ]
 
 

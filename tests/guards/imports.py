@@ -156,7 +156,7 @@ def imports(source: Source, known: frozenset[str]) -> Iterator[tuple[int, str]]:
     `from gatewright.tools import protocol` counts as `gatewright.tools.protocol`, and so does the
     text "gatewright.tools.protocol:Tool", which somebody will import by name.
     """
-    for node in ast.walk(source.tree):
+    for node in source.of(ast.Import, ast.ImportFrom, ast.Constant):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield node.lineno, alias.name

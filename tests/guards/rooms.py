@@ -38,7 +38,7 @@ def publishers(sources: Sequence[Source]) -> list[str]:
 def _publishers(source: Source) -> Iterator[str]:
     if source.path == "agent/record/journal.py" or source.folder == "tests":
         return
-    for node in ast.walk(source.tree):
+    for node in source.of(ast.Call):
         match node:
             case ast.Call(func=ast.Name(id="Hub")):
                 yield f"{source.path}:{node.lineno} makes a hub: ask the journal for one"
@@ -58,7 +58,7 @@ def main_agents(sources: Sequence[Source]) -> list[str]:
 def _main_agents(source: Source) -> Iterator[str]:
     if source.folder == "tests" or source.path == "tools/access.py":
         return
-    for node in ast.walk(source.tree):
+    for node in source.of(ast.Compare, ast.keyword, ast.AnnAssign):
         match node:
             case ast.Compare(comparators=[ast.Constant(value="main")]) if "agent" in ast.unparse(
                 node.left

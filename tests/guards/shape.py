@@ -48,7 +48,7 @@ def long_files(source: Source) -> Iterator[str]:
 
 
 def long_functions(source: Source) -> Iterator[str]:
-    for node in _functions(source.tree):
+    for node in _functions(source):
         lines = (node.end_lineno or node.lineno) - node.lineno + 1
         if lines > FUNCTION_LINES:
             yield (
@@ -58,7 +58,7 @@ def long_functions(source: Source) -> Iterator[str]:
 
 
 def many_parameters(source: Source) -> Iterator[str]:
-    for node in _functions(source.tree):
+    for node in _functions(source):
         spec = node.args
         names = [a.arg for a in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)]
         count = len([name for name in names if name not in {"self", "cls"}])
@@ -71,7 +71,7 @@ def many_parameters(source: Source) -> Iterator[str]:
 
 def broad_excepts(source: Source) -> Iterator[str]:
     allowed = BROAD_EXCEPTS.get(source.path, set())
-    for function, node in _handlers(source.tree):
+    for function, node in _caught(source):
         if _is_broad(node.type) and not _reraises(node) and function not in allowed:
             yield (
                 f"{source.path}:{node.lineno} in {function or 'the module'} catches everything: a"
@@ -80,7 +80,7 @@ def broad_excepts(source: Source) -> Iterator[str]:
 
 
 def silent_excepts(source: Source) -> Iterator[str]:
-    for function, node in _handlers(source.tree):
+    for function, node in _caught(source):
         if len(node.body) == 1 and (
             isinstance(node.body[0], ast.Pass)
             or (isinstance(node.body[0], ast.Expr) and isinstance(node.body[0].value, ast.Constant))
@@ -92,8 +92,8 @@ def silent_excepts(source: Source) -> Iterator[str]:
 
 
 def relative_imports(source: Source) -> Iterator[str]:
-    for node in ast.walk(source.tree):
-        if isinstance(node, ast.ImportFrom) and node.level:
+    for node in source.of(ast.ImportFrom):
+        if node.level:
             yield f"{source.path}:{node.lineno} imports relatively: say gatewright.*"
 
 
@@ -116,12 +116,8 @@ def missing_docstring(source: Source) -> Iterator[str]:
 def dynamic_attributes(source: Source) -> Iterator[str]:
     if source.path in DYNAMIC_ATTRIBUTES:
         return
-    for node in ast.walk(source.tree):
-        if (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Name)
-            and node.func.id in {"getattr", "hasattr", "setattr"}
-        ):
+    for node in source.of(ast.Call):
+        if isinstance(node.func, ast.Name) and node.func.id in {"getattr", "hasattr", "setattr"}:
             yield (
                 f"{source.path}:{node.lineno} uses {node.func.id}: the type checker cannot see"
                 " through it; use a protocol, or list the file with a reason"
@@ -129,20 +125,16 @@ def dynamic_attributes(source: Source) -> Iterator[str]:
 
 
 def missing_encoding(source: Source) -> Iterator[str]:
-    for node in ast.walk(source.tree):
-        if isinstance(node, ast.Call) and _is_text_io(node):
+    for node in source.of(ast.Call):
+        if _is_text_io(node):
             keywords = {keyword.arg for keyword in node.keywords}
             if "encoding" not in keywords and None not in keywords:
                 yield f"{source.path}:{node.lineno} opens text without encoding: say utf-8"
 
 
 def vague_names(source: Source) -> Iterator[str]:
-    for node in ast.walk(source.tree):
-        if (
-            isinstance(node, ast.ClassDef)
-            and node.name.endswith(("Manager", "Helper", "Utils"))
-            and node.name not in NAMES
-        ):
+    for node in source.of(ast.ClassDef):
+        if node.name.endswith(("Manager", "Helper", "Utils")) and node.name not in NAMES:
             yield f"{source.path}:{node.lineno} class {node.name}: name it after what it is"
 
 
@@ -171,10 +163,14 @@ TEST_CHECKS: tuple[Check, ...] = (
 )
 
 
-def _functions(tree: ast.AST) -> Iterator[Function]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield node
+def _functions(source: Source) -> Iterator[Function]:
+    yield from source.of(ast.FunctionDef)
+    yield from source.of(ast.AsyncFunctionDef)
+
+
+def _caught(source: Source) -> Iterator[tuple[str, ast.ExceptHandler]]:
+    if any(source.of(ast.ExceptHandler)):
+        yield from _handlers(source.tree)
 
 
 def _handlers(tree: ast.AST, function: str = "") -> Iterator[tuple[str, ast.ExceptHandler]]:

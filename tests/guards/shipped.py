@@ -14,8 +14,8 @@ SHIPPED = frozenset({"rg", "bwrap"})
 
 
 def looked_up(source: Source) -> Iterator[str]:
-    for node in ast.walk(source.tree):
-        if isinstance(node, ast.Call) and _is_which(node.func):
+    for node in source.of(ast.Call):
+        if _is_which(node.func):
             for argument in node.args[:1]:
                 if isinstance(argument, ast.Constant) and argument.value in SHIPPED:
                     yield (

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
+from typing import TypeVar
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("agent", "tui", "tools", "permissions", "mcp", "skills")
 SKIPPED = {"__pycache__", "node_modules"}
+
+Node = TypeVar("Node", bound=ast.AST)
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,25 @@ class Source:
     def module(self) -> str:
         """Dotted name below `gatewright`: `tools.protocol`."""
         return self.path.removesuffix(".py").replace("/", ".")
+
+    @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """All of the tree, walked once for all that look through it."""
+        return tuple(ast.walk(self.tree))
+
+    @cached_property
+    def _by_kind(self) -> Mapping[type[ast.AST], Sequence[ast.AST]]:
+        found: dict[type[ast.AST], list[ast.AST]] = {}
+        for node in self.nodes:
+            found.setdefault(type(node), []).append(node)
+        return found
+
+    def of(self, *kinds: type[Node]) -> Iterator[Node]:
+        """All nodes of just these kinds."""
+        for kind in kinds:
+            for node in self._by_kind.get(kind, ()):
+                assert isinstance(node, kind)
+                yield node
 
     @property
     def folder(self) -> str:

@@ -72,7 +72,7 @@ def other_finders(sources: Sequence[Source]) -> list[str]:
     return [
         f"{source.path}:{node.lineno} looks for a program with which: say programs.find"
         for source in sources
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if (isinstance(node, ast.Attribute) and node.attr == "which")
         or (isinstance(node, ast.ImportFrom) and any(a.name == "which" for a in node.names))
     ]
@@ -84,8 +84,8 @@ def other_gits(sources: Sequence[Source]) -> list[str]:
         f"{source.path}:{node.lineno} names git to start it: say {GIT}"
         for source in sources
         if source.path != GIT
-        for node in ast.walk(source.tree)
-        if isinstance(node, ast.Call) and _about_git(source, node)
+        for node in source.of(ast.Call)
+        if _about_git(source, node)
     ]
 
 
@@ -97,8 +97,8 @@ def _about_git(source: Source, node: ast.Call) -> bool:
 
 
 def _starts(source: Source) -> Iterator[tuple[str, ast.Call]]:
-    for node in ast.walk(source.tree):
-        if isinstance(node, ast.Call) and (name := _name(node.func)) in _STARTS:
+    for node in source.of(ast.Call):
+        if (name := _name(node.func)) in _STARTS:
             owner = node.func.value if isinstance(node.func, ast.Attribute) else None
             of_module = isinstance(owner, ast.Name) and owner.id in {"subprocess", "os"}
             if name in _ALWAYS or of_module:

@@ -40,13 +40,13 @@ def slept(source: Source) -> Iterator[ast.Call]:
     """Calls that let time pass; `asyncio.sleep(0)` only lets others run."""
     bare = {
         alias.asname or alias.name
-        for node in ast.walk(source.tree)
-        if isinstance(node, ast.ImportFrom) and node.module in CLOCKS
+        for node in source.of(ast.ImportFrom)
+        if node.module in CLOCKS
         for alias in node.names
         if alias.name == "sleep"
     }
-    for node in ast.walk(source.tree):
-        if isinstance(node, ast.Call) and _is_sleep(node.func, bare) and not _is_zero(node):
+    for node in source.of(ast.Call):
+        if _is_sleep(node.func, bare) and not _is_zero(node):
             yield node
 
 
