@@ -165,26 +165,3 @@ OPERANDS: Mapping[str, OperandRow] = {
     "unzip": OperandRow("read", "dPxO", writes=("-d",)),
     "git": OperandRow("none"),
 }  # fmt: skip
-
-EXAMPLES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
-    ("cat -n -- a b", "read", ("a", "b")),
-    ("head -n 1 a", "read", ("a",)),
-    ("grep -e a -A 3 b", "read", ("b",)),
-    ("grep a b", "read", ("b",)),
-    ("grep a -rn b c", "read", ("b", "c")),
-    ("sed -n -e 5p a", "read", ("a",)),
-    ("sed -i s/a/b/ a", "write", ("a",)),
-    ("sort -oa b", "write", ("a",)),
-    ("cp a b", "write", ("b", "b/a")),
-    ("cp -t d a", "write", ("d", "d/a")),
-    ("mv a b", "write", ("a", "b", "b/a")),
-    ("dd if=a of=b", "write", ("b",)),
-    ("tee -a a", "write", ("a",)),
-    ("chmod 600 a", "write", ("a",)),
-    ("find a b -name x", "read", ("a", "b")),
-    ("tar czf a.tgz b", "write", ("a.tgz",)),
-    ("tar -C d -xf a", "write", ("d",)),
-    ("find d -delete", "write", ("d",)),
-    ("curl -o a https://x", "write", ("a",)),
-    ("uniq a b", "write", ("b",)),
-)
