@@ -16,7 +16,7 @@ import msgspec
 from gatewright.tools.access import MAIN, Access, Row, Where
 from gatewright.tools.blocks import Block, Text
 from gatewright.tools.interact import Answer, Ask
-from gatewright.tools.services import Planning, Searcher
+from gatewright.tools.services import Planning, Searcher, everything
 from gatewright.tools.system.secrets import Secrets
 
 if TYPE_CHECKING:
@@ -301,11 +301,6 @@ Asker: TypeAlias = Callable[[Ask], Awaitable[Answer]]
 def unheard(result: ToolResult) -> None:
     """Where nobody keeps what an interrupted call leaves."""
     del result
-
-
-def everything(path: str) -> bool:
-    """The read filter of a session without rules against reading."""
-    return bool(path)
 
 
 class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
