@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -15,14 +15,19 @@ from gatewright.permissions.shell import own_cli
 from gatewright.permissions.shell.files.operands import touched
 from gatewright.permissions.shell.rules import arity
 from gatewright.permissions.shell.safe import safe_formats
+from gatewright.permissions.shell.safe.safe_data import read
 from gatewright.permissions.shell.safe.safe_git_table import GIT
-from gatewright.permissions.shell.safe.safe_table import SAFE
+from gatewright.permissions.shell.safe.safe_table import SAFE, Operands
 from gatewright.permissions.shell.wrappers import opened
 from tests.permissions.shell_world import START, level, parts_of, safe
 from tests.permissions.tables import TABLES, judge_shell
 
 EXAMPLES: Mapping[str, Any] = tomllib.loads((TABLES / "shell_tables.toml").read_text("utf-8"))
-ROWS = [row for kind in ("safe", "git", "special") for row in EXAMPLES[kind].values()]
+ROWS: list[Mapping[str, Any]] = [
+    *read("safe_commands.json").values(),
+    *read("safe_git.json")["rows"].values(),
+    *EXAMPLES["special"].values(),
+]
 YES = {example for row in ROWS for example in row.get("yes", ())}
 NO = {example for row in ROWS for example in row.get("no", ())}
 LEVELS = [
@@ -35,9 +40,11 @@ LEVELS = [
 HARMLESS = frozenset({"doctor", "sessions", "models", "schema", "sandbox", "completion", "debug"})
 
 
-def test_examples_are_about_rows_that_exist() -> None:
-    assert EXAMPLES["safe"].keys() <= SAFE.keys()
-    assert EXAMPLES["git"].keys() <= GIT.keys()
+def test_rows_say_what_is_known() -> None:
+    assert {row.operands for row in SAFE.values()} <= set(get_args(Operands))
+    assert {row.globs for row in SAFE.values()} <= {"any", "tail", "none"}
+    assert {row.operands for row in GIT.values()} <= {"any", "none", "listing", "one"}
+    assert all(isinstance(row.most, int) and isinstance(row.digits, bool) for row in SAFE.values())
 
 
 @pytest.mark.parametrize("command", sorted(YES))
