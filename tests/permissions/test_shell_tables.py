@@ -15,17 +15,19 @@ from gatewright.permissions.shell import own_cli
 from gatewright.permissions.shell.files.operands import touched
 from gatewright.permissions.shell.rules import arity
 from gatewright.permissions.shell.safe import safe_formats
-from gatewright.permissions.shell.safe.safe_data import read
+from gatewright.permissions.shell.safe.safe_git_table import FILE as GIT_FILE
 from gatewright.permissions.shell.safe.safe_git_table import GIT
+from gatewright.permissions.shell.safe.safe_table import FILE as SAFE_FILE
 from gatewright.permissions.shell.safe.safe_table import SAFE, Operands
+from gatewright.permissions.shell.table_data import read
 from gatewright.permissions.shell.wrappers import opened
 from tests.permissions.shell_world import START, level, parts_of, safe
 from tests.permissions.tables import TABLES, judge_shell
 
 EXAMPLES: Mapping[str, Any] = tomllib.loads((TABLES / "shell_tables.toml").read_text("utf-8"))
 ROWS: list[Mapping[str, Any]] = [
-    *read("safe_commands.json").values(),
-    *read("safe_git.json")["rows"].values(),
+    *read(SAFE_FILE).values(),
+    *read(GIT_FILE)["rows"].values(),
     *EXAMPLES["special"].values(),
 ]
 YES = {example for row in ROWS for example in row.get("yes", ())}

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
-from gatewright.permissions.shell.safe.safe_data import plain, read
+from gatewright.permissions.shell.table_data import read, rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,15 +26,17 @@ class GitRow:
     digits: bool = False
 
 
+FILE = Path(__file__).with_name("safe_git.json")
+
+
 def _rows() -> dict[str, GitRow]:
     """`with` names the lists of options that a row shares with others."""
-    data = read("safe_git.json")
+    data = read(FILE)
     found: dict[str, GitRow] = {}
-    for name, given in plain(data["rows"]).items():
+    for name, given in rows(data["rows"]).items():
         shared = (word for each in given.pop("with", ()) for word in data["options"][each])
-        long = " ".join((*shared, given.pop("long", "")))
-        words = tuple(map(tuple, given.pop("words", ())))
-        found[name] = GitRow(**given, long=long, words=words)
+        long = " ".join((*shared, *given.pop("long", ())))
+        found[name] = GitRow(**given, long=long)
     return found
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, TypeAlias
 
-from gatewright.permissions.shell.safe.safe_data import read_rows
+from gatewright.permissions.shell.table_data import read, rows
 
 Operands: TypeAlias = Literal["read", "text", "none", "pattern"]
 # read: every operand is a path; pattern: the first is not, unless -e or --regexp gave it
@@ -37,16 +38,11 @@ class SafeRow:
     files: bool = False  # it reads what lies in an operand that is a directory
 
 
-def _rows() -> dict[str, SafeRow]:
-    """A row under each of its names."""
-    found: dict[str, SafeRow] = {}
-    for name, given in read_rows("safe_commands.json").items():
-        also = given.pop("also", ())
-        found |= dict.fromkeys((name, *also), SafeRow(**given))
-    return found
-
-
-SAFE: Mapping[str, SafeRow] = _rows()
+FILE = Path(__file__).with_name("safe_commands.json")
+SAFE: Mapping[str, SafeRow] = {
+    name: SafeRow(**{**given, "long": " ".join(given.get("long", ()))})
+    for name, given in rows(read(FILE)).items()
+}
 
 # Programs that are safe with exactly this one argument.
 VERSIONS: Mapping[str, tuple[str, ...]] = {
