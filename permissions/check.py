@@ -47,11 +47,6 @@ def check_line(line: bytes) -> bytes:
     return json.dumps(answer, ensure_ascii=False).encode("utf-8")
 
 
-def failed_line(answer: bytes) -> bool:
-    """Whether an output line reports an unreadable case: the exit code is 1 then."""
-    return "error" in json.loads(answer)
-
-
 def judge(case: Mapping[str, Any]) -> dict[str, Any]:
     """The judgement of one case as plain data. Raises ValueError for a case it cannot read."""
     call, context = call_and_context(case)

@@ -6,7 +6,7 @@ components, never by string prefix.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -143,29 +143,6 @@ TIER_B: tuple[str, ...] = (
 TIER_B_HOME: tuple[str, ...] = (".ssh", ".config/systemd", ".config/autostart", ".config/git")
 TIER_A_NAME = ".gatewright"
 MANAGED = ("/etc/gatewright", "/library/application support/gatewright")
-TIER_EXAMPLES: Mapping[str, Tier] = {
-    "/w/proj/.git/config": "B",
-    "/w/proj/.GIT/hooks/x": "B",
-    "/w/proj/.gitignore": "",
-    "/w/proj/mirror.git/config": "",
-    "/w/proj/a/.cargo/config.toml": "B",
-    "/w/proj/.cargo/bin/x": "",
-    "/w/proj/.github/workflows/ci.yml": "B",
-    "/w/proj/.github/CODEOWNERS": "",
-    "/home/u/.ssh/config": "B",
-    "/w/proj/.ssh/config": "",
-    "/home/u/.config/fish/functions/x.fish": "B",
-    "/w/proj/.gatewright/settings.json": "A",
-    "/w/proj/a/.GateWright/x": "A",
-    "/w/proj/.gatewright/worktrees/t/a.py": "",
-    "/w/proj/.gatewright/worktrees/t/.git": "B",
-    "/w/proj/.gatewright/worktrees/t/.gatewright/x": "A",
-    "/w/proj/.gatewright/worktrees": "A",
-    "/home/u/.gatewright/settings.json": "A",
-    "/home/u/.gatewright/worktrees/t/a.py": "A",
-    "/etc/gatewright/settings.json": "A",
-    "/w/proj/src/a.py": "",
-}
 
 _PLAIN_B = frozenset(name for name in TIER_B if "/" not in name and "*" not in name)
 _DOTTED_B = tuple(sorted(name for name in _PLAIN_B if name.startswith(".")))

@@ -16,7 +16,7 @@ import msgspec
 from gatewright.tools.access import MAIN, Access, Row, Where
 from gatewright.tools.blocks import Block, Text
 from gatewright.tools.interact import Answer, Ask
-from gatewright.tools.services import Planning, Searcher
+from gatewright.tools.services import Planning, Searcher, everything
 from gatewright.tools.system.secrets import Secrets
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ class RawFile(msgspec.Struct, frozen=True):
 
 
 Part: TypeAlias = Content | RawImage | RawFile
+View: TypeAlias = tuple[Block, ...]
 
 
 class ToolSpec(msgspec.Struct, frozen=True):
@@ -104,7 +105,7 @@ class ToolResult(msgspec.Struct, frozen=True, kw_only=True):
     ok: bool
     content: tuple[Content, ...] = ()
     parts: tuple[Part, ...] = ()
-    view: tuple[Block, ...] = ()
+    view: View = ()
     data: JsonObject = {}
     summary: str = ""
     ends_turn: bool = False
@@ -112,8 +113,11 @@ class ToolResult(msgspec.Struct, frozen=True, kw_only=True):
     cap: int = RESULT_CAP
 
     @classmethod
-    def text(cls, text: str, *, summary: str = "", data: JsonObject | None = None) -> ToolResult:
-        return cls(ok=True, content=(TextContent(text),), summary=summary, data=data or {})
+    def text(
+        cls, text: str, *, summary: str = "", data: JsonObject | None = None, view: View = ()
+    ) -> ToolResult:
+        content = (TextContent(text),)
+        return cls(ok=True, content=content, view=view, summary=summary, data=data or {})
 
     @classmethod
     def failed(cls, message: str, *, summary: str = "failed", shown: str = "") -> ToolResult:
@@ -154,6 +158,9 @@ class Progress(msgspec.Struct, frozen=True):
     size: int = 0
     seconds: float = 0.0
     movable: bool = False
+
+
+Run: TypeAlias = AsyncIterator[Progress | ToolResult]  # of a call: its news, and at last its result
 
 
 class ToolFailure(Exception):
@@ -296,11 +303,6 @@ def unheard(result: ToolResult) -> None:
     del result
 
 
-def everything(path: str) -> bool:
-    """The read filter of a session without rules against reading."""
-    return bool(path)
-
-
 class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
     """The ports a running call may use; there is no other way to the outside."""
 
@@ -313,9 +315,7 @@ class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
     env: Mapping[str, str]
     spill: Path  # directory for output beyond the cap
     state: Path | None = None  # directory for what tools keep with the session
-    real: Mapping[
-        Path, Path
-    ] = {}  # where the judged paths led, links followed, when it was decided
+    real: Mapping[Path, Path] = {}  # where the judged paths led, links followed, when decided
     agent: str = MAIN
     confinement: Confinement | None = None
     readable: Callable[[str], bool] = everything  # False: a rule denies reading, so no search hit
@@ -364,7 +364,7 @@ class Tool(Protocol[In]):
         """Verb and target of the one-line summary: ("Read", "src/a.py")."""
         ...
 
-    def run(self, input: In, ctx: ToolContext) -> AsyncIterator[Progress | ToolResult]: ...
+    def run(self, input: In, ctx: ToolContext) -> Run: ...
     def view(self, input: In, result: ToolResult | None) -> Sequence[Block]:
         """What people see; `result` is None before it ran."""
         ...

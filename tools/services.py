@@ -1,4 +1,4 @@
-"""What a session offers to tools besides files and processes: its plan mode, and web search."""
+"""What a session offers to tools besides files and processes: plan mode, web search, a filter."""
 
 from __future__ import annotations
 
@@ -36,3 +36,8 @@ class Searcher(Protocol):
     """A web search service, chosen in settings."""
 
     async def search(self, query: str, limit: int) -> Sequence[Hit]: ...
+
+
+def everything(path: str) -> bool:
+    """The read filter of a session without rules against reading."""
+    return bool(path)

@@ -48,14 +48,11 @@ def past_commands(past: Past, *, between: tuple[Command, ...] = ()) -> tuple[Com
 
 async def compact(past: Past, context: CommandContext) -> Outcome:
     args = context.args
-    try:
-        if args in ("--preview", "preview"):
-            return Say(await _preview(past))
-        if args == "undo":
-            return Say(_gone(await past.undo()))
-        done = await past.compact(args)
-    except GatewrightError as error:
-        return Problem.of(str(error))
+    if args in ("--preview", "preview"):
+        return Say(await _preview(past))
+    if args == "undo":
+        return Say(_gone(await past.undo()))
+    done = await past.compact(args)
     return Say.text(
         f"Summarised: about {done.tokens_after:,} tokens instead of {done.tokens_before:,}. "
         "/compact undo takes it back."
@@ -75,10 +72,7 @@ async def _preview(past: Past) -> tuple[Block, ...]:
 
 
 async def context_(past: Past, context: CommandContext) -> Outcome:  # noqa: ARG001  one signature
-    try:
-        return Say(tuple(await past.context()))
-    except GatewrightError as error:
-        return Problem.of(str(error))
+    return Say(tuple(await past.context()))
 
 
 async def rewind(past: Past, context: CommandContext) -> Outcome:
@@ -220,8 +214,5 @@ async def rename(past: Past, context: CommandContext) -> Outcome:
 
 async def export(past: Past, context: CommandContext) -> Outcome:
     format, _, target = context.args.partition(" ")
-    try:
-        path = await past.export(format or "md", target.strip())
-    except GatewrightError as error:
-        return Problem.of(str(error))
+    path = await past.export(format or "md", target.strip())
     return Say.text(f"Written to {path}, with secrets taken out.")

@@ -7,7 +7,6 @@ from functools import partial
 
 from gatewright.agent.commands.outcome import Outcome, Problem, Say
 from gatewright.agent.commands.registry import Command, CommandContext
-from gatewright.agent.errors import GatewrightError
 from gatewright.agent.settings.overview import SettingsBook
 
 USAGE = "Usage: /import shows what can be copied of Claude Code's settings; /import claude does it."
@@ -27,10 +26,7 @@ def import_commands(book: SettingsBook) -> tuple[Command, ...]:
 async def import_(book: SettingsBook, context: CommandContext) -> Outcome:
     if context.args not in ("", "claude"):
         return Problem.of(USAGE)
-    try:
-        lines = await asyncio.to_thread(_lines, book, doing=bool(context.args))
-    except GatewrightError as error:
-        return Problem.of(str(error))
+    lines = await asyncio.to_thread(_lines, book, doing=bool(context.args))
     return Say.text("\n".join(lines))
 
 

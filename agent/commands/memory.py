@@ -36,23 +36,20 @@ def memory_commands(book: MemoryBook) -> tuple[Command, ...]:
 
 async def memory(book: MemoryBook, context: CommandContext) -> Outcome:
     verb, _, rest = context.args.partition(" ")
-    try:
-        match verb:
-            case "":
-                return Say(await asyncio.to_thread(_table, book))
-            case "add":
-                kind, _, line = rest.strip().partition(" ")
-                if kind not in KINDS:
-                    kind, line = "project", rest
-                return await remember(book, line, kind)
-            case "allow":
-                paths = await asyncio.to_thread(book.approve)
-                names = ", ".join(map(str, paths)) or "nothing waits"
-                return Say.text(f"May be imported here from now on: {names}.")
-            case _:
-                return Problem.of("Usage: /memory [add [user|project|local] LINE | allow]")
-    except GatewrightError as error:
-        return Problem.of(str(error))
+    match verb:
+        case "":
+            return Say(await asyncio.to_thread(_table, book))
+        case "add":
+            kind, _, line = rest.strip().partition(" ")
+            if kind not in KINDS:
+                kind, line = "project", rest
+            return await remember(book, line, kind)
+        case "allow":
+            paths = await asyncio.to_thread(book.approve)
+            names = ", ".join(map(str, paths)) or "nothing waits"
+            return Say.text(f"May be imported here from now on: {names}.")
+        case _:
+            return Problem.of("Usage: /memory [add [user|project|local] LINE | allow]")
 
 
 async def remember(book: MemoryBook, line: str, kind: str = "project") -> Outcome:

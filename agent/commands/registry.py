@@ -15,6 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from gatewright.agent.commands.outcome import Outcome, Problem
+from gatewright.agent.errors import GatewrightError
 from gatewright.tools.blocks import Block
 
 BUILT_IN = "built-in"
@@ -169,10 +170,14 @@ class Commands:
         return await self._call(name, CommandContext(front=front))
 
     async def _call(self, name: str, context: CommandContext) -> Outcome:
+        """What a handler raises of what the world does is told, whichever it is."""
         command = self.find(name)
         if command is None:
             return self.missing(name)
-        return await command.run(replace(context, name=command.name))
+        try:
+            return await command.run(replace(context, name=command.name))
+        except GatewrightError as error:
+            return Problem.of(str(error))
 
     def _refresh(self) -> None:
         if self._fresh:

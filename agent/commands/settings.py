@@ -45,21 +45,18 @@ def setting_commands(book: SettingsBook, modes: Modes) -> tuple[Command, ...]:
 async def config(book: SettingsBook, modes: Modes, context: CommandContext) -> Outcome:
     key, _, value = context.args.partition(" ")
     value = value.strip()
-    try:
-        if not key:
-            fallback = Say(await asyncio.to_thread(_all, book))
-            choices = {"permissions.defaultMode": tuple(modes.rows())}
-            taken = partial(taken_up, book)
-            return ConfigPanel(fallback=fallback, book=book, taken_up=taken, choices=choices)
-        if key == "unset":
-            if not value:
-                return Problem.of("Usage: /config unset KEY")
-            return taken_up(book, value, Say.text(await book.unset(value)))
-        if value:
-            return await kept(book, key, value)
-        return Say(await asyncio.to_thread(_one, book, key))
-    except GatewrightError as error:
-        return Problem.of(str(error))
+    if not key:
+        fallback = Say(await asyncio.to_thread(_all, book))
+        choices = {"permissions.defaultMode": tuple(modes.rows())}
+        taken = partial(taken_up, book)
+        return ConfigPanel(fallback=fallback, book=book, taken_up=taken, choices=choices)
+    if key == "unset":
+        if not value:
+            return Problem.of("Usage: /config unset KEY")
+        return taken_up(book, value, Say.text(await book.unset(value)))
+    if value:
+        return await kept(book, key, value)
+    return Say(await asyncio.to_thread(_one, book, key))
 
 
 NOTHING = Say(())

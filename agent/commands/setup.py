@@ -21,12 +21,9 @@ Step: TypeAlias = Callable[[], Awaitable[Outcome]]
 def setup_commands(book: ModelBook, settings: SettingsBook, in_use: InUse) -> tuple[Command, ...]:
     async def setup(context: CommandContext) -> Outcome:
         """With a model: use it from now on, in sessions to come too."""
-        try:
-            if context.args:
-                return await _kept(settings, context.args)
-            steps = [step async for step in _steps(book, settings, in_use)]
-        except GatewrightError as error:
-            return Problem.of(str(error))
+        if context.args:
+            return await _kept(settings, context.args)
+        steps = [step async for step in _steps(book, settings, in_use)]
         rows = tuple((one.label, one.detail, one.typed) for one, _ in steps)
         hint = Text("Each line ends with the command that chooses it.", "dim")
         return Pick(

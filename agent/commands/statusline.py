@@ -6,9 +6,8 @@ import asyncio
 import json
 from functools import partial
 
-from gatewright.agent.commands.outcome import Outcome, Problem, Say
+from gatewright.agent.commands.outcome import Outcome, Say
 from gatewright.agent.commands.registry import Command, CommandContext
-from gatewright.agent.errors import GatewrightError
 from gatewright.agent.settings.overview import Setting, SettingsBook
 from gatewright.tools.blocks import Block, Table, Text
 
@@ -34,14 +33,11 @@ def statusline_commands(book: SettingsBook) -> tuple[Command, ...]:
 
 async def statusline(book: SettingsBook, context: CommandContext) -> Outcome:
     args = context.args
-    try:
-        if not args:
-            return Say(await asyncio.to_thread(_about, book))
-        if args.lower() in OFF:
-            return Say.text(await _off(book))
-        return Say.text(await _set(book, args))
-    except GatewrightError as error:
-        return Problem.of(str(error))
+    if not args:
+        return Say(await asyncio.to_thread(_about, book))
+    if args.lower() in OFF:
+        return Say.text(await _off(book))
+    return Say.text(await _set(book, args))
 
 
 def _about(book: SettingsBook) -> tuple[Block, ...]:

@@ -57,13 +57,10 @@ def task_commands(jobs: ListedJobs) -> tuple[Command, ...]:
 
 async def tasks(jobs: ListedJobs, context: CommandContext) -> Outcome:
     verb, _, id = context.args.partition(" ")
-    try:
-        if verb == "stop":
-            return Say.text(await _stopped(jobs, id.strip()))
-        if verb:
-            return Say(tuple(_output(jobs, verb)))
-    except GatewrightError as error:
-        return Problem.of(str(error))
+    if verb == "stop":
+        return Say.text(await _stopped(jobs, id.strip()))
+    if verb:
+        return Say(tuple(_output(jobs, verb)))
     rows = jobs.rows()
     if not rows:
         return Say.text(NOTHING)

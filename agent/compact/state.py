@@ -64,7 +64,3 @@ async def nothing(file_tokens: int) -> Sequence[str]:
     """The state of a session that works on nothing."""
     del file_tokens
     return ()
-
-
-def forget_nothing() -> None:
-    """For a session whose tools remember nothing."""

@@ -1,4 +1,4 @@
-"""Turn a command line into LaunchOptions: the one parser, from the table in `flags.py`.
+"""Turn a command line into LaunchOptions: the one parser, from the table in `flags.json`.
 
 What it does not understand is a Conflict that says what to write instead.
 """

@@ -9,7 +9,7 @@ import msgspec
 
 
 class LaunchOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One field per flag; `agent/launch/flags.py` says which flag fills which field."""
+    """One field per flag; `agent/launch/flags.json` says which flag fills which field."""
 
     prompt: str = ""
     typed: str | None = None  # what of the prompt the person wrote, None for all of it

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
+from gatewright.agent.providers.catalog import ModelFacts
 from gatewright.agent.providers.protocol import Piece, Request
+from gatewright.agent.providers.quirks import Quirks
 from gatewright.agent.providers.streams.sse import Sse
 from gatewright.tools.protocol import JsonObject
 
@@ -23,11 +25,36 @@ class Reader(Protocol):
         ...
 
 
-class Api(Protocol):
-    @property
-    def path(self) -> str:
-        """Appended to the base URL."""
-        ...
+class Bodies(Protocol):
+    """The bodies of one conversation's requests; each costs what is new since the one before."""
 
-    def body(self, request: Request) -> JsonObject: ...
-    def reader(self, request: Request) -> Reader: ...
+    def body(self, request: Request, facts: ModelFacts, quirks: Quirks) -> JsonObject: ...
+
+
+class Api:
+    """An API as one server speaks it; `path` is appended to the base URL."""
+
+    def __init__(
+        self,
+        path: str,
+        *,
+        bodies: Bodies,
+        reading: Callable[[str, str], Reader],
+        server: str,
+        facts: Callable[[str], ModelFacts],
+        quirks: Quirks,
+    ) -> None:
+        self.path = path
+        self._bodies = bodies
+        self._reading = reading
+        self._server = server
+        self._facts = facts
+        self._quirks = quirks
+
+    def body(self, request: Request) -> JsonObject:
+        quirks = self._quirks
+        body = self._bodies.body(request, self._facts(request.model), quirks) | quirks.extra
+        return {name: value for name, value in body.items() if name not in quirks.omit}
+
+    def reader(self, request: Request) -> Reader:
+        return self._reading(request.model, self._server)

@@ -89,6 +89,10 @@ class ModelFacts(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
         counts = (usage.input, usage.cache_read, usage.cache_write, usage.output)
         return sum(rate * count for rate, count in zip(rates, counts, strict=True)) / _MILLION
 
+    def most_output(self, wanted: int) -> int:
+        """How long an answer may be of which so many tokens are wanted."""
+        return min(wanted, self.max_output) if self.known else wanted
+
     def effort(self, wanted: str) -> str:
         """The nearest level the model has, preferring less; empty when it has none."""
         if not wanted or not self.efforts or wanted not in LADDER:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from gatewright.agent.errors import FailureKind, ProviderError
-from gatewright.agent.providers.api import Api
+from gatewright.agent.providers.api import Api, Bodies, Reader
 from gatewright.agent.providers.carrier import HeaderSource, HttpWire
 from gatewright.agent.providers.catalog import ModelFacts
 from gatewright.agent.providers.errors import Tried
@@ -88,21 +88,41 @@ def stored_key(name: str, env: Mapping[str, str]) -> str:
 
 def api_of(server: Endpoint, facts: Callable[[str], ModelFacts], spoken: str) -> Api:
     """Only the API that is spoken is imported."""
+    bodies: Bodies
+    reading: Callable[[str, str], Reader]
     match spoken:
         case "anthropic":
-            from gatewright.agent.providers.apis.anthropic import MessagesApi  # noqa: PLC0415  lazy: 2 ms
-
-            return MessagesApi(server.name, facts, server.quirks)
-        case "openai-responses":
-            from gatewright.agent.providers.apis.openai_responses import (  # noqa: PLC0415  lazy: 2 ms
-                ResponsesApi,
+            from gatewright.agent.providers.apis import (  # noqa: PLC0415  lazy: 2 ms
+                anthropic_events,
+                anthropic_request,
             )
 
-            return ResponsesApi(server.name, facts, server.quirks)
-        case _:
-            from gatewright.agent.providers.apis.openai_chat import ChatApi  # noqa: PLC0415  lazy: 2 ms
+            path, bodies = "/v1/messages", anthropic_request.Bodies()
+            reading = anthropic_events.MessagesReader
+        case "openai-responses":
+            from gatewright.agent.providers.apis import (  # noqa: PLC0415  lazy: 2 ms
+                openai_responses_events,
+                openai_responses_request,
+            )
 
-            return ChatApi(server.name, facts, server.quirks)
+            path, bodies = "/responses", openai_responses_request.Bodies()
+            reading = openai_responses_events.ResponsesReader
+        case _:
+            from gatewright.agent.providers.apis import (  # noqa: PLC0415  lazy: 2 ms
+                openai_chat_events,
+                openai_chat_request,
+            )
+
+            path, bodies = "/chat/completions", openai_chat_request.Bodies()
+            reading = openai_chat_events.ChatReader
+    return Api(
+        path,
+        bodies=bodies,
+        reading=reading,
+        server=server.name,
+        facts=facts,
+        quirks=server.quirks,
+    )
 
 
 def base_url(server: Endpoint, spoken: str) -> str:
@@ -117,7 +137,7 @@ def headers_with(server: Endpoint, key: str, token: str = "") -> dict[str, str]:
     bearer = {"authorization": f"Bearer {token}"} if token else {}
     headers = {"user-agent": USER_AGENT}
     if server.type == "anthropic":
-        from gatewright.agent.providers.apis.anthropic import VERSION  # noqa: PLC0415  lazy: 2 ms
+        from gatewright.agent.providers.apis.anthropic_request import VERSION  # noqa: PLC0415  lazy: 2 ms
 
         headers |= {"anthropic-version": VERSION, **bearer}
         headers |= {"x-api-key": key} if key else {}

@@ -87,6 +87,16 @@ def group(help: str, *, scopes: frozenset[Source] = ANYWHERE) -> msgspec.Meta:
     return setting(help, "group", scopes=scopes)
 
 
+def chosen(help: str) -> msgspec.Meta:
+    """Describe a value that any layer may choose, a project once it is trusted."""
+    return setting(help, "replace")
+
+
+def personal(help: str, merge: Merge = "replace") -> msgspec.Meta:
+    """Describe what no project may say, trusted or not."""
+    return setting(help, merge, scopes=NOT_PROJECT)
+
+
 def forbidding(help: str) -> msgspec.Meta:
     """Describe a list that only forbids: it counts from everybody, and adds up."""
     return setting(help, "join", untrusted="it can only forbid", restricts=True)
@@ -109,21 +119,10 @@ Rules: TypeAlias = tuple[str | RuleEntry, ...]
 
 
 class Skip(Section, frozen=True):
-    edits: Annotated[
-        bool, setting("Edit inside the project without asking.", "replace", scopes=NOT_PROJECT)
-    ] = False
-    bash: Annotated[
-        bool,
-        setting(
-            "Run commands that are not dangerous without asking.", "replace", scopes=NOT_PROJECT
-        ),
-    ] = False
-    skills: Annotated[
-        bool, setting("Run every skill without asking.", "replace", scopes=NOT_PROJECT)
-    ] = False
-    mcp: Annotated[
-        bool, setting("Call MCP tools without asking.", "replace", scopes=NOT_PROJECT)
-    ] = False
+    edits: Annotated[bool, personal("Edit inside the project without asking.")] = False
+    bash: Annotated[bool, personal("Run commands that are not dangerous without asking.")] = False
+    skills: Annotated[bool, personal("Run every skill without asking.")] = False
+    mcp: Annotated[bool, personal("Call MCP tools without asking.")] = False
 
 
 class Permissions(Section, frozen=True):
@@ -169,8 +168,7 @@ class Permissions(Section, frozen=True):
         str, setting("The mode subagents start in.", "replace", scopes=OWN_FILES)
     ] = ""
     harmless_env: Annotated[
-        tuple[str, ...],
-        setting("Variables a command may set in front of itself.", "join", scopes=NOT_PROJECT),
+        tuple[str, ...], personal("Variables a command may set in front of itself.", "join")
     ] = ()
     skip: Annotated[Skip, group("Kinds of calls that do not ask.", scopes=NOT_PROJECT)] = Skip()
 
@@ -182,8 +180,7 @@ class SandboxFiles(Section, frozen=True):
     deny_write: Annotated[tuple[str, ...], forbidding("Paths commands may not change.")] = ()
     deny_read: Annotated[tuple[str, ...], forbidding("Path globs commands may not read.")] = ()
     allow_read: Annotated[
-        tuple[str, ...],
-        setting("Exceptions from what commands may not read.", "join", scopes=NOT_PROJECT),
+        tuple[str, ...], personal("Exceptions from what commands may not read.", "join")
     ] = ()
 
 
@@ -192,18 +189,13 @@ class SandboxNetwork(Section, frozen=True):
         tuple[str, ...], setting("Domains commands may reach: example.com, *.h.", "join")
     ] = ()
     denied_domains: Annotated[tuple[str, ...], forbidding("Domains commands never reach.")] = ()
-    allow_all: Annotated[
-        bool, setting("Do not confine the network at all.", "replace", scopes=NOT_PROJECT)
-    ] = False
-    allow_private: Annotated[
-        bool, setting("Allow addresses of private networks.", "replace", scopes=NOT_PROJECT)
-    ] = False
+    allow_all: Annotated[bool, personal("Do not confine the network at all.")] = False
+    allow_private: Annotated[bool, personal("Allow addresses of private networks.")] = False
     allow_local_binding: Annotated[
         bool, setting("Let commands listen on local ports (macOS).", "within", order=(False, True))
     ] = False
     allow_unix_sockets: Annotated[
-        tuple[str, ...],
-        setting("Socket files commands may use; * is any.", "join", scopes=NOT_PROJECT),
+        tuple[str, ...], personal("Socket files commands may use; * is any.", "join")
     ] = ()
 
 
@@ -221,78 +213,61 @@ class Sandbox(Section, frozen=True):
         setting("Run no command where the sandbox does not work.", "tighten", order=(True, False)),
     ] = False
     auto_allow_bash_if_sandboxed: Annotated[
-        bool, setting("Run confined commands without asking.", "replace", scopes=NOT_PROJECT)
+        bool, personal("Run confined commands without asking.")
     ] = False
     allow_unsandboxed_commands: Annotated[
         bool, setting("Let a command ask to leave the sandbox.", "tighten", order=(False, True))
     ] = True
     excluded_commands: Annotated[
-        tuple[str, ...],
-        setting("Commands that run outside, such as docker.", "join", scopes=NOT_PROJECT),
+        tuple[str, ...], personal("Commands that run outside, such as docker.", "join")
     ] = ()
     filesystem: Annotated[SandboxFiles, group("What may be written and read.")] = SandboxFiles()
     network: Annotated[SandboxNetwork, group("What may be reached.")] = SandboxNetwork()
     limits: Annotated[
         dict[str, int | str],
-        setting(
-            "What a command may use: nproc, memory, fsize, nofile, cpu, tmp.",
-            "join",
-            scopes=NOT_PROJECT,
-        ),
+        personal("What a command may use: nproc, memory, fsize, nofile, cpu, tmp.", "join"),
     ] = {}
     keep_env: Annotated[
-        tuple[str, ...],
-        setting("Variables kept although they look secret.", "join", scopes=NOT_PROJECT),
+        tuple[str, ...], personal("Variables kept although they look secret.", "join")
     ] = ()
 
 
 class Ui(Section, frozen=True):
-    theme: Annotated[str, setting("Colour theme.", "replace")] = "dark"
-    vim: Annotated[bool, setting("Vim keys in the prompt.", "replace")] = False
-    reduced_motion: Annotated[bool, setting("No spinner, no animation.", "replace")] = False
+    theme: Annotated[str, chosen("Colour theme.")] = "dark"
+    vim: Annotated[bool, chosen("Vim keys in the prompt.")] = False
+    reduced_motion: Annotated[bool, chosen("No spinner, no animation.")] = False
     notify: Annotated[
         bool | Literal["bell", "desktop"],
-        setting(
-            "How to call you when a question waits or a turn ended: true is both ways.", "replace"
-        ),
+        chosen("How to call you when a question waits or a turn ended: true is both ways."),
     ] = True
-    show_thinking: Annotated[bool, setting("Show the model's thinking unfolded.", "replace")] = (
-        False
-    )
+    show_thinking: Annotated[bool, chosen("Show the model's thinking unfolded.")] = False
 
 
 class StatusLine(Section, frozen=True):
-    type: Annotated[Literal["command"], setting("How the line is made.", "replace")] = "command"
+    type: Annotated[Literal["command"], chosen("How the line is made.")] = "command"
     command: Annotated[
-        str,
-        setting("Shell command; it reads the session as JSON and prints the line.", "replace"),
+        str, chosen("Shell command; it reads the session as JSON and prints the line.")
     ] = ""
     padding: Annotated[
-        Annotated[int, msgspec.Meta(ge=0)],
-        setting("Blank columns at both sides of the line.", "replace"),
+        Annotated[int, msgspec.Meta(ge=0)], chosen("Blank columns at both sides of the line.")
     ] = 0
     refresh_interval: Annotated[
         Annotated[int, msgspec.Meta(ge=1)] | None,
-        setting("Seconds after which it runs again although nothing changed.", "replace"),
+        chosen("Seconds after which it runs again although nothing changed."),
     ] = None
 
 
 class Web(Section, frozen=True):
     search: Annotated[
         Literal["duckduckgo", "brave", "searxng", "provider"],
-        setting(
-            "Who answers web searches; provider: the search of the model's own provider.", "replace"
-        ),
+        chosen("Who answers web searches; provider: the search of the model's own provider."),
     ] = "duckduckgo"
-    search_key_env: Annotated[
-        str, setting("Variable that holds the search service's key.", "replace", scopes=NOT_PROJECT)
-    ] = "BRAVE_API_KEY"
-    search_url: Annotated[
-        str, setting("Address of the search service, for SearXNG.", "replace", scopes=NOT_PROJECT)
-    ] = ""
+    search_key_env: Annotated[str, personal("Variable that holds the search service's key.")] = (
+        "BRAVE_API_KEY"
+    )
+    search_url: Annotated[str, personal("Address of the search service, for SearXNG.")] = ""
     private_hosts: Annotated[
-        tuple[str, ...],
-        setting("Host names that may answer with a private address.", "join", scopes=NOT_PROJECT),
+        tuple[str, ...], personal("Host names that may answer with a private address.", "join")
     ] = ()
 
 
@@ -303,18 +278,17 @@ class ProjectSection(Section, frozen=True):
 
 
 class Settings(Section, frozen=True):
-    model: Annotated[str, setting("Model as provider/model, or an alias.", "replace")] = ""
-    small_model: Annotated[str, setting("Model for titles and summaries.", "replace")] = ""
+    model: Annotated[str, chosen("Model as provider/model, or an alias.")] = ""
+    small_model: Annotated[str, chosen("Model for titles and summaries.")] = ""
     fallback_models: Annotated[
-        tuple[str, ...], setting("Models to try in order when one is overloaded.", "replace")
+        tuple[str, ...], chosen("Models to try in order when one is overloaded.")
     ] = ()
-    effort: Annotated[Effort | Literal[""], setting("How much the model thinks.", "replace")] = ""
+    effort: Annotated[Effort | Literal[""], chosen("How much the model thinks.")] = ""
     output_style: Annotated[
-        Literal["default", "concise", "explanatory"], setting("How answers are written.", "replace")
+        Literal["default", "concise", "explanatory"], chosen("How answers are written.")
     ] = "default"
     auto_compact: Annotated[
-        bool,
-        setting("Summarise the conversation when the model's window is nearly full.", "replace"),
+        bool, chosen("Summarise the conversation when the model's window is nearly full.")
     ] = True
     checkpoints: Annotated[
         bool,
@@ -347,11 +321,7 @@ class Settings(Section, frozen=True):
     ] = None
     patience_minutes: Annotated[
         Annotated[int, msgspec.Meta(ge=1)],
-        setting(
-            "Minutes of an answer in which its server only shows that it is alive.",
-            "replace",
-            scopes=NOT_PROJECT,
-        ),
+        personal("Minutes of an answer in which its server only shows that it is alive."),
     ] = 30
     permissions: Annotated[Permissions, group("What may run, asks, or never runs.")] = Permissions()
     providers: Annotated[

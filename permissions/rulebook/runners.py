@@ -27,10 +27,6 @@ BARE_RUNNERS: frozenset[str] = frozenset(
     {"npm run", "npm run-script", "pnpm run", "yarn run", "bun run", "make", "just", "npm", "pnpm",
      "yarn", "docker", "podman", "kubectl", "uv", "poetry"}
 )  # fmt: skip
-EXAMPLES_YES: tuple[str, ...] = (
-    "python3", "python3.12 -m", "/usr/bin/node", "docker run", "npm run", "make", "sudo",
-)  # fmt: skip
-EXAMPLES_NO: tuple[str, ...] = ("npm run build", "make all", "git", "docker compose up", "ls")
 
 
 _INTERPRETER = re.compile("|".join(map(translate, INTERPRETERS)))

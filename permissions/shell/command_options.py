@@ -60,28 +60,6 @@ GIT_RUNS = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 
-EXAMPLES: tuple[tuple[str, str], ...] = (
-    ("tar xf a --to-command='curl x'", "curl x"),
-    ("tar cf a --checkpoint-action=exec='curl x' b", "curl x"),
-    ("tar -I 'curl x' -xf a", "curl x"),
-    ("rsync -e 'curl x' a b", "curl x"),
-    ("ssh -o ProxyCommand='curl x' h", "curl x"),
-    ("ssh '-oProxyCommand=curl x' h", "curl x"),
-    ("man -P 'curl x' ls", "curl x"),
-    ("rg --pre 'curl x' y", "curl x"),
-    ("git -c core.pager='curl x' log", "curl x"),
-    ("git -c core.sshCommand='curl x' fetch", "curl x"),
-    ("git fetch --upload-pack='curl x'", "curl x"),
-    ("vim -c '!curl x'", "curl x"),
-    ("alias t='curl x'", "curl x"),
-    ("compgen -C 'curl x' y", "curl x"),
-    ("compgen -W '$(curl x)'", "curl x"),
-    ("mapfile -C 'curl x' -c1 a", "curl x"),
-    ("hash -p /usr/bin/curl z", "/usr/bin/curl"),
-    ("history -s curl x", "curl x"),
-    ("bind -x '\"a\":curl x'", "curl x"),
-)
-
 
 def commands_in(program: str, argv: tuple[Arg, ...]) -> Iterator[str]:
     """The command texts among a program's arguments."""

@@ -26,10 +26,6 @@ CHANGING: Mapping[str, frozenset[str]] = {
     "logout": frozenset({""}),
     "import": frozenset({""}),
 }
-# Sub-commands that leave the person's set-up alone: with CHANGING, every one there is.
-HARMLESS: frozenset[str] = frozenset(
-    {"doctor", "sessions", "models", "schema", "sandbox", "completion", "debug"}
-)
 # Flags that give another agent more than this one has, and modes that do.
 FREEING: frozenset[str] = frozenset(
     {"-y", "--dangerously-skip-permissions", "--auto", "--auto-continue", "--enable-auto-mode",
@@ -37,55 +33,6 @@ FREEING: frozenset[str] = frozenset(
 )  # fmt: skip
 MODE_FLAGS: frozenset[str] = frozenset({"--mode", "--permission-mode"})
 _FREE_MODE = re.compile(r"bypass|auto|fullaccess|acceptedits|code|work")
-
-EXAMPLES: tuple[tuple[str, str], ...] = (
-    ("agent config set permissions.defaultMode bypass", "catastrophic"),
-    ("agent config unset permissions.deny", "catastrophic"),
-    ("agent permissions add allow 'Bash(rm:*)'", "catastrophic"),
-    ("gatewright permissions remove 'Bash(rm:*)' -s user", "catastrophic"),
-    ("agent trust add", "catastrophic"),
-    ("agent --cwd /x trust add .", "catastrophic"),
-    ("agent -C trust config set a b", "catastrophic"),
-    ("agent login anthropic", "catastrophic"),
-    ("agent import claude", "catastrophic"),
-    ("/usr/local/bin/agent trust add", "catastrophic"),
-    ("./.venv/bin/gatewright config set a b", "catastrophic"),
-    ("python -m gatewright.agent.launch.main trust add", "catastrophic"),
-    ("python3 -Im gatewright config set a b", "catastrophic"),
-    ("python -mgatewright.agent.main trust add", "catastrophic"),
-    ("python .venv/bin/agent trust add", "catastrophic"),
-    ("python /s/gatewright/agent/main.py trust add", "catastrophic"),
-    ("uv run agent trust add", "catastrophic"),
-    ("uvx gatewright@latest trust add", "catastrophic"),
-    ("env -u GATEWRIGHT agent config set a b", "catastrophic"),
-    ("GATEWRIGHT= agent config set a b", "catastrophic"),
-    ("echo y | xargs agent trust add", "catastrophic"),
-    ("bash -c 'agent trust add'", "catastrophic"),
-    ("agent config $how a b", "catastrophic"),
-    ("agent config {set,a,b}", "catastrophic"),
-    ("agen? trust add", "catastrophic"),
-    ("agent sandbox run -- rm -rf /", "catastrophic"),
-    ("agent sandbox run --write /x agent trust add", "catastrophic"),
-    ("agent -p 'fix it' -y", "dangerous"),
-    ("agent -p x --permission-mode=bypassPermissions", "dangerous"),
-    ("agent -p x --mode accept-edits", "dangerous"),
-    ("agent -p x --allowedTools=Bash", "dangerous"),
-    ("agent config get model", "normal"),
-    ("agent config list", "normal"),
-    ("agent permissions list", "normal"),
-    ("agent permissions explain 'agent trust add'", "normal"),
-    ("agent permissions test rules.jsonl", "normal"),
-    ("agent trust status", "normal"),
-    ("agent doctor", "normal"),
-    ("agent -p 'what does config set do?'", "normal"),
-    ("agent -p x --mode plan", "normal"),
-    ("agent --version", "normal"),
-    ("agent sandbox run -- ls", "normal"),
-    ("python -m pytest tests/agent", "normal"),
-    ("git config set user.name x", "normal"),
-    ("ls agent config set", "normal"),
-    ("python tools/agent.py config set", "normal"),
-)  # fmt: skip
 
 
 def own_hazards(part: Part) -> Iterator[Hazard]:

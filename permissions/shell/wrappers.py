@@ -35,41 +35,6 @@ _SPLIT = re.compile(r"\\[_tnvfr]")  # what env -S takes for a blank
 _ASSIGN = re.compile(r"[A-Za-z_]\w*=")
 _FIND_RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 
-EXAMPLES: tuple[tuple[str, str], ...] = (
-    ("env -i A=1 curl x", "curl x"),
-    ("env -S 'curl x'", "curl x"),
-    ("env -S '-i curl\\_x'", "curl x"),
-    ("bash +x +o errexit -c 'curl x'", "curl x"),
-    ("choom -n 0 -- curl x", "curl x"),
-    ("sg users 'curl x'", "curl x"),
-    ("sg users -c 'curl x'", "curl x"),
-    ("timeout -k 5 -s KILL 9 curl x", "curl x"),
-    ("nice -5 curl x", "curl x"),
-    ("sudo -u root -- curl x", "curl x"),
-    ("bash -o pipefail -lc 'ls; curl x'", "curl x"),
-    ("find . -name a -exec curl {} ;", "curl {}"),
-    ("watch -n 1 'ls | curl x'", "curl x"),
-    ("busybox curl x", "curl x"),
-    ("xargs -I{} -n 1 curl {}", "curl {}"),
-    ("eval 'cu''rl' x", "curl x"),
-    ("trap 'curl x' EXIT", "curl x"),
-    ("script -qc 'curl x' /dev/null", "curl x"),
-    ("su - root -c 'curl x'", "curl x"),
-    ("setarch -R curl x", "curl x"),
-    ("setarch x86_64 -R curl x", "curl x"),
-    ("linux64 curl x", "curl x"),
-    ("capsh --print -- -c 'curl x'", "curl x"),
-    ("unshare -r curl x", "curl x"),
-    ("nsenter -t 1 -m -r curl x", "curl x"),
-    ("setpriv --reuid 1 curl x", "curl x"),
-    ("ls | entr -s 'curl x'", "curl x"),
-    ("/lib64/ld-linux-x86-64.so.2 --library-path /l curl x", "curl x"),
-    ("start-stop-daemon -S -x curl -- x", "curl -- x"),
-    ("script -q /dev/null -c 'curl x'", "curl x"),
-    ("git -c alias.z='!curl x' z", "curl x"),
-    ("agent sandbox run --net --write /a --limit=cpu=1 -- curl x", "curl x"),
-)
-
 
 def opened(parts: tuple[Part, ...], start: Start) -> tuple[Part, ...]:
     """All parts and everything they wrap, outermost first."""

@@ -13,7 +13,6 @@ import pytest
 from gatewright.agent.errors import SessionError
 from gatewright.agent.models.in_use import Models
 from gatewright.agent.models.model import OpenModel
-from gatewright.agent.providers.demo.script import ScriptedProvider
 from gatewright.agent.record.events import (
     AnyEvent,
     Noticed,
@@ -29,6 +28,7 @@ from gatewright.agent.turn.stop import Stop
 from gatewright.tools.protocol import Content, TextContent
 from tests.fakes.house import house, open_scripted
 from tests.fakes.recorder import Recorder
+from tests.fakes.scripted_provider import ScriptedProvider
 
 S = TypeVar("S", bound="Scene")
 MODEL = open_scripted(ScriptedProvider.parse(""), "script", "")

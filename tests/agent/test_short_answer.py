@@ -5,8 +5,8 @@ from __future__ import annotations
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.models.model import OpenModel
 from gatewright.agent.models.short_answer import PAGE_SYSTEM, PageReader
-from gatewright.agent.providers.demo.script import ScriptedProvider
 from tests.fakes.house import open_scripted
+from tests.fakes.scripted_provider import ScriptedProvider
 
 
 async def test_a_page_is_asked_about() -> None:

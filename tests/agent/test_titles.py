@@ -12,7 +12,6 @@ import pytest
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.models.model import OpenModel
 from gatewright.agent.providers.demo.demo import DemoProvider
-from gatewright.agent.providers.demo.script import ScriptedProvider
 from gatewright.agent.record.events import (
     AnyEvent,
     Carried,
@@ -27,6 +26,7 @@ from gatewright.agent.turn.request import RequestFrame
 from gatewright.agent.turn.stop import Stop
 from gatewright.tools.protocol import TextContent
 from tests.fakes.house import open_scripted
+from tests.fakes.scripted_provider import ScriptedProvider
 from tests.transcript.stored import chained, started, turn, write
 
 SAID = UserMessage(content=(TextContent("please repair the parser"),))

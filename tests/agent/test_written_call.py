@@ -10,7 +10,6 @@ import pytest
 
 from gatewright.agent.launch.exits import Exit, code_of
 from gatewright.agent.models.model import OpenModel
-from gatewright.agent.providers.demo.script import ScriptedProvider
 from gatewright.agent.providers.presets import load_presets
 from gatewright.agent.record.events import Noticed, ToolStarted, TurnEnded, UserMessage
 from gatewright.agent.turn.loop import LACK, WRITTEN_NOTE, Limits
@@ -21,6 +20,7 @@ from gatewright.tools.protocol import JsonObject, TextContent
 from gatewright.tools.registry import TOOLS, BuiltinTools
 from tests.fakes.house import House, build, price
 from tests.fakes.recorder import Recorder
+from tests.fakes.scripted_provider import ScriptedProvider
 
 OFFERED = BuiltinTools(TOOLS).specs()
 PLAIN = '{"name": "Read", "arguments": {"file_path": "a.py"}}'

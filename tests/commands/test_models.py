@@ -9,13 +9,13 @@ import pytest
 from gatewright.agent.commands.outcome import Change, Outcome, Pick, Secret, SetEffort
 from gatewright.agent.models.choices import ModelBook
 from gatewright.agent.models.model import OpenModel
-from gatewright.agent.providers.demo.script import ScriptedProvider
 from gatewright.tools.blocks import Table, plain
 from tests.fakes.commands import Desk, InUse
 from tests.fakes.commands import told as said
 from tests.fakes.house import house, open_scripted
 from tests.fakes.model_server import ServerThread
 from tests.fakes.models import model_book
+from tests.fakes.scripted_provider import ScriptedProvider
 
 SONNET = "anthropic/claude-sonnet-5-5"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gatewright.agent.compact.compactor import Compactor, CompactPorts
-from gatewright.agent.compact.state import forget_nothing, nothing
+from gatewright.agent.compact.state import nothing
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.record.clock import SystemClock
 from gatewright.agent.record.conversation import Conversation
@@ -49,7 +49,7 @@ def prepared(hooks: Hooks) -> tuple[Compactor, Conversation, list[AnyEvent]]:
         talk=talk,
         emit=emit,
         state=nothing,
-        forget=forget_nothing,
+        forget=lambda: None,
         clock=SystemClock(),
         moments=hooks,
     )

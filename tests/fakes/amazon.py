@@ -7,7 +7,7 @@ import json
 import struct
 import zlib
 
-from gatewright.agent.providers.demo.script import Line
+from tests.fakes.scripted_provider import Line
 
 ADDRESS = "/invoke-with-response-stream"
 MEDIA_TYPE = "application/vnd.amazon.eventstream"

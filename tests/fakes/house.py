@@ -13,7 +13,6 @@ from gatewright.agent.errors import FailureKind, ProviderError
 from gatewright.agent.extensions.contribution import Contribution
 from gatewright.agent.models.choices import ModelBook
 from gatewright.agent.models.model import OpenModel
-from gatewright.agent.providers.demo.script import ScriptedProvider
 from gatewright.agent.record.clock import Clock, SystemClock
 from gatewright.agent.record.conversation import Conversation
 from gatewright.agent.record.ids import new_id
@@ -31,6 +30,7 @@ from gatewright.tools.files.fs import ReadLedger
 from gatewright.tools.moments import Moments
 from gatewright.tools.protocol import ToolContext
 from tests.fakes.executor import FakeExecutor, context
+from tests.fakes.scripted_provider import ScriptedProvider
 
 Retry = Callable[[ProviderError, int], float | None]
 UNLIMITED = Limits()

@@ -1,6 +1,6 @@
 """A model server on the loopback interface, played from a script, that can misbehave.
 
-Besides the lines of a script (see `gatewright.agent.providers.demo.script`) an answer may have
+Besides the lines of a script (see `tests.fakes.scripted_provider`) an answer may have
 
     status: 529 retry_after=2 body=...   an HTTP status instead of an answer
     header: name value                   one more response header
@@ -37,8 +37,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from gatewright.agent.providers.demo.script import Answer, Line, read_script
 from tests.fakes import amazon
+from tests.fakes.scripted_provider import Answer, Line, read_script
 from tests.fakes.scripts import RENDER, WHOLE, error_body, error_event, has
 
 LIMIT = 30.0

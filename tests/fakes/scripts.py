@@ -10,8 +10,8 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from gatewright.agent.providers.demo.script import DEFAULT_USAGE, Line, ending, pieces_of
 from gatewright.agent.record.messages import Usage
+from tests.fakes.scripted_provider import DEFAULT_USAGE, Line, ending, pieces_of
 
 Json = dict[str, Any]
 Item = bytes | Line  # bytes to send, or a line the server acts on

@@ -9,8 +9,8 @@ import pytest
 
 from gatewright.agent.providers.api import Reader
 from gatewright.agent.providers.apis.anthropic_events import MessagesReader
-from gatewright.agent.providers.apis.openai_chat import ChatApi
 from gatewright.agent.providers.apis.openai_chat_events import ChatReader
+from gatewright.agent.providers.apis.openai_chat_request import Bodies
 from gatewright.agent.providers.apis.openai_responses_events import ResponsesReader
 from gatewright.agent.providers.catalog import ModelFacts
 from gatewright.agent.providers.protocol import (
@@ -179,7 +179,7 @@ def test_what_a_call_was_signed_with_goes_back_with_it() -> None:
     turn = AssistantTurn(answer.parts, "m")
     foreign = AssistantTurn((A, B), "n")
     request = Request(model="m", system=(), tools=(), turns=(turn, foreign), max_output=9)
-    body = ChatApi("x", lambda _: ModelFacts(), quirks).body(request)
+    body = Bodies().body(request, ModelFacts(), quirks)
     sent = [m["tool_calls"] for m in body["messages"] if "tool_calls" in m]
     assert [[made.get("extra_content") for made in message] for message in sent] == [
         [signed, None],

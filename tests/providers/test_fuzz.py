@@ -16,7 +16,6 @@ from gatewright.agent.providers.api import Reader
 from gatewright.agent.providers.apis.anthropic_events import MessagesReader
 from gatewright.agent.providers.apis.openai_chat_events import ChatReader
 from gatewright.agent.providers.apis.openai_responses_events import ResponsesReader
-from gatewright.agent.providers.demo.script import read_script
 from gatewright.agent.providers.errors import failure_of
 from gatewright.agent.providers.protocol import (
     BlockEnded,
@@ -29,6 +28,7 @@ from gatewright.agent.providers.protocol import (
 )
 from gatewright.agent.providers.streams.sse import Sse, SseReader
 from gatewright.agent.turn.answer_stream import Assembly
+from tests.fakes.scripted_provider import read_script
 from tests.fakes.scripts import rendered
 
 READERS: dict[str, Callable[[str, str], Reader]] = {

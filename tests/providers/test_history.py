@@ -4,11 +4,11 @@ from gatewright.agent.providers.sending.sendable_history import (
     GO_ON,
     INTERRUPTED,
     NOTHING,
+    Gathering,
     Heard,
     Message,
     Result,
     Said,
-    messages_of,
 )
 from gatewright.agent.record.messages import (
     AssistantTurn,
@@ -35,7 +35,7 @@ def said(*texts: str) -> Said:
 
 
 def converted(*turns: Turn) -> list[Message]:
-    return list(messages_of(turns, "m"))
+    return list(Gathering().messages(turns, "m"))
 
 
 def test_a_simple_exchange_passes_unchanged() -> None:

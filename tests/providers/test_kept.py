@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatewright.agent.providers.api import Api
-from gatewright.agent.providers.apis.anthropic import MessagesApi
-from gatewright.agent.providers.apis.openai_chat import ChatApi
-from gatewright.agent.providers.apis.openai_responses import ResponsesApi
+from gatewright.agent.providers.api import Bodies
+from gatewright.agent.providers.apis import (
+    anthropic_request,
+    openai_chat_request,
+    openai_responses_request,
+)
 from gatewright.agent.providers.catalog import ModelFacts
 from gatewright.agent.providers.protocol import Request
 from gatewright.agent.providers.quirks import Quirks
@@ -29,8 +31,13 @@ from gatewright.agent.record.messages import (
 from gatewright.agent.turn.valid_history import Pairing
 from gatewright.tools.protocol import TextContent
 
-MakeApi = Callable[[str, Callable[[str], ModelFacts], Quirks], Api]
-APIS: tuple[MakeApi, ...] = (MessagesApi, ChatApi, ResponsesApi)
+MakeBodies = Callable[[], Bodies]
+APIS: tuple[MakeBodies, ...] = (
+    anthropic_request.Bodies,
+    openai_chat_request.Bodies,
+    openai_responses_request.Bodies,
+)
+FACTS = ModelFacts()
 QUIRKS = Quirks(cache_points=True, call_ids="nine")
 
 TEXT = st.sampled_from(["one", "two", "three"]).map(TextContent)
@@ -53,16 +60,18 @@ def request(turns: Sequence[Turn], model: str = "m") -> Request:
 @pytest.mark.parametrize("make", APIS)
 @given(turns=st.lists(TURN, max_size=10), other=st.integers(0, 10))
 def test_a_growing_history_gives_the_bodies_of_a_fresh_start(
-    make: MakeApi, turns: list[Turn], other: int
+    make: MakeBodies, turns: list[Turn], other: int
 ) -> None:
-    kept, pairing = make("x", lambda _: ModelFacts(), QUIRKS), Pairing()
+    kept, pairing = make(), Pairing()
     for number, turn in enumerate(turns):
         pairing.add(turn)
         asked = request(pairing.view(), "n" if number == other else "m")
-        fresh = make("x", lambda _: ModelFacts(), QUIRKS)
-        encoded = msgspec.json.encode(kept.body(asked))
-        assert encoded == msgspec.json.encode(fresh.body(asked))
-        assert encoded == msgspec.json.encode(kept.body(asked))  # nothing kept was changed
+        fresh = make()
+        encoded = msgspec.json.encode(kept.body(asked, FACTS, QUIRKS))
+        assert encoded == msgspec.json.encode(fresh.body(asked, FACTS, QUIRKS))
+        assert encoded == msgspec.json.encode(
+            kept.body(asked, FACTS, QUIRKS)
+        )  # nothing kept was changed
 
 
 def test_only_what_is_new_is_made() -> None:

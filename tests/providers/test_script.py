@@ -5,7 +5,6 @@ import asyncio
 import pytest
 
 from gatewright.agent.errors import FailureKind, ProviderError
-from gatewright.agent.providers.demo.script import ScriptedProvider
 from gatewright.agent.providers.protocol import (
     BlockEnded,
     CallStarted,
@@ -20,6 +19,7 @@ from gatewright.agent.providers.protocol import (
     UsageReported,
 )
 from gatewright.agent.record.messages import Usage
+from tests.fakes.scripted_provider import ScriptedProvider
 
 REQUEST = Request(model="m", system=(), tools=(), turns=(), max_output=100)
 

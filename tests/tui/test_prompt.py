@@ -430,17 +430,18 @@ def no_ripgrep(root: Path) -> str:
     return ""
 
 
-async def test_a_listing_without_ripgrep_is_the_same(
+async def test_without_ripgrep_the_menu_says_why_it_is_empty(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("src/a.py", "src/deep/b.py", "node_modules/x/c.js", "top.txt"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).touch()
-    monkeypatch.setattr(listing, "find_rg", no_ripgrep)
+    (tmp_path / "a.py").touch()
     files = Files(tmp_path)
+    with monkeypatch.context() as without:
+        without.setattr(listing, "find_rg", no_ripgrep)
+        await files.refresh()
+        assert files.offer("") == ([], "there is no ripgrep to list the files with")
     await files.refresh()
     labels = [choice.label for choice in files.choices("")]
-    assert labels == ["src/", "src/deep/", "src/a.py", "src/deep/b.py", "top.txt"]
+    assert (labels, files.note) == (["a.py"], "")
 
 
 async def test_a_word_that_grows_finds_what_it_finds_at_once(tmp_path: Path) -> None:

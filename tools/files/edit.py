@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -17,7 +17,7 @@ from gatewright.tools.files.change import change, changeable
 from gatewright.tools.files.diff import diff
 from gatewright.tools.files.write import patch
 from gatewright.tools.finish import finish
-from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
+from gatewright.tools.protocol import Run, ToolContext, ToolFailure, ToolResult
 
 
 class EditInput(BaseModel):
@@ -40,7 +40,7 @@ class Edit(CheckedTool[EditInput]):
     def title(self, input: EditInput, where: Where) -> tuple[str, str]:
         return "Edit", where.shown(where.resolve(input.file_path))
 
-    async def run(self, input: EditInput, ctx: ToolContext) -> AsyncIterator[Progress | ToolResult]:
+    async def run(self, input: EditInput, ctx: ToolContext) -> Run:
         yield await finish(edit, ctx.where.resolve(input.file_path), [input], ctx)
 
     def view(self, input: EditInput, result: ToolResult | None) -> Sequence[Block]:
@@ -84,9 +84,8 @@ def edit(path: Path, edits: Sequence[EditInput | Replacement], ctx: ToolContext)
     said = f"Changed {path}: +{shown.added} -{shown.removed}"
     said += f", {counted(made.places, 'place')}." if made.places > len(edits) else "."
     said += "".join(f" Matched {step}." for step in dict.fromkeys(made.steps))
-    return ToolResult(
-        ok=True,
-        content=ToolResult.text(said).content,
+    return ToolResult.text(
+        said,
         view=(shown,),
         data={
             "filePath": str(path),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 
 from pydantic import BaseModel, Field
 
@@ -11,7 +11,7 @@ from gatewright.tools.blocks import Block
 from gatewright.tools.checked import CheckedTool
 from gatewright.tools.files.edit import Replacement, edit, plan
 from gatewright.tools.finish import finish
-from gatewright.tools.protocol import Progress, ToolContext, ToolResult
+from gatewright.tools.protocol import Run, ToolContext
 
 
 class MultiEditInput(BaseModel):
@@ -32,14 +32,8 @@ class MultiEdit(CheckedTool[MultiEditInput]):
     def title(self, input: MultiEditInput, where: Where) -> tuple[str, str]:
         return "Edit", where.shown(where.resolve(input.file_path))
 
-    async def run(
-        self, input: MultiEditInput, ctx: ToolContext
-    ) -> AsyncIterator[Progress | ToolResult]:
+    async def run(self, input: MultiEditInput, ctx: ToolContext) -> Run:
         yield await finish(edit, ctx.where.resolve(input.file_path), input.edits, ctx)
-
-    def view(self, input: MultiEditInput, result: ToolResult | None) -> Sequence[Block]:
-        del input, result
-        return ()  # as for Edit
 
     def foresee(self, input: MultiEditInput, ctx: ToolContext) -> Sequence[Block]:
         return (plan(ctx.where.resolve(input.file_path), input.edits, ctx).shown,)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
@@ -16,7 +16,7 @@ from gatewright.tools.files.change import change, changeable
 from gatewright.tools.files.diff import diff
 from gatewright.tools.files.notebook import Notebook, source
 from gatewright.tools.finish import finish
-from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
+from gatewright.tools.protocol import Run, ToolContext, ToolFailure, ToolResult
 
 
 class NotebookEditInput(BaseModel):
@@ -43,14 +43,8 @@ class NotebookEdit(CheckedTool[NotebookEditInput]):
         cell = f":{input.cell_id}" if input.cell_id else ""
         return "Edit", where.shown(where.resolve(input.notebook_path)) + cell
 
-    async def run(
-        self, input: NotebookEditInput, ctx: ToolContext
-    ) -> AsyncIterator[Progress | ToolResult]:
+    async def run(self, input: NotebookEditInput, ctx: ToolContext) -> Run:
         yield await finish(_edit, input, ctx)
-
-    def view(self, input: NotebookEditInput, result: ToolResult | None) -> Sequence[Block]:
-        del input, result
-        return ()  # as for Edit
 
     def foresee(self, input: NotebookEditInput, ctx: ToolContext) -> Sequence[Block]:
         return (_plan(input, ctx).shown,)
@@ -87,9 +81,8 @@ def _edit(input: NotebookEditInput, ctx: ToolContext) -> ToolResult:
             summary="unchanged",
         )
     change(path, made.old, made.new, ctx)
-    return ToolResult(
-        ok=True,
-        content=ToolResult.text(f"{made.said} in {path}.").content,
+    return ToolResult.text(
+        f"{made.said} in {path}.",
         view=(made.shown,),
         data={
             "notebook_path": str(path),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 
 from pydantic import BaseModel, Field
 
@@ -14,7 +14,7 @@ from gatewright.tools.counted import counted
 from gatewright.tools.files import fs
 from gatewright.tools.files.near import missing
 from gatewright.tools.files.notebook import Notebook
-from gatewright.tools.protocol import Progress, RawImage, TextContent, ToolContext, ToolResult
+from gatewright.tools.protocol import RawImage, Run, TextContent, ToolContext, ToolResult
 
 
 class NotebookReadInput(BaseModel):
@@ -33,9 +33,7 @@ class NotebookRead(CheckedTool[NotebookReadInput]):
     def title(self, input: NotebookReadInput, where: Where) -> tuple[str, str]:
         return "Read", where.shown(where.resolve(input.notebook_path))
 
-    async def run(
-        self, input: NotebookReadInput, ctx: ToolContext
-    ) -> AsyncIterator[Progress | ToolResult]:
+    async def run(self, input: NotebookReadInput, ctx: ToolContext) -> Run:
         yield await asyncio.to_thread(_read, input, ctx)
 
     def view(self, input: NotebookReadInput, result: ToolResult | None) -> Sequence[Block]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -23,13 +23,7 @@ from gatewright.tools.files.notebook import Notebook
 from gatewright.tools.files.notebook_read import notebook_result
 from gatewright.tools.files.textwindow import Window, window
 from gatewright.tools.inert import visible
-from gatewright.tools.protocol import (
-    Progress,
-    RawImage,
-    ToolContext,
-    ToolFailure,
-    ToolResult,
-)
+from gatewright.tools.protocol import RawImage, Run, ToolContext, ToolFailure, ToolResult
 
 LINES = 2000
 CHARS = 100_000
@@ -61,7 +55,7 @@ class Read(CheckedTool[ReadInput]):
         part = f":{input.offset}" if input.offset else ""
         return "Read", where.shown(where.resolve(input.file_path)) + part
 
-    async def run(self, input: ReadInput, ctx: ToolContext) -> AsyncIterator[Progress | ToolResult]:
+    async def run(self, input: ReadInput, ctx: ToolContext) -> Run:
         path = ctx.where.resolve(input.file_path)
         file = await asyncio.to_thread(_opened, path, ctx)
         with file:

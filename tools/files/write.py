@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from pydantic import BaseModel, Field
@@ -15,7 +15,7 @@ from gatewright.tools.files import fs
 from gatewright.tools.files.change import change
 from gatewright.tools.files.diff import diff
 from gatewright.tools.finish import finish
-from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
+from gatewright.tools.protocol import Run, ToolContext, ToolFailure, ToolResult
 
 
 class WriteInput(BaseModel):
@@ -36,9 +36,7 @@ class Write(CheckedTool[WriteInput]):
     def title(self, input: WriteInput, where: Where) -> tuple[str, str]:
         return "Write", where.shown(where.resolve(input.file_path))
 
-    async def run(
-        self, input: WriteInput, ctx: ToolContext
-    ) -> AsyncIterator[Progress | ToolResult]:
+    async def run(self, input: WriteInput, ctx: ToolContext) -> Run:
         yield await finish(_write, ctx.where.resolve(input.file_path), input.content, ctx)
 
     def view(self, input: WriteInput, result: ToolResult | None) -> Sequence[Block]:
@@ -79,9 +77,8 @@ def _write(path: Path, content: str, ctx: ToolContext) -> ToolResult:
     kind = "create" if old is None else "update"
     verb = "Created" if old is None else "Wrote"
     lines = content.count("\n") + (not content.endswith("\n") and bool(content))
-    return ToolResult(
-        ok=True,
-        content=ToolResult.text(f"{verb} {path} ({counted(lines, 'line')}).").content,
+    return ToolResult.text(
+        f"{verb} {path} ({counted(lines, 'line')}).",
         view=(shown,),
         data={"type": kind, "filePath": str(path), **patch(shown)},
         summary=counted(lines, "line") if old is None else f"+{shown.added} -{shown.removed}",

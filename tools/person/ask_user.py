@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 
 from pydantic import BaseModel, Field, model_validator
 
-from gatewright.tools.access import Access, Effect, Where
+from gatewright.tools.access import Effect, Where
 from gatewright.tools.blocks import Block, Table, Text
 from gatewright.tools.checked import CheckedTool
 from gatewright.tools.interact import Answer, Ask, Option
-from gatewright.tools.protocol import Progress, ToolContext, ToolResult
+from gatewright.tools.protocol import Run, ToolContext, ToolResult
 
 UNANSWERED = "(not answered: the person closed the question)"
 
@@ -41,19 +41,14 @@ class AskUserQuestion(CheckedTool[AskUserInput]):
     name = "AskUserQuestion"
     input = AskUserInput
     prompt = "ask_user.md"
-
-    def access(self, input: AskUserInput, where: Where) -> Access:
-        del input, where
-        return Access(effects=Effect.HUMAN)
+    effects = Effect.HUMAN
 
     def title(self, input: AskUserInput, where: Where) -> tuple[str, str]:
         del where
         first = input.questions[0]
         return "Ask", first.header or first.question
 
-    async def run(
-        self, input: AskUserInput, ctx: ToolContext
-    ) -> AsyncIterator[Progress | ToolResult]:
+    async def run(self, input: AskUserInput, ctx: ToolContext) -> Run:
         answers: dict[str, str] = {}
         for question in input.questions:
             answer = await ctx.ask(_ask(question))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 
 from pydantic import BaseModel
 
-from gatewright.tools.access import Access, Effect, Where
+from gatewright.tools.access import Effect, Where
 from gatewright.tools.blocks import Block, Text
 from gatewright.tools.checked import CheckedTool
-from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
+from gatewright.tools.protocol import Run, ToolContext, ToolFailure, ToolResult
 from gatewright.tools.services import Planning
 
 ON = "plan mode is on"
@@ -23,18 +23,13 @@ class EnterPlanMode(CheckedTool[EnterPlanInput]):
     name = "EnterPlanMode"
     input = EnterPlanInput
     prompt = "enter_plan.md"
-
-    def access(self, input: EnterPlanInput, where: Where) -> Access:
-        del input, where
-        return Access(effects=Effect.FREE)
+    effects = Effect.FREE
 
     def title(self, input: EnterPlanInput, where: Where) -> tuple[str, str]:
         del input, where
         return "Plan", "first"
 
-    async def run(
-        self, input: EnterPlanInput, ctx: ToolContext
-    ) -> AsyncIterator[Progress | ToolResult]:
+    async def run(self, input: EnterPlanInput, ctx: ToolContext) -> Run:
         del input
         planning = required(ctx)
         if not planning.active():

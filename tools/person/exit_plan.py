@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
 from pydantic import BaseModel, Field
 
-from gatewright.tools.access import Access, Effect, Where
+from gatewright.tools.access import Effect, Where
 from gatewright.tools.blocks import Block, Markdown
 from gatewright.tools.checked import CheckedTool
 from gatewright.tools.files import fs
 from gatewright.tools.interact import Answer, Ask, Option
 from gatewright.tools.person.enter_plan import required
-from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
+from gatewright.tools.protocol import Run, ToolContext, ToolFailure, ToolResult
 from gatewright.tools.services import Planning, PlanStart
 from gatewright.tools.system.exact import real_path
 
@@ -36,18 +36,13 @@ class ExitPlanMode(CheckedTool[ExitPlanInput]):
     name = "ExitPlanMode"
     input = ExitPlanInput
     prompt = "exit_plan.md"
-
-    def access(self, input: ExitPlanInput, where: Where) -> Access:
-        del input, where
-        return Access(effects=Effect.HUMAN)
+    effects = Effect.HUMAN
 
     def title(self, input: ExitPlanInput, where: Where) -> tuple[str, str]:
         del input, where
         return "Propose", "the plan"
 
-    async def run(
-        self, input: ExitPlanInput, ctx: ToolContext
-    ) -> AsyncIterator[Progress | ToolResult]:
+    async def run(self, input: ExitPlanInput, ctx: ToolContext) -> Run:
         planning = required(ctx)
         if not planning.active():
             raise ToolFailure("Plan mode is not on; go on with the work.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from pydantic import BaseModel, Field
@@ -13,7 +13,7 @@ from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block, Text
 from gatewright.tools.checked import CheckedTool
 from gatewright.tools.counted import counted
-from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
+from gatewright.tools.protocol import Run, ToolContext, ToolFailure, ToolResult
 from gatewright.tools.search.ground import Ground
 from gatewright.tools.search.hits import Sight, newest_first
 from gatewright.tools.search.query import Found, Query
@@ -43,7 +43,7 @@ class Glob(CheckedTool[GlobInput]):
         place = where.shown(base)
         return "Find", pattern if place == "." else f"{pattern} in {place}"
 
-    async def run(self, input: GlobInput, ctx: ToolContext) -> AsyncIterator[Progress | ToolResult]:
+    async def run(self, input: GlobInput, ctx: ToolContext) -> Run:
         base, pattern = _split(input, ctx.where)
         with Ground(base, ctx) as ground:
             if ground.file is not None:

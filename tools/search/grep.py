@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -13,7 +13,7 @@ from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block, Output
 from gatewright.tools.checked import CheckedTool
 from gatewright.tools.files.preview import preview
-from gatewright.tools.protocol import Progress, ToolContext, ToolResult
+from gatewright.tools.protocol import Run, ToolContext, ToolResult
 from gatewright.tools.search.ground import Ground
 from gatewright.tools.search.hits import Rows, Sight, Slice, content, listing
 from gatewright.tools.search.query import Mode, Query
@@ -57,7 +57,7 @@ class Grep(CheckedTool[GrepInput]):
         place = where.shown(_base(input, where))
         return "Search", input.pattern if place == "." else f"{input.pattern} in {place}"
 
-    async def run(self, input: GrepInput, ctx: ToolContext) -> AsyncIterator[Progress | ToolResult]:
+    async def run(self, input: GrepInput, ctx: ToolContext) -> Run:
         with Ground(_base(input, ctx.where), ctx) as ground:
             if input.output_mode == "content":
                 rows, cut = await _content(input, ground, ctx)

@@ -9,9 +9,10 @@ import msgspec
 
 from gatewright.tools.access import Where
 from gatewright.tools.inert import visible
-from gatewright.tools.protocol import ToolContext, everything
+from gatewright.tools.protocol import ToolContext
 from gatewright.tools.search.ground import Ground
 from gatewright.tools.search.query import SEPARATOR, Found, Lines
+from gatewright.tools.services import everything
 
 
 class Slice(msgspec.Struct, frozen=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, nullcontext
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from gatewright.tools.blocks import Block, Command, Output
 from gatewright.tools.checked import CheckedTool
 from gatewright.tools.files.preview import Missing, preview
 from gatewright.tools.files.shown_files import note_shown
-from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
+from gatewright.tools.protocol import Progress, Run, ToolContext, ToolFailure, ToolResult
 from gatewright.tools.shell.environment import child_environment
 from gatewright.tools.shell.shelljob import Shell, ShellJob, ShellLimits, start
 from gatewright.tools.shell.snapshot import snapshot
@@ -59,7 +59,7 @@ class Bash(CheckedTool[BashInput]):
     def loop_key(self, input: BashInput) -> str:
         return input.command  # described in other words it is the same command
 
-    async def run(self, input: BashInput, ctx: ToolContext) -> AsyncIterator[Progress | ToolResult]:
+    async def run(self, input: BashInput, ctx: ToolContext) -> Run:
         if "\0" in input.command:
             raise ToolFailure("The command contains a NUL character; a shell cannot take that.")
         if input.run_in_background and ctx.jobs is None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 
 from pydantic import BaseModel, Field
 
-from gatewright.tools.access import Access, Effect, Where
+from gatewright.tools.access import Effect, Where
 from gatewright.tools.blocks import Block, Text
 from gatewright.tools.checked import CheckedTool
-from gatewright.tools.protocol import Progress, ToolContext, ToolResult
+from gatewright.tools.protocol import Run, ToolContext, ToolResult
 from gatewright.tools.tasks.tasklist import opened
 
 
@@ -24,18 +24,13 @@ class TaskCreate(CheckedTool[TaskCreateInput]):
     name = "TaskCreate"
     input = TaskCreateInput
     prompt = "task_create.md"
-
-    def access(self, input: TaskCreateInput, where: Where) -> Access:
-        del input, where
-        return Access(effects=Effect.FREE)
+    effects = Effect.FREE
 
     def title(self, input: TaskCreateInput, where: Where) -> tuple[str, str]:
         del where
         return "Add task", input.subject
 
-    async def run(
-        self, input: TaskCreateInput, ctx: ToolContext
-    ) -> AsyncIterator[Progress | ToolResult]:
+    async def run(self, input: TaskCreateInput, ctx: ToolContext) -> Run:
         yield await asyncio.to_thread(_create, input, ctx)
 
     def view(self, input: TaskCreateInput, result: ToolResult | None) -> Sequence[Block]:
@@ -47,9 +42,8 @@ def _create(input: TaskCreateInput, ctx: ToolContext) -> ToolResult:
         task = tasks.add(input.subject, input.description, input.activeForm)
         data = {"task": {"id": task.id, "subject": task.subject}}
         text = f"Task #{task.id} was added: {task.subject}"
-        return ToolResult(
-            ok=True,
-            content=ToolResult.text(text).content,
+        return ToolResult.text(
+            text,
             view=(tasks.block_for_people(),),
             data=data,
             summary=f"#{task.id}",

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 
 import msgspec
 from pydantic import BaseModel, Field
 
-from gatewright.tools.access import Access, Effect, Where
+from gatewright.tools.access import Effect, Where
 from gatewright.tools.blocks import Block, Text
 from gatewright.tools.checked import CheckedTool
-from gatewright.tools.protocol import Progress, ToolContext, ToolResult
+from gatewright.tools.protocol import Run, ToolContext, ToolResult
 from gatewright.tools.tasks.tasklist import opened
 
 
@@ -23,18 +23,13 @@ class TaskGet(CheckedTool[TaskGetInput]):
     name = "TaskGet"
     input = TaskGetInput
     prompt = "task_get.md"
-
-    def access(self, input: TaskGetInput, where: Where) -> Access:
-        del input, where
-        return Access(effects=Effect.FREE | Effect.READ_ONLY)
+    effects = Effect.FREE | Effect.READ_ONLY
 
     def title(self, input: TaskGetInput, where: Where) -> tuple[str, str]:
         del where
         return "Look at task", f"#{input.taskId}"
 
-    async def run(
-        self, input: TaskGetInput, ctx: ToolContext
-    ) -> AsyncIterator[Progress | ToolResult]:
+    async def run(self, input: TaskGetInput, ctx: ToolContext) -> Run:
         yield await asyncio.to_thread(_get, input, ctx)
 
     def view(self, input: TaskGetInput, result: ToolResult | None) -> Sequence[Block]:

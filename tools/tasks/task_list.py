@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
 
 from pydantic import BaseModel
 
-from gatewright.tools.access import Access, Effect, Where
-from gatewright.tools.blocks import Block
+from gatewright.tools.access import Effect, Where
 from gatewright.tools.checked import CheckedTool
 from gatewright.tools.counted import counted
-from gatewright.tools.protocol import Progress, ToolContext, ToolResult
+from gatewright.tools.protocol import Run, ToolContext, ToolResult
 from gatewright.tools.tasks.tasklist import opened
 
 
@@ -23,33 +21,23 @@ class TaskListTool(CheckedTool[TaskListInput]):
     name = "TaskList"
     input = TaskListInput
     prompt = "task_list.md"
-
-    def access(self, input: TaskListInput, where: Where) -> Access:
-        del input, where
-        return Access(effects=Effect.FREE | Effect.READ_ONLY)
+    effects = Effect.FREE | Effect.READ_ONLY
 
     def title(self, input: TaskListInput, where: Where) -> tuple[str, str]:
         del input, where
         return "List", "tasks"
 
-    async def run(
-        self, input: TaskListInput, ctx: ToolContext
-    ) -> AsyncIterator[Progress | ToolResult]:
+    async def run(self, input: TaskListInput, ctx: ToolContext) -> Run:
         del input
         yield await asyncio.to_thread(_list, ctx)
-
-    def view(self, input: TaskListInput, result: ToolResult | None) -> Sequence[Block]:
-        del input, result
-        return ()
 
 
 def _list(ctx: ToolContext) -> ToolResult:
     with opened(ctx) as tasks:
         lines = [tasks.line(task) for task in tasks.tasks.values()]
         count = counted(len(lines), "task")
-        return ToolResult(
-            ok=True,
-            content=ToolResult.text("\n".join(lines) or "There are no tasks.").content,
+        return ToolResult.text(
+            "\n".join(lines) or "There are no tasks.",
             view=(tasks.block_for_people(),),
             summary=count,
         )

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 
 from pydantic import BaseModel, Field
 
-from gatewright.tools.access import Access, Effect, Where
+from gatewright.tools.access import Effect, Where
 from gatewright.tools.blocks import Block, Output
 from gatewright.tools.checked import CheckedTool
 from gatewright.tools.files.preview import preview
-from gatewright.tools.protocol import Job, Progress, ToolContext, ToolFailure, ToolResult
+from gatewright.tools.protocol import Job, Run, ToolContext, ToolFailure, ToolResult
 
 
 class TaskOutputInput(BaseModel):
@@ -25,10 +25,7 @@ class TaskOutput(CheckedTool[TaskOutputInput]):
     name = "TaskOutput"
     input = TaskOutputInput
     prompt = "task_output.md"
-
-    def access(self, input: TaskOutputInput, where: Where) -> Access:
-        del input, where
-        return Access(effects=Effect.FREE)
+    effects = Effect.FREE
 
     def title(self, input: TaskOutputInput, where: Where) -> tuple[str, str]:
         del where
@@ -38,9 +35,7 @@ class TaskOutput(CheckedTool[TaskOutputInput]):
         del input
         return ""  # a task that is silent for long is asked again and again
 
-    async def run(
-        self, input: TaskOutputInput, ctx: ToolContext
-    ) -> AsyncIterator[Progress | ToolResult]:
+    async def run(self, input: TaskOutputInput, ctx: ToolContext) -> Run:
         job = find(input.task_id, ctx)
         if ctx.jobs is not None:
             if input.block and job.running:

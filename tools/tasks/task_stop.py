@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 
 from pydantic import BaseModel, Field
 
-from gatewright.tools.access import Access, Effect, Where
+from gatewright.tools.access import Effect, Where
 from gatewright.tools.blocks import Block, Text
 from gatewright.tools.checked import CheckedTool
-from gatewright.tools.protocol import Progress, ToolContext, ToolResult
+from gatewright.tools.protocol import Run, ToolContext, ToolResult
 from gatewright.tools.tasks.task_output import find
 
 
@@ -21,18 +21,13 @@ class TaskStop(CheckedTool[TaskStopInput]):
     name = "TaskStop"
     input = TaskStopInput
     prompt = "task_stop.md"
-
-    def access(self, input: TaskStopInput, where: Where) -> Access:
-        del input, where
-        return Access(effects=Effect.FREE)
+    effects = Effect.FREE
 
     def title(self, input: TaskStopInput, where: Where) -> tuple[str, str]:
         del where
         return "Stop", input.task_id
 
-    async def run(
-        self, input: TaskStopInput, ctx: ToolContext
-    ) -> AsyncIterator[Progress | ToolResult]:
+    async def run(self, input: TaskStopInput, ctx: ToolContext) -> Run:
         job = find(input.task_id, ctx)
         if ctx.jobs is not None:
             ctx.jobs.told(input.task_id)

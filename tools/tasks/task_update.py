@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
 from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from gatewright.tools.access import Access, Effect, Where
-from gatewright.tools.blocks import Block
+from gatewright.tools.access import Effect, Where
 from gatewright.tools.checked import CheckedTool
-from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
+from gatewright.tools.protocol import Run, ToolContext, ToolFailure, ToolResult
 from gatewright.tools.tasks.tasklist import Task, TaskList, opened
 
 
@@ -30,23 +28,14 @@ class TaskUpdate(CheckedTool[TaskUpdateInput]):
     name = "TaskUpdate"
     input = TaskUpdateInput
     prompt = "task_update.md"
-
-    def access(self, input: TaskUpdateInput, where: Where) -> Access:
-        del input, where
-        return Access(effects=Effect.FREE)
+    effects = Effect.FREE
 
     def title(self, input: TaskUpdateInput, where: Where) -> tuple[str, str]:
         del where
         return "Update task", f"#{input.taskId}"
 
-    async def run(
-        self, input: TaskUpdateInput, ctx: ToolContext
-    ) -> AsyncIterator[Progress | ToolResult]:
+    async def run(self, input: TaskUpdateInput, ctx: ToolContext) -> Run:
         yield await asyncio.to_thread(_update, input, ctx)
-
-    def view(self, input: TaskUpdateInput, result: ToolResult | None) -> Sequence[Block]:
-        del input, result
-        return ()
 
 
 def _update(input: TaskUpdateInput, ctx: ToolContext) -> ToolResult:
@@ -58,9 +47,8 @@ def _update(input: TaskUpdateInput, ctx: ToolContext) -> ToolResult:
         else:
             _change(input, task, tasks)
             said = tasks.line(task)
-        return ToolResult(
-            ok=True,
-            content=ToolResult.text(said).content,
+        return ToolResult.text(
+            said,
             view=(tasks.block_for_people(),),
             data={"taskId": task.id, "status": input.status or task.status},
             summary=(input.status or "changed").replace("_", " "),

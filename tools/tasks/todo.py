@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from gatewright.tools.access import Access, Effect, Where
+from gatewright.tools.access import Effect, Where
 from gatewright.tools.blocks import Block, Todo, TodoItem
 from gatewright.tools.checked import CheckedTool
 from gatewright.tools.counted import counted
-from gatewright.tools.protocol import Progress, ToolContext, ToolResult
+from gatewright.tools.protocol import Run, ToolContext, ToolResult
 
 
 class TodoEntry(BaseModel):
@@ -28,17 +28,14 @@ class TodoWrite(CheckedTool[TodoInput]):
     name = "TodoWrite"
     input = TodoInput
     prompt = "todo.md"
-
-    def access(self, input: TodoInput, where: Where) -> Access:
-        del input, where
-        return Access(effects=Effect.FREE)
+    effects = Effect.FREE
 
     def title(self, input: TodoInput, where: Where) -> tuple[str, str]:
         del where
         active = [_label(entry) for entry in input.todos if entry.status == "in_progress"]
         return "Plan", active[0] if active else counted(len(input.todos), "step")
 
-    async def run(self, input: TodoInput, ctx: ToolContext) -> AsyncIterator[Progress | ToolResult]:
+    async def run(self, input: TodoInput, ctx: ToolContext) -> Run:
         del ctx
         active = [entry for entry in input.todos if entry.status == "in_progress"]
         text = "The list is kept."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from urllib.parse import urljoin
 
 import msgspec
@@ -15,7 +15,7 @@ from gatewright.tools.blocks import Block, Markdown, Text
 from gatewright.tools.checked import CheckedTool
 from gatewright.tools.counted import counted
 from gatewright.tools.interact import Ask, Option
-from gatewright.tools.protocol import Progress, RawFile, ToolContext, ToolFailure, ToolResult
+from gatewright.tools.protocol import RawFile, Run, ToolContext, ToolFailure, ToolResult
 from gatewright.tools.web.address import IpAddress, Target, parse
 from gatewright.tools.web.fetch import SECONDS, Fetcher, Page, Resolve, resolve
 from gatewright.tools.web.page import is_text, to_text
@@ -63,9 +63,7 @@ class WebFetch(CheckedTool[WebFetchInput]):
         del where
         return "Fetch", _target(input.url).url
 
-    async def run(
-        self, input: WebFetchInput, ctx: ToolContext
-    ) -> AsyncIterator[Progress | ToolResult]:
+    async def run(self, input: WebFetchInput, ctx: ToolContext) -> Run:
         target = _target(input.url)
         text = self._cached(target.url)
         if text is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 
 from pydantic import BaseModel, Field
 
@@ -10,7 +10,7 @@ from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block, Table
 from gatewright.tools.checked import CheckedTool
 from gatewright.tools.counted import counted
-from gatewright.tools.protocol import Progress, ToolContext, ToolResult
+from gatewright.tools.protocol import Run, ToolContext, ToolResult
 from gatewright.tools.services import Hit
 from gatewright.tools.system.hosts import looked_up
 from gatewright.tools.web.address import parse
@@ -39,9 +39,7 @@ class WebSearch(CheckedTool[WebSearchInput]):
         del where
         return "Search the web", input.query
 
-    async def run(
-        self, input: WebSearchInput, ctx: ToolContext
-    ) -> AsyncIterator[Progress | ToolResult]:
+    async def run(self, input: WebSearchInput, ctx: ToolContext) -> Run:
         searcher = ctx.searcher or DuckDuckGo()
         found = await searcher.search(_query(input), RESULTS * 2)
         hits = [hit for hit in found if _wanted(hit, input)][:RESULTS]

@@ -26,10 +26,9 @@ LIMIT = 20.0  # seconds the listing may take
 SHOWN = 50
 SCORED = 1000
 PIECE = 64 * 1024  # bytes of a listing taken at a time: 2 ms of work between two keys
-WALKED = 2000  # files of a piece where ripgrep is missing
 TOLD = 0.1  # seconds between two looks at a list that grows
 RARE = "qzxjkvywbghfpmudclnosirate"  # letters of names of files, the rarest first
-SKIPPED = frozenset({".git", "node_modules", ".venv", "__pycache__", ".mypy_cache", "target"})
+MISSING = "there is no ripgrep to list the files with"
 
 _PLAIN = re.compile(r"[^\s\"'<>|]*[^\s\"'<>|.,;:!?)\]}]")  # needs no quotes to be found again
 
@@ -77,6 +76,7 @@ class Files:
         self._listed = 0.0
         self._pool: tuple[str, int, Sequence[str], Sequence[str]] = ("", 0, [], [])
         self.indexing = False
+        self._missing = False
 
     @property
     def stale(self) -> bool:
@@ -84,11 +84,13 @@ class Files:
 
     @property
     def note(self) -> str:
-        """What to say below the choices while there may be more of them."""
+        """What to say below the choices while there may be more of them, or can be none."""
+        if self._missing:
+            return MISSING
         return "indexing files" if self.indexing else ""
 
     async def refresh(self, grown: Callable[[], None] = lambda: None) -> None:
-        """Read the tree again; with ripgrep where there is one, so that ignore files count.
+        """Read the tree again, with ripgrep, so that ignore files count.
 
         `grown` is called when there is more to offer of a first listing.
         """
@@ -106,9 +108,11 @@ class Files:
 
     async def _list(self, listing: _Listing, grown: Callable[[], None]) -> None:
         program = find_rg(self._root)
-        pieces = _with_rg(program, self._root) if program else _walk(self._root)
+        self._missing = not program
+        if not program:
+            return
         told = 0.0
-        async with aclosing(pieces):
+        async with aclosing(_with_rg(program, self._root)) as pieces:
             async for files in pieces:
                 listing.add(files)
                 if time.monotonic() - told > TOLD:
@@ -198,8 +202,6 @@ async def _with_rg(program: str, root: Path) -> AsyncGenerator[list[str]]:
             stderr=asyncio.subprocess.DEVNULL,
         )
     except OSError:  # the folder is gone, or the program cannot run here
-        async for files in _walk(root):
-            yield files
         return
     assert process.stdout is not None
     rest, end = b"", time.monotonic() + LIMIT
@@ -221,26 +223,3 @@ async def _read(stream: asyncio.StreamReader, seconds: float) -> bytes:
             return await stream.read(PIECE)
     except TimeoutError:
         return b""
-
-
-async def _walk(root: Path) -> AsyncGenerator[list[str]]:
-    """Every file, a folder at a time, each read in a thread."""
-    end, todo = time.monotonic() + LIMIT, [""]
-    while todo and time.monotonic() < end:
-        found: list[str] = []
-        await asyncio.to_thread(_some_folders, root, todo, found)
-        yield found
-
-
-def _some_folders(root: Path, todo: list[str], found: list[str]) -> None:
-    """Take folders from `todo` until a piece of files is found."""
-    while todo and len(found) < WALKED:
-        prefix = todo.pop()
-        below: list[str] = []
-        with contextlib.suppress(OSError), os.scandir(root / prefix) as entries:
-            for entry in entries:
-                if not entry.is_dir(follow_symlinks=False):
-                    found.append(prefix + entry.name)
-                elif entry.name not in SKIPPED:
-                    below.append(f"{prefix}{entry.name}/")
-        todo += sorted(below, reverse=True)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+import msgspec
 from rich.color import Color
 from rich.style import Style
 
 if TYPE_CHECKING:
     from textual.theme import Theme
+
+_FILE = Path(__file__).with_name("themes.json")
 
 
 @dataclass(frozen=True)
@@ -43,155 +47,34 @@ class Palette:
         return self.modes.get(name, self.dim)
 
 
-def _modes(calm: str, edits: str, plan: str, danger: str, strict: str) -> dict[str, str]:
-    return {
-        "default": calm,
-        "acceptEdits": edits,
-        "plan": plan,
-        "auto": edits,
-        "autoInProject": edits,
-        "work": edits,
-        "bypassPermissions": danger,
-        "fullAccess": danger,
-        "dontAsk": strict,
-        "delegate": plan,
-    }
-
-
-DARK = Palette(
-    name="dark",
-    summary="Soft contrast on near black",
-    dark=True,
-    background="#101216",
-    surface="#191c22",
-    raised="#252a33",
-    text="#d5d9e0",
-    dim="#868e9c",
-    faint="#606978",
-    accent="#7aa7f0",
-    good="#84bf8a",
-    warning="#dfb26a",
-    error="#e57f7f",
-    added="#16281d",
-    removed="#301b1f",
-    keyword="#a5b7dc",
-    string="#9cc3a0",
-    number="#d0ae86",
-    modes=_modes("#868e9c", "#84bf8a", "#7aa7f0", "#e57f7f", "#dfb26a"),
-)
-LIGHT = Palette(
-    name="light",
-    summary="Ink on paper",
-    dark=False,
-    background="#fbfbf9",
-    surface="#f0f0ed",
-    raised="#e2e3e0",
-    text="#24292f",
-    dim="#626a75",
-    faint="#8f969f",
-    accent="#2459b8",
-    good="#2a7038",
-    warning="#8c5a06",
-    error="#b3282d",
-    added="#dff2e1",
-    removed="#fbe3e2",
-    keyword="#4a5a8a",
-    string="#2f6b3c",
-    number="#86550f",
-    modes=_modes("#626a75", "#2a7038", "#2459b8", "#b3282d", "#8c5a06"),
-)
-MINIMAL = Palette(
-    name="minimal",
-    summary="Greys, and red where it matters",
-    dark=True,
-    background="#0e0e0e",
-    surface="#171717",
-    raised="#262626",
-    text="#cfcfcf",
-    dim="#858585",
-    faint="#626262",
-    accent="#ffffff",
-    good="#cfcfcf",
-    warning="#ffffff",
-    error="#e88a8a",
-    added="#202020",
-    removed="#2a1a1a",
-    keyword="#ffffff",
-    string="#a8a8a8",
-    number="#cfcfcf",
-    modes=_modes("#858585", "#cfcfcf", "#ffffff", "#e88a8a", "#ffffff"),
-)
-HIGH_CONTRAST = Palette(
-    name="high-contrast",
-    summary="At least 7 to 1 everywhere",
-    dark=True,
-    background="#000000",
-    surface="#000000",
-    raised="#2b2b2b",
-    text="#ffffff",
-    dim="#c8c8c8",
-    faint="#9a9a9a",
-    accent="#6fc3ff",
-    good="#5ee86b",
-    warning="#ffd42e",
-    error="#ff8f8f",
-    added="#003a10",
-    removed="#4d0000",
-    keyword="#9fd4ff",
-    string="#8ff29a",
-    number="#ffd88a",
-    modes=_modes("#ffffff", "#5ee86b", "#6fc3ff", "#ff8f8f", "#ffd42e"),
-    flat=True,
-)
-COLOUR_BLIND = Palette(
-    name="colour-blind",
-    summary="Blue and orange instead of green and red",
-    dark=True,
-    background="#101216",
-    surface="#191c22",
-    raised="#252a33",
-    text="#d9dce2",
-    dim="#8b93a1",
-    faint="#616a79",
-    accent="#c9b3f0",
-    good="#64b5f6",
-    warning="#f0e06c",
-    error="#f29a4a",
-    added="#12263f",
-    removed="#3a2410",
-    keyword="#b7c4de",
-    string="#8fc1ea",
-    number="#e8c07a",
-    modes=_modes("#8b93a1", "#64b5f6", "#c9b3f0", "#f29a4a", "#f0e06c"),
-)
-ANSI = Palette(
-    name="ansi",
-    summary="The terminal's own sixteen colours",
-    dark=True,
-    background="ansi_default",
-    surface="ansi_default",
-    raised="ansi_default",
-    text="ansi_default",
-    dim="ansi_bright_black",
-    faint="ansi_bright_black",
-    accent="ansi_blue",
-    good="ansi_green",
-    warning="ansi_yellow",
-    error="ansi_red",
-    added="ansi_default",
-    removed="ansi_default",
-    keyword="ansi_cyan",
-    string="ansi_green",
-    number="ansi_yellow",
-    modes=_modes("ansi_bright_black", "ansi_green", "ansi_blue", "ansi_red", "ansi_yellow"),
-    ansi=True,
-    flat=True,
-)
-
-PALETTES: Mapping[str, Palette] = {
-    p.name: p for p in (DARK, LIGHT, MINIMAL, HIGH_CONTRAST, COLOUR_BLIND, ANSI)
+# which colour of a theme a mode has where the theme itself says nothing else
+_MODES: Mapping[str, str] = {
+    "default": "dim",
+    "acceptEdits": "good",
+    "plan": "accent",
+    "auto": "good",
+    "autoInProject": "good",
+    "work": "good",
+    "bypassPermissions": "error",
+    "fullAccess": "error",
+    "dontAsk": "warning",
+    "delegate": "accent",
 }
-DEFAULT = DARK.name
+
+
+def _built_in() -> dict[str, Palette]:
+    """Those of `themes.json`, where each names all its colours."""
+    found: dict[str, Palette] = {}
+    rows = msgspec.json.decode(_FILE.read_bytes(), type=dict[str, dict[str, Any]])
+    for name, row in rows.items():
+        usual = {mode: row[colour] for mode, colour in _MODES.items()}
+        found[name] = Palette(name, **{**row, "modes": {**usual, **row.get("modes", {})}})
+    return found
+
+
+PALETTES: Mapping[str, Palette] = _built_in()
+DEFAULT = "dark"
+ANSI = PALETTES["ansi"]
 
 # role -> how it looks: foreground, background (palette fields; "" is inherited), attributes
 ROLES: Mapping[str, tuple[str, str, str]] = {

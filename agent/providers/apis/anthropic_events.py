@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from gatewright.agent.errors import FailureKind, ProviderError
-from gatewright.agent.providers.errors import failure, failure_in_stream
+from gatewright.agent.providers.apis.event_reader import EventReader
+from gatewright.agent.providers.errors import failure_in_stream
 from gatewright.agent.providers.protocol import (
     BlockEnded,
     CallStarted,
     Finished,
     InputPiece,
-    MessageStarted,
     Piece,
     StopReason,
     TextPiece,
@@ -21,15 +21,12 @@ from gatewright.agent.providers.protocol import (
     UsageReported,
 )
 from gatewright.agent.providers.streams.foreign_json import (
-    Unreadable,
     count,
-    decoded,
     rows,
     table,
     text,
 )
 from gatewright.agent.providers.streams.repeated_start import Echo
-from gatewright.agent.providers.streams.sse import Sse
 from gatewright.agent.record.messages import Usage
 from gatewright.tools.protocol import JsonObject
 
@@ -44,33 +41,20 @@ _REASONS = {
 _FULL = "model_context_window_exceeded"
 
 
-class MessagesReader:
+class MessagesReader(EventReader):
     """One answer. A block that is open says what the next delta belongs to."""
 
     def __init__(self, model: str, who: str) -> None:
-        self._model = model
-        self._who = who
-        self._started = False
-        self._finished = False
+        super().__init__(model, who)
         self._block = ""
         self._start: JsonObject = {}
         self._echo = Echo()
         self._had_input = False
         self._signed = False
-        self._usage = Usage()
         self._reason = ""
         self._detail = ""
 
-    def feed(self, event: Sse) -> Iterable[Piece]:
-        if self._finished or event.data == b"[DONE]":
-            return ()
-        try:
-            data = table(decoded(event.data, cut=True))
-        except Unreadable as error:
-            raise failure(
-                FailureKind.TRANSPORT, "an event of the stream is not readable", who=self._who
-            ) from error
-        kind = text(data.get("type")) or event.event
+    def _event(self, kind: str, data: JsonObject) -> Iterable[Piece]:
         if kind == "content_block_delta":
             return self._delta(table(data.get("delta")))
         return self._other(kind, data)
@@ -108,9 +92,7 @@ class MessagesReader:
                 pass  # a ping, or news of a later version
 
     def _begin(self, message: JsonObject) -> Iterator[Piece]:
-        if not self._started:
-            self._started = True
-            yield MessageStarted(text(message.get("id")), self._model)
+        yield from super()._begin(message)
         self._count(table(message.get("usage")))
         yield UsageReported(self._usage)
 

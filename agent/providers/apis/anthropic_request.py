@@ -22,6 +22,7 @@ from gatewright.tools.protocol import (
     ToolSpec,
 )
 
+VERSION = "2026-10-21"  # of the API, which a header names
 _LEAST_BUDGET = 1_024
 _CACHED_TURNS = 2
 
@@ -43,15 +44,10 @@ class Bodies:
             body["system"] = system
         made = self._kept.map(messages, lambda message: _message(message, facts, quirks))
         body["messages"] = _with_cache_points(made)
-        body["max_tokens"] = _max_tokens(request, facts)
+        body["max_tokens"] = facts.most_output(request.max_output)
         body["stream"] = True
         body |= _thinking(request, facts, messages)
-        body |= quirks.extra
-        return {name: value for name, value in body.items() if name not in quirks.omit}
-
-
-def _max_tokens(request: Request, facts: ModelFacts) -> int:
-    return min(request.max_output, facts.max_output) if facts.known else request.max_output
+        return body
 
 
 def _tools(tools: Sequence[ToolSpec]) -> list[JsonObject]:
@@ -157,7 +153,7 @@ def _thinking(request: Request, facts: ModelFacts, messages: Sequence[Message]) 
     if facts.thinking == "adaptive":
         settings["thinking"] = {"type": "adaptive", "display": "summarized"}
     elif facts.thinking == "budget" and _may_think(messages):
-        budget = min(BUDGETS.get(request.effort, 0), _max_tokens(request, facts) - 1_024)
+        budget = min(BUDGETS.get(request.effort, 0), facts.most_output(request.max_output) - 1_024)
         if budget >= _LEAST_BUDGET:
             settings["thinking"] = {"type": "enabled", "budget_tokens": budget}
     if effort:

@@ -7,12 +7,11 @@ from typing import Any
 
 import msgspec
 
-from gatewright.agent.errors import FailureKind
-from gatewright.agent.providers.errors import failure, failure_in_stream
+from gatewright.agent.providers.apis.event_reader import EventReader
+from gatewright.agent.providers.errors import failure_in_stream
 from gatewright.agent.providers.protocol import (
     BlockEnded,
     Finished,
-    MessageStarted,
     Piece,
     StopReason,
     ThinkingPiece,
@@ -21,14 +20,11 @@ from gatewright.agent.providers.protocol import (
 from gatewright.agent.providers.sending.sent_back import signatures
 from gatewright.agent.providers.streams.block_order import Lanes
 from gatewright.agent.providers.streams.foreign_json import (
-    Unreadable,
     count,
-    decoded,
     rows,
     table,
     text,
 )
-from gatewright.agent.providers.streams.sse import Sse
 from gatewright.agent.record.messages import Usage
 from gatewright.tools.protocol import JsonObject
 
@@ -43,35 +39,25 @@ _REASONS = {
 }
 
 
-class ChatReader:
+class ChatReader(EventReader):
     """One answer. The usage comes after the stop reason, so the end is the stream's own end."""
 
     def __init__(self, model: str, who: str) -> None:
-        self._model = model
-        self._who = who
+        super().__init__(model, who)
         self._lanes = Lanes()
         self._handles: dict[int, int] = {}  # the server's index -> the call's handle
         self._ids: dict[int, str] = {}
-        self._started = False
-        self._finished = False
-        self._usage = Usage()
         self._reason = ""
         self._refusal: list[str] = []
         self._details: list[JsonObject] = []
         self._extras: dict[int, JsonObject] = {}  # by the number of the call
 
-    def feed(self, event: Sse) -> Iterable[Piece]:
-        if self._finished:
-            return ()
-        if event.data.strip() == b"[DONE]":
-            return self._finish()
-        try:
-            data = table(decoded(event.data, cut=True))
-        except Unreadable as error:
-            raise failure(
-                FailureKind.TRANSPORT, "an event of the stream is not readable", who=self._who
-            ) from error
+    def _event(self, kind: str, data: JsonObject) -> Iterable[Piece]:
+        del kind
         return self._chunk(data)
+
+    def _done(self) -> Iterable[Piece]:
+        return self._finish()
 
     def whole(self, body: JsonObject) -> Iterator[Piece]:
         yield from self._chunk(body)
@@ -84,9 +70,7 @@ class ChatReader:
     def _chunk(self, data: JsonObject) -> Iterator[Piece]:
         if error := data.get("error"):
             raise failure_in_stream({"error": error}, who=self._who)
-        if not self._started:
-            self._started = True
-            yield MessageStarted(text(data.get("id")), self._model)
+        yield from self._begin(data)
         choice = table(next(iter(rows(data.get("choices"))), None))
         yield from self._delta(table(choice.get("delta")) or table(choice.get("message")))
         if reason := text(choice.get("finish_reason")):

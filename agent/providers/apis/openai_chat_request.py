@@ -68,8 +68,7 @@ def _body(
             for tool in request.tools
         ]
     body["messages"] = messages
-    limit = min(request.max_output, facts.max_output) if facts.known else request.max_output
-    body[quirks.max_tokens] = limit
+    body[quirks.max_tokens] = facts.most_output(request.max_output)
     body["stream"] = True
     if quirks.stream_usage:
         body["stream_options"] = {"include_usage": True}
@@ -83,8 +82,7 @@ def _body(
             "type": "json_schema",
             "json_schema": {"name": "answer", "schema": request.schema, "strict": True},
         }
-    body |= quirks.extra
-    return {name: value for name, value in body.items() if name not in quirks.omit}
+    return body
 
 
 def _effort(request: Request, facts: ModelFacts, quirks: Quirks) -> JsonObject:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from gatewright.agent.errors import FailureKind
+from gatewright.agent.providers.apis.event_reader import EventReader
 from gatewright.agent.providers.errors import failure, failure_in_stream
 from gatewright.agent.providers.protocol import (
     Finished,
-    MessageStarted,
     Piece,
     StopReason,
     ThinkingPiece,
@@ -16,14 +16,11 @@ from gatewright.agent.providers.protocol import (
 )
 from gatewright.agent.providers.streams.block_order import Lanes
 from gatewright.agent.providers.streams.foreign_json import (
-    Unreadable,
     count,
-    decoded,
     rows,
     table,
     text,
 )
-from gatewright.agent.providers.streams.sse import Sse
 from gatewright.agent.record.messages import Usage
 from gatewright.tools.protocol import JsonObject
 
@@ -34,31 +31,18 @@ _INCOMPLETE = {
 }
 
 
-class ResponsesReader:
+class ResponsesReader(EventReader):
     """One answer. `_seen` holds the output items of which something was already given out."""
 
     def __init__(self, model: str, who: str) -> None:
-        self._model = model
-        self._who = who
+        super().__init__(model, who)
         self._lanes = Lanes()
         self._handles: dict[int, int] = {}  # output index -> handle of the call
         self._seen: set[int] = set()
-        self._started = False
-        self._finished = False
         self._called = False
-        self._usage = Usage()
         self._refusal: list[str] = []
 
-    def feed(self, event: Sse) -> Iterable[Piece]:
-        if self._finished or event.data == b"[DONE]":
-            return ()
-        try:
-            data = table(decoded(event.data, cut=True))
-        except Unreadable as error:
-            raise failure(
-                FailureKind.TRANSPORT, "an event of the stream is not readable", who=self._who
-            ) from error
-        kind = text(data.get("type")) or event.event
+    def _event(self, kind: str, data: JsonObject) -> Iterable[Piece]:
         if kind == "response.output_text.delta":
             self._seen.add(count(data.get("output_index")))
             return self._lanes.text(text(data.get("delta")))
@@ -99,11 +83,6 @@ class ResponsesReader:
                 raise failure_in_stream(data, who=self._who)
             case _:
                 pass  # a sign of life, or news we do not need
-
-    def _begin(self, response: JsonObject) -> Iterator[Piece]:
-        if not self._started:
-            self._started = True
-            yield MessageStarted(text(response.get("id")), self._model)
 
     def _item_added(self, index: int, item: JsonObject) -> Iterator[Piece]:
         yield from self._begin({})

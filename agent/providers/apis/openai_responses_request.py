@@ -61,8 +61,7 @@ def _body(
     if system := "\n\n".join(text for text in request.system if text.strip()):
         body["instructions"] = system
     body["input"] = items
-    limit = min(request.max_output, facts.max_output) if facts.known else request.max_output
-    body["max_output_tokens"] = max(_LEAST_OUTPUT, limit)
+    body["max_output_tokens"] = max(_LEAST_OUTPUT, facts.most_output(request.max_output))
     body["stream"] = True
     body["store"] = False
     if facts.thinking == "reasoning":
@@ -74,8 +73,7 @@ def _body(
     if request.schema is not None and facts.structured:
         schema = {"name": "answer", "schema": request.schema, "strict": True}
         body["text"] = {"format": {"type": "json_schema", **schema}}
-    body |= quirks.extra
-    return {name: value for name, value in body.items() if name not in quirks.omit}
+    return body
 
 
 def _items(message: Message, facts: ModelFacts, quirks: Quirks) -> Iterator[JsonObject]:

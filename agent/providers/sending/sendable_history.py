@@ -118,13 +118,6 @@ class Gathering:
         return Result(new, found.ok, _kept(found.content) or (TextContent(NOTHING),))
 
 
-def messages_of(
-    turns: Sequence[Turn], model: str, *, keep_last_thoughts: bool = False
-) -> tuple[Message, ...]:
-    """A whole history at once."""
-    return Gathering(keep_last_thoughts=keep_last_thoughts).messages(turns, model)
-
-
 class _Names:
     """Call ids as every API accepts them, each used once."""
 

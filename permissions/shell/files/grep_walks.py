@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gatewright.permissions.shell.files.operand_table import OPERANDS
 from gatewright.permissions.shell.parse.options import Grammar, Item, parse_arguments
 from gatewright.permissions.shell.parse.words import Arg
 
 GREPS = frozenset({"grep", "egrep", "fgrep", "zgrep", "ggrep"})
-GREP_LONG = (
-    "regexp", "file", "after-context", "before-context", "context", "max-count", "label",
-    "include", "exclude", "exclude-dir", "exclude-from", "binary-files", "directories", "devices",
-)  # fmt: skip
-GREP = Grammar("ABCefmdD", GREP_LONG, ("color", "colour"))
+GREP = Grammar("ABCefmdD", OPERANDS["grep"].long, ("color", "colour"))
 _WALKS = ("--recursive", "--dereference-recursive")
 
 

@@ -315,7 +315,6 @@ _TAR = Grammar(
     ("file", "directory", "files-from", "exclude-from", "exclude", "transform", "to-command",
      "use-compress-program", "checkpoint-action", "rsh-command", "strip-components", "owner",
      "group", "mode", "mtime", "checkpoint"),
-    single=False,
 )  # fmt: skip
 
 
@@ -328,7 +327,7 @@ def _tar(part: Part) -> Touched:
     places: list[Arg] = []
     members: list[Arg] = []
     reads: list[Operand] = []
-    for item in parse_arguments(_spread(argv), _TAR):
+    for item in parse_arguments(argv, _TAR):
         if item.kind == "operand":
             members.append(item.arg)
         elif item.name in ("-f", "--file"):
@@ -348,11 +347,6 @@ def _tar(part: Part) -> Touched:
     places = places or [Arg(".", ".")]
     into = tuple(Operand(arg, part.bases) for arg in places)
     return Touched(tuple(reads), into, sweeps=into)
-
-
-def _spread(argv: tuple[Arg, ...]) -> tuple[Arg, ...]:
-    """`-xzf a -C d` reads alike; `-fz` would not, which no one writes."""
-    return argv
 
 
 _UPLOADS = re.compile(r"(?:-[dF]|--(?:data|form|json|url-query)[a-z-]*)(=?)(.*)", re.DOTALL)

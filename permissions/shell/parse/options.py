@@ -18,14 +18,12 @@ Kind: TypeAlias = Literal["flag", "value", "operand", "end"]
 class Grammar:
     """`short` letters and `long` names that take a value; `optional` long ones only with `=`.
 
-    `single` programs spell long options with one dash (find, java); `plus` also read `+x`.
     `first` programs stop reading options at the first operand (env, xargs, sudo).
     """
 
     short: str = ""
     long: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
-    single: bool = False
     first: bool = False
 
 
@@ -56,7 +54,7 @@ def parse_arguments(argv: Sequence[Arg], grammar: Grammar) -> Iterator[Item]:
         elif text == "--":
             only_operands = True
             yield Item("end", "--", "", arg, here)
-        elif text.startswith("--") or grammar.single:
+        elif text.startswith("--"):
             name, equals, value = text.partition("=")
             if equals:
                 yield Item("value", name, value, arg, here)
@@ -77,8 +75,6 @@ def parse_arguments(argv: Sequence[Arg], grammar: Grammar) -> Iterator[Item]:
 
 def _takes_value(name: str, grammar: Grammar) -> bool:
     """Exactly, or as an abbreviation of exactly that kind of option."""
-    if grammar.single:
-        return name in grammar.long
     bare = name[2:]
     return bare in grammar.long or (
         len(bare) > 1

@@ -37,15 +37,6 @@ EXACT_ONLY: frozenset[str] = frozenset(
      "cd", "test", "[", "jq", "date", "printf", "ps", "command", "alias", "enable", "hash", "set", "shopt", "export", "declare", "unset", "exit", "umask", "ulimit"}
 )  # fmt: skip
 
-EXAMPLES: tuple[tuple[str, str], ...] = (
-    ("git commit -m x", "git commit"),
-    ("npm run lint -- --fix", "npm run lint"),
-    ("docker compose up -d", "docker compose up"),
-    ("pytest -q", "pytest"),
-    ("gh pr view 1", "gh pr view"),
-    ("npm ci", "npm ci"),
-)
-
 
 def stable_prefix(words: tuple[str, ...]) -> tuple[str, ...] | None:
     """The words a prefix rule would hold, or None when only the exact command will do."""

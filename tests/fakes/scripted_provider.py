@@ -1,4 +1,4 @@
-"""A provider that answers from a few lines of text: tests, snapshots and demonstrations.
+"""A provider that answers from a few lines of text.
 
     say: I will look first.          a text block; lines indented by two spaces continue it
     think: Hmm.                      a thinking block, signed; `think[redacted]:` hides it
