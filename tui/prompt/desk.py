@@ -84,11 +84,11 @@ class Desk:
 
     # completion
 
-    def complete(self) -> None:
-        """Offer what fits the word at the cursor."""
+    def complete(self, *, offer: bool = True) -> None:
+        """Offer what fits the word at the cursor; nothing while the keys are somebody else's."""
         row, column = self._box.cursor_location
         self._word = word_at(self._box.document.get_line(row), column, row)
-        match self._word.kind:
+        match self._word.kind if offer else "":
             case "command":
                 self._menu.offer(command_choices(self._talk.commands(), self._word.text))
             case "file":

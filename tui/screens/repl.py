@@ -234,7 +234,7 @@ class Repl(Patient, inherit_bindings=False):
         self.panel.draft_changed()
         self.asking.fit()
         self._escaped = 0.0
-        self.desk.complete()
+        self.desk.complete(offer=not self.view.asks)
 
     # keys of the screen
 
