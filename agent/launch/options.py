@@ -26,6 +26,7 @@ class LaunchOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
     # model and limits
     model: str = ""
+    carried_model: bool = False  # it was in use in the session before: no flag of this run
     fallback_model: str = ""
     effort: str = ""
     max_thinking_tokens: int | None = None
