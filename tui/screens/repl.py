@@ -381,5 +381,8 @@ class Repl(Patient, inherit_bindings=False):
         lines = message.text.count("\n") + 1
         self.tell(f"copied {lines} lines" if lines > 1 else "copied")
 
+    def on_box_empty(self) -> None:
+        self.tell("no picture in the clipboard")
+
     def on_box_turned(self, message: Box.Turned) -> None:
         self.status.turn("" if message.inserting else "NORMAL")
