@@ -35,6 +35,7 @@ from gatewright.tui.transcript.items import (
     Said,
     Thought,
     ToolRun,
+    told,
 )
 
 
@@ -205,8 +206,8 @@ def _tool(
                 state="ok" if event.ok else "failed",
                 summary=event.summary,
                 ms=event.ms,
-                view=event.view,
-                text="" if event.view else _plain(event.content),
+                view=(shown := told(event.view, event.summary)),
+                text="" if shown else _plain(event.content),
                 tail="",
             )
             return _running(replace(view, tools=tools)), (Patched(done),)
