@@ -51,6 +51,8 @@ def list_() -> None:
     for key, sources in sorted(loaded.provenance.items()):
         found = json.dumps(value_at(values, key), ensure_ascii=False)
         tell(f"{key} = {found}  ({', '.join(sources)})")
+    if not loaded.provenance:
+        tell("All settings have their defaults.", err=True)
     for problem in loaded.problems:
         tell(problem.text(), err=True)
 

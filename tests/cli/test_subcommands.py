@@ -135,6 +135,8 @@ class TestTrust:
         assert run("trust", "list") == (0, f"{project}\n", "")
         assert run("trust", "remove", project)[0] == 0
         assert run("trust", "status")[0] == 1
+        assert run("trust", "list") == (0, "", "No project is trusted.\n")
+        assert run("config", "list") == (0, "", "All settings have their defaults.\n")
 
     def test_home_is_refused(self, run: Run, tmp_path: Path) -> None:
         code, _, err = run("trust", "add", str(tmp_path / "home"))
