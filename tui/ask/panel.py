@@ -204,6 +204,8 @@ class AskPanel(Rows, can_focus=True):
         elif key == "enter" and self._tells() and not self._guard.pasting(now):
             self._enter()  # it says yes to nothing, so it may follow at once
         elif self._guard.blocks(now):
+            if key in STEPS:
+                self._guard.type(now)  # it chose nothing, so Enter behind it says no yes
             self._begun_before(character)
             self._type(character, key, now)
         else:
