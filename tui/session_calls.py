@@ -33,9 +33,10 @@ from gatewright.tui.shell import OwnShell
 from gatewright.tui.transcript.items import Item, Note, Said, Shown, ToolRun
 
 if TYPE_CHECKING:
-    from gatewright.agent.session.session import (
-        Session,  # 25 ms: the screen is there before the core
-    )
+    from gatewright.agent.client.port import (
+        SessionClient,
+        Taken,
+    )  # the screen is there before the core
 
 
 NO_MODEL = "no model yet: /setup chooses one, /model demo needs no key"
@@ -78,9 +79,9 @@ class Talk:
         self._shell = OwnShell()
         self._told: list[str] = []  # output of own commands, for the next message
         self._turns = 0  # of the mode, before there was a session
-        self.session: Session | None = None
+        self.session: SessionClient | None = None
 
-    def begin(self, session: Session) -> None:
+    def begin(self, session: SessionClient) -> None:
         """There is a session: send what waited for it."""
         self.session = session
         if session.setup_due and (self._asked or not self._early):
@@ -184,17 +185,23 @@ class Talk:
         """Let the running commands go on in the background; False when there were none."""
         return self.session is not None and bool(self.session.to_background())
 
-    def recall(self) -> Sequence[Message]:
-        """Take back what was not taken up yet."""
+    def recall(self, give: Callable[[Sequence[Message]], None]) -> bool:
+        """Take back what was not taken up yet; False where nothing waits."""
         if self.session is None or self._asked:
             waiting = [*self._asked, *self._early]
             self._asked, self._early = [], []
             self._show_waiting()
-            return waiting
-        taken = [_message(content) for content in self.session.take_back()]
-        for _, told in reversed(taken):
-            self._told[:0] = told
-        return [message for message, _ in taken]
+            if waiting:
+                give(waiting)
+            return bool(waiting)
+
+        def taken(contents: Sequence[Taken]) -> None:
+            messages = [_message(content) for content in contents]
+            for _, told in reversed(messages):
+                self._told[:0] = told
+            give([message for message, _ in messages])
+
+        return self.session.take_back(taken)
 
     def cycle_mode(self) -> None:
         if self.session is None:
@@ -223,13 +230,13 @@ class Talk:
         return Front(switches=self._host.switches, panels=True)
 
     async def _follow(
-        self, session: Session, line: str, work: Callable[[], Awaitable[Outcome]]
+        self, session: SessionClient, line: str, work: Callable[[], Awaitable[Outcome]]
     ) -> None:
         await self._show(line, await session.apply(await work(), self._front))
         if self.session is session:
             self._submit_asked(session)
 
-    def _submit_asked(self, session: Session) -> None:
+    def _submit_asked(self, session: SessionClient) -> None:
         """Send what waits for somebody who can answer, once there is."""
         if self._asked and not session.setup_due:
             asked, self._asked = self._asked, []
@@ -244,7 +251,7 @@ class Talk:
         if self.session is not None:
             await self._follow(self.session, asked.title, lambda: asked.take(text))
 
-    async def _set_up(self, session: Session) -> None:
+    async def _set_up(self, session: SessionClient) -> None:
         """Nothing could answer: offer what there is, once nothing else is asked."""
         await session.opened()
         if self.session is session and session.setup_due:

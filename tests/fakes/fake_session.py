@@ -6,8 +6,8 @@ import itertools
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import cast
 
+from gatewright.agent.client.port import Give, SessionClient, StatusSource
 from gatewright.agent.commands.memory import remember
 from gatewright.agent.commands.outcome import (
     Change,
@@ -41,12 +41,10 @@ from gatewright.agent.record.hub import Subscription
 from gatewright.agent.record.messages import Usage
 from gatewright.agent.session.history_actions import Past
 from gatewright.agent.session.jobs import SessionJobs
-from gatewright.agent.session.session import Session
 from gatewright.agent.settings.overview import SettingsBook
 from gatewright.tools.blocks import Block, Table, Text
 from gatewright.tools.interact import Answer
 from gatewright.tools.protocol import Content, TextContent
-from gatewright.tui.status.status_command import Book
 from tests.fakes.commands import Desk, InUse
 from tests.fakes.journals import journal as new_journal
 
@@ -128,7 +126,7 @@ class FakeSession:
         self.queued: tuple[str, ...] = ()
         self.now = START
         self.published = 1
-        self.status: Book | None = None
+        self.status: StatusSource | None = None
         self.moved = ""
         self.setup_due = False
         self.answering = ""
@@ -202,10 +200,13 @@ class FakeSession:
             self.publish(QueueChanged(texts=()))
         return texts
 
-    def take_back(self) -> tuple[tuple[Content, ...], ...]:
+    def take_back(self, give: Give) -> bool:
         attached = self.attached[len(self.attached) - len(self.queued) :]
         texts = self.recall()
-        return tuple((TextContent(text), *more) for text, more in zip(texts, attached, strict=True))
+        taken = [(TextContent(text), *more) for text, more in zip(texts, attached, strict=True)]
+        if taken:
+            give(taken)
+        return bool(taken)
 
     def interrupt(self) -> bool:
         self.interrupts += 1
@@ -279,6 +280,6 @@ class FakeSession:
         self.closed = True
         self.journal.close()
 
-    def facade(self) -> Session:
+    def facade(self) -> SessionClient:
         """As the type the screen wants."""
-        return cast("Session", self)
+        return self

@@ -12,7 +12,7 @@ from textual import events
 from textual.geometry import Size
 from textual.pilot import Pilot
 
-from gatewright.agent.session.session import Session
+from gatewright.agent.client.port import SessionClient
 from gatewright.agent.settings.schema import Ui
 from gatewright.tui.app import AgentApp
 from gatewright.tui.prompt.box import Box
@@ -130,7 +130,7 @@ async def stage(
 ) -> AsyncGenerator[Stage]:
     session = session or FakeSession()
 
-    async def open_session() -> Session:
+    async def open_session() -> SessionClient:
         return session.facade()
 
     clock = Clock()

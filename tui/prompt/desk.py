@@ -11,7 +11,7 @@ from gatewright.tui.prompt.attached import Attached, mentioned
 from gatewright.tui.prompt.box import Box
 from gatewright.tui.prompt.complete import NOTHING, Word, command_choices, word_at
 from gatewright.tui.prompt.menu import Choice, Menu
-from gatewright.tui.session_calls import Talk
+from gatewright.tui.session_calls import Message, Talk
 
 
 class FileSource(Protocol):
@@ -64,13 +64,13 @@ class Desk:
 
     def take_back(self) -> bool:
         """What waits to be taken up is the draft again, with its pictures."""
-        taken = self._talk.recall()
+        return self._talk.recall(self._draft_again)
+
+    def _draft_again(self, taken: Sequence[Message]) -> None:
         for message in taken:
             self._box.chips.restore(message.text, message.attached)
-        if taken:
-            draft = [self._box.text] if self._box.text.strip() else []
-            self._box.put("\n".join([*(message.text for message in taken), *draft]))
-        return bool(taken)
+        draft = [self._box.text] if self._box.text.strip() else []
+        self._box.put("\n".join([*(message.text for message in taken), *draft]))
 
     def stash(self) -> str:
         """Put the draft aside or take it back; says which. One put aside before is in history."""

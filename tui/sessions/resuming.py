@@ -13,12 +13,10 @@ from gatewright.tui.panels.offers import choice_of
 from gatewright.tui.picker import Picking
 
 if TYPE_CHECKING:
-    from gatewright.agent.session.session import (
-        Session,  # 25 ms: the screen is there before the core
-    )
+    from gatewright.agent.client.port import SessionClient  # the screen is there before the core
 
-OpenSession: TypeAlias = "Callable[[], Awaitable[Session]]"
-Others: TypeAlias = "Callable[[Switch], Awaitable[Session]]"
+OpenSession: TypeAlias = "Callable[[], Awaitable[SessionClient]]"
+Others: TypeAlias = "Callable[[Switch], Awaitable[SessionClient]]"
 
 
 class Resuming(msgspec.Struct, frozen=True):
