@@ -99,8 +99,13 @@ class SessionClient(Protocol):
 
     # what is asked of it
 
-    def submit(self, text: str, attachments: Taken = (), *, typed: str | None = None) -> str:
-        """Queue input for the model; returns its id. Only what is `typed` names files to attach."""
+    def submit(
+        self, text: str, attachments: Taken = (), *, typed: str | None = None, id: str = ""
+    ) -> str:
+        """Queue input for the model; returns its id, a new one where none is given.
+
+        Only what is `typed`, None for all of it, names files to attach.
+        """
         ...
 
     def take_back(self, give: Give) -> bool:

@@ -183,13 +183,14 @@ class Session:
         *,
         typed: str | None = None,
         scope: Scope | None = None,
+        id: str = "",
     ) -> str:
         """Queue input for the model; returns its id. Emits UserMessage once it is taken up.
 
         Only what is `typed`, None for all of it, names files to attach. The scope of a command is
         in force from then on, until the next input of a person.
         """
-        return self._main.submit(text, attachments, typed=typed, scope=scope)
+        return self._main.submit(text, attachments, typed=typed, scope=scope, id=id)
 
     def recall(self) -> tuple[str, ...]:
         """Take back queued input that was not taken up yet."""

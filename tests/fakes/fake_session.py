@@ -181,7 +181,12 @@ class FakeSession:
             self.published = self.journal.publish(event, agent).seq
 
     def submit(
-        self, text: str, attachments: tuple[Content, ...] = (), *, typed: str | None = None
+        self,
+        text: str,
+        attachments: tuple[Content, ...] = (),
+        *,
+        typed: str | None = None,
+        id: str = "",
     ) -> str:
         self.sent.append(text)
         self.typed.append(text if typed is None else typed)
@@ -192,7 +197,7 @@ class FakeSession:
             self.publish(QueueChanged(texts=self.queued))
         else:
             self.publish(UserMessage(content=(TextContent(text), *attachments)))
-        return f"input-{len(self.sent)}"
+        return id or f"input-{len(self.sent)}"
 
     def recall(self) -> tuple[str, ...]:
         texts, self.queued = self.queued, ()

@@ -32,6 +32,14 @@ class Clock:
         return self.now
 
 
+def screen_text(app: AgentApp) -> str:
+    """What is on the screen, as plain rows."""
+    width, height = app.size
+    compositor = app.screen._compositor  # pyright: ignore[reportPrivateUsage]
+    strips = compositor.render_strips()
+    return "\n".join(strip.crop(0, width).text.rstrip() for strip in strips[:height])
+
+
 @dataclass
 class Stage:
     app: AgentApp
@@ -62,10 +70,7 @@ class Stage:
 
     def text(self) -> str:
         """What is on the screen, as plain rows."""
-        width, height = self.app.size
-        compositor = self.app.screen._compositor  # pyright: ignore[reportPrivateUsage]
-        strips = compositor.render_strips()
-        return "\n".join(strip.crop(0, width).text.rstrip() for strip in strips[:height])
+        return screen_text(self.app)
 
     async def until(self, fact: Callable[[], bool]) -> None:
         """Wait for a fact; fail with the screen when it does not come."""
