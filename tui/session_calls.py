@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, assert_never
+from typing import TYPE_CHECKING, Any, NamedTuple, assert_never
 
 from msgspec.structs import replace
 
@@ -29,8 +28,9 @@ from gatewright.agent.commands.registry import Commands, Front
 from gatewright.tools.blocks import Block, Command, Output, Text, Tone, plain
 from gatewright.tools.interact import Answer
 from gatewright.tools.protocol import Content, TextContent
+from gatewright.tui.screens.host import Host
 from gatewright.tui.shell import OwnShell
-from gatewright.tui.transcript.items import Item, Note, Said, Shown, ToolRun
+from gatewright.tui.transcript.items import Note, Said, Shown, ToolRun
 
 if TYPE_CHECKING:
     from gatewright.agent.client.port import (
@@ -40,24 +40,6 @@ if TYPE_CHECKING:
 
 
 NO_MODEL = "no model yet: /setup chooses one, /model demo needs no key"
-
-
-class Host(Protocol):
-    """The program around the screen."""
-
-    def spawn(self, work: Coroutine[Any, Any, None]) -> None: ...
-    def add(self, item: Item) -> int: ...
-    def patch(self, item: Item) -> None: ...
-    def reveal(self, number: int) -> None: ...
-    def show_queue(self, texts: Sequence[str]) -> None: ...
-    def open_panel(self, offer: Offer) -> bool: ...
-    def take_up(self, setting: SetUi) -> None: ...
-    def folder(self) -> Path: ...
-    @property
-    def switches(self) -> bool: ...
-    def switch(self, to: Switch) -> None: ...
-    def ask_to_leave(self) -> None: ...
-    async def leave(self, code: int = 0) -> None: ...
 
 
 class Message(NamedTuple):

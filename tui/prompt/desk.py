@@ -3,36 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Protocol
 
 from gatewright.tools.protocol import Content
 from gatewright.tui.prompt.attached import Attached, mentioned
 from gatewright.tui.prompt.box import Box
 from gatewright.tui.prompt.complete import NOTHING, Word, command_choices, word_at
-from gatewright.tui.prompt.menu import Choice, Menu
+from gatewright.tui.prompt.menu import Menu
+from gatewright.tui.screens.host import Host
 from gatewright.tui.session_calls import Message, Talk
-
-
-class FileSource(Protocol):
-    """Where the `@` menu takes its paths from."""
-
-    def folder(self) -> Path: ...
-    def files(self, query: str) -> tuple[Sequence[Choice], str]:
-        """What fits, and what to say below it."""
-        ...
-
-    def refresh_files(self) -> None:
-        """Read the list again if it is old; returns at once."""
-        ...
 
 
 class Desk:
     """Keeps menu and prompt together; the screen forwards keys."""
 
-    def __init__(
-        self, box: Box, menu: Menu, attached: Attached, talk: Talk, files: FileSource
-    ) -> None:
+    def __init__(self, box: Box, menu: Menu, attached: Attached, talk: Talk, files: Host) -> None:
         self._attached = attached
         self._box = box
         self._menu = menu

@@ -7,14 +7,15 @@ nothing; whatever was opened is closed before the program ends.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from gatewright.agent.commands.outcome import Switch
 from gatewright.agent.errors import GatewrightError
 from gatewright.tui.picker import Picking
 from gatewright.tui.prompt.menu import Choice
 from gatewright.tui.sanitize import one_line
+from gatewright.tui.screens.host import Host
 from gatewright.tui.session_calls import Talk
 from gatewright.tui.sessions.resuming import Others
 
@@ -26,33 +27,8 @@ OWN_COMMAND = "Your own command still runs. Esc stops it; then switch again."
 TASKS = 5  # named when the person is to leave
 
 
-class Screen(Protocol):
-    """What is asked of the screen."""
-
-    def enter(self, session: SessionClient) -> Subscription:
-        """Show this session from now on, its last screenful first."""
-        ...
-
-    async def follow(self, events: Subscription) -> None:
-        """Show what happens until the subscription ends."""
-        ...
-
-    def take_back(self) -> None:
-        """Put what was sent and not taken up into the prompt."""
-        ...
-
-    def tasks(self) -> Sequence[str]:
-        """What runs in the background."""
-        ...
-
-    async def leave(self, code: int = 0) -> None: ...
-
-    def pick(self, picking: Picking) -> None: ...
-    def spawn(self, work: Coroutine[Any, Any, None]) -> None: ...
-
-
 class Switching:
-    def __init__(self, screen: Screen, talk: Talk) -> None:
+    def __init__(self, screen: Host, talk: Talk) -> None:
         self._screen = screen
         self._talk = talk
         self._events: Subscription | None = None

@@ -14,7 +14,8 @@ from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gatewright.tui.session_calls import Host, Talk
+from gatewright.tui.screens.host import Host
+from gatewright.tui.session_calls import Talk
 from gatewright.tui.status.status import Status
 
 if TYPE_CHECKING:
