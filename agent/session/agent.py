@@ -165,6 +165,7 @@ class Agent:
         *,
         typed: str | None = None,
         scope: Scope | None = None,
+        id: str = "",
     ) -> str:
         """Queue input for the model; returns its id. Emits UserMessage once it is taken up.
 
@@ -173,7 +174,7 @@ class Agent:
         own = typed if typed is not None else text if scope is None else ""
         brought = scope.attachments if scope is not None else ()
         content = (TextContent(text), *attachments, *brought)
-        item = Input(new_id(), content, typed=own, scope=scope)
+        item = Input(id or new_id(), content, typed=own, scope=scope)
         self.runner.put(item)
         return item.id
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Literal, TypeAlias
@@ -183,21 +183,25 @@ class Session:
         *,
         typed: str | None = None,
         scope: Scope | None = None,
+        id: str = "",
     ) -> str:
         """Queue input for the model; returns its id. Emits UserMessage once it is taken up.
 
         Only what is `typed`, None for all of it, names files to attach. The scope of a command is
         in force from then on, until the next input of a person.
         """
-        return self._main.submit(text, attachments, typed=typed, scope=scope)
+        return self._main.submit(text, attachments, typed=typed, scope=scope, id=id)
 
     def recall(self) -> tuple[str, ...]:
         """Take back queued input that was not taken up yet."""
         return self._main.runner.recall()
 
-    def take_back(self) -> tuple[tuple[Content, ...], ...]:
-        """Like `recall`, each with its attachments behind the text."""
-        return tuple(item.content for item in self._main.runner.take_back())
+    def take_back(self, give: Callable[[Sequence[tuple[Content, ...]]], None]) -> bool:
+        """Like `recall`, each with its attachments behind the text; False: nothing waited."""
+        taken = [item.content for item in self._main.runner.take_back()]
+        if taken:
+            give(taken)
+        return bool(taken)
 
     def interrupt(self) -> bool:
         """Stop the running turn; False when nothing runs."""

@@ -125,12 +125,12 @@ TABLE = (
     Row("agent/build.py", "composition root", ANYTHING, frozenset(ANYTHING)),
     Row(
         "tui",
-        "the screen is a fold over events and talks to the session facade only",
+        "the screen is a fold over events and knows a session by its port only",
         (
             "tui",
+            "agent.client.port",
             "agent.errors",
             "agent.record.events",
-            "agent.session.session",
             "agent.commands",
             "agent.settings.schema",
             "agent.record.hub",
