@@ -17,7 +17,7 @@ from gatewright.agent.context.file_judge import readable_by
 from gatewright.agent.context.tool_sources import ToolSources
 from gatewright.agent.extensions.call_context import call_contexts
 from gatewright.agent.extensions.contribution import Contribution
-from gatewright.agent.extensions.gate import gate_ports, live_settings, planning_of
+from gatewright.agent.extensions.gate import Possible, gate_ports, live_settings, planning_of
 from gatewright.agent.extensions.host import Host
 from gatewright.agent.extensions.listed import EXTENSIONS
 from gatewright.agent.extensions.opened import everybody, open_all
@@ -58,7 +58,8 @@ async def open_session(
     surveyed = survey(options, env, interactive=interactive, settled=settled)
     base = open_base(starting(replace(surveyed, wrap=Ourselves())))
     policy = Policy(policy_config(base.around, start_mode(base), own_of(base)))
-    live = live_settings(base, env, policy)
+    possible = Possible()
+    live = live_settings(base, env, policy, possible)
     live.settled = settled
     briefing = Briefing(lambda: live.around, readable_by(policy, lambda: live.around.where))
     if not interactive:
@@ -67,6 +68,7 @@ async def open_session(
     tools = BuiltinTools.of(options.tools, alone=not interactive)
     sources = host.tools = ToolSources([tools], policy.wholly_denied)
     brought = await open_all(host, EXTENSIONS)
+    possible.take(brought, live)
     for each in brought:
         sources.add(*each.sources)
     briefing.sections = [section for each in brought for section in each.prompt]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -26,14 +27,30 @@ from gatewright.permissions.sandbox.commands import CommandSandbox
 from gatewright.tools.access import Access
 
 
-def live_settings(base: Base, env: Mapping[str, str], policy: Policy) -> LiveSettings:
+class Possible:
+    """Modes that need somebody: a classifier, or agents to delegate to."""
+
+    def __init__(self) -> None:
+        self.auto = self.agents = False
+
+    def take(self, brought: Sequence[Contribution], live: LiveSettings) -> None:
+        self.auto = any(each.classify is not None for each in brought)
+        self.agents = any(each.agents for each in brought)
+        if self.auto or self.agents:
+            live.again()
+
+
+def live_settings(
+    base: Base, env: Mapping[str, str], policy: Policy, possible: Possible
+) -> LiveSettings:
     """The settings in force, which the policy follows."""
     live = LiveSettings(base.around, env, tell=base.warn)
     opened = list(base.around.where.added)
 
     def follow(now: Surroundings) -> None:
         before, known = policy.current(), policy.problems
-        policy.follow(policy_config(now, before, own_of(base)))
+        config = policy_config(now, before, own_of(base))
+        policy.follow(replace(config, auto_available=possible.auto, agents=possible.agents))
         for problem in policy.problems:
             if problem not in known:
                 base.warn(escaped(problem))

@@ -77,6 +77,11 @@ class LiveSettings:
         """Whether what the file says now is to be read."""
         return path not in self._unheard and self.settled(path)
 
+    def again(self) -> None:
+        """Let all who listen take up what is in force: something else that counts has changed."""
+        for listener in self._listeners:
+            listener(self.around)
+
     def trust(self) -> None:
         """From now on the project's own settings count."""
         self._replace(msgspec.structs.replace(self.around.options, trust=True))

@@ -89,3 +89,21 @@ async def test_a_notice_reaches_the_agent_it_is_for_and_says_whose_words_it_is()
         own = made.session.subscribe().waiting()
         typed = [e.event.source for e in own if isinstance(e.event, UserMessage)]
         assert typed == [""], "the person's own"
+
+
+async def test_a_classifier_that_was_brought_answers_what_its_mode_leaves_to_it(
+    tmp_path: Path, plugged: Plugged
+) -> None:
+    script = ('call[c1]: Bash {"command": "make deploy"}', "say: done")
+    async with desk(tmp_path, script) as made:
+        assert made.session.set_mode("auto") == "auto"
+        made.session.submit("go")
+        await made.ended()
+        assert [pending.call.id for pending in plugged.judged] == ["c1"]
+        assert (await made.decided("c1")).behavior == "deny"
+
+
+async def test_without_a_classifier_its_mode_is_not_offered(tmp_path: Path) -> None:
+    async with desk(tmp_path, ["say: hello"]) as made:
+        with pytest.raises(ValueError, match="Auto mode is not available"):
+            made.session.set_mode("auto")
