@@ -31,7 +31,7 @@ WATCHED = 200
 NAMED = 20
 
 
-class Noticing:
+class FileNotices:
     """`memory` gives what was read for the system prompt, `tell` is for people.
 
     `loaded` hears of instructions further down, and which file led to them.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from gatewright.agent.context.attachments import AttachPorts, attach, unread
-from gatewright.agent.context.file_notices import Noticing
+from gatewright.agent.context.file_notices import FileNotices
 from gatewright.agent.context.prompt.memory import Memory, MemoryFile
 from gatewright.agent.text.well_formed import formed
 from gatewright.tools.access import Where
@@ -23,10 +23,10 @@ class AboutMemory(msgspec.Struct, frozen=True):
     loaded: Callable[[Sequence[MemoryFile]], None]  # who listens: the model reads these
 
 
-class Attending:
+class InputContext:
     """Called when an input is taken up, before it is published."""
 
-    def __init__(self, noticing: Noticing, ports: AttachPorts, about: AboutMemory) -> None:
+    def __init__(self, noticing: FileNotices, ports: AttachPorts, about: AboutMemory) -> None:
         self._noticing = noticing
         self._ports = ports
         self._about = about

@@ -8,8 +8,8 @@ from pathlib import Path
 from gatewright.agent.context.attachments import AttachPorts
 from gatewright.agent.context.briefing import places_of
 from gatewright.agent.context.file_judge import pictures
-from gatewright.agent.context.file_notices import Noticing
-from gatewright.agent.context.input_context import AboutMemory, Attending
+from gatewright.agent.context.file_notices import FileNotices
+from gatewright.agent.context.input_context import AboutMemory, InputContext
 from gatewright.agent.context.instruction_files import MemoryBook
 from gatewright.agent.context.prompt.memory import MemoryFile
 from gatewright.agent.extensions.contribution import Contribution
@@ -25,7 +25,7 @@ async def plug_memory(host: Host) -> Contribution:
         for file in files:
             host.publish(instructions_loaded(file, trigger))
 
-    noticing = Noticing(
+    notices = FileNotices(
         places_of(around, briefing.readable),
         briefing.last,
         bare=around.options.bare,
@@ -33,16 +33,16 @@ async def plug_memory(host: Host) -> Contribution:
         loaded=loaded,
     )
     attaching = AttachPorts(pictures(), host.ledger.note, briefing.readable, host.base.mention)
-    attending = Attending(noticing, attaching, AboutMemory(briefing.memory, host.warn, loaded))
+    context = InputContext(notices, attaching, AboutMemory(briefing.memory, host.warn, loaded))
 
     def saw(event: AnyEvent) -> None:
-        attending.due |= isinstance(event, Cleared)
-        for text in noticing.saw(event):
+        context.due |= isinstance(event, Cleared)
+        for text in notices.saw(event):
             host.session.tell(text, wakes=False)
 
     return Contribution(
         folds=(of_main(briefing.saw), of_main(saw)),
-        brings=(attending,),
+        brings=(context,),
         parts=(MemoryBook(lambda: host.around, briefing, host.publish),),
     )
 
