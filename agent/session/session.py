@@ -8,7 +8,16 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from gatewright.agent.commands.memory import remember
-from gatewright.agent.commands.outcome import Change, Outcome, Problem, Scope, SetModel, Submit
+from gatewright.agent.commands.outcome import (
+    Change,
+    Outcome,
+    Problem,
+    Quit,
+    Scope,
+    SetModel,
+    Submit,
+    Switch,
+)
 from gatewright.agent.commands.registry import LINES, Front
 from gatewright.agent.commands.settings import kept
 from gatewright.agent.context.announcements import Announcements
@@ -69,6 +78,7 @@ class Session:
             interactive=frame.interactive,
             moments=frame.moments,
         )
+        self._leaving = "other"  # for who listens: resume, clear, prompt_input_exit
         self._agents: dict[str, Agent] = {}
         self._main = self._agents[MAIN] = Agent(shared, self._own(frame))
         self._children = Children(shared, frame.children, self._agents)
@@ -259,7 +269,15 @@ class Session:
 
     async def apply(self, outcome: Outcome, front: Front = LINES) -> Outcome:
         """Do what a choice led to, as `run_command` does it for a line."""
-        return await self._outcomes.apply(outcome, front)
+        done = await self._outcomes.apply(outcome, front)
+        match done:  # why the session ends, if it does
+            case Switch(path=path, copy=copy):
+                self._leaving = "resume" if path or copy else "clear"
+            case Quit():
+                self._leaving = "prompt_input_exit"
+            case _:
+                pass
+        return done
 
     async def remember(self, line: str) -> Outcome:
         """Keep a line in the project's instruction file."""
@@ -279,13 +297,10 @@ class Session:
         if self._heard is not None:
             await self._heard.set_up(trigger)
 
-    async def close(self, reason: str = "other") -> None:
-        """Stop the turn, let the transcript finish, end every task.
-
-        `reason` is for who listens: `resume` for another session, `prompt_input_exit`, `logout`.
-        """
+    async def close(self) -> None:
+        """Stop the turn, let the transcript finish, end every task."""
         if self._heard is not None:
-            await self._heard.ends(reason)
+            await self._heard.ends(self._leaving)
             await self._heard.close()
         self._broker.cancel_all()
         await self._children.close()

@@ -264,3 +264,10 @@ async def test_a_new_beginning_is_told_before_the_next_input(tmp_path: Path, hea
         for request in (0, 1):
             words = made.words(request)
             assert "It is raining." in words and words.index("It is raining.") < len(words) - 1
+
+
+async def test_the_end_says_why(tmp_path: Path, heard: Heard) -> None:
+    async with desk(tmp_path, ["say: never"]) as made:
+        await made.session.run_command("/exit")
+    ends = [each.reason for each in heard.moments if isinstance(each, moments.SessionEnds)]
+    assert ends == ["prompt_input_exit"]
