@@ -33,7 +33,9 @@ from gatewright.agent.record.events_of_past import (
     TreeSaved,
 )
 from gatewright.agent.record.events_of_sessions import (
+    DirectoryAdded,
     HookRan,
+    InstructionsLoaded,
     ModeChanged,
     ModelChanged,
     Moved,
@@ -51,6 +53,7 @@ from gatewright.agent.record.events_of_turns import (
     InputDelta,
     InputRefused,
     MessageDropped,
+    MessageRedrawn,
     RetryScheduled,
     StreamSilent,
     TextDelta,
@@ -72,6 +75,7 @@ __all__ = [
     "Cleared",
     "Compacted",
     "Decided",
+    "DirectoryAdded",
     "Envelope",
     "Event",
     "FileSaved",
@@ -81,7 +85,9 @@ __all__ = [
     "ImagesDropped",
     "InputDelta",
     "InputRefused",
+    "InstructionsLoaded",
     "MessageDropped",
+    "MessageRedrawn",
     "ModeChanged",
     "ModelChanged",
     "Moved",
@@ -140,6 +146,9 @@ AnyEvent: TypeAlias = (
     | InputDelta
     | InputRefused
     | MessageDropped
+    | MessageRedrawn
+    | InstructionsLoaded
+    | DirectoryAdded
     | ToolProgressed
     | UsageChanged
     | RetryScheduled

@@ -14,7 +14,8 @@ from tests.guards.sources import Source
 
 PROTOCOL = (
     "tools.protocol", "tools.access", "tools.calls", "tools.interact", "tools.blocks",
-    "tools.textfiles", "tools.services", "tools.classify", "tools.moments", "tools.plain",
+    "tools.abilities", "tools.textfiles", "tools.services", "tools.classify", "tools.moments",
+    "tools.plain",
 )  # fmt: skip
 SYSTEM = ("tools.system",)  # how everybody reads files and starts programs: no policy in it
 ANYTHING = ("*",)

@@ -11,7 +11,8 @@ from gatewright.tools.access import Effect, Where
 from gatewright.tools.blocks import Block, Text
 from gatewright.tools.checked import CheckedTool
 from gatewright.tools.protocol import Run, ToolContext, ToolResult
-from gatewright.tools.tasks.tasklist import opened
+from gatewright.tools.tasks.task_moments import besides, heard, refusal
+from gatewright.tools.tasks.tasklist import Task, opened
 
 
 class TaskCreateInput(BaseModel):
@@ -31,20 +32,30 @@ class TaskCreate(CheckedTool[TaskCreateInput]):
         return "Add task", input.subject
 
     async def run(self, input: TaskCreateInput, ctx: ToolContext) -> Run:
-        yield await asyncio.to_thread(_create, input, ctx)
+        task, result = await asyncio.to_thread(_create, input, ctx)
+        verdict = await heard(ctx, task)
+        refused = refusal(verdict, f"Task #{task.id} was not kept: a hook refused it.")
+        if refused is not None:
+            await asyncio.to_thread(_take_back, task, ctx)
+        yield refused or besides(result, verdict)
 
     def view(self, input: TaskCreateInput, result: ToolResult | None) -> Sequence[Block]:
         return (Text(input.subject),) if result is None else ()
 
 
-def _create(input: TaskCreateInput, ctx: ToolContext) -> ToolResult:
+def _create(input: TaskCreateInput, ctx: ToolContext) -> tuple[Task, ToolResult]:
     with opened(ctx) as tasks:
         task = tasks.add(input.subject, input.description, input.activeForm)
         data = {"task": {"id": task.id, "subject": task.subject}}
         text = f"Task #{task.id} was added: {task.subject}"
-        return ToolResult.text(
+        return task, ToolResult.text(
             text,
             view=(tasks.block_for_people(),),
             data=data,
             summary=f"#{task.id}",
         )
+
+
+def _take_back(task: Task, ctx: ToolContext) -> None:
+    with opened(ctx) as tasks:
+        tasks.remove(tasks.find(task.id))

@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 from gatewright.tools.access import Effect, Where
 from gatewright.tools.checked import CheckedTool
 from gatewright.tools.protocol import Run, ToolContext, ToolFailure, ToolResult
+from gatewright.tools.tasks.task_moments import besides, heard, refusal
 from gatewright.tools.tasks.tasklist import Task, TaskList, opened
 
 
@@ -35,7 +36,19 @@ class TaskUpdate(CheckedTool[TaskUpdateInput]):
         return "Update task", f"#{input.taskId}"
 
     async def run(self, input: TaskUpdateInput, ctx: ToolContext) -> Run:
-        yield await asyncio.to_thread(_update, input, ctx)
+        verdict = None
+        if input.status == "completed" and ctx.moments is not None:
+            task = await asyncio.to_thread(_found, input.taskId, ctx)
+            verdict = await heard(ctx, task, completed=True)
+            if refused := refusal(verdict, f"Task #{task.id} is not done: a hook says so."):
+                yield refused
+                return
+        yield besides(await asyncio.to_thread(_update, input, ctx), verdict)
+
+
+def _found(id: str, ctx: ToolContext) -> Task:
+    with opened(ctx) as tasks:
+        return tasks.find(id)
 
 
 def _update(input: TaskUpdateInput, ctx: ToolContext) -> ToolResult:
