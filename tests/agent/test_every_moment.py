@@ -204,7 +204,7 @@ async def test_what_the_screen_shows_may_be_another_text(tmp_path: Path, heard: 
         made.session.submit("go")
         drawn = await made.seen.until(MessageRedrawn, within=WITHIN)
         assert drawn.text == "hi"
-        view = View()
+        view, texts = View(), list[str]()
         for envelope in made.seen.envelopes:
             view, changes = reduce(view, envelope)
             texts = [
