@@ -1,7 +1,7 @@
 """The session's end of a line to one client that shows it: events, facts, and what is asked of it.
 
-What is asked at once is done in its order; what may last is a task of its own. When the client is
-gone nobody looks any more: the turn is stopped, and no question waits for an answer.
+What is asked at once is done in its order; what may last is a task of its own. Questions are events
+like others, and wait for whoever answers them.
 """
 
 from __future__ import annotations
@@ -52,16 +52,8 @@ from gatewright.agent.commands.outcome import Change, Listing, Outcome, Pick
 from gatewright.agent.commands.registry import LINES, Front
 from gatewright.agent.errors import GatewrightError, SessionError
 from gatewright.agent.frontends.json_lines import Sink
-from gatewright.agent.record.events import (
-    Answered,
-    Asked,
-    Envelope,
-    Moved,
-    TurnStarted,
-    UsageChanged,
-)
+from gatewright.agent.record.events import Envelope, Moved, TurnStarted, UsageChanged
 from gatewright.agent.version import VERSION as APP
-from gatewright.tools.interact import Answer
 
 MOST = 64  # requests that are being done
 STATING = (Moved, TurnStarted, UsageChanged)  # passing events that change the facts
@@ -82,10 +74,8 @@ class Served:
         self._offers = OpenOffers()
         self._events = session.subscribe()
         self._following = False
-        self._left = False
         self._facts = Facts.of(session)
         self._listed = session.commands.revision
-        self._asked: set[int] = set()
         self._doing: set[asyncio.Task[Body]] = set()
         self._watching = asyncio.create_task(self._watch(), name="a client's events")
         self._resting: asyncio.Task[None] | None = None
@@ -113,16 +103,12 @@ class Served:
             self._doing.add(task)
             task.add_done_callback(partial(self._done, id))
 
-    def gone(self) -> None:
-        """The client closed its end."""
-        self._left = True
-        self._session.interrupt()
-        self._nobody_answers()
-
     async def close(self) -> None:
         """What happened last is still told."""
         self._flush()
-        ending = [self._watching, *self._doing, *([self._resting] if self._resting else [])]
+        ending: list[asyncio.Future[Any]] = [self._watching, *self._doing]
+        if self._resting is not None:
+            ending.append(self._resting)
         for task in ending:
             task.cancel()
         await asyncio.gather(*ending, return_exceptions=True)
@@ -146,17 +132,8 @@ class Served:
         for envelope in batch:
             event = envelope.event
             stating = stating or event.durable or isinstance(event, STATING)
-            match event:
-                case Asked(id=ask):
-                    self._asked.add(ask)
-                case Answered(id=ask):
-                    self._asked.discard(ask)
-                case _:
-                    pass
             if self._following:
                 self._out.write(event_line(envelope, self._session.id))
-        if self._left:
-            self._nobody_answers()
         if stating:
             self._state()
 
@@ -179,11 +156,6 @@ class Served:
 
     def _all(self) -> tuple[Listed, ...]:
         return tuple(Listed.of(command) for command in self._session.commands)
-
-    def _nobody_answers(self) -> None:
-        for ask in tuple(self._asked):
-            self._asked.discard(ask)
-            self._session.answer(ask, Answer(cancelled=True))
 
     # what is asked for
 

@@ -318,10 +318,14 @@ async def test_a_client_that_goes_away_leaves_nothing_waiting() -> None:
         async with Recorder(built.session) as there:
             remote.submit("go")
             await there.until(Asked)
+            remote.submit("and then this")
+            await there.until(QueueChanged)
             await remote.close()
+            assert pipe.task.done()
+            await built.session.close()
             assert (await there.until(Answered)).answer.cancelled
             await there.until(TurnEnded)
-        assert pipe.task.done()
+        assert len(there.of(TurnStarted)) == 1
 
 
 # lines that nobody sends in good faith

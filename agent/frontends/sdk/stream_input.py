@@ -85,7 +85,7 @@ class Duplex:
         """Until the input ends and the last turn with it; the exit code of that turn."""
         reading = asyncio.create_task(self._read())
         try:
-            await self._turns()
+            await (self._turns() if self._served is None else self._until_left(reading))
             await reading  # raises BadInput where a line was none
             return Exit.ERROR if self._code is None else self._code
         finally:
@@ -94,6 +94,17 @@ class Duplex:
             await asyncio.gather(reading, return_exceptions=True)
             if self._served is not None:
                 await self._served.close()
+
+    async def _until_left(self, reading: asyncio.Task[None]) -> None:
+        """Nobody looks any more once the input has ended: what runs is stopped with the session."""
+        turns = asyncio.create_task(self._turns())
+        try:
+            await asyncio.wait([turns, reading], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            turns.cancel()
+            await asyncio.wait([turns])
+        if not turns.cancelled():
+            turns.result()  # raises its defect
 
     async def _turns(self) -> None:
         while (message := await self._next()) is not None:
@@ -133,8 +144,6 @@ class Duplex:
                     await self._take(parse(line))
         finally:
             self._client.gone()
-            if self._served is not None:
-                self._served.gone()
             self._messages.put_nowait(None)
 
     async def _take(self, line: Json) -> None:
