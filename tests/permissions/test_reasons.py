@@ -77,9 +77,10 @@ def test_a_question_about_what_is_dangerous_says_so(command: str, danger: bool) 
     ],
 )
 def test_what_a_rule_of_ones_own_permits_is_not_called_impossible(command: str, own: str) -> None:
-    case = {"tool": "Bash", "input": {"command": command}, "context": {"interactive": False}}
-    decision = decide(*call_and_context(case))
+    case: dict[str, object] = {"tool": "Bash", "input": {"command": command}}
+    alone = case | {"context": {"interactive": False}}
+    decision = decide(*call_and_context(alone))
     assert isinstance(decision, Deny)
     assert decision.reason.text.endswith("but one of your own permits it.")
-    case["context"] = {"interactive": False, "rules": {"cli": {"allow": [own]}}}
-    assert isinstance(decide(*call_and_context(case)), Allow)
+    permitted = case | {"context": {"interactive": False, "rules": {"cli": {"allow": [own]}}}}
+    assert isinstance(decide(*call_and_context(permitted)), Allow)

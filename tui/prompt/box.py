@@ -270,7 +270,7 @@ class Box(TextArea):
         picture = await clipboard_picture()
         if picture is not None:
             self.insert(self.chips.picture(picture, "clipboard.png") + " ")
-        elif self.app.clipboard:
+        elif self.app.clipboard:  # pyright: ignore[reportUnknownMemberType]
             self.action_paste()
         else:
             self.post_message(self.Empty())
