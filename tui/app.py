@@ -291,7 +291,7 @@ class AgentApp(App[int], inherit_bindings=False):
         """Whatever fails here is told and logged; the program ends all the same."""
         try:
             await self.editor.stop()
-            self.own_line.stop()
+            await self.own_line.close()
             await self.talk.close()
             await self.switching.close()
         finally:

@@ -147,4 +147,7 @@ async def stage(
         async with app.run_test(size=size) as pilot:
             made = Stage(app, pilot, session, clock)
             await made.see(session.model[:8])
-            yield made
+            try:
+                yield made
+            finally:
+                await app.own_line.close()  # as leaving does

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -393,13 +394,19 @@ async def test_a_long_draft_leaves_the_status_line(size: tuple[int, int]) -> Non
 
 def test_the_menu_of_files_is_quick_in_a_large_tree() -> None:
     paths = [f"pack{n % 97}/part{n % 613}/module_{n}.py" for n in range(50_000)]
-    for query in ("m", "module", "pckmod49", "p9/m_4", "zzz", "part6/mo"):
-        took: list[float] = []
+
+    def took(work: Callable[[], object]) -> float:
+        """Of the processor alone; the least of three, since others may slow that down, too."""
+        times: list[float] = []
         for _ in range(3):
-            began = time.thread_time()  # what others do with the processor does not count
-            rank(query, paths, paths)
-            took.append(time.thread_time() - began)
-        assert min(took) < 0.05, query
+            began = time.thread_time()
+            work()
+            times.append(time.thread_time() - began)
+        return min(times)
+
+    plain = took(lambda: [path for path in paths if "zzz" in path.lower()])  # 10 ms on its own
+    for query in ("m", "module", "pckmod49", "p9/m_4", "zzz", "part6/mo"):
+        assert took(lambda query=query: rank(query, paths, paths)) < 8 * plain, query  # type: ignore[misc]
     assert rank("module_4999.py", paths, paths)[0].endswith("module_4999.py")
     assert rank("pck9mod41", paths, paths)
 

@@ -45,7 +45,7 @@ class Ports(NamedTuple):
 
 
 class StatusCommand:
-    """Call `changed` when something on the line may have changed; `stop` at the end."""
+    """Call `changed` when something on the line may have changed; `close` at the end."""
 
     def __init__(self, ports: Ports) -> None:
         self._ports = ports
@@ -56,6 +56,8 @@ class StatusCommand:
         self._stopped = False
         self._told: set[str] = set()  # commands whose failure was told
         self._group = 0
+        self._over = asyncio.Event()  # no process of it is left
+        self._over.set()
         self._timer: asyncio.TimerHandle | None = None
 
     def begin(self, book: StatusSource | None, input: Callable[[], bytes]) -> None:
@@ -148,6 +150,7 @@ class StatusCommand:
         """How it ended; None when it had to be ended. Its group ends with it."""
         assert process.stdin is not None
         self._group = process.pid
+        self._over.clear()
         try:
             async with asyncio.timeout(LIMIT):
                 with contextlib.suppress(OSError):  # it need not read
@@ -162,18 +165,22 @@ class StatusCommand:
             process.stdin.close()
             await process.wait()
             self._group = 0
+            self._over.set()
 
     def _kill(self) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._group, signal.SIGKILL)
 
-    def stop(self) -> None:
+    async def close(self) -> None:
         """The program ends: nothing of it stays."""
         self._stopped = True
         if self._timer is not None:
             self._timer.cancel()
         if self._group:
             self._kill()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(LIMIT):
+                    await self._over.wait()
 
 
 def for_screen(status: Status, talk: Talk, host: Host) -> StatusCommand:
