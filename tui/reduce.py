@@ -94,6 +94,7 @@ def _of_main(view: View, event: ev.AnyEvent, at: float) -> Reduced:  # noqa: C90
             return _status(view, event), ()
         case (
             ev.AgentProgressed()
+            | ev.HookStarted()
             | ev.Decided()
             | ev.ResultsCleared()
             | ev.FileSaved()

@@ -34,6 +34,7 @@ from gatewright.agent.record.events_of_past import (
 )
 from gatewright.agent.record.events_of_sessions import (
     HookRan,
+    HookStarted,
     ModeChanged,
     ModelChanged,
     Moved,
@@ -78,6 +79,7 @@ __all__ = [
     "FileState",
     "FilesRestored",
     "HookRan",
+    "HookStarted",
     "ImagesDropped",
     "InputDelta",
     "InputRefused",
@@ -132,6 +134,7 @@ AnyEvent: TypeAlias = (
     | AgentFinished
     | AgentProgressed
     | HookRan
+    | HookStarted
     | Noticed
     | TurnStarted
     | TurnEnded
