@@ -68,6 +68,7 @@ async def open_session(
     offered = partial(_offered, sources, policy)
     planning = planning_of(base, policy)
     opener = ModelOpener(live, offered, base.start.id, briefing, planning=planning.active)
+    host.open_model = opener
     host.small_model = lambda: small_model(base.around, base.start, opener)
     problems = [text for each in brought for text in each.problems]
     names = [spec.name for spec in offered()]

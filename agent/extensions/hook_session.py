@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from gatewright.agent.extensions.contribution import Contribution
+from gatewright.agent.extensions.hook_ways import Ways
 from gatewright.agent.extensions.host import Host
 from gatewright.agent.hooks.book import Terms, book_of
 from gatewright.agent.hooks.commands import Commands
 from gatewright.agent.hooks.engine import Engine, EnginePorts
+from gatewright.agent.hooks.events import EVENTS, FILE_CHANGED
+from gatewright.agent.hooks.following import Following, FollowingPorts
+from gatewright.agent.hooks.handlers import Fault
 from gatewright.agent.hooks.inputs import Facts
+from gatewright.agent.hooks.judging_model import Questions
 from gatewright.agent.hooks.listening import Listening, ListeningPorts
+from gatewright.agent.hooks.matchers import names_of
+from gatewright.agent.hooks.posting import Poster, PostPorts
 from gatewright.agent.hooks.reading import Read
 from gatewright.agent.hooks.running import Ports
 from gatewright.agent.hooks.session_facts import SessionFacts
 from gatewright.agent.hooks.transcripts import Transcripts
+from gatewright.agent.hooks.watching import Watching
 from gatewright.agent.settings.workspace import Surroundings
 from gatewright.agent.text.printable import escaped
 from gatewright.permissions.condition import is_about, problem_of
@@ -59,9 +67,20 @@ class HookSession:
                 effort=lambda: host.around.settings.effort,
             )
         )
+        ways = Ways(host)
+        posting = PostPorts(
+            post=ways.post,
+            env=lambda: host.env,
+            urls=lambda: host.around.settings.allowed_http_hook_urls,
+            variables=lambda: host.around.settings.http_hook_allowed_env_vars,
+        )
         self.engine = Engine(
             EnginePorts(
-                kinds={"command": self.commands.run},
+                kinds={
+                    "command": self.commands.run,
+                    "http": Poster(posting).run,
+                    "prompt": Questions(ways.asks).run,
+                },
                 applies=self._applies,
                 publish=lambda event, agent: host.base.journal.publish(event, agent),
                 tell=lambda text, agent, wakes: host.session.tell(text, agent=agent, wakes=wakes),
@@ -74,9 +93,20 @@ class HookSession:
                 facts=self.facts,
                 spill=kept / "spill",
                 publish=lambda event, agent: host.base.journal.publish(event, agent),
-                watch=lambda paths: None,
+                watch=lambda paths: self.watching.ask(paths),
             ),
         )
+        loop = asyncio.get_running_loop()
+        self.following = Following(
+            self.engine,
+            self.listening,
+            FollowingPorts(
+                cwd=lambda agent: self.known.of(agent).cwd,
+                said=lambda agent: self.known.of(agent).said,
+                later=loop.call_later,
+            ),
+        )
+        self.watching = Watching(self._changed)
 
     def read(self, around: Surroundings) -> tuple[str, ...]:
         """Take up what is configured now; what is new and wrong with it."""
@@ -84,14 +114,34 @@ class HookSession:
         terms = Terms.of(around.settings, trusted=around.trusted, bare=around.options.bare)
         before = {fault.text() for fault in self.engine.book.faults}
         self.engine.book = book_of(loaded.hooks, self.given, terms, problem_of)
-        faults = self.engine.book.faults
+        faults = (*self.engine.book.faults, *self._not_yet())
         return tuple(text for fault in faults if (text := escaped(fault.text())) not in before)
+
+    def _not_yet(self) -> Iterator[Fault]:
+        """Of kinds that wait for what runs them."""
+        for each in self.engine.book.handlers:
+            if each.kind not in self.engine.kinds:
+                told = f"is of the kind {each.kind}, which does not run here yet"
+                yield Fault(place=each.place, event=each.event, message=told)
+
+    def watch(self) -> None:
+        """The files that matchers of FileChanged name."""
+        row = EVENTS[FILE_CHANGED]
+        here = self.engine.book.by_event.get(FILE_CHANGED, ())
+        names = [name for each in here for name in names_of(each.matcher, row) or ()]
+        self.watching.names(names, self._host.around.where.root)
+
+    def _changed(self, path: str, how: str) -> None:
+        self.following.tell(FILE_CHANGED, {"file_path": path, "event": how})
 
     def follow(self, around: Surroundings) -> None:
         for text in self.read(around):
             self._host.warn(text)
+        self.watch()
 
     async def close(self) -> None:
+        await self.watching.close()
+        await self.following.close()
         await self.engine.close()
         await self.commands.close()
 
@@ -111,9 +161,10 @@ class HookSession:
 async def open_hooks(host: Host) -> Contribution:
     hooks = HookSession(host)
     problems = await asyncio.to_thread(hooks.read, host.around)
+    hooks.watch()
     host.live.listen(hooks.follow)
     return Contribution(
-        folds=(hooks.known.saw, hooks.transcripts.saw),
+        folds=(hooks.following.saw, hooks.known.saw, hooks.transcripts.saw),
         moments=hooks.listening,
         parts=(hooks,),
         problems=problems,

@@ -55,6 +55,7 @@ class Host:
         self.ledger = ledger  # which files that model has seen
         self.roots: list[Root] = []  # of those that were opened before
         self.small_model: Callable[[], OpenModel] = _too_early
+        self.open_model: Callable[[str, str], OpenModel] = _no_model_yet  # by name and effort
         self._session: SessionSide | None = None
 
     @property
@@ -107,3 +108,8 @@ class Extension(msgspec.Struct, frozen=True, kw_only=True):
 
 def _too_early() -> OpenModel:
     raise SessionError("The session has not begun yet.")
+
+
+def _no_model_yet(name: str, effort: str) -> OpenModel:
+    del name, effort
+    return _too_early()

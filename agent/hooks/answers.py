@@ -6,10 +6,11 @@ Pure. What cannot be understood is a failure with a reason, never a word that pe
 from __future__ import annotations
 
 import re
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
+from gatewright.agent.frontends.untyped_json import obj
 from gatewright.agent.hooks.events import CONTEXT, EVENTS
 from gatewright.agent.hooks.handlers import Handler
 from gatewright.agent.hooks.running import Output
@@ -18,7 +19,6 @@ from gatewright.tools.protocol import JsonObject
 
 Word: TypeAlias = Literal["", "allow", "ask", "defer", "deny"]
 BLOCKS = 2
-DEPTH = 100  # of JSON that is looked at
 _WORDS: dict[str, Word] = {"allow": "allow", "deny": "deny", "ask": "ask", "defer": "defer"}
 _OLD: dict[str, Word] = {"approve": "allow", "block": "deny"}
 _TERMINAL = re.compile(r"(?:\x07|\x1b\](?:0|1|2|9|99|777);[^\x00-\x1f\x7f]*(?:\x07|\x1b\\))+")
@@ -100,7 +100,7 @@ def _decoded(text: str) -> tuple[dict[str, Any] | None, str]:
         return None, str(error)
     if not isinstance(value, dict):
         return None, "it is no object"
-    return cast("dict[str, Any]", value), ""
+    return obj(value), ""
 
 
 def _blocked(output: Output, handler: Handler, found: dict[str, Any] | None) -> Answer:
@@ -140,7 +140,7 @@ def _read(raw: dict[str, Any], event: str, notes: tuple[str, ...]) -> Answer:
         stops=raw.get("continue") is False,
         stop_reason=texts["stopReason"],
         word=word,
-        input=_input(parts, left),
+        input=_input(parts),
         context=context,
         notice=texts["systemMessage"],
         terminal=terminal(_text(raw, "terminalSequence", left)),
@@ -155,7 +155,7 @@ def _decision(raw: dict[str, Any], event: str) -> tuple[Word, bool]:
     decision = raw.get("decision")
     if decision is None:
         return "", False
-    if decision not in _OLD:
+    if not isinstance(decision, str) or decision not in _OLD:
         raise _Failed(f"its decision is {decision!r}: approve or block")
     if event == "PreToolUse":
         return _OLD[decision], False
@@ -169,7 +169,7 @@ def _part(raw: dict[str, Any], event: str, left: list[str]) -> dict[str, Any]:
     if not isinstance(part, dict):
         left.append("hookSpecificOutput is no object")
         return {}
-    table = cast("dict[str, Any]", part)
+    table = obj(part)
     meant = table.get("hookEventName", event)
     if meant != event:
         left.append(f"its answer is for {meant}")
@@ -186,20 +186,20 @@ def _word(parts: dict[str, Any]) -> Word:
     said = parts.get("decision")
     if said is None:
         return ""
-    behavior: Any = cast("dict[str, Any]", said).get("behavior") if isinstance(said, dict) else said
+    behavior = obj(said).get("behavior")
     if behavior not in ("allow", "deny"):
         raise _Failed(f"its decision is {behavior!r}: allow or deny")
     return _WORDS[behavior]
 
 
-def _input(parts: dict[str, Any], left: list[str]) -> JsonObject | None:
+def _input(parts: dict[str, Any]) -> JsonObject | None:
     value = parts.pop("updatedInput", None)
-    decision = parts.get("decision")
-    if value is None and isinstance(decision, dict):
-        value = cast("dict[str, Any]", decision).get("updatedInput")
-    if value is None or isinstance(value, dict):
-        return cast("JsonObject | None", value)
-    left.append("updatedInput is no object")
+    if value is None:
+        value = obj(parts.get("decision")).get("updatedInput")
+    if value is None:
+        return None
+    if isinstance(value, dict):
+        return obj(value)
     raise _Failed("its updatedInput is no object")
 
 

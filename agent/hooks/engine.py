@@ -71,6 +71,11 @@ class Engine:
         self._numbers = itertools.count(1)
         self._behind: set[asyncio.Task[None]] = set()
 
+    @property
+    def kinds(self) -> frozenset[Kind]:
+        """What runs here."""
+        return frozenset(self._ports.kinds)
+
     def hears(self, event: str) -> bool:
         return event in self.book.by_event
 

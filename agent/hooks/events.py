@@ -109,7 +109,7 @@ TIMEOUTS: dict[Kind, float] = {
     "callback": 60.0,
 }  # fmt: skip
 END_BUDGET, END_MOST = 1.5, 60.0  # of all handlers of SessionEnd together
-ENDING = "SessionEnd"
+ENDING, FILE_CHANGED = "SessionEnd", "FileChanged"
 TURN_ENDS = frozenset({"Stop", "SubagentStop"})
 SHARED_FILE = frozenset({"SessionStart", "Setup", "CwdChanged", "FileChanged"})  # CLAUDE_ENV_FILE
 ALIASES = {"task": "agent"}

@@ -180,7 +180,7 @@ def _of_systems(moment: at.Moment) -> Told:
         case at.AgentIdles(name=name, team=team):
             return Told("TeammateIdle", {"teammate_name": name, "team_name": team})
         case at.TaskMoves():
-            fields = {
+            fields: Fields = {
                 "task_id": moment.id,
                 "task_subject": moment.subject,
                 "task_description": moment.description,

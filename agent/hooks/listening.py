@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
+from gatewright.agent.frontends.untyped_json import items, obj
 from gatewright.agent.hooks.engine import Engine
 from gatewright.agent.hooks.events import END_BUDGET, END_MOST, ENDING, EVENTS
 from gatewright.agent.hooks.inputs import Facts, Fields, Told, common, rule_of, told
@@ -17,10 +18,10 @@ from gatewright.agent.hooks.merging import Ran, merged
 from gatewright.agent.hooks.running import Firing
 from gatewright.agent.hooks.words import LONGEST, bounded
 from gatewright.agent.record.events import AnyEvent, Noticed, TitleChanged
-from gatewright.tools import moments as at
+from gatewright.tools import moments as points
 from gatewright.tools.access import MAIN, Access
 
-NOTHING = at.Verdict()
+NOTHING = points.Verdict()
 
 
 class ListeningPorts(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,22 +38,24 @@ class Listening:
         self._engine = engine
         self._ports = ports
 
-    async def at(self, moment: at.Moment) -> at.Verdict:
+    async def at(self, moment: points.Moment) -> points.Verdict:
         verdict = await self._heard(moment)
-        if isinstance(moment, at.CompactionEnded):
-            begun = at.SessionStarts(agent=moment.agent, source="compact")
+        if isinstance(moment, points.CompactionEnded):
+            begun = points.SessionStarts(agent=moment.agent, source="compact")
             more = await self._heard(begun)
             return replace(verdict, context=(*verdict.context, *more.context))
         return verdict
 
-    async def _heard(self, moment: at.Moment) -> at.Verdict:
+    async def _heard(self, moment: points.Moment) -> points.Verdict:
         engine, facts = self._engine, self._ports.facts
         if not engine.book.by_event:
             return NOTHING
         meant = told(moment, facts)
         if not engine.hears(meant.event):
             return NOTHING
-        access = moment.access if isinstance(moment, at.CallPrepared | at.PersonNeeded) else None
+        access = (
+            moment.access if isinstance(moment, points.CallPrepared | points.PersonNeeded) else None
+        )
         within = self._budget() if meant.event == ENDING else None
         runs = await self.fire(meant, moment.agent, access=access, within=within)
         return await self._verdict(moment, meant.event, runs) if runs else NOTHING
@@ -88,17 +91,19 @@ class Listening:
         written = [one.timeout for one in self._engine.book.by_event[ENDING] if one.explicit]
         return min(max([END_BUDGET, *written]), END_MOST)
 
-    async def _verdict(self, moment: at.Moment, event: str, runs: Sequence[Ran]) -> at.Verdict:
+    async def _verdict(
+        self, moment: points.Moment, event: str, runs: Sequence[Ran]
+    ) -> points.Verdict:
         verdict = replace(await self._bounded(merged(event, runs)), notice="")
         match moment:
-            case at.PersonNeeded(suggestions=offered):
+            case points.PersonNeeded(suggestions=offered):
                 return _of_request(verdict, runs, offered)
-            case at.SessionStarts() | at.SessionEnds() | at.CallDenied():
+            case points.SessionStarts() | points.SessionEnds() | points.CallDenied():
                 return replace(verdict, word="", text="")
             case _:
                 return verdict
 
-    async def _bounded(self, verdict: at.Verdict) -> at.Verdict:
+    async def _bounded(self, verdict: points.Verdict) -> points.Verdict:
         texts = (verdict.text, *verdict.context)
         if all(len(text) <= LONGEST for text in texts):
             return verdict
@@ -116,13 +121,14 @@ class Listening:
             title = run.answer.parts.get("sessionTitle")
             if isinstance(title, str) and title.strip():
                 self._ports.publish(TitleChanged(title=" ".join(title.split())), MAIN)
-            paths = run.answer.parts.get("watchPaths")
-            if isinstance(paths, list):
-                known = cast("list[Any]", paths)
-                self._ports.watch([each for each in known if isinstance(each, str)])
+            if "watchPaths" in run.answer.parts:
+                paths = items(run.answer.parts["watchPaths"])
+                self._ports.watch([each for each in paths if isinstance(each, str)])
 
 
-def _of_request(verdict: at.Verdict, runs: Sequence[Ran], offered: Sequence[str]) -> at.Verdict:
+def _of_request(
+    verdict: points.Verdict, runs: Sequence[Ran], offered: Sequence[str]
+) -> points.Verdict:
     """Who answers in a person's place may keep what the prompt could offer, and nothing more."""
     if verdict.word == "deny" and any(_decision(run).get("interrupt") is True for run in runs):
         return replace(verdict, word="stop")
@@ -133,19 +139,10 @@ def _of_request(verdict: at.Verdict, runs: Sequence[Ran], offered: Sequence[str]
 
 
 def _decision(run: Ran) -> dict[str, Any]:
-    found = run.answer.parts.get("decision")
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+    return obj(run.answer.parts.get("decision"))
 
 
 def _rules(decision: dict[str, Any]) -> list[str]:
-    updates = decision.get("updatedPermissions")
-    found: list[str] = []
-    for update in cast("list[Any]", updates) if isinstance(updates, list) else []:
-        if isinstance(update, dict) and cast("dict[str, Any]", update).get("type") == "addRules":
-            rules: Any = cast("dict[str, Any]", update).get("rules")
-            found += [
-                rule_of(cast("dict[str, Any]", each))
-                for each in (cast("list[Any]", rules) if isinstance(rules, list) else [])
-                if isinstance(each, dict)
-            ]
-    return found
+    updates = map(obj, items(decision.get("updatedPermissions")))
+    added = (each for each in updates if each.get("type") == "addRules")
+    return [rule_of(obj(rule)) for each in added for rule in items(each.get("rules"))]

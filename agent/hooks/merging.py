@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from gatewright.agent.frontends.untyped_json import obj
 from gatewright.agent.hooks.answers import Answer
 from gatewright.agent.hooks.events import EVENTS, TURN_ENDS
 from gatewright.agent.hooks.handlers import Handler
@@ -66,7 +67,7 @@ def merged(event: str, runs: Sequence[Ran]) -> Verdict:
 
 
 def _word(runs: Sequence[Ran]) -> tuple[Word, list[str]]:
-    word = max((run.word for run in runs), key=_RANK.index, default="")
+    word: Word = max((run.word for run in runs), key=_RANK.index, default="")
     heard = [run for run in runs if word and run.word == word]
     return word, [blamed(run.handler, _reason(run)) for run in heard]
 
@@ -74,8 +75,7 @@ def _word(runs: Sequence[Ran]) -> tuple[Word, list[str]]:
 def _reason(run: Ran) -> str:
     if run.failed:
         return f"it failed ({run.answer.failure}) and is strict"
-    decision = run.answer.parts.get("decision")
-    message = decision.get("message") if isinstance(decision, dict) else ""
+    message = obj(run.answer.parts.get("decision")).get("message")
     return run.answer.reason or (message if isinstance(message, str) else "")
 
 

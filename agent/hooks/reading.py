@@ -11,6 +11,7 @@ from typing import Any, TypeAlias, cast, get_args
 
 import msgspec
 
+from gatewright.agent.frontends.untyped_json import items, obj
 from gatewright.agent.hooks.events import ENDING, EVENTS, TIMEOUTS, Kind, Row
 from gatewright.agent.hooks.handlers import Fault, Handler, Origin, Place, Written
 from gatewright.agent.hooks.matchers import BadMatcher, compiled, looks_like_rule, names_of
@@ -74,7 +75,7 @@ class _Reader:
         if raw is not None and not isinstance(raw, dict):
             self._fault((), "any", f"expected an object, found {found_kind(raw)}")
             return
-        for event, groups in cast("dict[str, Any]", raw or {}).items():
+        for event, groups in obj(raw).items():
             row = EVENTS.get(event)
             if row is None:
                 self._fault((event,), event, f"is no event{_near(event, tuple(EVENTS))}")
@@ -86,7 +87,7 @@ class _Reader:
         if not isinstance(group, dict):
             self._fault(at, event, f"expected an object, found {found_kind(group)}")
             return
-        table = cast("dict[str, Any]", group)
+        table = obj(group)
         matcher = table.get("matcher") or ""
         wrong = ""
         if not isinstance(matcher, str):
@@ -121,7 +122,7 @@ class _Reader:
         if not isinstance(entry, dict):
             self._fault(at, event, f"expected an object, found {found_kind(entry)}")
             return
-        raw = cast("dict[str, Any]", entry)
+        raw = obj(entry)
         kind = raw.get("type")
         place = msgspec.structs.replace(self._place, line=self._line(at))
         try:
@@ -183,7 +184,7 @@ class _Reader:
 
     def _list(self, value: Any, at: Key, event: str) -> Sequence[Any]:
         if isinstance(value, list):
-            return cast("list[Any]", value)
+            return items(value)
         if value is not None:
             self._fault(at, event, f"expected a list, found {found_kind(value)}")
         return ()

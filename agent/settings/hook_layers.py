@@ -78,5 +78,5 @@ def _table(value: object) -> Mapping[str, Any]:
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
-def _list(value: object) -> list[Any]:
-    return cast("list[Any]", value) if isinstance(value, list) else []
+def _list(value: object) -> list[object]:
+    return cast("list[object]", value) if isinstance(value, list) else []
