@@ -50,4 +50,5 @@ def _unread(rule: Rule, inquiry: Inquiry) -> bool:
     from gatewright.permissions.calls.shell_call import ShellCall  # noqa: PLC0415  lazy: 30 ms
 
     subject = inquiry.subject
-    return not (isinstance(subject, ShellCall) and subject.line.understood)
+    known = isinstance(subject, ShellCall) and subject.line.understood and not subject.unclear
+    return not known

@@ -41,7 +41,7 @@ def call_contexts(
             ask=ports.ask,
             progress=ports.progress,
             move=ports.move,
-            env=around.env,
+            env={**around.env, **host.exports} if host.exports else around.env,
             spill=kept / "spill",
             state=kept,
             jobs=ports.jobs if jobs else None,

@@ -40,33 +40,44 @@ class HookSession:
 
     def __init__(self, host: Host) -> None:
         around, start = host.around, host.base.start
-        kept = start.path.with_suffix("")
         self._host = host
+        self._kept = start.path.with_suffix("")
         self.given: list[Read] = []  # of SDK clients, plugins, agents, skills
         self.known = SessionFacts(around.where)
-        stored = None if around.options.no_session else kept
+        stored = None if around.options.no_session else self._kept
         self.transcripts = Transcripts(stored, start.id, start.stored)
-        self.facts = Facts(
-            session=start.id,
-            transcript=self.transcripts.path,
+        self.commands = Commands(self._running_ports())
+        self.engine = Engine(self._engine_ports())
+        listening = ListeningPorts(
+            facts=self._facts(),
+            spill=self._kept / "spill",
+            publish=host.base.journal.publish,
+            watch=lambda paths: self.watching.ask(paths),
+        )
+        self.listening = Listening(self.engine, listening)
+        following = FollowingPorts(
             cwd=lambda agent: self.known.of(agent).cwd,
-            mode=lambda agent: host.policy.view(agent).mode,
-            prompt=lambda: self.known.prompt,
-            effort=lambda: host.around.settings.effort,
-            kind=lambda agent: self.known.of(agent).kind,
             said=lambda agent: self.known.of(agent).said,
-            running=self._running,
+            tell=lambda text: host.session.tell(text, wakes=False),
+            later=asyncio.get_running_loop().call_later,
         )
-        self.commands = Commands(
-            Ports(
-                spawn=spawn,
-                env=self._env,
-                root=around.where.cwd,
-                session=start.id,
-                prelude=SHELL_MARK,
-                effort=lambda: host.around.settings.effort,
-            )
+        self.following = Following(self.engine, self.listening, following)
+        self.watching = Watching(self._changed)
+
+    def _running_ports(self) -> Ports:
+        host = self._host
+        return Ports(
+            spawn=spawn,
+            env=self._env,
+            root=host.around.where.cwd,
+            session=host.base.start.id,
+            prelude=SHELL_MARK,
+            env_file=self._kept / "spill" / "hook-env.sh",
+            effort=lambda: host.around.settings.effort,
         )
+
+    def _engine_ports(self) -> EnginePorts:
+        host = self._host
         ways = Ways(host)
         posting = PostPorts(
             post=ways.post,
@@ -74,39 +85,30 @@ class HookSession:
             urls=lambda: host.around.settings.allowed_http_hook_urls,
             variables=lambda: host.around.settings.http_hook_allowed_env_vars,
         )
-        self.engine = Engine(
-            EnginePorts(
-                kinds={
-                    "command": self.commands.run,
-                    "http": Poster(posting).run,
-                    "prompt": Questions(ways.asks).run,
-                },
-                applies=self._applies,
-                publish=lambda event, agent: host.base.journal.publish(event, agent),
-                tell=lambda text, agent, wakes: host.session.tell(text, agent=agent, wakes=wakes),
-                ready=self.transcripts.written,
-            )
+        return EnginePorts(
+            kinds={
+                "command": self.commands.run,
+                "http": Poster(posting).run,
+                "prompt": Questions(ways.asks).run,
+            },
+            applies=self._applies,
+            publish=host.base.journal.publish,
+            tell=lambda text, agent, wakes: host.session.tell(text, agent=agent, wakes=wakes),
+            ready=self.transcripts.written,
         )
-        self.listening = Listening(
-            self.engine,
-            ListeningPorts(
-                facts=self.facts,
-                spill=kept / "spill",
-                publish=lambda event, agent: host.base.journal.publish(event, agent),
-                watch=lambda paths: self.watching.ask(paths),
-            ),
+
+    def _facts(self) -> Facts:
+        host, known = self._host, self.known
+        return Facts(
+            session=host.base.start.id,
+            transcript=self.transcripts.path,
+            cwd=lambda agent: known.of(agent).cwd,
+            mode=lambda agent: host.policy.view(agent).mode,
+            prompt=lambda: known.prompt,
+            effort=lambda: host.around.settings.effort,
+            kind=lambda agent: known.of(agent).kind,
+            running=lambda agent: list(host.session.jobs_of(agent).running()),
         )
-        loop = asyncio.get_running_loop()
-        self.following = Following(
-            self.engine,
-            self.listening,
-            FollowingPorts(
-                cwd=lambda agent: self.known.of(agent).cwd,
-                said=lambda agent: self.known.of(agent).said,
-                later=loop.call_later,
-            ),
-        )
-        self.watching = Watching(self._changed)
 
     def read(self, around: Surroundings) -> tuple[str, ...]:
         """Take up what is configured now; what is new and wrong with it."""
@@ -123,6 +125,11 @@ class HookSession:
             if each.kind not in self.engine.kinds:
                 told = f"is of the kind {each.kind}, which does not run here yet"
                 yield Fault(place=each.place, event=each.event, message=told)
+
+    def export(self) -> None:
+        """What hooks write into their file is sourced before every command of the session."""
+        if self.commands.env_file is not None:
+            self._host.exports["GATEWRIGHT_ENV_FILE"] = str(self.commands.env_file)
 
     def watch(self) -> None:
         """The files that matchers of FileChanged name."""
@@ -154,14 +161,12 @@ class HookSession:
         around = self._host.around
         return child_environment(around.env, around.secrets) if scrubbed else around.env
 
-    def _running(self, agent: str) -> list[str]:
-        return list(self._host.session.jobs_of(agent).running())
-
 
 async def open_hooks(host: Host) -> Contribution:
     hooks = HookSession(host)
     problems = await asyncio.to_thread(hooks.read, host.around)
     hooks.watch()
+    hooks.export()
     host.live.listen(hooks.follow)
     return Contribution(
         folds=(hooks.following.saw, hooks.known.saw, hooks.transcripts.saw),

@@ -53,6 +53,7 @@ class Host:
         self.base, self.live, self.policy = base, live, policy
         self.briefing = briefing  # what the model of the main agent is told first
         self.ledger = ledger  # which files that model has seen
+        self.exports: dict[str, str] = {}  # variables that commands find besides their own
         self.roots: list[Root] = []  # of those that were opened before
         self.small_model: Callable[[], OpenModel] = _too_early
         self.open_model: Callable[[str, str], OpenModel] = _no_model_yet  # by name and effort

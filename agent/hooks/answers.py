@@ -14,7 +14,7 @@ from gatewright.agent.frontends.untyped_json import obj
 from gatewright.agent.hooks.events import CONTEXT, EVENTS
 from gatewright.agent.hooks.handlers import Handler
 from gatewright.agent.hooks.running import Output
-from gatewright.tools.inert import inert
+from gatewright.agent.hooks.words import ESCAPES, printed
 from gatewright.tools.protocol import JsonObject
 
 Word: TypeAlias = Literal["", "allow", "ask", "defer", "deny"]
@@ -22,7 +22,6 @@ BLOCKS = 2
 _WORDS: dict[str, Word] = {"allow": "allow", "deny": "deny", "ask": "ask", "defer": "defer"}
 _OLD: dict[str, Word] = {"approve": "allow", "block": "deny"}
 _TERMINAL = re.compile(r"(?:\x07|\x1b\](?:0|1|2|9|99|777);[^\x00-\x1f\x7f]*(?:\x07|\x1b\\))+")
-_ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 _OBJECT = re.compile(r"^[ \t]*\{", re.MULTILINE)
 _TEXTS = ("stopReason", "systemMessage", "reason")
 _TRIES = 50  # places where an object may begin behind noise
@@ -68,21 +67,17 @@ def understood(output: Output, handler: Handler) -> Answer:
     if output.exit not in (0, None):
         said = first_line(output.stderr) or first_line(output.stdout)
         return Answer(failure=f"exit {output.exit}{f': {said}' if said else ''}")
-    return Answer(plain=clean(output.stdout).strip())
+    return Answer(plain=printed(output.stdout).strip())
 
 
 def first_line(text: str) -> str:
-    line = clean(text).strip().partition("\n")[0].strip()
+    line = printed(text).strip().partition("\n")[0].strip()
     return line if len(line) <= 200 else line[:199] + "…"
-
-
-def clean(text: str) -> str:
-    return inert(text.removeprefix("\ufeff").replace("\r\n", "\n"))
 
 
 def object_in(text: str) -> tuple[dict[str, Any] | None, str, str]:
     """The JSON object that output is or ends with, what stands before it, and why it is broken."""
-    bare = _ESCAPES.sub("", text).replace("\r", "").replace("\0", "").strip("\ufeff \t\n")
+    bare = ESCAPES.sub("", text).replace("\r", "").replace("\0", "").strip("\ufeff \t\n")
     if bare.startswith("{"):
         found, broken = _decoded(bare)
         return found, "", broken
@@ -110,7 +105,7 @@ def _blocked(output: Output, handler: Handler, found: dict[str, Any] | None) -> 
         said = _checked(found, handler.event, ())
     part = said.parts.get("permissionDecisionReason") or said.parts.get("message")
     reason = said.reason or (part if isinstance(part, str) else "")
-    reason = reason or clean(output.stderr).strip() or f"Blocked by the hook {handler.name}"
+    reason = reason or printed(output.stderr).strip() or f"Blocked by the hook {handler.name}"
     return msgspec.structs.replace(
         said, failure="", blocks=True, reason=reason, word="", input=None, parts={}, plain=""
     )

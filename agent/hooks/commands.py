@@ -12,13 +12,14 @@ import tempfile
 import time
 from collections.abc import Coroutine
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from gatewright.agent.hooks.events import SHARED_FILE
 from gatewright.agent.hooks.handlers import SCRUBBED, Handler
 from gatewright.agent.hooks.running import KEPT, Firing, Output, Ports, filled, variables
 from gatewright.tools.protocol import Child, SpawnRequest, ToolFailure
-from gatewright.tools.system import programs
+from gatewright.tools.system import private, programs
 
 AFTER = 0.1  # seconds that a run may last beyond its process
 GRACE = 2.0  # from TERM to KILL
@@ -33,6 +34,10 @@ class Commands:
     def __init__(self, ports: Ports) -> None:
         self._ports = ports
         self._ending: set[asyncio.Task[object]] = set()
+
+    @property
+    def env_file(self) -> Path | None:
+        return self._ports.env_file
 
     async def run(self, handler: Handler, firing: Firing) -> Output:
         """Never raises but CancelledError, after which its processes are ended all the same."""
@@ -83,6 +88,7 @@ class Commands:
         if effort := ports.effort():
             env["CLAUDE_EFFORT"] = effort
         if ports.env_file is not None and firing.event in SHARED_FILE:
+            private.folder(ports.env_file.parent)
             env["CLAUDE_ENV_FILE"] = env["GATEWRIGHT_ENV_FILE"] = str(ports.env_file)
         return env
 

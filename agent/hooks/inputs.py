@@ -36,7 +36,6 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     prompt: Callable[[], str]  # the id of the input that is worked on
     effort: Callable[[], str]
     kind: Callable[[str], str]  # what sort of agent
-    said: Callable[[str], str]  # its last words
     running: Callable[[str], list[str]]  # its background work, one line each
 
 

@@ -7,11 +7,12 @@ import re
 from pathlib import Path
 
 from gatewright.agent.hooks.handlers import Handler
-from gatewright.tools.inert import inert
+from gatewright.agent.text.printable import visible
 from gatewright.tools.system import private
 
 LONGEST = 10_000  # characters that go into a conversation
 PREVIEW = 2_000
+ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 # What looks like a tag of whoever runs the session, or like the turn of another speaker.
 _TAGS = re.compile(
     r"<(?=/?\s*(?:system|hook|tool|function|user|assistant|human|ai|command|local-command|antml)"
@@ -29,9 +30,14 @@ def blamed(handler: Handler, text: str) -> str:
     return harmless(text) or f"The hook {handler.name} refused it."
 
 
+def printed(text: str) -> str:
+    """What a program printed, as it would be read: no colours, nothing hidden."""
+    return visible(ESCAPES.sub("", text.removeprefix("\ufeff").replace("\r\n", "\n")))
+
+
 def harmless(text: str) -> str:
     """Printable, and no tag that a model could take for the program's own."""
-    return _TAGS.sub("&lt;", inert(text))
+    return _TAGS.sub("&lt;", printed(text))
 
 
 def bounded(text: str, folder: Path) -> str:

@@ -44,7 +44,7 @@ from gatewright.tools.interact import Answer, Ask
 from gatewright.tools.protocol import Content, Jobs, TextContent, ToolCall, ToolResult
 
 CLOSE_LIMIT = 5.0
-END_LIMIT = 1.5  # for all who want to know of the end
+END_LIMIT = 60.0  # for all who want to know of the end; each keeps to less by itself
 Source: TypeAlias = Literal["startup", "resume", "clear", "compact", "fork"]
 NO_SETTINGS = "This session knows no settings."
 NO_MEMORY = "This session reads no instruction files."

@@ -172,7 +172,6 @@ class Desk:
             prompt=lambda: "p1",
             effort=lambda: "high",
             kind=lambda agent: "explore",
-            said=lambda agent: "words",
             running=lambda agent: ["b1: sleep"],
         )
         ports = ListeningPorts(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from gatewright.agent.record.events import HookRan, InputRefused, TurnEnded
 from gatewright.agent.turn.stop import Stop
+from gatewright.tools.blocks import plain
 from tests.hooks.scripts import command, hooks, part, says
 from tests.permissions.composed import WITHIN, desk
 
@@ -111,3 +112,84 @@ async def test_an_untrusted_project_starts_nothing(tmp_path: Path) -> None:
         made.session.submit("hello")
         await made.ended()
         assert not (tmp_path / "ran").exists()
+
+
+async def test_what_a_start_hook_exports_is_there_for_commands(tmp_path: Path) -> None:
+    own = hooks("SessionStart", command('echo export FROM_HOOK=here >> "$CLAUDE_ENV_FILE"'))
+    call = 'call[c1]: Bash {"command": "echo got $FROM_HOOK"}'
+    async with desk(tmp_path, [call, "say: done"], own=own, mode="bypassPermissions") as made:
+        made.session.submit("go")
+        assert "got here" in await made.finished("c1")
+        await made.ended()
+
+
+async def test_settings_that_change_are_read_again(tmp_path: Path) -> None:
+    own = hooks("PreToolUse", command("exit 2"), matcher="Read")
+    async with desk(tmp_path, [BASH, "say: done"], own=own, mode="bypassPermissions") as made:
+        path = tmp_path / "home" / ".gatewright" / "settings.json"
+        values = json.loads(path.read_text(encoding="utf-8"))
+        values |= hooks("PreToolUse", command("echo changed >&2; exit 2"), matcher="Bash")
+        path.write_text(json.dumps(values), encoding="utf-8")
+        made.session.submit("go")
+        assert "changed" in await made.finished("c1")
+        await made.ended()
+
+
+async def test_a_file_that_breaks_keeps_its_hooks(tmp_path: Path) -> None:
+    own = hooks("PreToolUse", command("echo kept >&2; exit 2"), matcher="Bash")
+    async with desk(tmp_path, [BASH, "say: done"], own=own, mode="bypassPermissions") as made:
+        path = tmp_path / "home" / ".gatewright" / "settings.json"
+        path.write_text("{", encoding="utf-8")
+        made.session.submit("go")
+        assert "kept" in await made.finished("c1")
+        await made.ended()
+
+
+async def test_claude_codes_files_are_read_in_place(tmp_path: Path) -> None:
+    settings = hooks("PreToolUse", command("echo theirs >&2; exit 2"), matcher="Bash")
+    folder = tmp_path / "project" / ".claude"
+    folder.mkdir(parents=True)
+    (folder / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
+    async with desk(tmp_path, [BASH, "say: done"], mode="bypassPermissions") as made:
+        made.session.submit("go")
+        assert "theirs" in await made.finished("c1")
+        await made.ended()
+
+
+async def test_if_saves_the_process(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    touched = command(f"echo touched >> {log}", **{"if": "Bash(touch *)"})
+    removed = command(f"echo removed >> {log}", **{"if": "Bash(rm *)"})
+    own = hooks("PreToolUse", touched, removed)
+    calls = [BASH, 'call[c2]: Bash {"command": "cd . && eval \\"$(echo rm x)\\""}', "say: done"]
+    async with desk(tmp_path, calls, own=own, mode="bypassPermissions", interactive=False) as made:
+        made.session.submit("go")
+        await made.ended()
+        assert log.read_text(encoding="utf-8").split() == ["touched", "touched", "removed"]
+
+
+async def test_the_trust_question_names_each_command(tmp_path: Path) -> None:
+    settings = hooks("Stop", command("curl evil.example"), {"type": "http", "url": "http://x"})
+    async with desk(tmp_path, ["say: one"], settings=settings, trust=False) as made:
+        asked = await made.asked()
+        body = "\n".join(plain(block) for block in asked.ask.body)
+        assert "Stop: curl evil.example" in body
+        assert "Stop: url http://x" in body
+        made.answer(asked, "continue")
+
+
+async def test_who_answers_for_a_person_may_keep_what_was_offered(tmp_path: Path) -> None:
+    rules = [{"toolName": "Bash", "ruleContent": "touch:*"}, {"toolName": "Bash"}]
+    decision = {
+        "behavior": "allow",
+        "updatedPermissions": [{"type": "addRules", "behavior": "allow", "rules": rules}],
+    }
+    body = f"cat > {tmp_path}/log; " + says(part("PermissionRequest", decision=decision))
+    own = hooks("PermissionRequest", command(body))
+    async with desk(tmp_path, [BASH, "say: done"], own=own) as made:
+        made.session.submit("go")
+        await made.finished("c1")
+        assert (made.project / "made").exists()
+        offered = json.loads((tmp_path / "log").read_text(encoding="utf-8"))
+        assert offered["permission_suggestions"], offered
+        await made.ended()

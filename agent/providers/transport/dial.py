@@ -23,7 +23,7 @@ def anywhere(address: str) -> bool:
 
 
 async def dial(host: str, port: int, admits: Callable[[str], bool] = anywhere) -> socket.socket:
-    """Raises OSError; the caller bounds the time. Addresses that `admits` refuses are not dialled."""
+    """Raises OSError; the caller bounds the time. What `admits` refuses is not dialled."""
     found = await _places(host, port)
     places = _in_turn([place for place in found if admits(place[1][0])])
     if found and not places:
