@@ -8,19 +8,19 @@ from collections.abc import Iterator, Mapping
 from gatewright.agent.extensions.contribution import Contribution
 from gatewright.agent.extensions.hook_ways import Ways
 from gatewright.agent.extensions.host import Host
-from gatewright.agent.hooks.book import Terms, book_of
-from gatewright.agent.hooks.commands import Commands
+from gatewright.agent.hooks.configured.book import Terms, book_of
+from gatewright.agent.hooks.configured.matchers import names_of
+from gatewright.agent.hooks.configured.reading import Read
 from gatewright.agent.hooks.engine import Engine, EnginePorts
 from gatewright.agent.hooks.events import EVENTS, FILE_CHANGED
 from gatewright.agent.hooks.following import Following, FollowingPorts
 from gatewright.agent.hooks.handlers import Fault
 from gatewright.agent.hooks.inputs import Facts
-from gatewright.agent.hooks.judging_model import Questions
+from gatewright.agent.hooks.kinds.commands import Commands
+from gatewright.agent.hooks.kinds.judging_model import Questions
+from gatewright.agent.hooks.kinds.posting import Poster, PostPorts
+from gatewright.agent.hooks.kinds.running import Ports
 from gatewright.agent.hooks.listening import Listening, ListeningPorts
-from gatewright.agent.hooks.matchers import names_of
-from gatewright.agent.hooks.posting import Poster, PostPorts
-from gatewright.agent.hooks.reading import Read
-from gatewright.agent.hooks.running import Ports
 from gatewright.agent.hooks.session_facts import SessionFacts
 from gatewright.agent.hooks.transcripts import Transcripts
 from gatewright.agent.hooks.watching import Watching

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from gatewright.agent.errors import FailureKind, ProviderError
 from gatewright.agent.extensions.host import Host
-from gatewright.agent.hooks.running import KEPT
+from gatewright.agent.hooks.kinds.running import KEPT
 from gatewright.agent.models.short_answer import short_answer
 from gatewright.agent.providers.transport.dial import anywhere
 from gatewright.agent.providers.transport.http import DirectTransport

@@ -15,13 +15,13 @@ from typing import TypeAlias
 
 import msgspec
 
-from gatewright.agent.hooks.answers import first_line, understood
-from gatewright.agent.hooks.book import Book
+from gatewright.agent.hooks.answered.answers import first_line, understood
+from gatewright.agent.hooks.answered.merging import Ran
+from gatewright.agent.hooks.answered.words import harmless, labelled
+from gatewright.agent.hooks.configured.book import Book
 from gatewright.agent.hooks.events import EVENTS, Kind
 from gatewright.agent.hooks.handlers import Handler
-from gatewright.agent.hooks.merging import Ran
-from gatewright.agent.hooks.running import Firing, Output, Run
-from gatewright.agent.hooks.words import harmless, labelled
+from gatewright.agent.hooks.kinds.running import Firing, Output, Run
 from gatewright.agent.record.events import AnyEvent, HookRan, HookStarted
 from gatewright.tools.access import Access
 from gatewright.tools.protocol import ToolCall

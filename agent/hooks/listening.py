@@ -11,12 +11,12 @@ import msgspec
 from msgspec.structs import replace
 
 from gatewright.agent.frontends.untyped_json import items, obj
+from gatewright.agent.hooks.answered.merging import Ran, merged
+from gatewright.agent.hooks.answered.words import LONGEST, bounded
 from gatewright.agent.hooks.engine import Engine
 from gatewright.agent.hooks.events import END_BUDGET, END_MOST, ENDING, EVENTS
 from gatewright.agent.hooks.inputs import Facts, Fields, Told, common, rule_of, told
-from gatewright.agent.hooks.merging import Ran, merged
-from gatewright.agent.hooks.running import Firing
-from gatewright.agent.hooks.words import LONGEST, bounded
+from gatewright.agent.hooks.kinds.running import Firing
 from gatewright.agent.record.events import AnyEvent, Noticed, TitleChanged
 from gatewright.tools import moments as points
 from gatewright.tools.access import MAIN, Access

@@ -9,10 +9,10 @@ from typing import Any
 
 import msgspec
 
-from gatewright.agent.hooks.commands import Commands
 from gatewright.agent.hooks.events import EVENTS, TIMEOUTS, Kind
 from gatewright.agent.hooks.handlers import Handler, Origin, Place, Written
-from gatewright.agent.hooks.running import Firing, Output, Ports
+from gatewright.agent.hooks.kinds.commands import Commands
+from gatewright.agent.hooks.kinds.running import Firing, Output, Ports
 from gatewright.tools.access import Access
 from gatewright.tools.protocol import ToolCall
 from gatewright.tools.shell.proc import spawn

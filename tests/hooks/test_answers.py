@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gatewright.agent.hooks.answers import Answer, object_in, understood
+from gatewright.agent.hooks.answered.answers import Answer, object_in, understood
+from gatewright.agent.hooks.answered.merging import Ran, merged
 from gatewright.agent.hooks.events import EVENTS
-from gatewright.agent.hooks.merging import Ran, merged
-from gatewright.agent.hooks.running import Output
+from gatewright.agent.hooks.kinds.running import Output
 from gatewright.tools.moments import Verdict
 from tests.hooks.making import handler, output
 from tests.hooks.scripts import part

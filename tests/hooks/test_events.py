@@ -12,14 +12,14 @@ import msgspec
 import pytest
 
 from gatewright.agent.extensions import hook_session
-from gatewright.agent.hooks.book import Terms, book_of
+from gatewright.agent.hooks.configured.book import Terms, book_of
+from gatewright.agent.hooks.configured.reading import read
 from gatewright.agent.hooks.engine import Engine, EnginePorts
 from gatewright.agent.hooks.events import EVENTS
 from gatewright.agent.hooks.handlers import Handler, Place
 from gatewright.agent.hooks.inputs import Facts, Told, told
+from gatewright.agent.hooks.kinds.running import Firing, Output
 from gatewright.agent.hooks.listening import Listening, ListeningPorts
-from gatewright.agent.hooks.reading import read
-from gatewright.agent.hooks.running import Firing, Output
 from gatewright.agent.record.events import AnyEvent, HookRan, HookStarted, Noticed
 from gatewright.tools import moments as points
 from gatewright.tools.access import Access

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.agent.hooks.answers import understood
-from gatewright.agent.hooks.commands import Commands
-from gatewright.agent.hooks.running import KEPT, Output
+from gatewright.agent.hooks.answered.answers import understood
+from gatewright.agent.hooks.kinds.commands import Commands
+from gatewright.agent.hooks.kinds.running import KEPT, Output
 from tests.fakes.waiting import eventually
 from tests.hooks.making import commands, firing, handler
 

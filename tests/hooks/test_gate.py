@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gatewright.agent.hooks.answers import understood
-from gatewright.agent.hooks.merging import Ran, merged
+from gatewright.agent.hooks.answered.answers import understood
+from gatewright.agent.hooks.answered.merging import Ran, merged
 from gatewright.permissions.rulebook.rules import RuleTexts
 from gatewright.tools.interact import Answer
 from gatewright.tools.moments import CallPrepared, Moment, PersonNeeded, Verdict

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from gatewright.agent.hooks.book import Book, Terms, book_of
+from gatewright.agent.hooks.configured.book import Book, Terms, book_of
+from gatewright.agent.hooks.configured.matchers import compiled
+from gatewright.agent.hooks.configured.reading import Read, read
 from gatewright.agent.hooks.events import EVENTS
 from gatewright.agent.hooks.handlers import Place
-from gatewright.agent.hooks.matchers import compiled
-from gatewright.agent.hooks.reading import Read, read
 from gatewright.agent.settings.hook_layers import HookLayer
 from gatewright.agent.settings.schema import Source
 from gatewright.permissions.condition import problem_of

@@ -17,7 +17,7 @@ from typing import Any
 
 from gatewright.agent.hooks.events import SHARED_FILE
 from gatewright.agent.hooks.handlers import SCRUBBED, Handler
-from gatewright.agent.hooks.running import KEPT, Firing, Output, Ports, filled, variables
+from gatewright.agent.hooks.kinds.running import KEPT, Firing, Output, Ports, filled, variables
 from gatewright.tools.protocol import Child, SpawnRequest, ToolFailure
 from gatewright.tools.system import private, programs
 

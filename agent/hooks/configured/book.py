@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 import msgspec
 from msgspec.structs import replace
 
+from gatewright.agent.hooks.configured.matchers import compiled
+from gatewright.agent.hooks.configured.reading import CheckRule, Read, origin_of, read_layer
 from gatewright.agent.hooks.events import EVENTS
 from gatewright.agent.hooks.handlers import OF_PROJECT, STEADY, Fault, Handler, Origin
-from gatewright.agent.hooks.matchers import compiled
-from gatewright.agent.hooks.reading import CheckRule, Read, origin_of, read_layer
 from gatewright.agent.settings.hook_layers import HookLayer
 from gatewright.agent.settings.schema import Settings
 

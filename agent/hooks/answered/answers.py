@@ -11,10 +11,10 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from gatewright.agent.frontends.untyped_json import obj
+from gatewright.agent.hooks.answered.words import ESCAPES, printed
 from gatewright.agent.hooks.events import CONTEXT, EVENTS
 from gatewright.agent.hooks.handlers import Handler
-from gatewright.agent.hooks.running import Output
-from gatewright.agent.hooks.words import ESCAPES, printed
+from gatewright.agent.hooks.kinds.running import Output
 from gatewright.tools.protocol import JsonObject
 
 Word: TypeAlias = Literal["", "allow", "ask", "defer", "deny"]

@@ -12,9 +12,14 @@ from typing import Any, TypeAlias, cast, get_args
 import msgspec
 
 from gatewright.agent.frontends.untyped_json import items, obj
+from gatewright.agent.hooks.configured.matchers import (
+    BadMatcher,
+    compiled,
+    looks_like_rule,
+    names_of,
+)
 from gatewright.agent.hooks.events import ENDING, EVENTS, TIMEOUTS, Kind, Row
 from gatewright.agent.hooks.handlers import Fault, Handler, Origin, Place, Written
-from gatewright.agent.hooks.matchers import BadMatcher, compiled, looks_like_rule, names_of
 from gatewright.agent.settings.hook_layers import HOOKS, HookLayer
 from gatewright.agent.settings.layers.coerce import coerce, found_kind
 from gatewright.agent.settings.schema import Source

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from gatewright.agent.frontends.untyped_json import obj
-from gatewright.agent.hooks.answers import Answer
+from gatewright.agent.hooks.answered.answers import Answer
+from gatewright.agent.hooks.answered.words import blamed, labelled
 from gatewright.agent.hooks.events import EVENTS, TURN_ENDS
 from gatewright.agent.hooks.handlers import Handler
-from gatewright.agent.hooks.running import Output
-from gatewright.agent.hooks.words import blamed, labelled
+from gatewright.agent.hooks.kinds.running import Output
 from gatewright.tools.moments import Verdict, Word
 from gatewright.tools.protocol import JsonObject
 

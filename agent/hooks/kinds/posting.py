@@ -15,7 +15,7 @@ import msgspec
 
 from gatewright.agent.errors import ProviderError
 from gatewright.agent.hooks.handlers import SCRUBBED, Handler
-from gatewright.agent.hooks.running import KEPT, Firing, Output
+from gatewright.agent.hooks.kinds.running import KEPT, Firing, Output
 
 # Posts a body; the status and the body of the answer. Raises ProviderError. The last argument says
 # whether only a public host will do.

@@ -9,10 +9,10 @@ from typing import TypeAlias
 import msgspec
 
 from gatewright.agent.errors import GatewrightError
-from gatewright.agent.hooks.answers import object_in
+from gatewright.agent.hooks.answered.answers import object_in
 from gatewright.agent.hooks.events import TURN_ENDS
 from gatewright.agent.hooks.handlers import Handler
-from gatewright.agent.hooks.running import Firing, Output
+from gatewright.agent.hooks.kinds.running import Firing, Output
 
 # System prompt, question, seconds and the model that is named; its text. Raises GatewrightError.
 Asks: TypeAlias = Callable[[str, str, float, str], Awaitable[str]]
