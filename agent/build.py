@@ -19,7 +19,7 @@ from gatewright.agent.extensions.contribution import Contribution
 from gatewright.agent.extensions.gate import gate_ports, live_settings, planning_of
 from gatewright.agent.extensions.host import Host
 from gatewright.agent.extensions.listed import EXTENSIONS
-from gatewright.agent.extensions.opened import everybody, open_all
+from gatewright.agent.extensions.opened import open_all
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.models.opener import ModelOpener, small_model
 from gatewright.agent.models.short_answer import PageReader
@@ -93,7 +93,7 @@ def _frame(
     writer = session_writer(base)
     barrier = writer.barrier if writer is not None else nothing_to_keep
     sources = [tools, *(source for each in brought for source in each.sources)]
-    now, moments = base.standing, everybody(brought)
+    now = base.standing
     return Frame(
         id=start.id,
         where=around.where,
@@ -103,7 +103,7 @@ def _frame(
         modes=policy,
         rules=policy,
         executor=gated(sources, policy, gate_ports(base, live, barrier, brought)),
-        context=call_contexts(host, planning, reader, moments, jobs=tools.background),
+        context=call_contexts(host, planning, reader, jobs=tools.background),
         ledger=host.ledger,
         children=ChildPorts(
             ledger=ReadLedger,
@@ -128,7 +128,7 @@ def _frame(
         ),
         auto_compact=around.settings.auto_compact,
         redactor=base.redactor,
-        moments=moments,
+        listeners=host.listeners,
         folder=start.path.parent,
     )
 

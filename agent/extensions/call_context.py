@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from gatewright.agent.extensions.host import Host
 from gatewright.agent.extensions.web_searcher import WebSearcher
@@ -14,15 +13,11 @@ from gatewright.tools.access import MAIN
 from gatewright.tools.protocol import ToolContext
 from gatewright.tools.shell.proc import spawn
 
-if TYPE_CHECKING:
-    from gatewright.tools.moments import Moments
-
 
 def call_contexts(
     host: Host,
     planning: SessionPlanning,
     reader: PageReader,
-    moments: Moments | None,
     *,
     jobs: bool,
 ) -> Callable[[CallPorts], ToolContext]:
@@ -50,7 +45,7 @@ def call_contexts(
             complete=reader,
             secrets=around.secrets,
             private_hosts=around.settings.web.private_hosts,
-            moments=moments,
+            moments=host.listeners.now,
         )
 
     return context

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Mapping
 
-from gatewright.agent.extensions.contribution import Contribution
 from gatewright.agent.extensions.hook_ways import Ways
 from gatewright.agent.extensions.host import Host
 from gatewright.agent.hooks.configured.book import Terms, book_of
@@ -24,6 +23,7 @@ from gatewright.agent.hooks.listening import Listening, ListeningPorts
 from gatewright.agent.hooks.session_facts import SessionFacts
 from gatewright.agent.hooks.transcripts import Transcripts
 from gatewright.agent.hooks.watching import Watching
+from gatewright.agent.record.events import Envelope
 from gatewright.agent.settings.workspace import Surroundings
 from gatewright.agent.text.printable import escaped
 from gatewright.permissions.condition import is_about, problem_of
@@ -42,10 +42,12 @@ class HookSession:
         around, start = host.around, host.base.start
         self._host = host
         self._kept = start.path.with_suffix("")
+        self._env_file = self._kept / "spill" / "hook-env.sh"
+        host.exports["GATEWRIGHT_ENV_FILE"] = str(self._env_file)  # sourced before every command
         self.given: list[Read] = []  # of SDK clients, plugins, agents, skills
         self.known = SessionFacts(around.where)
         stored = None if around.options.no_session else self._kept
-        self.transcripts = Transcripts(stored, start.id, start.stored)
+        self.transcripts = Transcripts(stored, start.id, host.journal.hub().kept())
         self.commands = Commands(self._running_ports())
         self.engine = Engine(self._engine_ports())
         listening = ListeningPorts(
@@ -72,7 +74,7 @@ class HookSession:
             root=host.around.where.cwd,
             session=host.base.start.id,
             prelude=SHELL_MARK,
-            env_file=self._kept / "spill" / "hook-env.sh",
+            env_file=self._env_file,
             effort=lambda: host.around.settings.effort,
         )
 
@@ -126,11 +128,6 @@ class HookSession:
                 told = f"is of the kind {each.kind}, which does not run here yet"
                 yield Fault(place=each.place, event=each.event, message=told)
 
-    def export(self) -> None:
-        """What hooks write into their file is sourced before every command of the session."""
-        if self.commands.env_file is not None:
-            self._host.exports["GATEWRIGHT_ENV_FILE"] = str(self.commands.env_file)
-
     def watch(self) -> None:
         """The files that matchers of FileChanged name."""
         row = EVENTS[FILE_CHANGED]
@@ -141,10 +138,16 @@ class HookSession:
     def _changed(self, path: str, how: str) -> None:
         self.following.tell(FILE_CHANGED, {"file_path": path, "event": how})
 
-    def follow(self, around: Surroundings) -> None:
-        for text in self.read(around):
-            self._host.warn(text)
+    def take(self, around: Surroundings) -> tuple[str, ...]:
+        """What is configured now counts; what is new and wrong with it."""
+        told = self.read(around)
         self.watch()
+        return told
+
+    def saw(self, envelope: Envelope) -> None:
+        self.following.saw(envelope)
+        self.known.saw(envelope)
+        self.transcripts.saw(envelope)
 
     async def close(self) -> None:
         await self.watching.close()
@@ -160,18 +163,3 @@ class HookSession:
     def _env(self, scrubbed: bool) -> Mapping[str, str]:
         around = self._host.around
         return child_environment(around.env, around.secrets) if scrubbed else around.env
-
-
-async def open_hooks(host: Host) -> Contribution:
-    hooks = HookSession(host)
-    problems = await asyncio.to_thread(hooks.read, host.around)
-    hooks.watch()
-    hooks.export()
-    host.live.listen(hooks.follow)
-    return Contribution(
-        folds=(hooks.following.saw, hooks.known.saw, hooks.transcripts.saw),
-        moments=hooks.listening,
-        parts=(hooks,),
-        problems=problems,
-        close=(hooks.close,),
-    )

@@ -20,6 +20,7 @@ from gatewright.agent.record.journal import Journal
 from gatewright.agent.session.start.base import Base
 from gatewright.agent.settings.live_settings import LiveSettings
 from gatewright.agent.settings.workspace import Surroundings
+from gatewright.agent.turn.listeners import Listeners
 from gatewright.permissions.policy import Policy
 from gatewright.tools.access import MAIN
 from gatewright.tools.interact import Answer, Ask
@@ -53,6 +54,7 @@ class Host:
         self.base, self.live, self.policy = base, live, policy
         self.briefing = briefing  # what the model of the main agent is told first
         self.ledger = ledger  # which files that model has seen
+        self.listeners = Listeners()  # at the moments of the session
         self.exports: dict[str, str] = {}  # variables that commands find besides their own
         self.roots: list[Root] = []  # of those that were opened before
         self.small_model: Callable[[], OpenModel] = _too_early

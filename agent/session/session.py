@@ -67,7 +67,7 @@ class Session:
             context=frame.context,
             attempts=frame.attempts,
             interactive=frame.interactive,
-            moments=frame.moments,
+            listeners=frame.listeners,
         )
         self._agents: dict[str, Agent] = {}
         self._main = self._agents[MAIN] = Agent(shared, self._own(frame))

@@ -193,3 +193,21 @@ async def test_who_answers_for_a_person_may_keep_what_was_offered(tmp_path: Path
         offered = json.loads((tmp_path / "log").read_text(encoding="utf-8"))
         assert offered["permission_suggestions"], offered
         await made.ended()
+
+
+async def test_the_first_hook_may_come_while_a_session_runs(tmp_path: Path) -> None:
+    async with desk(tmp_path, ["say: hi", BASH, "say: done"], mode="bypassPermissions") as made:
+        made.session.submit("hello")
+        await made.ended()
+        path = tmp_path / "home" / ".gatewright" / "settings.json"
+        values = json.loads(path.read_text(encoding="utf-8"))
+        log = tmp_path / "log"
+        values |= hooks("PreToolUse", command(f"cat > {log}; exit 2"), matcher="Bash")
+        path.write_text(json.dumps(values), encoding="utf-8")
+        made.session.submit("go")
+        await made.finished("c1")
+        assert not (made.project / "made").exists()
+        told = json.loads(log.read_text(encoding="utf-8"))
+        lines = Path(told["transcript_path"]).read_text(encoding="utf-8")
+        assert "hello" in lines, "what was before is in it"
+        await made.ended(2)

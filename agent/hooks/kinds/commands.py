@@ -12,7 +12,6 @@ import tempfile
 import time
 from collections.abc import Coroutine
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from gatewright.agent.hooks.events import SHARED_FILE
@@ -34,10 +33,6 @@ class Commands:
     def __init__(self, ports: Ports) -> None:
         self._ports = ports
         self._ending: set[asyncio.Task[object]] = set()
-
-    @property
-    def env_file(self) -> Path | None:
-        return self._ports.env_file
 
     async def run(self, handler: Handler, firing: Firing) -> Output:
         """Never raises but CancelledError, after which its processes are ended all the same."""
