@@ -44,6 +44,7 @@ class HookSession:
         self._kept = start.path.with_suffix("")
         self._env_file = self._kept / "spill" / "hook-env.sh"
         host.exports["GATEWRIGHT_ENV_FILE"] = str(self._env_file)  # sourced before every command
+        self._added = around.where.added
         self.given: list[Read] = []  # of SDK clients, plugins, agents, skills
         self.known = SessionFacts(around.where)
         stored = None if around.options.no_session else self._kept
@@ -142,6 +143,11 @@ class HookSession:
         """What is configured now counts; what is new and wrong with it."""
         told = self.read(around)
         self.watch()
+        for directory in around.where.added:
+            if directory not in self._added:
+                fields = {"directory": str(directory), "source": "slash_command"}
+                self.following.tell("DirectoryAdded", fields)
+        self._added = around.where.added
         return told
 
     def saw(self, envelope: Envelope) -> None:

@@ -19,9 +19,9 @@ ORDER: tuple[Origin, ...] = (
     "claude-project", "plugin", "agent", "skill",
 )  # fmt: skip
 OF_PROJECT: frozenset[Origin] = frozenset({"local", "project", "claude-local", "claude-project"})
-SCRUBBED: frozenset[Origin] = OF_PROJECT | frozenset({"plugin", "agent", "skill"})
+BROUGHT: frozenset[Origin] = frozenset({"plugin", "agent", "skill"})
+SCRUBBED: frozenset[Origin] = OF_PROJECT | BROUGHT
 STEADY: frozenset[Origin] = frozenset({"managed", "sdk"})  # what stays with --bare
-STANDS_IN: frozenset[Origin] = frozenset({"managed", "flag", "sdk", "user", "claude"})
 
 
 class Place(msgspec.Struct, frozen=True):

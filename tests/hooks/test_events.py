@@ -135,8 +135,6 @@ WAITING: dict[str, str] = {
     "UserPromptExpansion": "CommandExpands: commands that are files",
     "MessageDisplay": "MessageShown: the screen",
     "TeammateIdle": "AgentIdles: teams",
-    "TaskCreated": "TaskMoves: task lists",
-    "TaskCompleted": "TaskMoves: task lists",
     "InstructionsLoaded": ": instruction files",
     "ConfigChange": "SettingsChange: live settings",
     "WorktreeCreate": "WorktreeWanted: work trees",

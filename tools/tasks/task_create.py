@@ -10,8 +10,9 @@ from pydantic import BaseModel, Field
 from gatewright.tools.access import Effect, Where
 from gatewright.tools.blocks import Block, Text
 from gatewright.tools.checked import CheckedTool
-from gatewright.tools.protocol import Run, ToolContext, ToolResult
-from gatewright.tools.tasks.tasklist import opened
+from gatewright.tools.protocol import Run, ToolContext, ToolFailure, ToolResult
+from gatewright.tools.tasks.agreed import agreed
+from gatewright.tools.tasks.tasklist import Task, opened
 
 
 class TaskCreateInput(BaseModel):
@@ -31,20 +32,27 @@ class TaskCreate(CheckedTool[TaskCreateInput]):
         return "Add task", input.subject
 
     async def run(self, input: TaskCreateInput, ctx: ToolContext) -> Run:
-        yield await asyncio.to_thread(_create, input, ctx)
+        result, task = await asyncio.to_thread(_create, input, ctx)
+        try:
+            await agreed(task, ctx, completed=False)
+        except ToolFailure:
+            await asyncio.to_thread(_taken_back, task, ctx)
+            raise
+        yield result
 
     def view(self, input: TaskCreateInput, result: ToolResult | None) -> Sequence[Block]:
         return (Text(input.subject),) if result is None else ()
 
 
-def _create(input: TaskCreateInput, ctx: ToolContext) -> ToolResult:
+def _taken_back(task: Task, ctx: ToolContext) -> None:
+    with opened(ctx) as tasks:
+        tasks.remove(tasks.find(task.id))
+
+
+def _create(input: TaskCreateInput, ctx: ToolContext) -> tuple[ToolResult, Task]:
     with opened(ctx) as tasks:
         task = tasks.add(input.subject, input.description, input.activeForm)
         data = {"task": {"id": task.id, "subject": task.subject}}
         text = f"Task #{task.id} was added: {task.subject}"
-        return ToolResult.text(
-            text,
-            view=(tasks.block_for_people(),),
-            data=data,
-            summary=f"#{task.id}",
-        )
+        shown = (tasks.block_for_people(),)
+        return ToolResult.text(text, view=shown, data=data, summary=f"#{task.id}"), task

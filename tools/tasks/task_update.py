@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 from gatewright.tools.access import Effect, Where
 from gatewright.tools.checked import CheckedTool
 from gatewright.tools.protocol import Run, ToolContext, ToolFailure, ToolResult
+from gatewright.tools.tasks.agreed import agreed
 from gatewright.tools.tasks.tasklist import Task, TaskList, opened
 
 
@@ -35,7 +36,14 @@ class TaskUpdate(CheckedTool[TaskUpdateInput]):
         return "Update task", f"#{input.taskId}"
 
     async def run(self, input: TaskUpdateInput, ctx: ToolContext) -> Run:
+        if input.status == "completed":
+            await agreed(await asyncio.to_thread(_found, input.taskId, ctx), ctx, completed=True)
         yield await asyncio.to_thread(_update, input, ctx)
+
+
+def _found(id: str, ctx: ToolContext) -> Task:
+    with opened(ctx) as tasks:
+        return tasks.find(id)
 
 
 def _update(input: TaskUpdateInput, ctx: ToolContext) -> ToolResult:

@@ -13,7 +13,7 @@ from gatewright.agent.frontends.untyped_json import obj
 from gatewright.agent.hooks.answered.answers import Answer
 from gatewright.agent.hooks.answered.words import blamed, labelled
 from gatewright.agent.hooks.events import EVENTS, TURN_ENDS
-from gatewright.agent.hooks.handlers import Handler
+from gatewright.agent.hooks.handlers import BROUGHT, Handler
 from gatewright.agent.hooks.kinds.running import Output
 from gatewright.tools.moments import Verdict, Word
 from gatewright.tools.protocol import JsonObject
@@ -45,7 +45,11 @@ class Ran(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def word(self) -> Word:
-        return "deny" if self.refuses else self.answer.word
+        """What plugins, agents and skills bring permits nothing: no rule of theirs could."""
+        if self.refuses:
+            return "deny"
+        permits = self.answer.word == "allow" and self.handler.place.origin in BROUGHT
+        return "" if permits else self.answer.word
 
 
 def merged(event: str, runs: Sequence[Ran]) -> Verdict:

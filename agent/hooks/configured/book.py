@@ -14,6 +14,8 @@ from gatewright.agent.hooks.handlers import OF_PROJECT, STEADY, Fault, Handler, 
 from gatewright.agent.settings.hook_layers import HookLayer
 from gatewright.agent.settings.schema import Settings
 
+KNOWN = 256  # pairs of an event and what its matchers look at
+
 
 class Terms(msgspec.Struct, frozen=True, kw_only=True):
     """What decides which sources count."""
@@ -50,13 +52,20 @@ class Book(msgspec.Struct, frozen=True):
     faults: tuple[Fault, ...] = ()
     by_event: dict[str, tuple[Handler, ...]] = {}
     doubled: frozenset[str] = frozenset()  # events with handlers that are the same twice
+    known: dict[tuple[str, str], tuple[Handler, ...]] = {}  # who heard of what was asked before
 
     def matching(self, event: str, value: str) -> tuple[Handler, ...]:
         """Those that hear of this one, each once; `if` is not judged yet."""
+        if (found := self.known.get((event, value))) is not None:
+            return found
         row = EVENTS[event]
-        here = self.by_event.get(event, ())
-        found = tuple(each for each in here if compiled(each.matcher, row)(value))
-        return joined(found) if event in self.doubled else found
+        fits = {each.matcher: compiled(each.matcher, row) for each in self.by_event.get(event, ())}
+        hit = frozenset(matcher for matcher, matches in fits.items() if matches(value))
+        found = tuple(each for each in self.by_event.get(event, ()) if each.matcher in hit)
+        found = joined(found) if event in self.doubled else found
+        if len(self.known) < KNOWN:
+            self.known[(event, value)] = found
+        return found
 
 
 def book_of(
