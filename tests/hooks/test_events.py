@@ -204,7 +204,8 @@ async def test_stdin_and_what_a_block_means(tmp_path: Path, event: str) -> None:
         assert told(moment, desk.facts).event == event
         assert (await desk.listening.at(moment)).word == word
     (read,) = desk.heard
-    agent = {"agent_id", "agent_type"} if moment is not None and moment.agent == CHILD else set()
+    of_child = moment is not None and moment.agent == CHILD
+    agent: set[str] = {"agent_id", "agent_type"} if of_child else set()
     assert read.keys() == COMMON | own | agent
     assert read["hook_event_name"] == event
     assert read["permission_mode"] == "acceptEdits"

@@ -194,11 +194,8 @@ async def test_files_that_change_are_told_and_nothing_runs_while_none_is_watched
     await watching.close()
 
 
-def test_no_more_than_some_files_are_watched() -> None:
-    watching = Watching(lambda path, how: None, _never)
-    watching._asked = tuple(f"/x/{n}" for n in range(500))
+async def test_no_more_than_some_files_are_watched() -> None:
+    watching = Watching(lambda path, how: None, Ticks())
+    watching.ask([f"/x/{n}" for n in range(500)])
     assert len(watching.paths) == 256
-
-
-def _never(seconds: float) -> asyncio.Future[None]:
-    raise AssertionError(seconds)
+    await watching.close()

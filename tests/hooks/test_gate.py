@@ -46,30 +46,20 @@ def written(path: str) -> dict[str, str]:
 
 WORDS = st.sampled_from(["allow", "deny", "ask", "defer", "yes"])
 INPUTS = st.none() | st.sampled_from(PATHS).map(written) | st.just({"other": 1})
-BEFORE = st.builds(
-    lambda word, input: json.dumps(part("PreToolUse", permissionDecision=word, updatedInput=input)),
-    WORDS,
-    INPUTS,
-)
-ASKED = st.builds(
-    lambda word, input, rule: json.dumps(
-        part(
-            "PermissionRequest",
-            decision={
-                "behavior": word,
-                "updatedInput": input,
-                "updatedPermissions": [
-                    {"type": "addRules", "behavior": "allow", "rules": [{"toolName": rule}]}
-                ],
-            },
-        )
-    ),
-    WORDS,
-    INPUTS,
-    st.sampled_from(["Edit", "*", "Write(secret/**)"]),
-)
 
 
+def before(word: str, input: dict[str, object] | None) -> str:
+    return json.dumps(part("PreToolUse", permissionDecision=word, updatedInput=input))
+
+
+def asked(word: str, input: dict[str, object] | None, rule: str) -> str:
+    update = {"type": "addRules", "behavior": "allow", "rules": [{"toolName": rule}]}
+    decision = {"behavior": word, "updatedInput": input, "updatedPermissions": [update]}
+    return json.dumps(part("PermissionRequest", decision=decision))
+
+
+BEFORE = st.builds(before, WORDS, INPUTS)
+ASKED = st.builds(asked, WORDS, INPUTS, st.sampled_from(["Edit", "*", "Write(secret/**)"]))
 ROUGH = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 MODES = st.sampled_from(["default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"])
 SAID = (st.sampled_from(PATHS), BEFORE | st.just(""), ASKED | st.just(""), MODES)

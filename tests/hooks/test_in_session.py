@@ -165,7 +165,8 @@ async def test_if_saves_the_process(tmp_path: Path) -> None:
     async with desk(tmp_path, calls, own=own, mode="bypassPermissions", interactive=False) as made:
         made.session.submit("go")
         await made.ended()
-        assert log.read_text(encoding="utf-8").split() == ["touched", "touched", "removed"]
+        ran = sorted(log.read_text(encoding="utf-8").split())
+        assert ran == ["removed", "touched", "touched"], "what cannot be judged may be any"
 
 
 async def test_the_trust_question_names_each_command(tmp_path: Path) -> None:

@@ -71,7 +71,8 @@ def merged(event: str, runs: Sequence[Ran]) -> Verdict:
 
 
 def _word(runs: Sequence[Ran]) -> tuple[Word, list[str]]:
-    word: Word = max((run.word for run in runs), key=_RANK.index, default="")
+    words: list[Word] = [run.word for run in runs]
+    word = max(words, key=_RANK.index) if words else _RANK[0]
     heard = [run for run in runs if word and run.word == word]
     return word, [blamed(run.handler, _reason(run)) for run in heard]
 

@@ -31,7 +31,9 @@ NEEDED: dict[str, tuple[str, ...]] = {
     "command": ("command",), "http": ("url",), "mcp_tool": ("server", "tool"),
     "prompt": ("prompt",), "agent": ("prompt",),
 }  # fmt: skip
+OBJECT, LIST = "an object", "a list"
 LONG = 1_000  # a timeout in seconds that was probably meant in milliseconds
+DEPTH = 6  # hooks, event, number, hooks, number, field
 MOST = 5_000  # handlers of one source
 
 _ORIGINS: dict[tuple[Source, bool], Origin] = {
@@ -73,12 +75,12 @@ def read(raw: Any, place: Place, check: CheckRule, *, text: str = "") -> Read:
 class _Reader:
     def __init__(self, place: Place, check: CheckRule, text: str) -> None:
         self._place, self._check, self._text = place, check, text
+        self._lines: dict[Key, int] | None = None
         self.handlers: list[Handler] = []
         self.faults: list[Fault] = []
 
     def events(self, raw: Any) -> None:
-        if raw is not None and not isinstance(raw, dict):
-            self._fault((), "any", f"expected an object, found {found_kind(raw)}")
+        if raw is not None and not self._is_object(raw, (), "any"):
             return
         for event, groups in obj(raw).items():
             row = EVENTS.get(event)
@@ -89,14 +91,14 @@ class _Reader:
                 self._group(event, row, group, (event, number))
 
     def _group(self, event: str, row: Row, group: Any, at: Key) -> None:
-        if not isinstance(group, dict):
-            self._fault(at, event, f"expected an object, found {found_kind(group)}")
+        if not self._is_object(group, at, event):
             return
         table = obj(group)
         matcher = table.get("matcher") or ""
         wrong = ""
         if not isinstance(matcher, str):
             wrong = f"has a matcher that is no text but {found_kind(matcher)}"
+            matcher = ""
         elif row.matches or matcher not in ("", "*"):
             wrong = self._matcher(event, row, matcher, at)
         for number, entry in enumerate(self._list(table.get("hooks"), at, event)):
@@ -124,8 +126,7 @@ class _Reader:
 
     def _entry(self, event: str, row: Row, matched: tuple[str, str], entry: Any, at: Key) -> None:
         matcher, wrong = matched
-        if not isinstance(entry, dict):
-            self._fault(at, event, f"expected an object, found {found_kind(entry)}")
+        if not self._is_object(entry, at, event):
             return
         raw = obj(entry)
         kind = raw.get("type")
@@ -137,8 +138,7 @@ class _Reader:
             handler = made(event, said, place, matcher)
         except _Wrong as error:
             self._fault(at, event, str(error))
-            strict = raw.get("strict") is True or raw.get("onFailure") == "block"
-            if strict and isinstance(matcher, str):
+            if raw.get("strict") is True or raw.get("onFailure") == "block":
                 known: Kind = kind if kind in FILES else "command"
                 command = str(raw.get("command", ""))
                 failing = Handler(
@@ -166,15 +166,10 @@ class _Reader:
             raise _Wrong(told)
         if kind not in row.kinds:
             raise _Wrong(f"cannot be of the kind {kind}; {', '.join(_of(row.kinds))} can be")
-        checked = coerce(raw, Written, Source.USER, trusted=True)
-        for fault in checked.faults:
-            key = ".".join(map(str, fault.key))
-            if fault.level == "error":
-                raise _Wrong(f"has a wrong `{key}`: {fault.message}")
+        said = _typed(raw)
         for name in NEEDED[kind]:
-            if not str(checked.values.get(name, "")).strip():
+            if not str(msgspec.structs.asdict(said)[name]).strip():
                 raise _Wrong(f"lacks `{name}`")
-        said = msgspec.convert(checked.values, Written)
         if said.condition:
             self._condition(row, said.condition)
         if said.timeout is not None and not 0 < said.timeout < 1e7:
@@ -188,18 +183,27 @@ class _Reader:
             raise _Wrong(f"has an `if` that is no rule: {problem}")
 
     def _list(self, value: Any, at: Key, event: str) -> Sequence[Any]:
-        if isinstance(value, list):
-            return items(value)
-        if value is not None:
-            self._fault(at, event, f"expected a list, found {found_kind(value)}")
-        return ()
+        if value is not None and (found := found_kind(value)) != LIST:
+            self._fault(at, event, f"expected a list, found {found}")
+        return items(value)
+
+    def _is_object(self, value: Any, at: Key, event: str) -> bool:
+        if (found := found_kind(value)) == OBJECT:
+            return True
+        self._fault(at, event, f"expected an object, found {found}")
+        return False
 
     def _line(self, at: Key) -> int:
+        """Of the nearest that is written."""
         if not self._text:
             return 0
-        from gatewright.agent.settings.layers.lines import line_of  # noqa: PLC0415  only for a file
+        if self._lines is None:
+            from gatewright.agent.settings.layers.lines import lines_of  # noqa: PLC0415  only for a file
 
-        return line_of(self._text, (HOOKS, *at))
+            self._lines = lines_of(self._text, DEPTH)
+        while at and (HOOKS, *at) not in self._lines:
+            at = at[:-1]
+        return self._lines.get((HOOKS, *at), 0)
 
     def _fault(self, at: Key, event: str, message: str, *, warning: bool = False) -> None:
         place = msgspec.structs.replace(self._place, line=self._line(at))
@@ -207,6 +211,19 @@ class _Reader:
 
     def _warn(self, at: Key, event: str, message: str) -> None:
         self._fault(at, event, message, warning=True)
+
+
+def _typed(raw: dict[str, Any]) -> Written:
+    """The entry with its types; only for a mistake the slow way, which says what is wrong."""
+    try:
+        return msgspec.convert(raw, Written)
+    except msgspec.ValidationError:
+        checked = coerce(raw, Written, Source.USER, trusted=True)
+    for fault in checked.faults:
+        if fault.level == "error":
+            key = ".".join(map(str, fault.key))
+            raise _Wrong(f"has a wrong `{key}`: {fault.message}")
+    return msgspec.convert(checked.values, Written)
 
 
 def made(event: str, said: Written, place: Place, matcher: str) -> Handler:
