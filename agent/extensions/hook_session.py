@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 
 from gatewright.agent.extensions.hook_ways import Ways
 from gatewright.agent.extensions.host import Host
@@ -13,7 +14,7 @@ from gatewright.agent.hooks.configured.reading import Read
 from gatewright.agent.hooks.engine import Engine, EnginePorts
 from gatewright.agent.hooks.events import EVENTS, FILE_CHANGED
 from gatewright.agent.hooks.following import Following, FollowingPorts
-from gatewright.agent.hooks.handlers import Fault
+from gatewright.agent.hooks.handlers import OF_CLAUDE, Fault
 from gatewright.agent.hooks.inputs import Facts
 from gatewright.agent.hooks.kinds.commands import Commands
 from gatewright.agent.hooks.kinds.judging_model import Questions
@@ -29,10 +30,12 @@ from gatewright.agent.text.printable import escaped
 from gatewright.permissions.condition import is_about, problem_of
 from gatewright.permissions.context import Call
 from gatewright.tools.access import Access
+from gatewright.tools.counted import counted
 from gatewright.tools.protocol import ToolCall
 from gatewright.tools.shell.environment import child_environment
 from gatewright.tools.shell.proc import spawn
 from gatewright.tools.shell.sweep import SHELL_MARK
+from gatewright.tools.system import private
 
 
 class HookSession:
@@ -120,7 +123,21 @@ class HookSession:
         before = {fault.text() for fault in self.engine.book.faults}
         self.engine.book = book_of(loaded.hooks, self.given, terms, problem_of)
         faults = (*self.engine.book.faults, *self._not_yet())
-        return tuple(text for fault in faults if (text := escaped(fault.text())) not in before)
+        new = (text for fault in faults if (text := escaped(fault.text())) not in before)
+        return (*new, *self._of_claude())
+
+    def _of_claude(self) -> tuple[str, ...]:
+        """Said once, in the first session in which they act."""
+        theirs = [each for each in self.engine.book.handlers if each.place.origin in OF_CLAUDE]
+        mark = self._host.around.places.state / "told.claude-hooks"
+        if not theirs or mark.exists():
+            return ()
+        with suppress(OSError):  # then it is said once more
+            private.write(mark, b"")
+        count = counted(len(theirs), "hook")
+        return (
+            f"{count} of Claude Code's settings act here; readClaudeHooks: false turns them off.",
+        )
 
     def _not_yet(self) -> Iterator[Fault]:
         """Of kinds that wait for what runs them."""

@@ -19,6 +19,7 @@ ORDER: tuple[Origin, ...] = (
     "claude-project", "plugin", "agent", "skill",
 )  # fmt: skip
 OF_PROJECT: frozenset[Origin] = frozenset({"local", "project", "claude-local", "claude-project"})
+OF_CLAUDE: frozenset[Origin] = frozenset({"claude", "claude-local", "claude-project"})
 BROUGHT: frozenset[Origin] = frozenset({"plugin", "agent", "skill"})
 SCRUBBED: frozenset[Origin] = OF_PROJECT | BROUGHT
 STEADY: frozenset[Origin] = frozenset({"managed", "sdk"})  # what stays with --bare
