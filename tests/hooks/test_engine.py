@@ -155,7 +155,7 @@ async def test_interrupts_leave_nothing(tmp_path: Path, times: int) -> None:
         task.cancel()
         began = time.monotonic()
         await asyncio.wait({task})
-        assert time.monotonic() - began < 1.0
+        assert time.monotonic() - began < 5.0, "others are still being ended meanwhile"
         assert task.cancelled()
     await runner.close()
     for pid in pids.read_text(encoding="utf-8").split():

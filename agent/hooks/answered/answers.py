@@ -93,9 +93,7 @@ def _decoded(text: str) -> tuple[dict[str, Any] | None, str]:
         value: Any = msgspec.json.decode(text.encode("utf-8", "replace"))
     except (msgspec.DecodeError, RecursionError) as error:
         return None, str(error)
-    if not isinstance(value, dict):
-        return None, "it is no object"
-    return obj(value), ""
+    return (obj(value), "") if _is_object(value) else (None, "it is no object")
 
 
 def _blocked(output: Output, handler: Handler, found: dict[str, Any] | None) -> Answer:
@@ -161,7 +159,7 @@ def _part(raw: dict[str, Any], event: str, left: list[str]) -> dict[str, Any]:
     part = raw.get("hookSpecificOutput")
     if part is None:
         return {}
-    if not isinstance(part, dict):
+    if not _is_object(part):
         left.append("hookSpecificOutput is no object")
         return {}
     table = obj(part)
@@ -193,9 +191,13 @@ def _input(parts: dict[str, Any]) -> JsonObject | None:
         value = obj(parts.get("decision")).get("updatedInput")
     if value is None:
         return None
-    if isinstance(value, dict):
-        return obj(value)
-    raise _Failed("its updatedInput is no object")
+    if not _is_object(value):
+        raise _Failed("its updatedInput is no object")
+    return obj(value)
+
+
+def _is_object(value: object) -> bool:
+    return isinstance(value, dict)
 
 
 def _text(raw: dict[str, Any], name: str, left: list[str]) -> str:
