@@ -142,11 +142,13 @@ async def test_a_kind_that_does_not_run_yet_fails_and_a_strict_one_refuses(tmp_p
         assert "do not run here yet" in bench.ran[0].message
 
 
-@pytest.mark.parametrize("times", [10, pytest.param(200, marks=pytest.mark.proof)])
+@pytest.mark.parametrize(
+    ("times", "first"), [(10, "trap '' TERM; "), pytest.param(200, "", marks=pytest.mark.proof)]
+)
 @pytest.mark.timeout(300)
-async def test_interrupts_leave_nothing(tmp_path: Path, times: int) -> None:
+async def test_interrupts_leave_nothing(tmp_path: Path, times: int, first: str) -> None:
     runner = commands(tmp_path)
-    text = "trap '' TERM; echo $$ >> pids; while :; do sleep 0.05; done"
+    text = f"{first}echo $$ >> pids; sleep 60; :"
     bench = Bench(runner.run, command(text), command(f"{text} # another"))
     pids = tmp_path / "pids"
     for number in range(1, times + 1):
@@ -155,7 +157,7 @@ async def test_interrupts_leave_nothing(tmp_path: Path, times: int) -> None:
         task.cancel()
         began = time.monotonic()
         await asyncio.wait({task})
-        assert time.monotonic() - began < 5.0, "others are still being ended meanwhile"
+        assert time.monotonic() - began < 0.5
         assert task.cancelled()
     await runner.close()
     for pid in pids.read_text(encoding="utf-8").split():
