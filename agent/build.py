@@ -6,7 +6,7 @@ The only caller of the gate's factory: no front end can be given a tool executor
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 
 from msgspec.structs import replace
@@ -14,16 +14,19 @@ from msgspec.structs import replace
 from gatewright.agent.compact.state import Remains
 from gatewright.agent.context.briefing import Briefing
 from gatewright.agent.context.file_judge import readable_by
+from gatewright.agent.context.tool_sources import ToolSources
 from gatewright.agent.extensions.call_context import call_contexts
 from gatewright.agent.extensions.contribution import Contribution
-from gatewright.agent.extensions.gate import gate_ports, live_settings, planning_of
+from gatewright.agent.extensions.gate import Possible, gate_ports, live_settings, planning_of
 from gatewright.agent.extensions.host import Host
 from gatewright.agent.extensions.listed import EXTENSIONS
 from gatewright.agent.extensions.opened import open_all
+from gatewright.agent.extensions.settings_changes import ask_about_changes
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.models.opener import ModelOpener, small_model
 from gatewright.agent.models.short_answer import PageReader
 from gatewright.agent.providers.retry import Backoff, RetryPolicy
+from gatewright.agent.record.journal import of_main
 from gatewright.agent.session.children import ChildPorts
 from gatewright.agent.session.frame import Frame
 from gatewright.agent.session.planning import SessionPlanning
@@ -40,7 +43,6 @@ from gatewright.permissions.policy import Policy
 from gatewright.permissions.sandbox.disk.receipts import Elsewhere, recovered
 from gatewright.permissions.sandbox.ourselves import Ourselves
 from gatewright.tools.files.fs import ReadLedger
-from gatewright.tools.protocol import ToolSource, ToolSpec
 from gatewright.tools.registry import BuiltinTools
 
 RETRY = RetryPolicy()
@@ -56,28 +58,38 @@ async def open_session(
     surveyed = survey(options, env, interactive=interactive, settled=settled)
     base = open_base(starting(replace(surveyed, wrap=Ourselves())))
     policy = Policy(policy_config(base.around, start_mode(base), own_of(base)))
-    live = live_settings(base, env, policy)
+    possible = Possible()
+    live = live_settings(base, env, policy, possible)
     live.settled = settled
     briefing = Briefing(lambda: live.around, readable_by(policy, lambda: live.around.where))
     if not interactive:
         briefing.begin()
     host = Host(base, live, policy, briefing, ReadLedger())
-    brought = await open_all(host, EXTENSIONS)
     tools = BuiltinTools.of(options.tools, alone=not interactive)
-    sources = [tools, *(source for each in brought for source in each.sources)]
-    offered = partial(_offered, sources, policy)
+    sources = host.tools = ToolSources([tools], policy.wholly_denied)
+    brought = await open_all(host, EXTENSIONS)
+    possible.take(brought, live)
+    for each in brought:
+        sources.add(*each.sources)
+    briefing.sections = [section for each in brought for section in each.prompt]
+    ask_about_changes(host)
     planning = planning_of(base, policy)
-    opener = ModelOpener(live, offered, base.start.id, briefing, planning=planning.active)
+    opener = ModelOpener(live, sources.offered, base.start.id, briefing, planning=planning.active)
     host.open_model = opener
     host.small_model = lambda: small_model(base.around, base.start, opener)
     problems = [text for each in brought for text in each.problems]
-    names = [spec.name for spec in offered()]
+    names = [spec.name for spec in sources.specs()]
     announce(base, policy.current(), names, (*policy.problems, *problems, *left))
     reader = PageReader(host.small_model)
-    own = Contribution(folds=base.folds, close=(reader.close,))
+    own = Contribution(
+        folds=(*base.folds, of_main(sources.saw)),
+        announcements=(sources.announced,),
+        close=(reader.close,),
+    )
     frame = _frame(host, opener, (planning, reader, tools), brought)
     frame = replace(frame, opening=partial(ask_for_trust, base, env, live))
     session = Session(frame, (own, *brought))
+    sources.thawed = session.renew_model
     host.join(session)
     return session
 
@@ -92,7 +104,6 @@ def _frame(
     around, start, (planning, reader, tools) = base.around, base.start, using
     writer = session_writer(base)
     barrier = writer.barrier if writer is not None else nothing_to_keep
-    sources = [tools, *(source for each in brought for source in each.sources)]
     now = base.standing
     return Frame(
         id=start.id,
@@ -102,7 +113,7 @@ def _frame(
         clock=CLOCK,
         modes=policy,
         rules=policy,
-        executor=gated(sources, policy, gate_ports(base, live, barrier, brought)),
+        executor=gated([host.tools], policy, gate_ports(base, live, barrier, brought)),
         context=call_contexts(host, planning, reader, jobs=tools.background),
         ledger=host.ledger,
         children=ChildPorts(
@@ -122,6 +133,7 @@ def _frame(
         fallback_names=around.settings.fallback_models,
         writer=writer,
         stored=len(start.stored),
+        begins=start.begins,
         spending=base.spending(),
         remains=Remains(
             lambda: now.now, planning.path, around.where.resolve, host.briefing.readable
@@ -131,17 +143,6 @@ def _frame(
         listeners=host.listeners,
         folder=start.path.parent,
     )
-
-
-def _offered(
-    sources: Sequence[ToolSource], policy: Policy, *, short: bool = False
-) -> list[ToolSpec]:
-    """What the model is told of: not what would be refused whatever it asks."""
-    found: dict[str, ToolSpec] = {}
-    for source in sources:
-        for spec in source.specs(short=short):
-            found.setdefault(spec.name, spec)  # who comes later shadows nobody
-    return [spec for name, spec in found.items() if not policy.wholly_denied(name)]
 
 
 def _backoff() -> Backoff:

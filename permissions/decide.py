@@ -383,6 +383,8 @@ def _way_out(inquiry: Inquiry, ask: Ask) -> str:
         return f"Nobody is here to ask; the rule {rules} would permit it."
     if any(grant.mode for grant in grants):
         return "Nobody is here to ask; --permission-mode acceptEdits would permit it."
+    if ask.reason.stage is Stage.MODE and not (ask.explicit or inquiry.plan):
+        return "Nobody is here to ask; no rule is suggested for it, but one of your own permits it."
     return "Nobody is here to ask, and no flag permits it short of a person's answer."
 
 

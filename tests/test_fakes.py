@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from gatewright.agent.record.clock import Clock
 from gatewright.agent.record.events import Noticed, TextDelta
@@ -145,3 +146,7 @@ def test_ctrl_c_reaches_the_program(tmp_path: Path) -> None:
         terminal.wait_for("on")
         terminal.press("ctrl+c")
         assert terminal.wait_exit() == -signal.SIGINT
+
+
+def test_no_property_fails_because_the_machine_is_busy() -> None:
+    assert settings().deadline is None

@@ -1,8 +1,8 @@
-"""What a tool may offer besides the protocol; who wants it asks with isinstance."""
+"""What a tool, or a source of them, may offer besides the protocol; who wants it asks for it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from gatewright.tools.blocks import Block
@@ -24,6 +24,15 @@ class Carrying(Protocol):
 
     def carried(self, id: str, input: Any) -> ToolCall:
         """The call it carries, under the same id."""
+        ...
+
+
+@runtime_checkable
+class Deferring(Protocol):
+    """A source of tools some of which are found and called, and not offered with each request."""
+
+    def deferred(self) -> Collection[str]:
+        """Their names."""
         ...
 
 

@@ -23,7 +23,10 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SessionStarts(Moment, frozen=True):
-    """Before the first request: that one waits for the answer."""
+    """Before the first request, and that after a clear: it waits for the answer.
+
+    After a summary it is `CompactionEnded`, whose context stands behind the summary.
+    """
 
     source: Literal["startup", "resume", "clear", "compact", "fork"]
     model: str = ""
@@ -44,9 +47,12 @@ class InputArrives(Moment, frozen=True):
     """A denied input is not sent; its text goes back to who typed it."""
 
     text: str
+    source: str = "person"  # or what started by itself: schedule, channel, peer, agent
 
 
 class CommandExpands(Moment, frozen=True):
+    """A slash command has become text for the model; a denied one is not sent."""
+
     name: str
     args: str
     source: str
@@ -136,6 +142,11 @@ class WorktreeGone(Moment, frozen=True):
 
 
 class SettingsChange(Moment, frozen=True):
+    """A settings file says something else: denied, it stays what it was. `source` is its layer.
+
+    What the managed layer says counts whatever is answered.
+    """
+
     source: str
     path: str
 
@@ -147,7 +158,7 @@ class ModelChange(Moment, frozen=True):
 
 
 class MessageShown(Moment, frozen=True):
-    """`text` in the answer is what the screen shows in its place."""
+    """`output` in the answer is what the screen shows in its place; the model is told nothing."""
 
     id: str
     index: int

@@ -52,8 +52,8 @@ from gatewright.tui.terminal.terminal import ScreenDriver, prepare
 from gatewright.tui.transcript.items import Item, Prose, Said
 
 if TYPE_CHECKING:
+    from gatewright.agent.client.port import SessionClient  # the core comes behind the screen
     from gatewright.agent.record.hub import Subscription
-    from gatewright.agent.session.session import Session  # 25 ms: the core comes behind the screen
     from gatewright.agent.settings.schema import Ui
 
 log = logging.getLogger(__name__)
@@ -111,7 +111,7 @@ class AgentApp(App[int], inherit_bindings=False):
         self.call_by(ui.notify)
 
     @property
-    def session(self) -> Session | None:
+    def session(self) -> SessionClient | None:
         """The one that is shown."""
         return self.switching.shown
 
@@ -199,7 +199,7 @@ class AgentApp(App[int], inherit_bindings=False):
             return
         await self.switching.live(session)
 
-    def enter(self, session: Session) -> Subscription:
+    def enter(self, session: SessionClient) -> Subscription:
         """Show a session: beside what was said before there was one, or in place of another."""
         events, anew = session.subscribe(), self.taken > 0
         view = View(next_id=self.repl.view.next_id) if anew else self.repl.view

@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from gatewright.agent.commands.outcome import Outcome, Problem, Say
 from gatewright.agent.commands.registry import Command, CommandContext, Handler
 from gatewright.tools.blocks import Table, Text
 from gatewright.tui.keys import KEYS
-from gatewright.tui.panels import offers
 from gatewright.tui.picker import Picking
 from gatewright.tui.prompt.menu import Choice
 
-
-class Screen(offers.Screen, Protocol):
-    """What the commands do to the screen."""
-
-    @property
-    def theme_name(self) -> str: ...
-    def use_theme(self, name: str, *, keep: bool) -> None: ...
-    def copy_answer(self, which: str) -> str: ...
-    def toggle_vim(self) -> bool: ...
-    async def keep_setting(self, key: str, value: str) -> Outcome: ...
+if TYPE_CHECKING:
+    from gatewright.tui.command_effects import Reach  # it opens what these lead to
 
 
-def screen_commands(screen: Screen) -> tuple[Command, ...]:
+def screen_commands(screen: Reach) -> tuple[Command, ...]:
     def of(name: str, summary: str, run: Handler, args: str = "") -> Command:
         return Command(name=name, summary=summary, run=run, args=args, screen=True)
 
@@ -54,7 +45,7 @@ def screen_commands(screen: Screen) -> tuple[Command, ...]:
     )
 
 
-def _theme(args: str, screen: Screen) -> Outcome:
+def _theme(args: str, screen: Reach) -> Outcome:
     if args == "list":
         rows = tuple(
             ("*" if p.name == screen.theme_name else "", p.name, p.summary)

@@ -11,9 +11,9 @@ from typing import TypeAlias, assert_never
 from msgspec.structs import replace
 
 from gatewright.agent.record import events as ev
-from gatewright.agent.record.messages import AssistantPart, TextPart, ThinkingPart
 from gatewright.tools.access import MAIN
 from gatewright.tools.protocol import Content, DocumentContent, ImageContent, TextContent
+from gatewright.tui.message_records import of_message
 from gatewright.tui.state import (
     Appended,
     Change,
@@ -30,11 +30,10 @@ from gatewright.tui.transcript.items import (
     Ending,
     Item,
     Note,
-    Prose,
     Rule,
     Said,
-    Thought,
     ToolRun,
+    told,
 )
 
 
@@ -46,14 +45,10 @@ def reduce(view: View, envelope: ev.Envelope) -> Reduced:
     return view, (*changes, Marked(envelope.uuid)) if envelope.uuid else changes
 
 
-def _of_main(view: View, event: ev.AnyEvent, at: float) -> Reduced:  # noqa: C901, PLR0911  one case each
+def _of_main(view: View, event: ev.AnyEvent, at: float) -> Reduced:  # noqa: PLR0911  one case each
     match event:
-        case ev.TextDelta(text=text):
-            return _streamed(view, Prose(0, text), at)
-        case ev.ThinkingDelta(text=text):
-            return _streamed(view, Thought(0, text, started=at), at)
-        case ev.AssistantMessage():
-            return _settled(view, event, at)
+        case ev.TextDelta() | ev.ThinkingDelta() | ev.AssistantMessage() | ev.MessageRedrawn():
+            return of_message(view, event, at)
         case ev.ToolStarted() | ev.ToolProgressed() | ev.ToolFinished():
             return _tool(view, event, at)
         case ev.Asked() | ev.Answered():
@@ -101,6 +96,8 @@ def _of_main(view: View, event: ev.AnyEvent, at: float) -> Reduced:  # noqa: C90
             | ev.TreeSaved()
             | ev.FilesRestored()
             | ev.ImagesDropped()
+            | ev.InstructionsLoaded()
+            | ev.DirectoryAdded()
             | ev.UnknownEvent()
         ):
             return view, ()
@@ -112,63 +109,6 @@ def add(view: View, item: Item) -> Reduced:
     """Give the item its number and append it."""
     numbered = replace(item, id=view.next_id)
     return replace(view, next_id=view.next_id + 1), (Appended(numbered),)
-
-
-def _streamed(view: View, piece: Prose | Thought, at: float) -> Reduced:
-    view = replace(view, doing="", until=0.0, busy_since=view.busy_since or at)
-    last = view.live[-1] if view.live else None
-    if last is not None and type(last) is type(piece):
-        grown = replace(last, text=last.text + piece.text)
-        return replace(view, live=(*view.live[:-1], grown)), (Patched(grown),)
-    changes: list[Change] = []
-    live = view.live
-    if isinstance(last, Thought) and not last.done:
-        closed = replace(last, done=True, ms=round((at - last.started) * 1000))
-        live = (*live[:-1], closed)
-        changes.append(Patched(closed))
-    fresh = replace(piece, id=view.next_id)
-    changes.append(Appended(fresh))
-    return replace(view, live=(*live, fresh), next_id=view.next_id + 1), tuple(changes)
-
-
-def _settled(view: View, event: ev.AssistantMessage, at: float) -> Reduced:
-    """Put the complete message in the place of what streamed of it."""
-    changes: list[Change] = []
-    live = list(view.live)
-    next_id = view.next_id
-    for part in event.parts:
-        item = _item_of(part, at)
-        if item is None:
-            continue
-        match = next((old for old in live if type(old) is type(item)), None)
-        if match is not None:
-            live.remove(match)
-            changes.append(Patched(_completed(match, item, at)))
-        else:
-            changes.append(Appended(replace(item, id=next_id)))
-            next_id += 1
-    changes += [Removed(old.id) for old in live]
-    if event.cut:
-        changes.append(Appended(Note(next_id, "Cut off here.", "dim")))
-        next_id += 1
-    return replace(view, live=(), next_id=next_id, doing="", until=0.0), tuple(changes)
-
-
-def _item_of(part: AssistantPart, at: float) -> Prose | Thought | None:
-    match part:
-        case TextPart(text=text) if text.strip():
-            return Prose(0, text, done=True)
-        case ThinkingPart(text=text, redacted=redacted) if text.strip() or redacted:
-            return Thought(0, text, started=at, done=True)
-        case _:
-            return None
-
-
-def _completed(old: Prose | Thought, new: Prose | Thought, at: float) -> Item:
-    if isinstance(old, Thought):
-        ms = old.ms or round((at - old.started) * 1000)
-        return replace(old, text=new.text, done=True, ms=ms)
-    return replace(old, text=new.text, done=True)
 
 
 def _tool(
@@ -206,8 +146,8 @@ def _tool(
                 state="ok" if event.ok else "failed",
                 summary=event.summary,
                 ms=event.ms,
-                view=event.view,
-                text="" if event.view else _plain(event.content),
+                view=(shown := told(event.view, event.summary)),
+                text="" if shown else _plain(event.content),
                 tail="",
             )
             return _running(replace(view, tools=tools)), (Patched(done),)

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, assert_never
+from typing import TYPE_CHECKING, Any, NamedTuple, assert_never
 
 from msgspec.structs import replace
 
@@ -29,34 +28,18 @@ from gatewright.agent.commands.registry import Commands, Front
 from gatewright.tools.blocks import Block, Command, Output, Text, Tone, plain
 from gatewright.tools.interact import Answer
 from gatewright.tools.protocol import Content, TextContent
+from gatewright.tui.screens.host import Host
 from gatewright.tui.shell import OwnShell
-from gatewright.tui.transcript.items import Item, Note, Said, Shown, ToolRun
+from gatewright.tui.transcript.items import Note, Said, Shown, ToolRun
 
 if TYPE_CHECKING:
-    from gatewright.agent.session.session import (
-        Session,  # 25 ms: the screen is there before the core
-    )
+    from gatewright.agent.client.port import (
+        SessionClient,
+        Taken,
+    )  # the screen is there before the core
 
 
 NO_MODEL = "no model yet: /setup chooses one, /model demo needs no key"
-
-
-class Host(Protocol):
-    """The program around the screen."""
-
-    def spawn(self, work: Coroutine[Any, Any, None]) -> None: ...
-    def add(self, item: Item) -> int: ...
-    def patch(self, item: Item) -> None: ...
-    def reveal(self, number: int) -> None: ...
-    def show_queue(self, texts: Sequence[str]) -> None: ...
-    def open_panel(self, offer: Offer) -> bool: ...
-    def take_up(self, setting: SetUi) -> None: ...
-    def folder(self) -> Path: ...
-    @property
-    def switches(self) -> bool: ...
-    def switch(self, to: Switch) -> None: ...
-    def ask_to_leave(self) -> None: ...
-    async def leave(self, code: int = 0) -> None: ...
 
 
 class Message(NamedTuple):
@@ -78,9 +61,9 @@ class Talk:
         self._shell = OwnShell()
         self._told: list[str] = []  # output of own commands, for the next message
         self._turns = 0  # of the mode, before there was a session
-        self.session: Session | None = None
+        self.session: SessionClient | None = None
 
-    def begin(self, session: Session) -> None:
+    def begin(self, session: SessionClient) -> None:
         """There is a session: send what waited for it."""
         self.session = session
         if session.setup_due and (self._asked or not self._early):
@@ -184,17 +167,23 @@ class Talk:
         """Let the running commands go on in the background; False when there were none."""
         return self.session is not None and bool(self.session.to_background())
 
-    def recall(self) -> Sequence[Message]:
-        """Take back what was not taken up yet."""
+    def recall(self, give: Callable[[Sequence[Message]], None]) -> bool:
+        """Take back what was not taken up yet; False where nothing waits."""
         if self.session is None or self._asked:
             waiting = [*self._asked, *self._early]
             self._asked, self._early = [], []
             self._show_waiting()
-            return waiting
-        taken = [_message(content) for content in self.session.take_back()]
-        for _, told in reversed(taken):
-            self._told[:0] = told
-        return [message for message, _ in taken]
+            if waiting:
+                give(waiting)
+            return bool(waiting)
+
+        def taken(contents: Sequence[Taken]) -> None:
+            messages = [_message(content) for content in contents]
+            for _, told in reversed(messages):
+                self._told[:0] = told
+            give([message for message, _ in messages])
+
+        return self.session.take_back(taken)
 
     def cycle_mode(self) -> None:
         if self.session is None:
@@ -223,13 +212,13 @@ class Talk:
         return Front(switches=self._host.switches, panels=True)
 
     async def _follow(
-        self, session: Session, line: str, work: Callable[[], Awaitable[Outcome]]
+        self, session: SessionClient, line: str, work: Callable[[], Awaitable[Outcome]]
     ) -> None:
         await self._show(line, await session.apply(await work(), self._front))
         if self.session is session:
             self._submit_asked(session)
 
-    def _submit_asked(self, session: Session) -> None:
+    def _submit_asked(self, session: SessionClient) -> None:
         """Send what waits for somebody who can answer, once there is."""
         if self._asked and not session.setup_due:
             asked, self._asked = self._asked, []
@@ -244,7 +233,7 @@ class Talk:
         if self.session is not None:
             await self._follow(self.session, asked.title, lambda: asked.take(text))
 
-    async def _set_up(self, session: Session) -> None:
+    async def _set_up(self, session: SessionClient) -> None:
         """Nothing could answer: offer what there is, once nothing else is asked."""
         await session.opened()
         if self.session is session and session.setup_due:

@@ -43,6 +43,7 @@ class View(msgspec.Struct, frozen=True):
     tries: str = ""  # how many failed
     next_id: int = 1
     live: tuple[Prose | Thought, ...] = ()  # the message being streamed
+    prose: tuple[str, tuple[int, ...]] = ("", ())  # the last message: its id, and its records
     tools: dict[str, ToolRun] = {}
 
     @property

@@ -6,7 +6,7 @@ A front end without such a panel shows the fallback.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, TypeAlias
 
 import msgspec
 
@@ -97,21 +97,36 @@ class Check(msgspec.Struct, frozen=True):
     run: Callable[[], Iterable[Finding]]
 
 
-class RulesPanel(Offer, frozen=True, kw_only=True):
+class LivePanel(Offer, frozen=True, kw_only=True):
+    """`needs` says to who cannot open it why, and what does the same."""
+
+    needs: ClassVar[str]
+
+
+class RulesPanel(LivePanel, frozen=True, kw_only=True):
+    needs = (
+        "To change rules in a list, the screen must run where the session does. From here it is "
+        "/permissions allow, ask, deny or remove RULE."
+    )
     book: PermissionBook
     tab: str = ""
 
 
-class ConfigPanel(Offer, frozen=True, kw_only=True):
+class ConfigPanel(LivePanel, frozen=True, kw_only=True):
     """`choices` are values of single settings that only the session knows, with what they mean.
 
     `taken_up` says what a change means for the session at hand.
     """
 
+    needs = (
+        "To change settings in a list, the screen must run where the session does. From here it is "
+        "/config KEY VALUE."
+    )
     book: SettingsBook
     taken_up: Callable[[str], Outcome]
     choices: Mapping[str, Sequence[tuple[str, str]]] = {}
 
 
-class DoctorPanel(Offer, frozen=True, kw_only=True):
+class DoctorPanel(LivePanel, frozen=True, kw_only=True):
+    needs = "These are the checks of the machine where the session runs."
     checks: Sequence[Check]

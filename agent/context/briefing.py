@@ -23,21 +23,35 @@ class Briefing:
         self._around = around
         self.readable = readable
         self._lock = threading.Lock()
+        self.sections: Sequence[Callable[[], str]] = ()  # of whoever has something to add
+        self._environment: str | None = None
         self._blocks: tuple[str, ...] | None = None
         self._memory = Memory()
 
     def begin(self) -> None:
         """Start now, so that the first request need not wait."""
-        threading.Thread(target=self.blocks, name="briefing", daemon=True).start()
+        threading.Thread(target=self._looked, name="briefing", daemon=True).start()
 
     def blocks(self) -> tuple[str, ...]:
         """The system prompt."""
+        environment = self._looked()
         with self._lock:
             if self._blocks is None:
-                around = self._around()
-                self._memory = read_memory(around, self.readable)
-                self._blocks = _compose(around, self._memory)
+                brought = [each() for each in self.sections]
+                own = (environment, section(self._memory.files), *filter(None, brought))
+                self._blocks = _compose(self._around(), own)
             return self._blocks
+
+    def _looked(self) -> str:
+        """What it says of the surroundings, with the instruction files read."""
+        with self._lock:
+            if self._environment is None:
+                around = self._around()
+                where = around.where
+                self._memory = read_memory(around, self.readable)
+                found = look_around(where.cwd, where.root, around.caller, today())
+                self._environment = found.section()
+            return self._environment
 
     def memory(self) -> Memory:
         """The instruction files that are in the prompt."""
@@ -55,7 +69,7 @@ class Briefing:
     def renew(self) -> None:
         """Forget what was read: the conversation begins anew."""
         with self._lock:
-            self._blocks = None
+            self._blocks = self._environment = None
 
 
 def places_of(around: Surroundings, readable: Readable) -> MemoryPlaces:
@@ -75,10 +89,8 @@ def read_memory(around: Surroundings, readable: Readable) -> Memory:
     return Memory() if around.options.bare else memory_files(places_of(around, readable))
 
 
-def _compose(around: Surroundings, memory: Memory) -> tuple[str, ...]:
-    options, where = around.options, around.where
-    environment = look_around(where.cwd, where.root, around.caller, today())
-    own: Sequence[str] = (environment.section(), section(memory.files))
+def _compose(around: Surroundings, own: Sequence[str]) -> tuple[str, ...]:
+    options = around.options
     appended = options.append_system_prompt
     if options.json_schema:
         appended = f"{appended}\n\n{Shape(options.json_schema).prompt}".strip()

@@ -9,7 +9,13 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from gatewright.agent.context.prompt.memory import Memory, MemoryPlaces, nested_files, section
+from gatewright.agent.context.prompt.memory import (
+    Memory,
+    MemoryFile,
+    MemoryPlaces,
+    nested_files,
+    section,
+)
 from gatewright.agent.record.events import (
     AnyEvent,
     Cleared,
@@ -25,8 +31,11 @@ WATCHED = 200
 NAMED = 20
 
 
-class Noticing:
-    """`memory` gives what was read for the system prompt, `tell` is for people."""
+class FileNotices:
+    """`memory` gives what was read for the system prompt, `tell` is for people.
+
+    `loaded` hears of instructions further down, and which file led to them.
+    """
 
     def __init__(
         self,
@@ -35,11 +44,13 @@ class Noticing:
         *,
         bare: bool,
         tell: Callable[[str], None],
+        loaded: Callable[[Sequence[MemoryFile], Path], None],
     ) -> None:
         self._places = places
         self._memory = memory
         self._bare = bare
         self._tell = tell
+        self._loaded = loaded
         self._told: set[str] = set()
         self._nested: list[Path] = []
         self._running: dict[str, Path] = {}
@@ -104,6 +115,7 @@ class Noticing:
         self._nested += [file.path for file in found]
         if not found:
             return ()
+        self._loaded(found, path)
         held = path if any(file.paths for file in found) else path.parent
         return (f"Notice of this program: these hold for {held}.\n\n{section(found)}",)
 

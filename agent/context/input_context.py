@@ -8,30 +8,36 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from gatewright.agent.context.attachments import AttachPorts, attach, unread
-from gatewright.agent.context.file_notices import Noticing
-from gatewright.agent.context.prompt.memory import Memory
+from gatewright.agent.context.file_notices import FileNotices
+from gatewright.agent.context.prompt.memory import Memory, MemoryFile
 from gatewright.agent.text.well_formed import formed
 from gatewright.tools.access import Where
 from gatewright.tools.protocol import Content, TextContent
 
 
 class AboutMemory(msgspec.Struct, frozen=True):
-    """The instruction files of the session, and how to tell the person about them."""
+    """The instruction files of the session, and how to tell of them."""
 
     memory: Callable[[], Memory]
-    tell: Callable[[str], None]
+    tell: Callable[[str], None]  # the person
+    loaded: Callable[[Sequence[MemoryFile]], None]  # who listens: the model reads these
 
 
-class Attending:
+class InputContext:
     """Called when an input is taken up, before it is published."""
 
-    def __init__(self, noticing: Noticing, ports: AttachPorts, about: AboutMemory) -> None:
+    def __init__(self, noticing: FileNotices, ports: AttachPorts, about: AboutMemory) -> None:
         self._noticing = noticing
         self._ports = ports
         self._about = about
         self._told = False
+        self.due = True  # the model begins anew, with instruction files as they are now
 
     async def __call__(self, typed: str, text: str, where: Where) -> Sequence[tuple[Content, ...]]:
+        if self.due:
+            self.due = False
+            memory = await asyncio.to_thread(self._about.memory)
+            self._about.loaded(memory.files)
         if not self._told:
             self._told = True
             memory = await asyncio.to_thread(self._about.memory)

@@ -47,7 +47,8 @@ class Contribution(msgspec.Struct, frozen=True, kw_only=True):
     folds: tuple[Fold, ...] = ()
     brings: tuple[Brings, ...] = ()  # what goes to the model beside an input of the person
     moments: Moments | None = None
-    classify: Classify | None = None
+    classify: Classify | None = None  # judges asks in a person's place: auto mode is offered
+    agents: bool = False  # there is something to delegate to
     saving: Saving | None = None  # keeps what a call is about to change
     keeps: Callable[[Path], Awaitable[bool]] | None = None  # whether it could put a path back
     roots: tuple[Root, ...] = ()

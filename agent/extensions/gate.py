@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from gatewright.agent.errors import SettingsError
 from gatewright.agent.extensions.contribution import Contribution, Saving, part_of
-from gatewright.agent.record.events import Decided, ModeChanged
+from gatewright.agent.record.events import Decided, DirectoryAdded, ModeChanged
 from gatewright.agent.session.planning import SessionPlanning, plan_of
 from gatewright.agent.session.start.base import CLOCK, Base
 from gatewright.agent.settings.grants import GrantStore
@@ -26,16 +27,38 @@ from gatewright.permissions.sandbox.commands import CommandSandbox
 from gatewright.tools.access import Access
 
 
-def live_settings(base: Base, env: Mapping[str, str], policy: Policy) -> LiveSettings:
+class Possible:
+    """Modes that need somebody: a classifier, or agents to delegate to."""
+
+    def __init__(self) -> None:
+        self.auto = self.agents = False
+
+    def take(self, brought: Sequence[Contribution], live: LiveSettings) -> None:
+        self.auto = any(each.classify is not None for each in brought)
+        self.agents = any(each.agents for each in brought)
+        if self.auto or self.agents:
+            live.again()
+
+
+def live_settings(
+    base: Base, env: Mapping[str, str], policy: Policy, possible: Possible
+) -> LiveSettings:
     """The settings in force, which the policy follows."""
     live = LiveSettings(base.around, env, tell=base.warn)
+    opened = list(base.around.where.added)
 
     def follow(now: Surroundings) -> None:
         before, known = policy.current(), policy.problems
-        policy.follow(policy_config(now, before, own_of(base)))
+        config = policy_config(now, before, own_of(base))
+        policy.follow(replace(config, auto_available=possible.auto, agents=possible.agents))
         for problem in policy.problems:
             if problem not in known:
                 base.warn(escaped(problem))
+        for path in now.where.added:
+            if path not in opened:
+                source = "slash_command" if str(path) in now.options.add_dirs else "settings"
+                base.publish(DirectoryAdded(path=str(path), source=source))
+        opened[:] = now.where.added
         if policy.current() != before:  # the mode it was in is not permitted any more
             base.publish(ModeChanged(mode=policy.current(), by="settings"))
 
@@ -61,7 +84,7 @@ def gate_ports(
         """A grant that cannot be kept still counts in this session, and the person is told."""
         try:
             await asyncio.to_thread(store.store, rules)
-            live.refresh()
+            live.refresh(ours=True)
         except SettingsError as error:
             base.warn(f"This counts in this session only. {error}")
 

@@ -64,7 +64,6 @@ class HookSession:
         following = FollowingPorts(
             cwd=lambda agent: self.known.of(agent).cwd,
             said=lambda agent: self.known.of(agent).said,
-            tell=lambda text: host.session.tell(text, wakes=False),
             later=asyncio.get_running_loop().call_later,
         )
         self.following = Following(self.engine, self.listening, following)

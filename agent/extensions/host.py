@@ -11,12 +11,16 @@ from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
+from gatewright.agent.commands.outcome import Outcome
+from gatewright.agent.commands.registry import Commands
 from gatewright.agent.context.briefing import Briefing
+from gatewright.agent.context.tool_sources import ToolSources
 from gatewright.agent.errors import SessionError
 from gatewright.agent.extensions.contribution import Contribution, Root
 from gatewright.agent.models.model import OpenModel
 from gatewright.agent.record.events import AnyEvent
 from gatewright.agent.record.journal import Journal
+from gatewright.agent.session.inbox import InputSource
 from gatewright.agent.session.start.base import Base
 from gatewright.agent.settings.live_settings import LiveSettings
 from gatewright.agent.settings.workspace import Surroundings
@@ -28,15 +32,31 @@ from gatewright.tools.protocol import Jobs, Ledger, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from gatewright.agent.session.children import AgentRun, AgentSpec
+    from gatewright.tools.moments import Moments
 
 
 class SessionSide(Protocol):
     """What a session that runs does for who plugs into it."""
 
     async def ask(self, ask: Ask, agent: str = MAIN) -> Answer: ...
-    def tell(self, text: str, *, agent: str = MAIN, wakes: bool = True) -> None:
-        """A notice for the model of that agent."""
+    @property
+    def commands(self) -> Commands: ...
+    @property
+    def mode(self) -> str: ...
+    @property
+    def busy(self) -> bool: ...
+    def set_mode(self, name: str) -> str:
+        """Raises ValueError naming the valid ones."""
         ...
+
+    def tell(
+        self, text: str, *, agent: str = MAIN, wakes: bool = True, source: InputSource = "program"
+    ) -> None:
+        """A text for the model of that agent, and whose words it is."""
+        ...
+
+    async def run_command(self, line: str) -> Outcome: ...
+    def interrupt(self) -> bool: ...
 
     def spawn(self, spec: AgentSpec) -> AgentRun: ...
     def jobs_of(self, agent: str) -> Jobs: ...
@@ -57,9 +77,15 @@ class Host:
         self.listeners = Listeners()  # at the moments of the session
         self.exports: dict[str, str] = {}  # variables that commands find besides their own
         self.roots: list[Root] = []  # of those that were opened before
+        self.tools = ToolSources(())  # all of the session, once it is put together
         self.small_model: Callable[[], OpenModel] = _too_early
         self.open_model: Callable[[str, str], OpenModel] = _no_model_yet  # by name and effort
         self._session: SessionSide | None = None
+
+    @property
+    def moments(self) -> Moments | None:
+        """All who listen, as of now."""
+        return self.listeners.now
 
     @property
     def around(self) -> Surroundings:

@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TextIO
 
+from gatewright.agent.client.port import SessionClient
 from gatewright.agent.commands.outcome import Outcome, Quit, Switch, said
 from gatewright.agent.commands.registry import Front
 from gatewright.agent.errors import GatewrightError
@@ -35,15 +36,14 @@ from gatewright.agent.record.events import (
     UserMessage,
 )
 from gatewright.agent.record.hub import Subscription
-from gatewright.agent.session.session import Session
 from gatewright.agent.text.printable import visible
 from gatewright.tools.blocks import plain
 from gatewright.tools.interact import Answer, leaves
 from gatewright.tools.protocol import TextContent
 from gatewright.tools.system.signals import hearing
 
-Opener = Callable[[], Awaitable[Session]]
-Others = Callable[[Switch], Awaitable[Session]]
+Opener = Callable[[], Awaitable[SessionClient]]
+Others = Callable[[Switch], Awaitable[SessionClient]]
 DRAIN = 2.0
 GREETING = "Type what you want done; /help lists commands, Ctrl+D ends.\n"
 DUMB = "This terminal (TERM=dumb) cannot show the screen: this is the conversation line by line.\n"
@@ -117,7 +117,13 @@ class Conversation:
     """Prints what happens and takes lines; `reader` yields None at the end of input."""
 
     def __init__(
-        self, session: Session, out: TextIO, reader: LineReader, ports: Ports, *, hand: bool = False
+        self,
+        session: SessionClient,
+        out: TextIO,
+        reader: LineReader,
+        ports: Ports,
+        *,
+        hand: bool = False,
     ) -> None:
         self._session = session
         self._open = [session]  # those that are still to be closed

@@ -9,10 +9,10 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
+from gatewright.agent.client.framing import MAX_LINE, Lines, TooLong
 from gatewright.agent.launch.exits import BadInput
 
 CHUNK = 65536
-MAX_LINE = 64 * 1024 * 1024
 WAITING = 256  # lines held before the reader pauses
 
 
@@ -48,20 +48,15 @@ class LineReader:
         self._put(None)
 
     def _read(self) -> None:
-        pieces: list[bytes] = []  # of the line whose end has not come yet
-        size = 0
+        lines = Lines(MAX_LINE)
         while chunk := os.read(self._fd, CHUNK):
-            first, *others = chunk.split(b"\n")
-            pieces.append(first)
-            size += len(first)
-            for piece in others:
-                line = b"".join(pieces).decode("utf-8", "replace")
-                self._put(line.removesuffix("\r"))
-                pieces, size = [piece], len(piece)
-            if size > MAX_LINE:
+            try:
+                for line in lines.add(chunk):
+                    self._put(line.decode("utf-8", "replace").removesuffix("\r"))
+            except TooLong:
                 self._endless = True
                 return
-        if last := b"".join(pieces):
+        if last := lines.rest():
             self._put(last.decode("utf-8", "replace"))
 
     def _put(self, line: str | None) -> None:

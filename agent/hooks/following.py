@@ -20,7 +20,6 @@ from gatewright.agent.record.events import (
     AgentFinished,
     Answered,
     Asked,
-    Cleared,
     Envelope,
     ModelChanged,
     Moved,
@@ -29,7 +28,6 @@ from gatewright.agent.record.events import (
 )
 from gatewright.agent.turn.stop import Stop
 from gatewright.tools.access import MAIN
-from gatewright.tools.moments import SessionEnds, SessionStarts
 
 ASKED_AFTER, IDLE_AFTER = 6.0, 60.0  # seconds until a person is called
 ERRORS = {
@@ -48,7 +46,6 @@ NEEDS = {"permission": "permission_prompt", "trust": "permission_prompt"}
 class FollowingPorts(msgspec.Struct, frozen=True, kw_only=True):
     cwd: Callable[[str], Path]  # before the event is folded
     said: Callable[[str], str]
-    tell: Callable[[str], object]  # the main agent's model, with its next input
     later: Callable[[float, Callable[[], None]], asyncio.TimerHandle]
 
 
@@ -72,8 +69,6 @@ class Following:
                 self._let_be("idle")
             case TurnEnded() as ended:
                 self._ended(ended, envelope.agent)
-            case Cleared() if envelope.agent == MAIN:
-                self._behind(self._cleared(), "clear")
             case AgentFinished(child=child, report=report):
                 self._notify("agent_completed", report or f"{child} is done")
             case Moved():
@@ -97,13 +92,6 @@ class Following:
         task = asyncio.create_task(work, name=f"hooks of {name}")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-    async def _cleared(self) -> None:
-        """One conversation ends and another begins; its hooks speak with the next input."""
-        await self._listening.at(SessionEnds(reason="clear"))
-        verdict = await self._listening.at(SessionStarts(source="clear", model=self._model))
-        for text in verdict.context:
-            self._ports.tell(text)
 
     async def close(self) -> None:
         for timer in self._timers.values():

@@ -44,6 +44,10 @@ def _contradictions(o: LaunchOptions) -> tuple[tuple[bool, str], ...]:
             "--include-partial-messages needs --output-format stream-json.",
         ),
         (
+            o.include_session_events and o.input_format != "stream-json",
+            "--include-session-events needs --input-format stream-json.",
+        ),
+        (
             o.replay_user_messages and o.input_format != "stream-json",
             "--replay-user-messages needs --input-format stream-json.",
         ),

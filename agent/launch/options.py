@@ -20,12 +20,14 @@ class LaunchOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     input_format: str = "text"  # text, stream-json
     include_partial_messages: bool = False
     include_hook_events: bool = False
+    include_session_events: bool = False
     replay_user_messages: bool = False
     json_schema: str = ""
     no_stdin: bool = False  # with a prompt: whoever holds standard input open has nothing to say
 
     # model and limits
     model: str = ""
+    carried_model: bool = False  # it was in use in the session before: no flag of this run
     fallback_model: str = ""
     effort: str = ""
     max_thinking_tokens: int | None = None
@@ -82,4 +84,5 @@ class LaunchOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     @property
     def answers_asks(self) -> bool:
         """Whether print mode has somebody to ask: a client that speaks the control protocol."""
-        return self.input_format == "stream-json" and self.permission_prompt_tool == "stdio"
+        asks = self.permission_prompt_tool == "stdio" or self.include_session_events
+        return self.input_format == "stream-json" and asks

@@ -148,7 +148,8 @@ class ModelBook:
         """Who chose this very model; `this session` where what was set names another one."""
         around, name = self._around(), self.resolved(model)
         if around.options.model:
-            named, source = around.options.model, "--model"
+            carried = around.options.carried_model
+            named, source = around.options.model, "this session" if carried else "--model"
         elif (layers := around.loaded.provenance.get("model")) == (Source.CLI,):
             named, source = around.settings.model, MODEL_ENV  # the flags' layer, and no flag
         elif layers:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -33,9 +33,9 @@ SMALL_WINDOW = 32_000  # a model with less gets the short descriptions of tools
 
 
 class Offering(Protocol):
-    """The tools that a session offers, described in full or in short."""
+    """The tools that a session offers to a model, the same ones at each opening."""
 
-    def __call__(self, *, short: bool) -> Sequence[ToolSpec]: ...
+    def __call__(self, *, model: str, short: bool) -> tuple[ToolSpec, ...]: ...
 
 
 class ModelOpener:
@@ -51,7 +51,6 @@ class ModelOpener:
         self._live = live
         self.briefing = briefing
         self._offered = offered
-        self._tools: dict[bool, tuple[ToolSpec, ...]] = {}
         self._short: dict[str, bool] = {}  # by model
         self._session = session
         self._planning = planning
@@ -87,15 +86,9 @@ class ModelOpener:
         )
 
     def _frozen(self, model: str, window: int) -> tuple[ToolSpec, ...]:
-        """The tools as they were offered first: a model's requests begin with the same bytes.
-
-        So the form stays as well when settings change what is known of the window.
-        """
+        """In the form as it was first, also when settings change what is known of the window."""
         short = self._short.setdefault(model, window < SMALL_WINDOW)
-        if short not in self._tools:
-            specs = sorted(self._offered(short=short), key=lambda spec: spec.name)
-            self._tools[short] = tuple(specs)
-        return self._tools[short]
+        return self._offered(model=model, short=short)
 
     def _no_model(self) -> str:
         """What to do about it; a model server on this machine is offered, never chosen."""

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from gatewright.agent.errors import FailureKind, ProviderError
 from gatewright.agent.providers.api import Api, Bodies, Reader
-from gatewright.agent.providers.carrier import HeaderSource, HttpWire
+from gatewright.agent.providers.carrier import HeaderSource, HttpWire, read_all
 from gatewright.agent.providers.catalog import ModelFacts
-from gatewright.agent.providers.errors import Tried
+from gatewright.agent.providers.errors import Tried, failure_of
 from gatewright.agent.providers.presets import Endpoint
 from gatewright.agent.providers.protocol import Provider
 from gatewright.agent.providers.streams.streamed import StreamedProvider
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from gatewright.agent.providers.keys.keyhelper import KeyHelper
 
 USER_AGENT = "gatewright/0.1.0"
+_LIMIT = 8 * 1024 * 1024  # bytes of an answer in one piece
 LISTING = Timeouts(connect=3.0, write=3.0, idle=5.0)
 
 
@@ -129,6 +130,28 @@ def base_url(server: Endpoint, spoken: str) -> str:
     """The Messages API's path begins with /v1: an address that ends so is meant without."""
     base = server.base_url.rstrip("/")
     return base.removesuffix("/v1") if spoken == "anthropic" else base
+
+
+async def ask_once(
+    server: Endpoint,
+    path: str,
+    headers: Mapping[str, str],
+    env: Mapping[str, str],
+    timeouts: Timeouts,
+    *,
+    body: bytes | None = None,
+) -> bytes:
+    """A server's whole answer: to a GET, or to what is posted. Raises `ProviderError`."""
+    transport = DirectTransport(env, timeouts)
+    url = base_url(server, server.type) + path
+    try:
+        async with transport.send(url, headers, body) as answer:
+            said = await read_all(answer, _LIMIT)
+            if answer.status != 200:
+                raise failure_of(answer.status, answer.headers, said, who=server.name)
+            return said
+    finally:
+        await transport.close()
 
 
 def headers_with(server: Endpoint, key: str, token: str = "") -> dict[str, str]:

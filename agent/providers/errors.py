@@ -73,7 +73,7 @@ _NO_MODEL = re.compile(
     re.IGNORECASE,
 )
 _NONE_LOADED = re.compile(r"\bno models?\b.*\bloaded\b", re.IGNORECASE)  # and its name is right
-_NEXT = {FailureKind.AUTH: " Check it, or run `agent login`."}
+_NEXT = {FailureKind.AUTH: " Check it, or run `agent login` or /login."}
 _FORBIDDEN = "{who} does not let this key do that{status}{said}"
 _REGION_CODE = "unsupported_country_region_territory"
 _NO_PAGE = frozenset({"", "not found", "404 page not found", "404 not found", "no route matched"})

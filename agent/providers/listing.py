@@ -9,9 +9,8 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from gatewright.agent.errors import FailureKind, GatewrightError, ProviderError
-from gatewright.agent.providers.carrier import read_all
-from gatewright.agent.providers.direct import base_url, header_source, headers_with
-from gatewright.agent.providers.errors import failure, failure_of
+from gatewright.agent.providers.direct import ask_once, header_source, headers_with
+from gatewright.agent.providers.errors import failure
 from gatewright.agent.providers.listed import MOST, Listed, listed
 from gatewright.agent.providers.presets import Endpoint, endpoint, load_presets
 from gatewright.agent.providers.settings import ProviderSettings
@@ -24,7 +23,6 @@ from gatewright.agent.providers.streams.foreign_json import (
     text,
 )
 from gatewright.agent.providers.transport.address import on_loopback, parse_url
-from gatewright.agent.providers.transport.http import DirectTransport
 from gatewright.agent.providers.transport.port import Timeouts
 from gatewright.tools.protocol import JsonObject
 
@@ -34,7 +32,6 @@ _WINDOWS = ("context_length", "context_window", "max_context_length", "max_model
 _OUTPUTS = ("max_completion_tokens", "max_output_tokens", "max_tokens")
 _CHECKING = 15.0
 _WRONG_KEY = (400, 401)  # 403 may be about the list alone: a key can be for messages only
-_LIMIT = 8 * 1024 * 1024
 _ASKING = Timeouts(connect=10.0, idle=20.0)
 _LOOKING = Timeouts(connect=0.3, write=0.3, idle=0.7)
 
@@ -59,7 +56,8 @@ async def describe_models(
 ) -> tuple[Listed, ...]:
     """What the server says of its models, sorted by name. Raises `ProviderError`."""
     headers = await header_source(server, env).current()
-    body = await _get(server, _LIST.get(server.type, "/models"), headers, env, timeouts)
+    path = _LIST.get(server.type, "/models")
+    body = await ask_once(server, path, headers, env, timeouts)
     try:
         answer = decoded(body)
     except Unreadable as error:
@@ -94,29 +92,10 @@ async def _answered(server: Endpoint, key: str, env: Mapping[str, str]) -> None:
     path = server.key_check or _LIST.get(server.type, "/models")
     try:
         async with asyncio.timeout(_CHECKING):
-            await _get(server, path, headers_with(server, key), env, _ASKING)
+            await ask_once(server, path, headers_with(server, key), env, _ASKING)
     except TimeoutError as error:
         text = f"nothing came within {_CHECKING:.0f} s"
         raise failure(FailureKind.TRANSPORT, text, who=server.name) from error
-
-
-async def _get(
-    server: Endpoint,
-    path: str,
-    headers: Mapping[str, str],
-    env: Mapping[str, str],
-    timeouts: Timeouts,
-) -> bytes:
-    transport = DirectTransport(env, timeouts)
-    url = base_url(server, server.type) + path
-    try:
-        async with transport.send(url, headers, None) as answer:
-            body = await read_all(answer, _LIMIT)
-            if answer.status != 200:
-                raise failure_of(answer.status, answer.headers, body, who=server.name)
-            return body
-    finally:
-        await transport.close()
 
 
 def _listed(item: JsonObject) -> Listed | None:

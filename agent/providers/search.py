@@ -8,19 +8,16 @@ from typing import Any
 import msgspec
 
 from gatewright.agent.errors import FailureKind
-from gatewright.agent.providers.carrier import read_all
-from gatewright.agent.providers.direct import base_url, header_source
-from gatewright.agent.providers.errors import failure, failure_of
+from gatewright.agent.providers.direct import ask_once, header_source
+from gatewright.agent.providers.errors import failure
 from gatewright.agent.providers.presets import Endpoint, endpoint
 from gatewright.agent.providers.registry import choose
 from gatewright.agent.providers.settings import ProviderSettings
 from gatewright.agent.providers.streams.foreign_json import Unreadable, decoded, rows, table, text
-from gatewright.agent.providers.transport.http import DirectTransport
 from gatewright.agent.providers.transport.port import Timeouts
 from gatewright.tools.protocol import JsonObject
 from gatewright.tools.services import Hit
 
-_LIMIT = 8 * 1024 * 1024
 _ASKING = Timeouts(connect=10.0, idle=60.0)
 _OUTPUT = 1_024
 _SNIPPET = 300
@@ -49,19 +46,8 @@ async def provider_search(
     messages = server.type == "anthropic"
     path = "/v1/messages" if messages else "/responses"
     body = msgspec.json.encode(messages_body(model, query) if messages else asked(model, query))
-    transport = DirectTransport(env, _ASKING)
-    try:
-        headers = {
-            "content-type": "application/json",
-            **await header_source(server, env).current(),
-        }
-        url = base_url(server, server.type) + path
-        async with transport.send(url, headers, body) as answer:
-            said = await read_all(answer, _LIMIT)
-            if answer.status != 200:
-                raise failure_of(answer.status, answer.headers, said, who=server.name)
-    finally:
-        await transport.close()
+    headers = {"content-type": "application/json", **await header_source(server, env).current()}
+    said = await ask_once(server, path, headers, env, _ASKING, body=body)
     try:
         found = table(decoded(said))
     except Unreadable as error:

@@ -33,8 +33,10 @@ from gatewright.agent.record.events_of_past import (
     TreeSaved,
 )
 from gatewright.agent.record.events_of_sessions import (
+    DirectoryAdded,
     HookRan,
     HookStarted,
+    InstructionsLoaded,
     ModeChanged,
     ModelChanged,
     Moved,
@@ -52,6 +54,7 @@ from gatewright.agent.record.events_of_turns import (
     InputDelta,
     InputRefused,
     MessageDropped,
+    MessageRedrawn,
     RetryScheduled,
     StreamSilent,
     TextDelta,
@@ -73,6 +76,7 @@ __all__ = [
     "Cleared",
     "Compacted",
     "Decided",
+    "DirectoryAdded",
     "Envelope",
     "Event",
     "FileSaved",
@@ -83,7 +87,9 @@ __all__ = [
     "ImagesDropped",
     "InputDelta",
     "InputRefused",
+    "InstructionsLoaded",
     "MessageDropped",
+    "MessageRedrawn",
     "ModeChanged",
     "ModelChanged",
     "Moved",
@@ -143,6 +149,9 @@ AnyEvent: TypeAlias = (
     | InputDelta
     | InputRefused
     | MessageDropped
+    | MessageRedrawn
+    | InstructionsLoaded
+    | DirectoryAdded
     | ToolProgressed
     | UsageChanged
     | RetryScheduled

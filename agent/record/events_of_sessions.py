@@ -48,6 +48,26 @@ class Moved(Event, frozen=True, tag="moved"):
     where: str
 
 
+class DirectoryAdded(Event, frozen=True, tag="directory_added"):
+    """A directory is open to the session besides the project's; `source` is who opened it."""
+
+    durable: ClassVar[bool] = False
+    path: str
+    source: str  # slash_command, or the settings
+
+
+class InstructionsLoaded(Event, frozen=True, tag="instructions_loaded"):
+    """The model is told an instruction file; `trigger` is the file that led to it."""
+
+    durable: ClassVar[bool] = False
+    path: str
+    kind: str  # user, shared, local, import
+    reason: str  # session_start, nested_traversal, path_glob_match, include
+    globs: tuple[str, ...] = ()
+    trigger: str = ""
+    parent: str = ""
+
+
 class Unconfined(Event, frozen=True, tag="unconfined"):
     """Commands run outside the sandbox from now on, and why."""
 

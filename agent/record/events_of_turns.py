@@ -12,11 +12,16 @@ from gatewright.tools.protocol import Content
 
 
 class UserMessage(Event, frozen=True, tag="user"):
-    """`hidden` text is for the model only: notices, re-injected state."""
+    """`hidden` text is for the model only: notices, re-injected state.
+
+    `source` is who else than the person, or the program itself, it comes from: job, schedule,
+    channel, peer, agent. Nothing of theirs is ever a person's word.
+    """
 
     content: tuple[Content, ...]
     input_id: str = ""
     hidden: bool = False
+    source: str = ""
 
 
 class InputRefused(Event, frozen=True, tag="input_refused"):
@@ -34,6 +39,14 @@ class AssistantMessage(Event, frozen=True, tag="assistant"):
     usage: Usage = Usage()
     cost: float = 0.0
     cut: bool = False  # the stream was interrupted: what came is kept
+
+
+class MessageRedrawn(Event, frozen=True, tag="message_redrawn"):
+    """The screen shows this in place of what a message said; the model never hears of it."""
+
+    durable: ClassVar[bool] = False
+    id: str
+    text: str
 
 
 class TurnStarted(Event, frozen=True, tag="turn_started"):

@@ -91,6 +91,15 @@ class Journal:
         self._hand_on()
         return envelope
 
+    def relay(self, envelope: Envelope) -> None:
+        """Hand on what the journal of another process published, under its number and id."""
+        self._seq = max(self._seq, envelope.seq)
+        hub = self.hub()
+        if envelope.agent == MAIN:
+            hub.take(envelope)
+        else:
+            hub.overhear(envelope)
+
     def hub(self, agent: str = MAIN) -> Hub:
         """Where the events of this agent can be followed."""
         found = self._hubs.get(agent)

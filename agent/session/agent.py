@@ -38,7 +38,7 @@ from gatewright.agent.record.ids import new_id
 from gatewright.agent.record.journal import Journal
 from gatewright.agent.record.spending import Spending
 from gatewright.agent.session.broker import Broker
-from gatewright.agent.session.inbox import Input, Priority
+from gatewright.agent.session.inbox import Input, InputSource, Priority
 from gatewright.agent.session.jobs import SessionJobs
 from gatewright.agent.session.runner import Runner, RunnerPorts
 from gatewright.agent.turn.answers import AnswerPorts
@@ -171,6 +171,8 @@ class Agent:
         *,
         typed: str | None = None,
         scope: Scope | None = None,
+        source: InputSource = "person",
+        id: str = "",
     ) -> str:
         """Queue input for the model; returns its id. Emits UserMessage once it is taken up.
 
@@ -179,14 +181,15 @@ class Agent:
         own = typed if typed is not None else text if scope is None else ""
         brought = scope.attachments if scope is not None else ()
         content = (TextContent(text), *attachments, *brought)
-        item = Input(new_id(), content, typed=own, scope=scope)
+        item = Input(id or new_id(), content, typed=own, scope=scope, source=source)
         self.runner.put(item)
         return item.id
 
-    def tell(self, text: str, *, wakes: bool = True) -> None:
+    def tell(self, text: str, *, wakes: bool = True, source: InputSource = "program") -> None:
         """A notice for the model: behind what was typed, but it may wake an idle agent."""
-        notice = Input(new_id(), (TextContent(text),), Priority.LATER, hidden=True, wakes=wakes)
-        self.runner.put(notice)
+        content = (TextContent(text),)
+        late = Priority.LATER
+        self.runner.put(Input(new_id(), content, late, hidden=True, wakes=wakes, source=source))
 
     async def needed(self) -> OpenModel:
         before = self.models.name
@@ -210,13 +213,31 @@ class Agent:
             if self._own.ended is not None:
                 self._own.ended(stop)
 
+    async def _stand_in(
+        self, fallbacks: Callable[[], OpenModel | None], before: str
+    ) -> OpenModel | None:
+        """The next model in order that nobody who listens refuses."""
+        while (other := fallbacks()) is not None:
+            if (moments := self._shared.moments) is None:
+                return other
+            from gatewright.tools.moments import ModelChange  # noqa: PLC0415  only where somebody listens
+
+            change = ModelChange(
+                agent=self.path, before=before, after=other.name, reason="fallback"
+            )
+            if (await moments.at(change)).word not in ("deny", "stop"):
+                return other
+        return None
+
     async def _arrived(self, item: Input) -> str | None:
         """Why an input is not taken up, where somebody has a say in that."""
         if (moments := self._shared.moments) is None or item.hidden:
             return None
         from gatewright.tools.moments import InputArrives  # noqa: PLC0415  only where somebody listens
 
-        verdict = await moments.at(InputArrives(agent=self.path, text=item.text))
+        verdict = await moments.at(
+            InputArrives(agent=self.path, text=item.text, source=item.source)
+        )
         if verdict.word in ("deny", "stop"):
             return verdict.text or "It was refused."
         self.advise(verdict)
@@ -233,7 +254,7 @@ class Agent:
         own, shared = self._own, self._shared
         answers = AnswerPorts(
             model=model,
-            fallbacks=self.models.fallbacks(),
+            stand_in=partial(self._stand_in, self.models.fallbacks()),
             following=self.models.following,
             make_room=self.compactor.make_room,
             compact=self.compactor.rescue,

@@ -93,7 +93,7 @@ class AgentRun:
 
     def send(self, text: str) -> None:
         """One more message for it, at the next boundary of its turn."""
-        self._agent.tell(text)
+        self._agent.tell(text, source="agent")
 
     def interrupt(self) -> bool:
         return self._agent.runner.interrupt()
@@ -147,7 +147,7 @@ class Children:
             task = asyncio.create_task(writer.run(following), name=f"transcript of {path}")
             self._writing[path] = writer, task
         parent.publish(AgentStarted(child=path, kind=spec.kind, prompt=spec.prompt))
-        agent.submit(spec.prompt)
+        agent.submit(spec.prompt, typed="", source="agent")
         return run
 
     def saw(self, envelope: Envelope) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import msgspec
 
@@ -56,6 +56,7 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
     fallback_names: tuple[str, ...] = ()
     opening: Callable[[Asker], Awaitable[None]] | None = None  # awaited before the first turn
     writer: TranscriptWriter | None = None
+    begins: Literal["startup", "resume", "fork"] = "startup"
     stored: int = 0  # the last sequence number the writer need not write
     spending: Spending = msgspec.field(default_factory=Spending)  # with what is stored
     remains: Callable[[int], Awaitable[Sequence[str]]] = nothing  # what a summary is joined by

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import enum
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -14,6 +15,9 @@ from gatewright.agent.commands.outcome import Scope
 from gatewright.agent.record.events import QueueChanged, UserMessage
 from gatewright.agent.text.well_formed import formed
 from gatewright.tools.protocol import Content, TextContent
+
+# Whose words an input is; `program` is a notice of our own. Only a person's are a person's.
+InputSource: TypeAlias = Literal["person", "program", "job", "schedule", "channel", "peer", "agent"]
 
 
 class Priority(enum.IntEnum):
@@ -30,6 +34,7 @@ class Input(msgspec.Struct, frozen=True):
     wakes: bool = True  # worth a turn of its own; else it waits for one
     typed: str = ""  # what the person wrote of it with their own hands
     scope: Scope | None = None  # of the command that brought it
+    source: InputSource = "person"
 
     @property
     def text(self) -> str:
@@ -37,7 +42,8 @@ class Input(msgspec.Struct, frozen=True):
 
     def message(self) -> UserMessage:
         content = formed(self.content)
-        return UserMessage(content=content, input_id=self.id, hidden=self.hidden)
+        source = "" if self.source in ("person", "program") else self.source
+        return UserMessage(content=content, input_id=self.id, hidden=self.hidden, source=source)
 
 
 class Inbox:

@@ -38,7 +38,7 @@ class OutcomePorts(msgspec.Struct, frozen=True, kw_only=True):
     set_mode: Callable[[str], str]  # raises ValueError naming the valid ones
     submit: Callable[[str, Scope | None], object]
     busy: Callable[[], bool]
-    kept_from: Callable[[str, str], Awaitable[str]]  # why one model is not to follow another
+    kept_from: Callable[[str, str], Awaitable[str]] | None  # why one model does not follow another
 
 
 class Outcomes:
@@ -85,7 +85,8 @@ class Outcomes:
     async def _change_model(self, name: str, effort: str) -> Outcome:
         models = self._ports.models
         before = models.name
-        if why := await self._ports.kept_from(before, name):
+        kept_from = self._ports.kept_from
+        if kept_from is not None and (why := await kept_from(before, name)):
             return Problem.of(why)
         try:
             opened = await models.change(name, effort)

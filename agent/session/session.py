@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 from gatewright.agent.commands.memory import remember
-from gatewright.agent.commands.outcome import Change, Outcome, Problem, Scope, SetModel
+from gatewright.agent.commands.outcome import (
+    Change,
+    Outcome,
+    Problem,
+    Quit,
+    Scope,
+    SetModel,
+    Submit,
+    Switch,
+)
 from gatewright.agent.commands.registry import LINES, Front
 from gatewright.agent.commands.settings import kept
 from gatewright.agent.context.announcements import Announcements
@@ -32,7 +40,7 @@ from gatewright.agent.session.broker import Broker
 from gatewright.agent.session.children import AgentRun, AgentSpec, Children
 from gatewright.agent.session.frame import Frame
 from gatewright.agent.session.history_actions import Entry, compact_ports, open_past
-from gatewright.agent.session.inbox import Input
+from gatewright.agent.session.inbox import Input, InputSource
 from gatewright.agent.session.jobs import SessionJobs
 from gatewright.agent.session.outcomes import OutcomePorts, Outcomes
 from gatewright.agent.session.own_commands import State, known_commands
@@ -43,9 +51,10 @@ from gatewright.tools.access import MAIN, Where
 from gatewright.tools.interact import Answer, Ask
 from gatewright.tools.protocol import Content, Jobs, TextContent, ToolCall, ToolResult
 
+if TYPE_CHECKING:
+    from gatewright.agent.session.session_moments import SessionMoments
+
 CLOSE_LIMIT = 5.0
-END_LIMIT = 60.0  # for all who want to know of the end; each keeps to less by itself
-Source: TypeAlias = Literal["startup", "resume", "clear", "compact", "fork"]
 NO_SETTINGS = "This session knows no settings."
 NO_MEMORY = "This session reads no instruction files."
 
@@ -69,9 +78,11 @@ class Session:
             interactive=frame.interactive,
             listeners=frame.listeners,
         )
+        self._leaving = "other"  # for who listens: resume, clear, prompt_input_exit
         self._agents: dict[str, Agent] = {}
         self._main = self._agents[MAIN] = Agent(shared, self._own(frame))
         self._children = Children(shared, frame.children, self._agents)
+        self._moments: SessionMoments | None = None
         if (models := self.part(ModelBook)) is not None:
             models.changed = self._main.models.renew
         entry = Entry(self._main.publish, self._main.needed, self._main.runner.alone)
@@ -183,21 +194,25 @@ class Session:
         *,
         typed: str | None = None,
         scope: Scope | None = None,
+        id: str = "",
     ) -> str:
         """Queue input for the model; returns its id. Emits UserMessage once it is taken up.
 
         Only what is `typed`, None for all of it, names files to attach. The scope of a command is
         in force from then on, until the next input of a person.
         """
-        return self._main.submit(text, attachments, typed=typed, scope=scope)
+        return self._main.submit(text, attachments, typed=typed, scope=scope, id=id)
 
     def recall(self) -> tuple[str, ...]:
         """Take back queued input that was not taken up yet."""
         return self._main.runner.recall()
 
-    def take_back(self) -> tuple[tuple[Content, ...], ...]:
-        """Like `recall`, each with its attachments behind the text."""
-        return tuple(item.content for item in self._main.runner.take_back())
+    def take_back(self, give: Callable[[Sequence[tuple[Content, ...]]], None]) -> bool:
+        """Like `recall`, each with its attachments behind the text; False: nothing waited."""
+        taken = [item.content for item in self._main.runner.take_back()]
+        if taken:
+            give(taken)
+        return bool(taken)
 
     def interrupt(self) -> bool:
         """Stop the running turn; False when nothing runs."""
@@ -235,6 +250,10 @@ class Session:
         """Use this model from the next turn on; a `Problem` where that cannot be."""
         return await self.apply(Change(SetModel(name)))
 
+    def renew_model(self) -> None:
+        """What the model is told at the beginning is made anew before its next turn."""
+        self._main.models.renew()
+
     def restrict(self, rules: Sequence[tuple[str, str]]) -> None:
         """Add rules for this session, by behavior and text. Raises ValueError with a reason."""
         for behavior, rule in rules:
@@ -246,11 +265,23 @@ class Session:
         A front end that `switches` sessions is given a `Switch`, and goes over. One that opens
         `panels` is told nothing in their place.
         """
-        return await self.apply(await self.commands.run(line, front, busy=self.busy), front)
+        outcome = await self.commands.run(line, front, busy=self.busy)
+        if self._heard is not None and isinstance(outcome, Submit):
+            command = self.commands.find(line.removeprefix("/").partition(" ")[0])
+            outcome = await self._heard.expanded(line, command, outcome)
+        return await self.apply(outcome, front)
 
     async def apply(self, outcome: Outcome, front: Front = LINES) -> Outcome:
         """Do what a choice led to, as `run_command` does it for a line."""
-        return await self._outcomes.apply(outcome, front)
+        done = await self._outcomes.apply(outcome, front)
+        match done:  # why the session ends, if it does
+            case Switch(path=path, copy=copy):
+                self._leaving = "resume" if path or copy else "clear"
+            case Quit():
+                self._leaving = "prompt_input_exit"
+            case _:
+                pass
+        return done
 
     async def remember(self, line: str) -> Outcome:
         """Keep a line in the project's instruction file."""
@@ -265,9 +296,16 @@ class Session:
         """Wait until no turn runs and the queue is empty."""
         await self._main.runner.idle()
 
+    async def set_up(self, trigger: str) -> None:
+        """Have the one-time work of the project done by who listens: `init` or `maintenance`."""
+        if self._heard is not None:
+            await self._heard.set_up(trigger)
+
     async def close(self) -> None:
         """Stop the turn, let the transcript finish, end every task."""
-        await self._ends()
+        if self._heard is not None:
+            await self._heard.ends(self._leaving)
+            await self._heard.close()
         self._broker.cancel_all()
         await self._children.close()
         await self._main.close()
@@ -283,31 +321,25 @@ class Session:
             self._frame.writer.close()
         await self._main.models.close()
 
-    async def _ends(self) -> None:
-        """Who listens hears of the end, and has a moment for it."""
-        if (moments := self._frame.moments) is None:
-            return
-        from gatewright.tools.moments import SessionEnds  # noqa: PLC0415  only where somebody listens
+    @property
+    def _heard(self) -> SessionMoments | None:
+        """Whom the session asks at its own moments; None while nobody listens."""
+        if self._moments is None and self._frame.moments is not None:
+            from gatewright.agent.session.session_moments import SessionMoments  # noqa: PLC0415  only there
 
-        with suppress(TimeoutError):
-            async with asyncio.timeout(END_LIMIT):
-                await moments.at(SessionEnds(reason="other"))
+            self._moments = SessionMoments(self._frame.listeners, self._main)
+        return self._moments
+
+    async def _kept_from(self, before: str, name: str) -> str:
+        return await self._heard.kept_from(before, name) if self._heard is not None else ""
 
     def _saw(self, envelope: Envelope) -> None:
         if (agent := self._agents.get(envelope.agent)) is not None:
             agent.saw(envelope.event)
         if envelope.agent != MAIN:
             self._children.saw(envelope)
-
-    async def _kept_from(self, before: str, name: str) -> str:
-        """Why the model is not to be changed, where somebody says so."""
-        if (moments := self._frame.moments) is None or name == before:
-            return ""
-        from gatewright.tools.moments import ModelChange  # noqa: PLC0415  only where somebody listens
-
-        verdict = await moments.at(ModelChange(before=before, after=name))
-        refused = verdict.word in ("deny", "stop")
-        return f"The model stays {before}. {verdict.text}".strip() if refused else ""
+        elif self._heard is not None:
+            self._heard.saw(envelope.event)
 
     def _publish(self, event: AnyEvent) -> None:
         self._frame.journal.publish(event)
@@ -315,19 +347,14 @@ class Session:
     async def _open(self) -> None:
         if self._frame.opening is not None:
             await self._frame.opening(partial(self._broker.ask, MAIN))
-        await self._began("resume" if self._frame.stored else "startup")
-
-    async def _began(self, source: Source) -> None:
-        """The first request waits for what others have to say."""
-        if (moments := self._frame.moments) is None:
-            return
-        from gatewright.tools.moments import SessionStarts  # noqa: PLC0415  only where somebody listens
-
-        self._main.advise(await moments.at(SessionStarts(source=source, model=self.model)))
+        if self._heard is not None:
+            await self._heard.began(self._frame.begins)
 
     async def _beside_input(self, item: Input, where: Where) -> Sequence[tuple[Content, ...]]:
         if item.hidden:
             return ()
+        if self._heard is not None:
+            await self._heard.settled()
         found: list[tuple[Content, ...]] = [
             (TextContent(text),) for text in self._announcements.due()
         ]
@@ -340,10 +367,17 @@ class Session:
         """Put a question to the person, as the agent of that path."""
         return await self._broker.ask(agent, ask)
 
-    def tell(self, text: str, *, agent: str = MAIN, wakes: bool = True) -> None:
-        """A notice for the model of that agent, behind what was typed."""
+    def tell(
+        self,
+        text: str,
+        *,
+        agent: str = MAIN,
+        wakes: bool = True,
+        source: InputSource = "program",
+    ) -> None:
+        """A notice for the model of that agent, behind what was typed; whose words it is."""
         if (owner := self._agents.get(agent)) is not None:
-            owner.tell(text, wakes=wakes)
+            owner.tell(text, wakes=wakes, source=source)
 
     def spawn(self, spec: AgentSpec) -> AgentRun:
         """Start another agent. Raises SessionError where its name is taken."""
@@ -360,4 +394,4 @@ class Session:
         return await executor.run(await executor.prepare(call, context.where), context)
 
     def _tell(self, agent: str, text: str) -> None:
-        self.tell(text, agent=agent)
+        self.tell(text, agent=agent, source="job")

@@ -23,6 +23,8 @@ from gatewright.agent.settings.workspace import Surroundings, survey
 
 RULES = ("permissions", "projects")
 Stamp: TypeAlias = tuple[int, int, int] | None
+# A file has changed: whether it waits for an answer, and whom to tell that (True: let it count).
+Asking: TypeAlias = Callable[[Path, Callable[[bool], None]], bool]
 
 
 class LiveSettings:
@@ -39,18 +41,47 @@ class LiveSettings:
         self._env = env
         self._tell = tell
         self.settled: Callable[[Path], bool] = lambda _: True  # nobody confined writes it now
+        self.asking: Asking | None = None  # who has a say in what changed on disk
+        self._unheard: dict[Path, Stamp] = {}  # what waits for their answer, or was refused
         self._stamps = _stamps(around.loaded.files)
         self._listeners: list[Callable[[Surroundings], None]] = []
 
     def listen(self, changed: Callable[[Surroundings], None]) -> None:
         self._listeners.append(changed)
 
-    def refresh(self) -> None:
-        """Take up what changed on disk. Costs one stat a file where nothing did."""
+    def refresh(self, *, ours: bool = False) -> None:
+        """Take up what changed on disk. Costs one stat a file where nothing did.
+
+        What is `ours`, because the person wrote it through us, counts without a question.
+        """
         stamps = _stamps(self.around.loaded.files)
-        if stamps != self._stamps or any(map(self.settled, self.around.loaded.held)):
+        if stamps != self._stamps or any(map(self._counts, self.around.loaded.held)):
+            changed = [path for path, now in stamps.items() if now != self._stamps.get(path)]
             self._stamps = stamps
+            if self.asking is not None and not ours:
+                for path in changed:
+                    self._ask(path, self.asking)
             self._replace(self.around.options)
+
+    def _ask(self, path: Path, asking: Asking) -> None:
+        stamp = self._unheard[path] = self._stamps[path]
+
+        def answered(counts: bool) -> None:
+            if counts and self._unheard.get(path, ()) == stamp:
+                del self._unheard[path]
+                self.refresh()
+
+        if not asking(path, answered):
+            del self._unheard[path]
+
+    def _counts(self, path: Path) -> bool:
+        """Whether what the file says now is to be read."""
+        return path not in self._unheard and self.settled(path)
+
+    def again(self) -> None:
+        """Let all who listen take up what is in force: something else that counts has changed."""
+        for listener in self._listeners:
+            listener(self.around)
 
     def trust(self) -> None:
         """From now on the project's own settings count."""
@@ -67,7 +98,7 @@ class LiveSettings:
             self._env,
             interactive=old.interactive,
             before=old.loaded,
-            settled=self.settled,
+            settled=self._counts,
         )
         new = msgspec.structs.replace(new, wrap=old.wrap)
         loaded = keep_restrictions(old.loaded, new.loaded)
@@ -135,8 +166,8 @@ def broken_sources(problems: Sequence[Problem]) -> set[Source]:
     }
 
 
-def _stamps(files: Sequence[Path]) -> tuple[Stamp, ...]:
-    return tuple(_stamp(path) for path in files)
+def _stamps(files: Sequence[Path]) -> dict[Path, Stamp]:
+    return {path: _stamp(path) for path in files}
 
 
 def _stamp(path: Path) -> Stamp:

@@ -156,7 +156,7 @@ class SettingsBook:
         if path is None:
             raise SettingsError("There is no file for your own settings.")
         await asyncio.to_thread(set_value, path, key, value)
-        self._live.refresh()
+        self._live.refresh(ours=True)
         return self._live.around.where.shown(path)
 
     def _setting(self, key: str, default: Any = None) -> Setting:

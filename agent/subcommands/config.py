@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from gatewright.agent.settings.dotted_key import check, typed, value_at
+from gatewright.agent.settings.dotted_key import check, facts, typed, value_at
 from gatewright.agent.settings.edit import set_value
 from gatewright.agent.settings.schema import Source
 from gatewright.agent.subcommands.place import here, refuse_inside_session
@@ -36,6 +36,7 @@ def register(app: typer.Typer) -> None:
 @group.command()
 def get(key: Key) -> None:
     """Print one setting as JSON; exit code 1 when it is not set anywhere."""
+    facts(key)  # a name that no setting has is an error
     value = value_at(msgspec.to_builtins(here().loaded.settings), key)
     if value is None:
         raise typer.Exit(1)
@@ -50,6 +51,8 @@ def list_() -> None:
     for key, sources in sorted(loaded.provenance.items()):
         found = json.dumps(value_at(values, key), ensure_ascii=False)
         tell(f"{key} = {found}  ({', '.join(sources)})")
+    if not loaded.provenance:
+        tell("All settings have their defaults.", err=True)
     for problem in loaded.problems:
         tell(problem.text(), err=True)
 

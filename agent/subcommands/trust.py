@@ -55,8 +55,11 @@ def remove(directory: Directory = Path()) -> None:
 @group.command(name="list")
 def list_() -> None:
     """List the trusted projects."""
-    for root in here().trust.roots():
+    roots = tuple(here().trust.roots())
+    for root in roots:
         tell(str(root))
+    if not roots:
+        tell("No project is trusted.", err=True)
 
 
 def _root(directory: Path) -> Path:

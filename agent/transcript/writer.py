@@ -83,8 +83,10 @@ class TranscriptWriter:
         lines = self._unsaved.count(b"\n") if self._spoken else 0
         if not (lines or self._given_up):
             return ""
-        missing = "much" if self._given_up else f"{lines:,} {'entry' if lines == 1 else 'entries'}"
-        return f"The end of this session was not saved: {missing} of {self._path.name} is missing."
+        missing = "much" if self._given_up else "1 entry" if lines == 1 else f"{lines:,} entries"
+        lacks = "are" if lines > 1 and not self._given_up else "is"
+        lost = f"{missing} of {self._path.name} {lacks} missing"
+        return f"The end of this session was not saved: {lost}."
 
     @property
     def path(self) -> Path:

@@ -45,7 +45,7 @@ async def _the_same(model: OpenModel) -> OpenModel:
 class AnswerPorts(msgspec.Struct, frozen=True, kw_only=True):
     model: OpenModel
     following: Callable[[OpenModel], Awaitable[OpenModel]] = _the_same  # who gives the next answer
-    fallbacks: Callable[[], OpenModel | None]  # the next model in order, None at the end
+    stand_in: Callable[[str], Awaitable[OpenModel | None]]  # who follows that model, None: nobody
     make_room: Callable[[OpenModel], Awaitable[None]]  # before each request; raises ProviderError
     compact: Callable[[OpenModel], Awaitable[bool]]  # it was too long; False: there is no room
     retry_in: Callable[[ProviderError, int], float | None]  # None: not worth another attempt
@@ -170,7 +170,10 @@ class Answers:
         if error.kind is not FailureKind.OVERLOADED or isinstance(error, ModelLoading):
             return False
         self._overloads += 1
-        if self._overloads < OVERLOADS or (other := self._ports.fallbacks()) is None:
+        if (
+            self._overloads < OVERLOADS
+            or (other := await self._ports.stand_in(self.model.name)) is None
+        ):
             return False
         notice = f"{self.model.name} is overloaded; going on with {other.name}."
         self._ports.emit(Noticed(text=notice, tone="warning"))

@@ -17,6 +17,11 @@ class Listeners:
         for each in first:
             self.add(each)
 
+    async def at(self, moment: Moment) -> Verdict:
+        """For who knows that somebody listens."""
+        assert self.now is not None
+        return await self.now.at(moment)
+
     def add(self, moments: Moments | None) -> None:
         if moments is None:
             return

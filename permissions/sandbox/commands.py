@@ -351,11 +351,13 @@ class CommandSandbox:
         if self._box is None or self._off:
             return (Text(self._off or "No command ran yet; the sandbox starts with the first."),)
         from gatewright.permissions.sandbox.disk.aside import HEADS, shown  # noqa: PLC0415  lazy: 1 ms
-        from gatewright.permissions.sandbox.explain import lines  # noqa: PLC0415  lazy: 1 ms
+        from gatewright.permissions.sandbox.explain import COLUMN, lines  # noqa: PLC0415  lazy: 1 ms
 
         assert self._found is not None
-        text = "\n".join(lines(self._box.profile(self.base.cwd), self._found))
-        blocks: list[Block] = [Code(text, "text")]
+        told = lines(self._box.profile(self.base.cwd), self._found)
+        blocks: list[Block] = [
+            Table(("", ""), tuple((row[:COLUMN].rstrip(), row[COLUMN:]) for row in told))
+        ]
         recent = self._box.violations.recent()[-20:]
         if recent:
             rows = tuple((" ".join(each.command.split())[:60], each.text) for each in recent)

@@ -15,6 +15,7 @@ _LEVELS = {
     "none": "nothing: commands are not confined",
 }
 _SHOWN = 40
+COLUMN = 12  # what a line is about, before what it says
 
 
 def lines(profile: SandboxProfile, found: Found) -> Iterator[str]:
@@ -36,10 +37,10 @@ def lines(profile: SandboxProfile, found: Found) -> Iterator[str]:
 def _list(name: str, values: Sequence[str]) -> Iterator[str]:
     head = name
     for value in values[:_SHOWN]:
-        yield f"{head.ljust(12)}{value}"
+        yield f"{head.ljust(COLUMN)}{value}"
         head = ""
     if len(values) > _SHOWN:
-        yield f"{' ' * 12}and {len(values) - _SHOWN} more"
+        yield f"{' ' * COLUMN}and {len(values) - _SHOWN} more"
 
 
 def network_text(network: Network) -> str:

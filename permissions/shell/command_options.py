@@ -18,6 +18,7 @@ COMMAND_OPTIONS: Mapping[str, tuple[str, ...]] = {
     "man": ("-P", "--pager", "-H", "--html"),
     "rg": ("--pre", "--hostname-bin"),
     "sort": ("--compress-program",),
+    "split": ("--filter",),
     "zip": ("-TT",),
     "ag": ("--pager",),
     "ack": ("--pager",),
@@ -90,5 +91,8 @@ def _value(text: str, option: str, following: str) -> str | None:
         return following
     if text.startswith(option + "="):
         return text[len(option) + 1 :]
+    name, equals, value = text.partition("=")
+    if len(name) > 3 and name.startswith("--") and option.startswith(name):  # abbreviated
+        return value if equals else following
     short = len(option) == 2 and not text.startswith("--")
     return text[2:] if short and text.startswith(option) else None

@@ -291,9 +291,13 @@ class _Replay:
             for name, arg in part.assigns:
                 self._set(name, () if arg.unknown else arg.readings)
             return
+        part = _as_run(part)
         program = part.argv[0].text
-        if program in ("cd", "pushd", "popd", "chdir"):
+        if program in _MOVES:
             self._move(part, program)
+        elif program in _MOVES_BY_TEXT and any(map(_MOVING.search, part.texts[1:])):
+            self._state.moved = True
+            self._state.bases = (*self._state.bases, None)
         elif program in ("export", "declare", "local", "readonly", "typeset", "read", "unset"):
             for arg in part.argv[1:]:
                 name, equals, value = arg.text.partition("=")
@@ -337,6 +341,22 @@ class _Replay:
                     joined = None if base is None else absolute(text, base, self._home)
                     moved.append(joined)
         state.bases = tuple(dict.fromkeys(moved))[:MAX_BASES]
+
+
+_MOVES = frozenset({"cd", "pushd", "popd", "chdir"})
+_MOVES_BY_TEXT = frozenset({"eval", "trap", "alias", "shopt"})
+_MOVING = re.compile(r"\b(?:cd|pushd|popd|chdir|autocd)\b")
+_RUN_HERE = frozenset({"command", "builtin", "time"})  # by the shell itself
+
+
+def _as_run(part: Part) -> Part:
+    """Without the words before a command of the shell's own that change nothing about it."""
+    argv = part.argv
+    while len(argv) > 1 and argv[0].text in _RUN_HERE:
+        argv = argv[1:]
+        while len(argv) > 1 and argv[0].text in ("-p", "--"):
+            argv = argv[1:]
+    return replace(part, argv=argv)
 
 
 _SEGMENTS = re.compile(r"[;&|\n(){}`<>'\"]+|\$\(")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 EXAMPLES = frozenset({"yes", "no"})
 
@@ -25,4 +25,6 @@ def rows(table: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
 
 
 def _fixed(value: Any) -> Any:
-    return tuple(map(_fixed, value)) if isinstance(value, list) else value
+    if not isinstance(value, list):
+        return value
+    return tuple(_fixed(item) for item in cast("list[object]", value))

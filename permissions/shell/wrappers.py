@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
 
+from gatewright.permissions.shell.carried import carried_texts, carried_values, carried_words
 from gatewright.permissions.shell.command_options import GIT_RUNS, commands_in
 from gatewright.permissions.shell.line import Part, Start, read_line
 from gatewright.permissions.shell.own_cli import NAMES
@@ -44,7 +45,7 @@ def opened(parts: tuple[Part, ...], start: Start) -> tuple[Part, ...]:
         part, depth = pending.pop()
         found.append(part)
         if depth < MAX_DEPTH:
-            inner = list(wrapped_by(part, start))
+            inner = [*wrapped_by(part, start), *_carried_by(part, start)]
             pending.extend((one, depth + 1) for one in reversed(inner))
     return tuple(found)
 
@@ -64,6 +65,18 @@ def wrapped_by(part: Part, start: Start) -> Iterator[Part]:
     elif _LOADER.match(program):
         yield from _unwrap(part, program, Wrapper(), start)
     for text in commands_in(program, part.argv[1:]):
+        yield from _text(part, text, start)
+
+
+def _carried_by(part: Part, start: Start) -> Iterator[Part]:
+    """What it may run besides, as far as words tell: for restrictions alone."""
+    for text in carried_values(part.assigns):
+        yield from _text(part, text, start)
+    program = part.program
+    for words in carried_words(program, part.argv[1:]):
+        yield from _inner(part, words)
+    bodies = (one.body for one in part.redirects if one.body is not None)
+    for text in carried_texts(program, (*part.texts[1:], *bodies)):
         yield from _text(part, text, start)
 
 
@@ -119,7 +132,7 @@ def _unwrap(part: Part, program: str, wrapper: Wrapper, start: Start) -> Iterato
                 return
             if item.kind == "value" and item.name in wrapper.text:
                 yield from _text(part, item.value, start)
-            if program == "env" and item.name in ("-S", "--split-string"):
+            if program == "env" and (item.name == "-S" or item.name.startswith("--s")):
                 tail = " ".join((item.value, *_raws(rest, item.index + 1 + item.separate)))
                 yield from _text(part, f"env {_SPLIT.sub(' ', tail)}", start)  # options, too
                 return
@@ -140,7 +153,7 @@ def _wrapped(part: Part, inner: tuple[Arg, ...], wrapper: Wrapper, start: Start)
 
 def _moved(part: Part, program: str, item: Item) -> Part:
     """`env -C dir` runs its command elsewhere."""
-    if program != "env" or item.name not in ("-C", "--chdir"):
+    if program != "env" or not (item.name == "-C" or item.name.startswith("--c")):
         return part
     moved = item.value if item.value.startswith("/") else None
     return replace(part, bases=(moved,), moved=True)

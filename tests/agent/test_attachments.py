@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -16,8 +17,8 @@ from gatewright.agent.context.attachments import (
     mentions,
     unread,
 )
-from gatewright.agent.context.file_notices import Noticing
-from gatewright.agent.context.prompt.memory import Memory, MemoryPlaces
+from gatewright.agent.context.file_notices import FileNotices
+from gatewright.agent.context.prompt.memory import Memory, MemoryFile, MemoryPlaces
 from gatewright.agent.context.readable import Readable, Verdict
 from gatewright.agent.record.events import (
     AnyEvent,
@@ -33,6 +34,10 @@ from gatewright.tools.protocol import Content, ImageContent, TextContent
 YES = Verdict("yes")
 OPEN = Readable(lambda path, real: YES)
 DENIED = Verdict("denied", "a rule denies reading it")
+
+
+def loaded(files: Sequence[MemoryFile], path: Path) -> None:
+    """Nobody listens here."""
 
 
 @pytest.mark.parametrize(
@@ -126,7 +131,7 @@ def test_files_that_changed_are_told_once(tmp_path: Path) -> None:
     places = MemoryPlaces(
         tmp_path / "h", tmp_path, tmp_path, tmp_path, lambda path: False, OPEN, tmp_path / "c"
     )
-    noticing = Noticing(places, Memory, bare=False, tell=print)
+    noticing = FileNotices(places, Memory, bare=False, tell=print, loaded=loaded)
     paths = [tmp_path / name for name in ("a", "b", "c", "d")]
     for path in paths:
         path.write_text("1", encoding="utf-8")
@@ -155,7 +160,7 @@ def test_instructions_further_down_are_told_once(tmp_path: Path) -> None:
     places = MemoryPlaces(
         tmp_path / "h", tmp_path, tmp_path, tmp_path, lambda path: False, OPEN, tmp_path / "c"
     )
-    noticing = Noticing(places, Memory, bare=False, tell=print)
+    noticing = FileNotices(places, Memory, bare=False, tell=print, loaded=loaded)
     started, finished = touched(file)
     assert noticing.saw(started) == ()
     (told,) = noticing.saw(finished)
@@ -167,7 +172,7 @@ def test_instructions_further_down_are_told_once(tmp_path: Path) -> None:
     for odd in ("\0", "x" * 9_000, "../" * 999, "\ud800", "l0"):
         for event in touched(Path(odd)):
             assert noticing.saw(event) == ()
-    bare = Noticing(places, Memory, bare=True, tell=print)
+    bare = FileNotices(places, Memory, bare=True, tell=print, loaded=loaded)
     bare.saw(started)
     assert bare.saw(finished) == ()
 
@@ -190,7 +195,7 @@ def test_instructions_are_told_again_once_the_model_may_have_lost_them(
     places = MemoryPlaces(
         tmp_path / "h", tmp_path, tmp_path, tmp_path, lambda path: False, OPEN, tmp_path / "c"
     )
-    noticing = Noticing(places, Memory, bare=False, tell=print)
+    noticing = FileNotices(places, Memory, bare=False, tell=print, loaded=loaded)
     for each in touched(file):
         noticing.saw(each)
     noticing.saw(event)

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from gatewright.agent.context.briefing import Briefing
+from gatewright.agent.context.tool_sources import ToolSources
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.models.opener import ModelOpener
 from gatewright.agent.settings.live_settings import LiveSettings
@@ -31,7 +32,9 @@ async def test_a_models_form_stays_when_its_window_changes(tmp_path: Path) -> No
     said: list[str] = []
     live = LiveSettings(survey(options, env, interactive=False), env, tell=said.append)
     tools = BuiltinTools(("core",))
-    opener = ModelOpener(live, tools.specs, "s", Briefing(lambda: live.around, OPEN))
+    opener = ModelOpener(
+        live, ToolSources([tools]).offered, "s", Briefing(lambda: live.around, OPEN)
+    )
 
     async def offered(model: str) -> dict[str, str]:
         opened = opener(model, "")

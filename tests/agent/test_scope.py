@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from gatewright.agent.client.port import SessionClient
 from gatewright.agent.commands.outcome import Outcome, Scope, Submit
 from gatewright.agent.commands.registry import Command, CommandContext, always
 from gatewright.agent.frontends import plain
@@ -24,7 +25,7 @@ MAKE = """call: Bash {"command": "mkdir made"}"""
 FREE = Scope(by="deploy", trusted=True, allow=("Bash(mkdir made)",))
 
 
-def deploying(session: Session, scope: Scope) -> None:
+def deploying(session: SessionClient, scope: Scope) -> None:
     """A throwaway system that brings one command."""
 
     async def run(context: CommandContext) -> Outcome:

@@ -21,10 +21,17 @@ def test_a_copy_and_a_new_one_go_on_with_what_was_chosen() -> None:
     flags = LaunchOptions(resume="old", fork_session=True, model="m", mode="plan", effort="low")
     copy = Switch(path="/p", copy=True, mode="acceptEdits", model="n", effort="high")
     assert options_for(flags, copy) == LaunchOptions(
-        resume="/p", fork_session=True, model="n", mode="acceptEdits", effort="high"
+        resume="/p",
+        fork_session=True,
+        model="n",
+        carried_model=True,
+        mode="acceptEdits",
+        effort="high",
     )
     fresh = options_for(flags, Switch(mode="default", model="n"))
-    assert fresh == LaunchOptions(model="n", mode="default", effort="low")
+    assert fresh == LaunchOptions(model="n", carried_model=True, mode="default", effort="low")
+    again = options_for(flags, Switch(mode="default", model="m"))
+    assert not again.carried_model, "it is the flag's still"
 
 
 @pytest.mark.parametrize(

@@ -152,6 +152,7 @@ CONTRADICTIONS = [
     (["--input-format", "stream-json"], "needs --output-format stream-json"),
     (["--include-partial-messages"], "needs --output-format stream-json"),
     (["--output-format", "stream-json", "--replay-user-messages"], "needs --input-format"),
+    (["--output-format", "stream-json", "--include-session-events"], "needs --input-format"),
     (["--system-prompt", "a", "--system-prompt-file", "b"], "contradict"),
     (["--replay", "f", "--model", "opus"], "--model demo only"),
     (["--max-turns", "0"], "at least 1"),

@@ -114,7 +114,10 @@ class TestConfig:
         assert "counts only in" in err
 
     def test_an_unset_key_says_so_by_its_code(self, run: Run) -> None:
-        assert run("config", "get", "nothing.like.this") == (1, "", "")
+        code, out, err = run("config", "get", "modle")
+        assert (code, out) == (1, "")
+        assert "modle is no setting; did you mean model?" in err
+        assert run("config", "get", "fallbackModels") == (1, "", ""), "it is set nowhere"
 
     def test_schema_and_path(self, run: Run) -> None:
         document = json.loads(run("config", "schema")[1])
@@ -132,6 +135,8 @@ class TestTrust:
         assert run("trust", "list") == (0, f"{project}\n", "")
         assert run("trust", "remove", project)[0] == 0
         assert run("trust", "status")[0] == 1
+        assert run("trust", "list") == (0, "", "No project is trusted.\n")
+        assert run("config", "list") == (0, "", "All settings have their defaults.\n")
 
     def test_home_is_refused(self, run: Run, tmp_path: Path) -> None:
         code, _, err = run("trust", "add", str(tmp_path / "home"))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from gatewright.agent.commands.outcome import Outcome
 from gatewright.agent.commands.panels import ConfigPanel, DoctorPanel
@@ -70,6 +71,21 @@ async def test_everything_set_is_listed_with_its_source(desk: Desk) -> None:
     assert 'permissions.deny ["Bash", "WebFetch"] project, user' in lines
     assert any("modle is no setting; did you mean model?" in line for line in lines)
     assert SECRET not in "".join(lines)
+
+
+async def test_a_list_of_all_settings_looks_at_each_group_once(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.open()
+    looked: list[Any] = []
+    look = structs.fields
+
+    def fields(kind: Any) -> Any:
+        looked.append(kind)
+        return look(kind)
+
+    monkeypatch.setattr(structs, "fields", fields)
+    assert len(desk.book.options()) > len(looked)
 
 
 async def test_without_any_settings(desk: Desk) -> None:

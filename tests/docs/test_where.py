@@ -10,6 +10,6 @@ from tests.guards.sources import ROOT
 def test_what_is_looked_for_is_there() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     table = text.partition("## Where is it?")[2].partition("\n## ")[0]
-    named = re.findall(r"`([\w/]+\.py)`", table)
+    named = re.findall(r"`([\w/]+\.(?:py|json))`", table)
     assert len(named) >= 10
     assert [name for name in named if not (ROOT / name).is_file()] == []

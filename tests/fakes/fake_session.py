@@ -6,8 +6,8 @@ import itertools
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import cast
 
+from gatewright.agent.client.port import Give, SessionClient, StatusSource
 from gatewright.agent.commands.memory import remember
 from gatewright.agent.commands.outcome import (
     Change,
@@ -41,12 +41,10 @@ from gatewright.agent.record.hub import Subscription
 from gatewright.agent.record.messages import Usage
 from gatewright.agent.session.history_actions import Past
 from gatewright.agent.session.jobs import SessionJobs
-from gatewright.agent.session.session import Session
 from gatewright.agent.settings.overview import SettingsBook
 from gatewright.tools.blocks import Block, Table, Text
 from gatewright.tools.interact import Answer
 from gatewright.tools.protocol import Content, TextContent
-from gatewright.tui.status.status_command import Book
 from tests.fakes.commands import Desk, InUse
 from tests.fakes.journals import journal as new_journal
 
@@ -128,7 +126,7 @@ class FakeSession:
         self.queued: tuple[str, ...] = ()
         self.now = START
         self.published = 1
-        self.status: Book | None = None
+        self.status: StatusSource | None = None
         self.moved = ""
         self.setup_due = False
         self.answering = ""
@@ -183,7 +181,12 @@ class FakeSession:
             self.published = self.journal.publish(event, agent).seq
 
     def submit(
-        self, text: str, attachments: tuple[Content, ...] = (), *, typed: str | None = None
+        self,
+        text: str,
+        attachments: tuple[Content, ...] = (),
+        *,
+        typed: str | None = None,
+        id: str = "",
     ) -> str:
         self.sent.append(text)
         self.typed.append(text if typed is None else typed)
@@ -194,7 +197,7 @@ class FakeSession:
             self.publish(QueueChanged(texts=self.queued))
         else:
             self.publish(UserMessage(content=(TextContent(text), *attachments)))
-        return f"input-{len(self.sent)}"
+        return id or f"input-{len(self.sent)}"
 
     def recall(self) -> tuple[str, ...]:
         texts, self.queued = self.queued, ()
@@ -202,10 +205,13 @@ class FakeSession:
             self.publish(QueueChanged(texts=()))
         return texts
 
-    def take_back(self) -> tuple[tuple[Content, ...], ...]:
+    def take_back(self, give: Give) -> bool:
         attached = self.attached[len(self.attached) - len(self.queued) :]
         texts = self.recall()
-        return tuple((TextContent(text), *more) for text, more in zip(texts, attached, strict=True))
+        taken = [(TextContent(text), *more) for text, more in zip(texts, attached, strict=True)]
+        if taken:
+            give(taken)
+        return bool(taken)
 
     def interrupt(self) -> bool:
         self.interrupts += 1
@@ -279,6 +285,6 @@ class FakeSession:
         self.closed = True
         self.journal.close()
 
-    def facade(self) -> Session:
+    def facade(self) -> SessionClient:
         """As the type the screen wants."""
-        return cast("Session", self)
+        return self

@@ -8,12 +8,12 @@ import io
 import os
 from collections.abc import Sequence
 
+from gatewright.agent.client.port import SessionClient
 from gatewright.agent.commands.outcome import Outcome, Switch
 from gatewright.agent.commands.registry import CommandContext
 from gatewright.agent.frontends.line import Conversation, Ports
 from gatewright.agent.frontends.reader import LineReader
 from gatewright.agent.record.events import Noticed, TasksChanged
-from gatewright.agent.session.session import Session
 from gatewright.tui.sanitize import stripped
 from gatewright.tui.session_calls import remembered
 from gatewright.tui.shell import OwnShell
@@ -29,7 +29,7 @@ async def _resume(context: CommandContext) -> Outcome:
 async def talk(typed: Sequence[str], first: FakeSession, other: FakeSession) -> str:
     """All that is printed while these lines are typed."""
 
-    async def others(to: Switch) -> Session:
+    async def others(to: Switch) -> SessionClient:
         assert to.path == "other"
         first.publish(TasksChanged(running=("shell_1: x",)), Noticed(text="of the old one"))
         return other.facade()

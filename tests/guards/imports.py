@@ -14,7 +14,8 @@ from tests.guards.sources import Source
 
 PROTOCOL = (
     "tools.protocol", "tools.access", "tools.calls", "tools.interact", "tools.blocks",
-    "tools.textfiles", "tools.services", "tools.classify", "tools.moments", "tools.plain",
+    "tools.abilities", "tools.textfiles", "tools.services", "tools.classify", "tools.moments",
+    "tools.plain",
 )  # fmt: skip
 SYSTEM = ("tools.system",)  # how everybody reads files and starts programs: no policy in it
 ANYTHING = ("*",)
@@ -125,12 +126,12 @@ TABLE = (
     Row("agent/build.py", "composition root", ANYTHING, frozenset(ANYTHING)),
     Row(
         "tui",
-        "the screen is a fold over events and talks to the session facade only",
+        "the screen is a fold over events and knows a session by its port only",
         (
             "tui",
+            "agent.client.port",
             "agent.errors",
             "agent.record.events",
-            "agent.session.session",
             "agent.commands",
             "agent.settings.schema",
             "agent.record.hub",

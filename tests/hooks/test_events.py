@@ -131,12 +131,8 @@ ROWS: dict[str, tuple[Moment | None, set[str], Word]] = {
 
 # What nobody tells of yet, and what will: the kind of moment, or none where there is no such one.
 WAITING: dict[str, str] = {
-    "Setup": "SetUp: --init and --maintenance",
-    "UserPromptExpansion": "CommandExpands: commands that are files",
-    "MessageDisplay": "MessageShown: the screen",
     "TeammateIdle": "AgentIdles: teams",
-    "InstructionsLoaded": ": instruction files",
-    "ConfigChange": "SettingsChange: live settings",
+    "InstructionsLoaded": ": a fold over its event",
     "WorktreeCreate": "WorktreeWanted: work trees",
     "WorktreeRemove": "WorktreeGone: work trees",
     "Elicitation": "Elicits: servers",

@@ -18,7 +18,6 @@ from gatewright.agent.record.events import (
     Answered,
     AnyEvent,
     Asked,
-    Cleared,
     Envelope,
     ModelChanged,
     Moved,
@@ -58,7 +57,6 @@ class Follow:
         ports = FollowingPorts(
             cwd=lambda agent: self.cwd,
             said=lambda agent: "last words",
-            tell=lambda text: None,
             later=self.timers.later,
         )
         self.following = Following(self.desk.engine, self.desk.listening, ports)
@@ -144,14 +142,6 @@ async def test_another_model_is_told_but_not_the_first(tmp_path: Path) -> None:
     told = await follow.heard()
     assert (told["old_model"], told["new_model"]) == ("a", "b")
     await follow.following.close()
-
-
-async def test_a_cleared_conversation_is_an_end_and_a_start(tmp_path: Path) -> None:
-    for event, field in (("SessionEnd", "reason"), ("SessionStart", "source")):
-        follow = Follow(tmp_path, event)
-        follow.saw(Cleared())
-        assert (await follow.heard())[field] == "clear"
-        await follow.following.close()
 
 
 class Ticks:

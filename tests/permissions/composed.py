@@ -84,6 +84,7 @@ async def desk(
     settings: dict[str, Any] | None = None,
     own: dict[str, Any] | None = None,
     env: Mapping[str, str] | None = None,
+    tools: tuple[str, ...] | None = None,
 ) -> AsyncGenerator[Desk]:
     """Opened in `folder/project` with a home of its own, where `own` is the person's settings.
 
@@ -111,6 +112,7 @@ async def desk(
             mode=mode,
             model="anthropic/claude-sonnet-5-5",
             session_id=ID,
+            tools=tools,
         )
         session = await open_session(options, env, interactive=interactive)
         async with Recorder(session) as seen:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
 
 from gatewright.agent.record.events import Decided, Noticed, ToolFinished
 from gatewright.permissions.rulebook.braces import MOST, expanded, wrong
@@ -86,3 +90,48 @@ async def test_a_turn_goes_on_under_such_a_rule(tmp_path: Path) -> None:
         assert [e.ok for e in opened.seen.of(ToolFinished)] == [False, True]
         told = [notice.text for notice in opened.seen.of(Noticed)]
         assert sum("more than 200 alternatives" in text for text in told) == 2
+
+
+@pytest.mark.timeout(10)
+@pytest.mark.parametrize(
+    ("pattern", "path"),
+    [
+        ("**/" * 100 + "x", "/p" + "/a" * 400 + "/b"),
+        ("*a" * 200 + "b", "/p/" + "a" * 250),
+        ("**/" + "*a*/" * 40 + "x", "/p" + "/a" * 400),
+        ("a/**/" * 60 + "*b", "/p" + "/a" * 800),
+    ],
+)
+def test_many_wildcards_cost_no_time_whoever_wrote_them(pattern: str, path: str) -> None:
+    (glob,) = globs(pattern, "/p", "/h")
+    assert not glob.matches(path)
+
+
+PIECES = st.sampled_from(
+    ["**", "a", "b*", "*a", "*", "a*b", "?", "[ab]*b", "*a*b*", "[!a]", "[*]a"]
+)
+NAMES_MET = st.text("ab*", min_size=1, max_size=4)
+
+
+@hypothesis_settings(deadline=None)
+@given(st.lists(PIECES, min_size=1, max_size=5), st.lists(NAMES_MET, min_size=1, max_size=6))
+def test_wildcards_mean_what_a_plain_reading_says(pattern: list[str], names: list[str]) -> None:
+    (glob,) = globs("//q/" + "/".join(pattern), "/p", "/h")
+    assert glob.matches("/q/" + "/".join(names)) is _plainly(_covering(pattern), names)
+
+
+def _covering(pattern: list[str]) -> list[str]:
+    """Without the end that says "and whatever lies below": a directory covers its content."""
+    text = "/" + "/".join(pattern)
+    for tail in ("/**/*", "/**"):
+        text = text.removesuffix(tail)
+    return text.split("/")[1:]
+
+
+def _plainly(pattern: list[str], names: list[str]) -> bool:
+    if not pattern:
+        return not names
+    if pattern[0] == "**":
+        rest = pattern[1:]
+        return any(_plainly(rest, names[skip:]) for skip in range(len(names) + 1))
+    return bool(names) and fnmatchcase(names[0], pattern[0]) and _plainly(pattern[1:], names[1:])

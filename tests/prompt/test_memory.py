@@ -9,6 +9,7 @@ import pytest
 
 from gatewright.agent.context.prompt.approvals import Approvals
 from gatewright.agent.context.prompt.memory import (
+    FILES,
     SIZE_LIMIT,
     Memory,
     MemoryPlaces,
@@ -241,3 +242,19 @@ def test_a_fifo_and_a_loop_for_an_instruction_file_hold_nobody_up(place: Place) 
     os.mkfifo(place.root / "AGENTS.md")
     (place.cwd / "AGENTS.md").symlink_to("AGENTS.md")
     assert place.read().files == ()
+
+
+def test_a_file_that_names_thousands_costs_a_hundred_looks(place: Place) -> None:
+    judged: list[Path] = []
+
+    def judge(path: Path, real: Path) -> Verdict:
+        judged.append(path)
+        return place.judge(path, real)
+
+    place.readable = Readable(judge)
+    names = [f"f{number}.md" for number in range(3000)]
+    for name in names[:200]:
+        place.write(f"project/{name}", name)
+    place.write("project/AGENTS.md", " ".join(f"@{name}" for name in names * 2))
+    assert len(place.read().files) <= FILES + 1
+    assert len(judged) <= 2 * FILES + 10

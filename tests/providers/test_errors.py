@@ -125,9 +125,10 @@ def test_errors_in_the_stream(error: object, kind: FailureKind) -> None:
         (
             401,
             anthropic("authentication_error", "invalid x-api-key"),
-            "who did not accept the key (401): invalid x-api-key. Check it, or run `agent login`.",
+            "who did not accept the key (401): invalid x-api-key. "
+            "Check it, or run `agent login` or /login.",
         ),
-        (401, "", "who did not accept the key (401). Check it, or run `agent login`."),
+        (401, "", "who did not accept the key (401). Check it, or run `agent login` or /login."),
         (429, '{"oops": [1, 2]}', "who limits the rate of requests (429)."),
         (429, '[1, "a"]', "who limits the rate of requests (429)."),
         (500, '{"error": {"mess', "who failed to answer (500)."),

@@ -308,3 +308,10 @@ def test_a_directory_of_everybody_makes_no_project_of_what_is_below(tmp_path: Pa
     shared.chmod(0o1777)
     assert project_root(own, {}) == own
     assert project_root(shared, {}) == shared
+
+
+@pytest.mark.timeout(10)
+def test_a_hundred_thousand_rules_are_read_in_time(files: Files) -> None:
+    rules = [f"Bash(x{number}:*)" for number in range(100_000)]
+    files.write(Source.PROJECT, json.dumps({"permissions": {"deny": [*rules, *rules[:9]]}}))
+    assert files.load(trusted=False).settings.permissions.deny == tuple(rules)

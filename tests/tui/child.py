@@ -6,6 +6,7 @@ import asyncio
 import os
 import sys
 
+from gatewright.agent.client.port import SessionClient
 from gatewright.agent.record.events import (
     Asked,
     AssistantMessage,
@@ -14,7 +15,6 @@ from gatewright.agent.record.events import (
     TurnStarted,
 )
 from gatewright.agent.record.messages import TextPart
-from gatewright.agent.session.session import Session
 from gatewright.agent.turn.stop import Stop
 from gatewright.tools.interact import Ask, Option
 from gatewright.tui import app
@@ -56,7 +56,7 @@ def main() -> int:
     scenes = {**SCENES, "asking": asking}
     tasks: list[asyncio.Task[None]] = []
 
-    async def open_session() -> Session:
+    async def open_session() -> SessionClient:
         if what == "noise":
             os.write(2, b"NOISE from a library\n")
         elif what == "crash":

@@ -17,9 +17,9 @@ from textual import events
 from textual.geometry import Size
 from textual.keys import _character_to_key  # pyright: ignore[reportPrivateUsage]
 
+from gatewright.agent.client.port import SessionClient
 from gatewright.agent.commands.outcome import Say, Secret
 from gatewright.agent.record.events import Answered, Asked
-from gatewright.agent.session.session import Session
 from gatewright.agent.settings.schema import Ui
 from gatewright.tools.interact import Answer
 from gatewright.tui.app import AgentApp
@@ -371,7 +371,7 @@ async def opened(first: Step, cwd: str) -> AsyncGenerator[Play]:
     books = Books(Path(tempfile.mkdtemp(dir=cwd)), user=RULES)
     session.permissions, session.settings = books.permissions, books.settings
 
-    async def open_session() -> Session:
+    async def open_session() -> SessionClient:
         await gate.wait()
         return session.facade()
 

@@ -12,7 +12,7 @@ from textual import events
 from textual.geometry import Size
 from textual.pilot import Pilot
 
-from gatewright.agent.session.session import Session
+from gatewright.agent.client.port import SessionClient
 from gatewright.agent.settings.schema import Ui
 from gatewright.tui.app import AgentApp
 from gatewright.tui.prompt.box import Box
@@ -30,6 +30,14 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
+
+
+def screen_text(app: AgentApp) -> str:
+    """What is on the screen, as plain rows."""
+    width, height = app.size
+    compositor = app.screen._compositor  # pyright: ignore[reportPrivateUsage]
+    strips = compositor.render_strips()
+    return "\n".join(strip.crop(0, width).text.rstrip() for strip in strips[:height])
 
 
 @dataclass
@@ -62,10 +70,7 @@ class Stage:
 
     def text(self) -> str:
         """What is on the screen, as plain rows."""
-        width, height = self.app.size
-        compositor = self.app.screen._compositor  # pyright: ignore[reportPrivateUsage]
-        strips = compositor.render_strips()
-        return "\n".join(strip.crop(0, width).text.rstrip() for strip in strips[:height])
+        return screen_text(self.app)
 
     async def until(self, fact: Callable[[], bool]) -> None:
         """Wait for a fact; fail with the screen when it does not come."""
@@ -130,7 +135,7 @@ async def stage(
 ) -> AsyncGenerator[Stage]:
     session = session or FakeSession()
 
-    async def open_session() -> Session:
+    async def open_session() -> SessionClient:
         return session.facade()
 
     clock = Clock()

@@ -269,6 +269,19 @@ async def test_arrows_and_enter_meant_for_the_draft_choose_nothing() -> None:
         assert s.app.repl.panel.at == 0
 
 
+async def test_enter_behind_an_arrow_that_came_too_early_is_no_yes() -> None:
+    async with stage() as s:
+        await ask(s, permission(), guarded=True)
+        await s.press("down", "down")
+        s.clock.now += 2 * QUIET
+        await s.press("enter")
+        await s.see("choose with the arrows, then enter")
+        await s.pilot.pause(2 * HOLD)
+        assert s.session.answers == []
+        await s.press("down", "down", "enter")
+        await s.until(lambda: s.session.answers == [(1, Answer(("no",)))])
+
+
 TRUST = Ask(
     kind="trust",
     title="Do you trust /home/sam/harbour?",

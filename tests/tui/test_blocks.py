@@ -146,6 +146,12 @@ def test_a_table_shrinks_its_widest_column() -> None:
     assert rows[2].plain.startswith("short  long long")
 
 
+def test_a_table_without_headings_has_no_rule_either() -> None:
+    table = b.Table(("", ""), (("Model", "demo"), ("Mode", "default")))
+    assert plain(draw(table, 40)).splitlines() == ["Model  demo   ", "Mode   default"]
+    assert b.plain(table) == "Model  demo\nMode   default"
+
+
 def test_old_and_new_stand_side_by_side() -> None:
     hunk = b.Hunk(1, 1, (" same", "-old", "+new", "+more"))
     rows = [row.plain.rstrip() for row in draw_split(b.Diff("a", (hunk,), 2, 1), 120)]

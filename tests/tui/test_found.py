@@ -7,7 +7,7 @@ from textual import events
 
 from gatewright.agent.commands.outcome import Say
 from gatewright.agent.commands.panels import DoctorPanel
-from gatewright.agent.record.events import AssistantMessage, Cleared, ModeChanged
+from gatewright.agent.record.events import AssistantMessage, Cleared, ModeChanged, Noticed
 from gatewright.agent.record.messages import TextPart
 from gatewright.tui.picker import Picking
 from gatewright.tui.prompt.menu import Choice
@@ -135,3 +135,27 @@ async def test_a_mode_of_any_name_has_one_row() -> None:
         s.session.publish(ModeChanged(mode="a:/b\nc", by="user"))
         await s.see("a:/b c")
         check(s.app)
+
+
+async def test_a_note_leaves_the_greeting_where_it_is() -> None:
+    """Which model answers, and why, is seen where a start has something to tell."""
+    async with stage(size=(80, 24)) as s:
+        s.session.publish(Noticed(text="Found Claude Code's settings"))
+        await s.see("Gatewright", "? keys", "Found Claude Code's settings")
+        view = s.app.repl.transcript
+        y = next(y for y, row in enumerate(s.text().splitlines()) if "Found" in row)
+        await s.mouse(events.MouseDown, 3, y)
+        await s.mouse(events.MouseMove, 30, y)
+        assert view.selected_text().startswith("Found Claude")
+        await s.mouse(events.MouseUp, 30, y)
+        await s.type("hi")
+        await s.press("enter")
+        await s.gone("? keys")
+
+
+async def test_a_clipboard_without_a_picture_is_told() -> None:
+    async with stage() as s:
+        await s.press("ctrl+v")
+        await s.see("no picture in the clipboard")
+        await s.press("x")
+        assert s.app.repl.box.text == "x"

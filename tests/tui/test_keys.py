@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
+from gatewright.agent.client.port import SessionClient
 from gatewright.agent.record.events import ToolFinished, ToolProgressed, ToolStarted, TurnStarted
-from gatewright.agent.session.session import Session
 from gatewright.tui.app import AgentApp
 from tests.fakes.fake_session import FakeSession
 from tests.tui.stage import stage
@@ -161,7 +161,7 @@ async def test_exit_leaves() -> None:
 async def test_what_is_typed_before_the_session_is_kept() -> None:
     session, gate = FakeSession(), asyncio.Event()
 
-    async def open_session() -> Session:
+    async def open_session() -> SessionClient:
         await gate.wait()
         return session.facade()
 

@@ -64,9 +64,30 @@ async def test_a_command_typed_below_a_question_is_no_answer(words: str) -> None
         await s.press(*(NAMES.get(key, key) for key in words))
         s.clock.now += 2 * QUIET
         await s.press("enter")
-        await s.see("choose with the arrows, then enter")
+        await s.see("answer first, then enter runs it")
         await unanswered(s)
         assert s.app.repl.box.text == words
+
+
+@pytest.mark.parametrize("words", ["/mo", "@no"])
+async def test_no_list_opens_below_a_question(words: str) -> None:
+    """Its keys would be the question's: Esc refuses, arrows choose."""
+    async with stage(size=(80, 24)) as s:
+        await ask(s, permission())
+        await s.type(words)
+        await s.until(lambda: s.app.repl.box.text == words)
+        assert not s.app.repl.menu.open
+        s.clock.now += 2 * QUIET
+        await s.press("escape")
+        await s.until(lambda: s.session.answers == [(1, Answer(("no",)))])
+
+
+async def test_letters_never_answer_behind_a_blank() -> None:
+    async with stage() as s:
+        await ask(s, permission())
+        await slowly(s, "space", "y")
+        await unanswered(s)
+        assert s.app.repl.box.text == " y"
 
 
 async def test_words_begun_before_the_question_was_read_are_not_told() -> None:

@@ -282,6 +282,17 @@ async def test_opening_a_call_shows_all_of_it() -> None:
         await s.see("lines above", "line 99")
 
 
+async def test_what_is_folded_away_again_leaves_the_end_in_view() -> None:
+    async with stage(size=(80, 16)) as s:
+        calls(s, 1)
+        await s.see("call 0 line 11")
+        await s.press("ctrl+o")
+        await s.see("call 0 line 0", "end to follow")
+        await s.press("ctrl+o")
+        await s.gone("end to follow")
+        assert s.app.repl.transcript.following
+
+
 def calls(s: Stage, count: int) -> None:
     for n in range(count):
         output = Output("\n".join(f"call {n} line {row}" for row in range(12)))

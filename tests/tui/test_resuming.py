@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 
+from gatewright.agent.client.port import SessionClient
 from gatewright.agent.commands.outcome import Choice
-from gatewright.agent.session.session import Session
 from gatewright.agent.session.start.resume import choices_of
 from gatewright.tools.blocks import Table
 from gatewright.tui.app import AgentApp
@@ -30,7 +30,7 @@ async def start(rows: tuple[tuple[str, ...], ...]) -> AsyncGenerator[tuple[Stage
         return choices_of(Table(("Session", "Title", "Age", "Size", "Branch"), rows))
 
     def going_on(id: str) -> OpenSession:
-        async def open_session() -> Session:
+        async def open_session() -> SessionClient:
             opened.append(id)
             return session.facade()
 

@@ -136,6 +136,19 @@ def test_a_failed_call_without_a_view_shows_what_the_model_reads() -> None:
     assert (item.state, item.text) == ("failed", "no such file")
 
 
+def test_a_call_whose_view_says_no_more_than_its_head_opens_what_the_model_reads() -> None:
+    finished = ev.ToolFinished(
+        call_id="c",
+        ok=True,
+        content=(TextContent("1\talpha"),),
+        view=(Text("1 line", "dim"),),
+        summary="1 line",
+    )
+    (item,) = items(play(STARTED, finished)[1])
+    assert isinstance(item, ToolRun)
+    assert (item.view, item.text) == ((), "1\talpha")
+
+
 @pytest.mark.parametrize(
     "event",
     [

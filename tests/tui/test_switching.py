@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from gatewright.agent.client.port import SessionClient
 from gatewright.agent.commands.outcome import Choice, Outcome, Pick, Say, Switch
 from gatewright.agent.commands.registry import CommandContext
 from gatewright.agent.errors import SessionError
@@ -19,7 +20,6 @@ from gatewright.agent.record.events import (
     UserMessage,
 )
 from gatewright.agent.record.messages import TextPart
-from gatewright.agent.session.session import Session
 from gatewright.tools.interact import Ask, Option
 from gatewright.tools.protocol import TextContent
 from gatewright.tui.app import AgentApp
@@ -80,7 +80,7 @@ class Two:
         self.gate = asyncio.Event()
         self.gate.set()
 
-    async def open(self, to: Switch) -> Session:
+    async def open(self, to: Switch) -> SessionClient:
         self.asked.append(to)
         await self.gate.wait()
         if to.path == "0198-gone":
@@ -92,7 +92,7 @@ class Two:
 async def two(size: tuple[int, int] = (80, 24)) -> AsyncGenerator[tuple[Stage, Two]]:
     made = Two()
 
-    async def first() -> Session:
+    async def first() -> SessionClient:
         return made.first.facade()
 
     clock = Clock()

@@ -10,8 +10,8 @@ from pydantic import BaseModel, Field
 from gatewright.tools.access import Effect, Where
 from gatewright.tools.blocks import Block, Text
 from gatewright.tools.checked import CheckedTool
-from gatewright.tools.protocol import Run, ToolContext, ToolFailure, ToolResult
-from gatewright.tools.tasks.agreed import agreed
+from gatewright.tools.protocol import Run, ToolContext, ToolResult
+from gatewright.tools.tasks.task_moments import besides, heard, refusal
 from gatewright.tools.tasks.tasklist import Task, opened
 
 
@@ -32,27 +32,30 @@ class TaskCreate(CheckedTool[TaskCreateInput]):
         return "Add task", input.subject
 
     async def run(self, input: TaskCreateInput, ctx: ToolContext) -> Run:
-        result, task = await asyncio.to_thread(_create, input, ctx)
-        try:
-            await agreed(task, ctx, completed=False)
-        except ToolFailure:
-            await asyncio.to_thread(_taken_back, task, ctx)
-            raise
-        yield result
+        task, result = await asyncio.to_thread(_create, input, ctx)
+        verdict = await heard(ctx, task)
+        refused = refusal(verdict, f"Task #{task.id} was not kept: a hook refused it.")
+        if refused is not None:
+            await asyncio.to_thread(_take_back, task, ctx)
+        yield refused or besides(result, verdict)
 
     def view(self, input: TaskCreateInput, result: ToolResult | None) -> Sequence[Block]:
         return (Text(input.subject),) if result is None else ()
 
 
-def _taken_back(task: Task, ctx: ToolContext) -> None:
-    with opened(ctx) as tasks:
-        tasks.remove(tasks.find(task.id))
-
-
-def _create(input: TaskCreateInput, ctx: ToolContext) -> tuple[ToolResult, Task]:
+def _create(input: TaskCreateInput, ctx: ToolContext) -> tuple[Task, ToolResult]:
     with opened(ctx) as tasks:
         task = tasks.add(input.subject, input.description, input.activeForm)
         data = {"task": {"id": task.id, "subject": task.subject}}
         text = f"Task #{task.id} was added: {task.subject}"
-        shown = (tasks.block_for_people(),)
-        return ToolResult.text(text, view=shown, data=data, summary=f"#{task.id}"), task
+        return task, ToolResult.text(
+            text,
+            view=(tasks.block_for_people(),),
+            data=data,
+            summary=f"#{task.id}",
+        )
+
+
+def _take_back(task: Task, ctx: ToolContext) -> None:
+    with opened(ctx) as tasks:
+        tasks.remove(tasks.find(task.id))

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from gatewright.tools.access import Effect, Where
 from gatewright.tools.checked import CheckedTool
 from gatewright.tools.protocol import Run, ToolContext, ToolFailure, ToolResult
-from gatewright.tools.tasks.agreed import agreed
+from gatewright.tools.tasks.task_moments import besides, heard, refusal
 from gatewright.tools.tasks.tasklist import Task, TaskList, opened
 
 
@@ -36,9 +36,14 @@ class TaskUpdate(CheckedTool[TaskUpdateInput]):
         return "Update task", f"#{input.taskId}"
 
     async def run(self, input: TaskUpdateInput, ctx: ToolContext) -> Run:
-        if input.status == "completed":
-            await agreed(await asyncio.to_thread(_found, input.taskId, ctx), ctx, completed=True)
-        yield await asyncio.to_thread(_update, input, ctx)
+        verdict = None
+        if input.status == "completed" and ctx.moments is not None:
+            task = await asyncio.to_thread(_found, input.taskId, ctx)
+            verdict = await heard(ctx, task, completed=True)
+            if refused := refusal(verdict, f"Task #{task.id} is not done: a hook says so."):
+                yield refused
+                return
+        yield besides(await asyncio.to_thread(_update, input, ctx), verdict)
 
 
 def _found(id: str, ctx: ToolContext) -> Task:

@@ -23,6 +23,7 @@ from gatewright.tui.state import Pending
 from gatewright.tui.style.look import Look
 
 UNCLEAR = "choose with the arrows, then enter"
+LATER = "answer first, then enter runs it"
 LARGER = "make the window larger to read it"
 SETTLE = 0.02  # seconds for keys that arrived while the screen was busy
 WHEEL = 3  # rows
@@ -157,7 +158,7 @@ class AskPanel(Rows, can_focus=True):
     @property
     def _drafting(self) -> bool:
         """Whether there is a draft, which letters would belong to."""
-        return bool(self._draft().strip())
+        return bool(self._draft())
 
     def on_key(self, event: events.Key) -> None:
         if self.pending is None:
@@ -203,6 +204,8 @@ class AskPanel(Rows, can_focus=True):
         elif key == "enter" and self._tells() and not self._guard.pasting(now):
             self._enter()  # it says yes to nothing, so it may follow at once
         elif self._guard.blocks(now):
+            if key in STEPS:
+                self._guard.type(now)  # it chose nothing, so Enter behind it says no yes
             self._begun_before(character)
             self._type(character, key, now)
         else:
@@ -273,7 +276,8 @@ class AskPanel(Rows, can_focus=True):
         if told or self._guard.moved or not (self._guard.typed or self._drafting):
             self._hold("", self.at, BURST)
         else:
-            self.post_message(self.Unclear())
+            waits = self._draft().lstrip().startswith(tuple(COMMANDS))
+            self.post_message(self.Unclear(LATER if waits else UNCLEAR))
 
     def _ask(self) -> Ask:
         assert self.pending is not None

@@ -1,4 +1,4 @@
-"""Tables: columns aligned, one rule under the header, cells wrapped only when they must be."""
+"""Tables: columns aligned, a rule under a header that says something, cells wrapped at need."""
 
 from __future__ import annotations
 
@@ -34,9 +34,11 @@ def grid(
     ]
     sizes = _shrink(natural, width - GAP * (count - 1))
     align = [*right, *[False] * count][:count]
-    bold = [tuple(span._replace(role="heading") for span in cell) for cell in header]
-    rows = _row(bold, sizes, align)
-    rows.append(Line((Span("─" * min(width, sum(sizes) + GAP * (count - 1)), "faint"),)))
+    rows: list[Line] = []
+    if any(map(_size, header)):
+        bold = [tuple(span._replace(role="heading") for span in cell) for cell in header]
+        rows = _row(bold, sizes, align)
+        rows.append(Line((Span("─" * min(width, sum(sizes) + GAP * (count - 1)), "faint"),)))
     for row in body:
         rows += _row([*row, *[()] * (count - len(row))][:count], sizes, align)
     return [clip(row, width) for row in rows]

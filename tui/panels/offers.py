@@ -6,9 +6,9 @@ the row it was opened from.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any, Protocol
+from typing import TYPE_CHECKING
 
 from gatewright.agent.commands.outcome import Choice as Row
 from gatewright.agent.commands.outcome import (
@@ -20,40 +20,19 @@ from gatewright.agent.commands.outcome import (
     Secret,
 )
 from gatewright.agent.commands.panels import ConfigPanel, DoctorPanel, RulesPanel
-from gatewright.tools.blocks import Block
 from gatewright.tui.panels.checks import ChecksView
 from gatewright.tui.panels.config import ConfigView
 from gatewright.tui.panels.rules import RulesView
-from gatewright.tui.panels.sheet import Sheet, View
 from gatewright.tui.picker import Key, Picking
 from gatewright.tui.prompt.menu import Choice
-from gatewright.tui.style.theme import Palette
+
+if TYPE_CHECKING:
+    from gatewright.tui.command_effects import Reach  # it opens these
 
 EVERY = 1.0  # seconds between two looks at a list that follows what happens
 
 
-class Screen(Protocol):
-    """What is done to the screen."""
-
-    @property
-    def palettes(self) -> Mapping[str, Palette]: ...
-    def pick(self, picking: Picking) -> None: ...
-    def renew(self, old: Picking, new: Picking) -> bool: ...
-    def every(self, seconds: float, work: Callable[[], bool]) -> None: ...
-    def spawn(self, work: Coroutine[Any, Any, None]) -> None: ...
-    def read(
-        self, blocks: Sequence[Block], then: Callable[[], None], *, from_top: bool = False
-    ) -> None: ...
-    def follow(self, line: str, work: Callable[[], Awaitable[Outcome]]) -> None:
-        """Apply and show what this leads to, below the line that a person would type for it."""
-        ...
-
-    def edit(self, text: str, take: Callable[[str], Awaitable[Outcome]]) -> None: ...
-    def ask_secret(self, asked: Secret) -> None: ...
-    def show_panel(self, make: Callable[[Sheet], View]) -> None: ...
-
-
-def open_offer(offer: Offer, screen: Screen) -> bool:
+def open_offer(offer: Offer, screen: Reach) -> bool:
     """Open it; False where the screen cannot."""
     match offer:
         case Pick():
@@ -77,7 +56,7 @@ def open_offer(offer: Offer, screen: Screen) -> bool:
     return True
 
 
-def _take_up(panel: ConfigPanel, screen: Screen, key: str) -> None:
+def _take_up(panel: ConfigPanel, screen: Reach, key: str) -> None:
     async def work() -> Outcome:
         return panel.taken_up(key)
 
@@ -88,7 +67,7 @@ def choice_of(row: Row) -> Choice:
     return Choice(row.id, row.label, row.detail, row.source)
 
 
-def _picking(offer: Pick, screen: Screen) -> Picking:
+def _picking(offer: Pick, screen: Reach) -> Picking:
     lines = {row.id: row.typed or row.label for row in offer.choices}
     back = offer.back
 
@@ -105,7 +84,7 @@ def _picking(offer: Pick, screen: Screen) -> Picking:
     )
 
 
-def _open_listing(offer: Listing, screen: Screen, first: str = "", at: int = 0) -> None:
+def _open_listing(offer: Listing, screen: Reach, first: str = "", at: int = 0) -> None:
     """`first` is the tab shown first, `at` the row in it."""
     shown = _listed(offer, screen, first, at)
     screen.pick(shown)
@@ -121,7 +100,7 @@ def _open_listing(offer: Listing, screen: Screen, first: str = "", at: int = 0) 
         screen.every(EVERY, follow)
 
 
-def _listed(offer: Listing, screen: Screen, first: str, at: int) -> Picking:
+def _listed(offer: Listing, screen: Reach, first: str, at: int) -> Picking:
     rows = {_place(offer, row): row for row in offer.rows()}
 
     def pick(choice: Choice) -> None:
@@ -151,6 +130,6 @@ def _place(offer: Listing, row: Row) -> str:
     return f"{row.source} {row.id}" if offer.tabs else row.id
 
 
-async def _read(offer: Listing, screen: Screen, row: Row, at: int) -> None:
+async def _read(offer: Listing, screen: Reach, row: Row, at: int) -> None:
     again = partial(_open_listing, offer, screen, row.source, at)
     screen.read(await offer.read(row.id), again, from_top=not offer.follows)

@@ -53,6 +53,9 @@ class Box(TextArea):
             self.box = box
             self.key = key
 
+    class Empty(Message):
+        """Neither the desktop's clipboard has a picture nor ours a text."""
+
     class Turned(Message):
         """Vim's normal mode began or ended."""
 
@@ -265,10 +268,12 @@ class Box(TextArea):
     async def _pasted(self) -> None:
         """The picture of the clipboard, else what was copied here."""
         picture = await clipboard_picture()
-        if picture is None:
+        if picture is not None:
+            self.insert(self.chips.picture(picture, "clipboard.png") + " ")
+        elif self.app.clipboard:  # pyright: ignore[reportUnknownMemberType]
             self.action_paste()
         else:
-            self.insert(self.chips.picture(picture, "clipboard.png") + " ")
+            self.post_message(self.Empty())
 
     def _delete_chip(self) -> bool:
         """Delete the chip before the cursor whole."""

@@ -3,36 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Protocol
 
 from gatewright.tools.protocol import Content
 from gatewright.tui.prompt.attached import Attached, mentioned
 from gatewright.tui.prompt.box import Box
 from gatewright.tui.prompt.complete import NOTHING, Word, command_choices, word_at
-from gatewright.tui.prompt.menu import Choice, Menu
-from gatewright.tui.session_calls import Talk
-
-
-class FileSource(Protocol):
-    """Where the `@` menu takes its paths from."""
-
-    def folder(self) -> Path: ...
-    def files(self, query: str) -> tuple[Sequence[Choice], str]:
-        """What fits, and what to say below it."""
-        ...
-
-    def refresh_files(self) -> None:
-        """Read the list again if it is old; returns at once."""
-        ...
+from gatewright.tui.prompt.menu import Menu
+from gatewright.tui.screens.host import Host
+from gatewright.tui.session_calls import Message, Talk
 
 
 class Desk:
     """Keeps menu and prompt together; the screen forwards keys."""
 
-    def __init__(
-        self, box: Box, menu: Menu, attached: Attached, talk: Talk, files: FileSource
-    ) -> None:
+    def __init__(self, box: Box, menu: Menu, attached: Attached, talk: Talk, files: Host) -> None:
         self._attached = attached
         self._box = box
         self._menu = menu
@@ -64,13 +48,13 @@ class Desk:
 
     def take_back(self) -> bool:
         """What waits to be taken up is the draft again, with its pictures."""
-        taken = self._talk.recall()
+        return self._talk.recall(self._draft_again)
+
+    def _draft_again(self, taken: Sequence[Message]) -> None:
         for message in taken:
             self._box.chips.restore(message.text, message.attached)
-        if taken:
-            draft = [self._box.text] if self._box.text.strip() else []
-            self._box.put("\n".join([*(message.text for message in taken), *draft]))
-        return bool(taken)
+        draft = [self._box.text] if self._box.text.strip() else []
+        self._box.put("\n".join([*(message.text for message in taken), *draft]))
 
     def stash(self) -> str:
         """Put the draft aside or take it back; says which. One put aside before is in history."""
@@ -84,11 +68,11 @@ class Desk:
 
     # completion
 
-    def complete(self) -> None:
-        """Offer what fits the word at the cursor."""
+    def complete(self, *, offer: bool = True) -> None:
+        """Offer what fits the word at the cursor; nothing while the keys are somebody else's."""
         row, column = self._box.cursor_location
         self._word = word_at(self._box.document.get_line(row), column, row)
-        match self._word.kind:
+        match self._word.kind if offer else "":
             case "command":
                 self._menu.offer(command_choices(self._talk.commands(), self._word.text))
             case "file":

@@ -234,7 +234,7 @@ class Repl(Patient, inherit_bindings=False):
         self.panel.draft_changed()
         self.asking.fit()
         self._escaped = 0.0
-        self.desk.complete()
+        self.desk.complete(offer=not self.view.asks)
 
     # keys of the screen
 
@@ -380,6 +380,9 @@ class Repl(Patient, inherit_bindings=False):
         self._host.copy(message.text)
         lines = message.text.count("\n") + 1
         self.tell(f"copied {lines} lines" if lines > 1 else "copied")
+
+    def on_box_empty(self) -> None:
+        self.tell("no picture in the clipboard")
 
     def on_box_turned(self, message: Box.Turned) -> None:
         self.status.turn("" if message.inserting else "NORMAL")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
@@ -13,12 +13,11 @@ from gatewright.tui.panels.offers import choice_of
 from gatewright.tui.picker import Picking
 
 if TYPE_CHECKING:
-    from gatewright.agent.session.session import (
-        Session,  # 25 ms: the screen is there before the core
-    )
+    from gatewright.agent.client.port import SessionClient  # the screen is there before the core
+    from gatewright.tui.command_effects import Reach
 
-OpenSession: TypeAlias = "Callable[[], Awaitable[Session]]"
-Others: TypeAlias = "Callable[[Switch], Awaitable[Session]]"
+OpenSession: TypeAlias = "Callable[[], Awaitable[SessionClient]]"
+Others: TypeAlias = "Callable[[Switch], Awaitable[SessionClient]]"
 
 
 class Resuming(msgspec.Struct, frozen=True):
@@ -35,11 +34,7 @@ class Resuming(msgspec.Struct, frozen=True):
     prompt: str = ""
 
 
-class Screen(Protocol):
-    def pick(self, picking: Picking) -> None: ...
-
-
-async def chosen(rows: Sequence[Choice], screen: Screen) -> str:
+async def chosen(rows: Sequence[Choice], screen: Reach) -> str:
     """The id of the session the person picks; empty for a new one."""
     picked: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 

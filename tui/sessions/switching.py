@@ -7,68 +7,42 @@ nothing; whatever was opened is closed before the program ends.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from gatewright.agent.commands.outcome import Switch
 from gatewright.agent.errors import GatewrightError
 from gatewright.tui.picker import Picking
 from gatewright.tui.prompt.menu import Choice
 from gatewright.tui.sanitize import one_line
+from gatewright.tui.screens.host import Host
 from gatewright.tui.session_calls import Talk
 from gatewright.tui.sessions.resuming import Others
 
 if TYPE_CHECKING:
+    from gatewright.agent.client.port import SessionClient  # the screen is there before the core
     from gatewright.agent.record.hub import Subscription
-    from gatewright.agent.session.session import (
-        Session,  # 25 ms: the screen is there before the core
-    )
 
 OWN_COMMAND = "Your own command still runs. Esc stops it; then switch again."
 TASKS = 5  # named when the person is to leave
 
 
-class Screen(Protocol):
-    """What is asked of the screen."""
-
-    def enter(self, session: Session) -> Subscription:
-        """Show this session from now on, its last screenful first."""
-        ...
-
-    async def follow(self, events: Subscription) -> None:
-        """Show what happens until the subscription ends."""
-        ...
-
-    def take_back(self) -> None:
-        """Put what was sent and not taken up into the prompt."""
-        ...
-
-    def tasks(self) -> Sequence[str]:
-        """What runs in the background."""
-        ...
-
-    async def leave(self, code: int = 0) -> None: ...
-
-    def pick(self, picking: Picking) -> None: ...
-    def spawn(self, work: Coroutine[Any, Any, None]) -> None: ...
-
-
 class Switching:
-    def __init__(self, screen: Screen, talk: Talk) -> None:
+    def __init__(self, screen: Host, talk: Talk) -> None:
         self._screen = screen
         self._talk = talk
         self._events: Subscription | None = None
-        self._next: Session | None = None
+        self._next: SessionClient | None = None
         self._going = False
         self._ended = False
         self._asking = False  # whether the person wants to leave
         self._closing: set[asyncio.Task[None]] = set()
-        self.shown: Session | None = None
+        self.shown: SessionClient | None = None
         self.others: Others | None = None
 
-    async def live(self, first: Session) -> None:
+    async def live(self, first: SessionClient) -> None:
         """Until the last session has ended."""
-        session: Session | None = first
+        session: SessionClient | None = first
         while session is not None:
             self.shown = session
             self._events = self._screen.enter(session)
@@ -133,7 +107,7 @@ class Switching:
             return
         self._going = True
         self._talk.hold()
-        other: Session | None = None
+        other: SessionClient | None = None
         try:
             await self._closed()
             other = await others(to)
@@ -147,7 +121,7 @@ class Switching:
         if other is not None:
             await self._leave_for(other, keep=to.copy)
 
-    async def _leave_for(self, other: Session, *, keep: bool) -> None:
+    async def _leave_for(self, other: SessionClient, *, keep: bool) -> None:
         if self._ended or self._events is None:
             await other.close()
             return
@@ -156,7 +130,7 @@ class Switching:
         self._next = other
         self._events.close()
 
-    def _close_soon(self, session: Session) -> None:
+    def _close_soon(self, session: SessionClient) -> None:
         task = asyncio.create_task(session.close(), name="closing a session")
         self._closing.add(task)
 

@@ -12,25 +12,19 @@ import os
 import signal
 from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gatewright.agent.settings.schema import StatusLine
-from gatewright.tui.session_calls import Host, Talk
+from gatewright.tui.screens.host import Host
+from gatewright.tui.session_calls import Talk
 from gatewright.tui.status.status import Status
+
+if TYPE_CHECKING:
+    from gatewright.agent.client.port import StatusSource
 
 DEBOUNCE = 0.3
 LIMIT = 5.0
 MAX_BYTES = 64 * 1024
 SHOWN_ERROR = 200
-
-
-class Book(Protocol):
-    """What the session knows about it."""
-
-    def setting(self) -> StatusLine | None: ...
-    def refresh(self) -> None: ...
-    def env(self) -> Mapping[str, str]: ...
-    def listen(self, changed: Callable[[], None]) -> None: ...
 
 
 class Printed(NamedTuple):
@@ -55,7 +49,7 @@ class StatusCommand:
 
     def __init__(self, ports: Ports) -> None:
         self._ports = ports
-        self._book: Book | None = None
+        self._book: StatusSource | None = None
         self._input: Callable[[], bytes] = bytes
         self._working = False
         self._again = False
@@ -64,7 +58,7 @@ class StatusCommand:
         self._group = 0
         self._timer: asyncio.TimerHandle | None = None
 
-    def begin(self, book: Book | None, input: Callable[[], bytes]) -> None:
+    def begin(self, book: StatusSource | None, input: Callable[[], bytes]) -> None:
         """There is a session, whose settings say what runs."""
         if book is not None and book is not self._book:
             book.listen(self.changed)

@@ -68,7 +68,8 @@ def _built_in() -> dict[str, Palette]:
     rows = msgspec.json.decode(_FILE.read_bytes(), type=dict[str, dict[str, Any]])
     for name, row in rows.items():
         usual = {mode: row[colour] for mode, colour in _MODES.items()}
-        found[name] = Palette(name, **{**row, "modes": {**usual, **row.get("modes", {})}})
+        given: dict[str, Any] = {**row, "modes": {**usual, **row.get("modes", {})}}
+        found[name] = Palette(name, **given)
     return found
 
 

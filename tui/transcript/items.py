@@ -8,7 +8,7 @@ import msgspec
 
 from gatewright.agent.record.messages import Usage
 from gatewright.agent.turn.stop import Stop
-from gatewright.tools.blocks import Block, Tone
+from gatewright.tools.blocks import Block, Text, Tone
 
 ToolState: TypeAlias = Literal["running", "ok", "failed", "stopped"]
 
@@ -54,6 +54,11 @@ class ToolRun(msgspec.Struct, frozen=True):
     tail: str = ""
     started: float = 0.0
     movable: bool = False  # it can be sent to the background
+
+
+def told(view: tuple[Block, ...], summary: str) -> tuple[Block, ...]:
+    """What came of a call, without a text that only repeats the end of its head."""
+    return tuple(block for block in view if not (isinstance(block, Text) and block.text == summary))
 
 
 class Note(msgspec.Struct, frozen=True):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from gatewright.tui.blocks.pieces import Cutter
 from gatewright.tui.line import BLANK, Line
 from gatewright.tui.transcript.draw import Chunk, chunks_of, gap_between, piece_chunk
-from gatewright.tui.transcript.items import Item, Prose, Thought
+from gatewright.tui.transcript.items import Item, Note, Prose, Thought
 
 MAX_ITEMS = 400  # records whose chunks are kept
 MAX_BRANCHES = 8
@@ -63,6 +63,10 @@ class Records:
         rows = self._rows_of(self._chunks_at(item)[chunk])
         gap = 0 if chunk else self._gap(item)
         return [BLANK] * gap + rows if gap else rows
+
+    def only_notes(self) -> bool:
+        """Nothing was said yet, only noted."""
+        return all(isinstance(item, Note) for item in self._items)
 
     def at(self, item: int) -> Item:
         return self._items[item]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from gatewright.tui import cells
-from gatewright.tui.line import Line
+from gatewright.tui.line import Line, restyle
 
 
 class Point(NamedTuple):
@@ -51,3 +51,13 @@ def _index(text: str, column: int) -> int:
     if cells.width(text) <= column:
         return len(text)
     return cells.cut(text, column)
+
+
+def found(row: Line, wanted: str) -> Line:
+    """The row with what was searched for, in lower case, standing out."""
+    text = row.plain.lower()
+    at = text.find(wanted)
+    while at >= 0:
+        row = restyle(row, at, at + len(wanted), "found")
+        at = text.find(wanted, at + len(wanted))
+    return row

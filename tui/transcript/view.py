@@ -17,11 +17,11 @@ from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
-from gatewright.tui.line import Line, Span, restyle
+from gatewright.tui.line import BLANK, Line, Span, restyle
 from gatewright.tui.style.look import Look
 from gatewright.tui.transcript.items import Item, Said, Thought, ToolRun
 from gatewright.tui.transcript.records import Records
-from gatewright.tui.transcript.select import Point, copied, text_range
+from gatewright.tui.transcript.select import Point, copied, found, text_range
 from gatewright.tui.transcript.window import (
     START,
     Part,
@@ -70,8 +70,9 @@ class Transcript(Widget, can_focus=False):
         self._parts: list[Part] = []
         self._lines: list[Line] = []
         self._made: dict[int, tuple[Line, Strip]] = {}
-        self._opened = 0
-        self.greeting: Callable[[int], list[Line]] | None = None  # shown while there is nothing
+        self._opened = 0  # the record that was opened last
+        self._lead = 0  # rows above the first one
+        self.greeting: Callable[[int], list[Line]] | None = None
         self.find = ""  # text to mark, lower case
         self._anchor: Spot | None = None
         self._head: Spot | None = None
@@ -126,9 +127,18 @@ class Transcript(Widget, can_focus=False):
             for part in self._parts
             for row in self.records.rows(part.item, part.chunk)[part.first : part.last]
         ]
-        if not self.records.items() and self.greeting is not None:
-            lines = self.greeting(self.records.width)[: size.height]
-        self._show(lines, size.width, size.height)
+        greeted = self._greeted(size.height - len(lines))
+        self._lead = len(greeted)
+        self._show([*greeted, *lines], size.width, size.height)
+
+    def _greeted(self, room: int) -> list[Line]:
+        """What stands above while nothing was said, only noted."""
+        if self.greeting is None or not self.records.only_notes():
+            return []
+        rows = self.greeting(self.records.width)
+        if self.records.items():
+            return [*rows, BLANK] if self.place is None and len(rows) < room else []
+        return rows[:room]
 
     def _show(self, lines: list[Line], width: int, height: int) -> None:
         before = self._strips
@@ -163,7 +173,7 @@ class Transcript(Widget, can_focus=False):
     def _marked(self, lines: list[Line]) -> list[Line]:
         """The visible rows with what is selected or searched for standing out."""
         if self.find:
-            lines = [self._found(row) for row in lines]
+            lines = [found(row, self.find) for row in lines]
         if self._anchor is None or self._head is None:
             return lines
         first, last = sorted((self._anchor, self._head))
@@ -177,16 +187,11 @@ class Transcript(Widget, can_focus=False):
             rows[y] = restyle(row, *text_range(row, start, end), "selected:r")
         return rows
 
-    def _found(self, row: Line) -> Line:
-        text = row.plain.lower()
-        at = text.find(self.find)
-        while at >= 0:
-            row = restyle(row, at, at + len(self.find), "found")
-            at = text.find(self.find, at + len(self.find))
-        return row
-
     def _place_at(self, y: int) -> Place | None:
         """The row of the content at a row of the screen."""
+        y -= self._lead
+        if y < 0:
+            return None
         for part in self._parts:
             size = part.last - part.first
             if y < size:
@@ -387,8 +392,9 @@ class Transcript(Widget, can_focus=False):
 
     def _show_from(self, item: int | None) -> None:
         """What opens shows its first row, wherever its end is."""
-        place = Place(item, 0, 0) if item is not None else None
-        if place and self.place is None and not at_end(self.records, place, self.size.height):
-            self._go(place)
+        if self.place is not None:
+            self.go_to(self.place)  # what was folded away may have hidden the end
+        elif item is not None:
+            self.go_to(Place(item, 0, 0))
         else:
             self.sync()

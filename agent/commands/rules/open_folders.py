@@ -106,7 +106,7 @@ class FolderBook:
         else:
             refuse_inside_session()
             await asyncio.to_thread(put_entry, shelf.file, AT, path)
-            self._live.refresh()
+            self._live.refresh(ours=True)
         row = FolderRow(path, path, shelf.name, shelf.place)
 
         async def back() -> str:
@@ -130,12 +130,12 @@ class FolderBook:
         assert path is not None
         refuse_inside_session()
         taken = await asyncio.to_thread(take_entry, path, AT, row.text)
-        self._live.refresh()
+        self._live.refresh(ours=True)
 
         async def back() -> str:
             for index, entry in taken:
                 await asyncio.to_thread(put_entry, path, AT, entry, index)
-            self._live.refresh()
+            self._live.refresh(ours=True)
             return f"Open again: {row.path}"
 
         return Done(f"Removed from {row.place}: {row.path}", back)

@@ -203,7 +203,7 @@ class PermissionBook:
         """Change a file in a thread, then let it count."""
         refuse_inside_session()
         done = await asyncio.to_thread(change, *slot, *given)
-        self._live.refresh()
+        self._live.refresh(ours=True)
         return done
 
     def _slots(self, row: RuleRow) -> list[Slot]:

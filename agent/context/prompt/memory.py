@@ -5,6 +5,7 @@ They tell the model how to work here. Nothing in them changes permissions or set
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -266,10 +267,15 @@ class _Reading:
         return text[:SIZE_LIMIT], len(text) > SIZE_LIMIT
 
     def _named(self, text: str, folder: Path) -> Iterator[Path]:
-        for line in _outside_code(text):
-            for match in _IMPORT.finditer(_CODE.sub("", line)):
-                name = match[1]
-                yield self._places.home / name[2:] if name.startswith("~/") else folder / name
+        for name in _imports(text):
+            yield self._places.home / name[2:] if name.startswith("~/") else folder / name
+
+
+def _imports(text: str) -> Sequence[str]:
+    """The names of files, each once, and no more than could be read: each costs looks at disk."""
+    lines = _outside_code(text)
+    found = (match[1] for line in lines for match in _IMPORT.finditer(_CODE.sub("", line)))
+    return list(itertools.islice(dict.fromkeys(found), FILES))
 
 
 def _outside_code(text: str) -> Iterator[str]:

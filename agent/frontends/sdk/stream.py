@@ -35,7 +35,10 @@ async def run(session: Session, options: LaunchOptions, out: Sink, err: Sink) ->
 
         ends = stream_input.Ends(out, err, LineReader(0))
         asks = options.answers_asks
-        return await stream_input.Duplex(session, follower, dialect, ends, asks=asks).run()
+        duplex = stream_input.Duplex(session, follower, dialect, ends, asks=asks)
+        if options.include_session_events:
+            duplex.serve()
+        return await duplex.run()
     told = Told()
     said = await command(session, options.prompt)
     if isinstance(said, str):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -28,6 +28,9 @@ from gatewright.agent.session.session import Session
 from gatewright.tools.access import MAIN
 from gatewright.tools.interact import Answer
 from gatewright.tools.protocol import Content, ImageContent
+
+if TYPE_CHECKING:
+    from gatewright.agent.client.serving import Served
 
 
 class Message(msgspec.Struct, frozen=True):
@@ -70,18 +73,38 @@ class Duplex:
         self._messages: asyncio.Queue[Message | None] = asyncio.Queue()
         self._questions: dict[int, asyncio.Task[None]] = {}
         self._code: Exit | None = Exit.OK
+        self._served: Served | None = None
+
+    def serve(self) -> None:
+        """The client shows the session itself: it gets its events, and answers its questions."""
+        from gatewright.agent.client.serving import Served  # noqa: PLC0415  lazy: 5 ms
+
+        self._served = Served(self._session, self._out)
 
     async def run(self) -> int:
         """Until the input ends and the last turn with it; the exit code of that turn."""
         reading = asyncio.create_task(self._read())
         try:
-            await self._turns()
+            await (self._turns() if self._served is None else self._until_left(reading))
             await reading  # raises BadInput where a line was none
             return Exit.ERROR if self._code is None else self._code
         finally:
             for task in (reading, *self._questions.values()):
                 task.cancel()
             await asyncio.gather(reading, return_exceptions=True)
+            if self._served is not None:
+                await self._served.close()
+
+    async def _until_left(self, reading: asyncio.Task[None]) -> None:
+        """Nobody looks any more once the input has ended: what runs is stopped with the session."""
+        turns = asyncio.create_task(self._turns())
+        try:
+            await asyncio.wait([turns, reading], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            turns.cancel()
+            await asyncio.wait([turns])
+        if not turns.cancelled():
+            turns.result()  # raises its defect
 
     async def _turns(self) -> None:
         while (message := await self._next()) is not None:
@@ -135,6 +158,9 @@ class Duplex:
                 pass  # newer clients may say more than we know
 
     async def _control(self, id: str, body: object) -> None:
+        if self._served is not None and self._served.knows(obj(body).get("subtype")):
+            self._served.take(id, body)
+            return
         try:
             self._client.reply(id, await self._requests.handle(obj(body)))
         except Unanswerable as error:
@@ -153,6 +179,8 @@ class Duplex:
                 pass
 
     async def _ask(self, asked: Asked) -> None:
+        if self._served is not None:
+            return
         if asked.ask.kind == "trust" or not self._asks:
             # A client speaks for its user about calls, not about whose configuration to believe.
             self._session.answer(asked.id, Answer(cancelled=True))

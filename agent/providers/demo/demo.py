@@ -1,4 +1,4 @@
-"""The model that is none: offline, deterministic, and honest about it in everything it says.
+"""A scripted stand-in for a model: offline, deterministic, and it says so in every answer.
 
 It drives the real loop, tools, gate and transcript, so what it shows is what a model would get.
 """

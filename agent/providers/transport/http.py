@@ -197,6 +197,8 @@ def _failure(exchange: Exchange, error: OSError | BadResponse) -> ProviderError:
             text = f"{place} did not answer in time{via}."
         case ConnectionRefusedError():
             text = f"Nothing answers at {place}{via}. Is the server running?"
+        case ConnectionResetError() | BrokenPipeError():
+            text = f"The connection to {place} broke{via}: {error.strerror or error}."
         case BadResponse():
             text = f"The connection to {place} broke{via}: {error}."
         case _:

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -41,6 +42,13 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
     def standing(self) -> Standing:
         """What the session was when it was left."""
         return Standing.after(envelope.event for envelope in self.stored)
+
+    @property
+    def begins(self) -> Literal["startup", "resume", "fork"]:
+        """A stored one, a copy of one, or a new one."""
+        if not self.stored:
+            return "startup"
+        return "resume" if self.on_disk else "fork"
 
     @property
     def mode(self) -> str:

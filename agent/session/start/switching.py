@@ -36,6 +36,7 @@ def options_for(options: LaunchOptions, to: Switch) -> LaunchOptions:
         changed,
         mode=mode if to.mode in LOOSE_MODES else to.mode,
         model=to.model,
+        carried_model=options.carried_model or to.model != options.model,
         effort=to.effort or options.effort,
     )
 

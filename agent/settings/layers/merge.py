@@ -166,8 +166,8 @@ def _is_section(kind: Any) -> bool:
 
 
 def _distinct(items: Any) -> list[Any]:
-    seen: list[Any] = []
+    """Each once, in order; anybody may write a hundred thousand of them."""
+    seen: dict[Any, Any] = {}
     for item in items:
-        if item not in seen:
-            seen.append(item)
-    return seen
+        seen.setdefault(item if isinstance(item, str) else msgspec.json.encode(item), item)
+    return list(seen.values())

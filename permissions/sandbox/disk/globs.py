@@ -135,29 +135,49 @@ def _one(text: str) -> Glob:
     start = "/" + "/".join(literal)
     if len(literal) == len(parts):
         return Glob(start, None)
-    pieces = [_component(part) for part in parts[len(literal) :]]
-    body = "".join(pieces)
     head = re.escape(start.rstrip("/"))
-    return Glob(start, re.compile(head + body, GLOB_FLAGS))
+    return Glob(start, re.compile(head + _below(parts[len(literal) :]), GLOB_FLAGS))
+
+
+def _below(parts: list[str]) -> str:
+    """Components as an expression that never goes back far, whoever wrote the glob.
+
+    What lies between two wildcards is taken where it comes first: if the rest fits anywhere behind
+    a later place, it does so behind this one.
+    """
+    runs = [list(run) for deep, run in itertools.groupby(parts, lambda p: p == "**") if not deep]
+    texts = ["".join(map(_component, run)) for run in runs]
+    out = [] if parts[0] == "**" else [texts.pop(0)]
+    last = [] if parts[-1] == "**" or not texts else [f"(?:/[^/]+)*{texts.pop()}"]
+    out.extend(f"(?>(?:/[^/]+)*?{text}(?=/|\\Z))" for text in texts)
+    return "".join((*out, *(last or ["(?:/[^/]+)*"] * (parts[-1] == "**"))))
 
 
 def _component(part: str) -> str:
     """One path component as a regular expression that begins with its slash."""
-    if part == "**":
-        return "(?:/[^/]+)*"
-    out, index = ["/"], 0
+    first, *rest = _pieces(part)
+    if not rest:
+        return f"/{first}"
+    return "".join(
+        (f"/{first}", *(f"(?>[^/]*?{piece})" for piece in rest[:-1]), f"[^/]*{rest[-1]}")
+    )
+
+
+def _pieces(part: str) -> list[str]:
+    """What stands between the `*` of a component."""
+    pieces, index = [""], 0
     while index < len(part):
         char = part[index]
         index += 1
         if char == "*":
-            out.append("[^/]*")
+            pieces.append("")
         elif char == "?":
-            out.append("[^/]")
+            pieces[-1] += "[^/]"
         elif char == "[" and (end := part.find("]", index + 1)) > 0:
             inner = re.sub(r"[\\\[&~|]", r"\\\g<0>", part[index:end])
             inner = "^" + inner[1:] if inner.startswith("!") else inner
-            out.append(f"[{inner}]")
+            pieces[-1] += f"(?!/)[{inner}]"
             index = end + 1
         else:
-            out.append(re.escape(char))
-    return "".join(out)
+            pieces[-1] += re.escape(char)
+    return pieces

@@ -72,7 +72,7 @@ class Danger:
                 yield from self._rsync(part)
             case "git":
                 yield from self._git(part)
-            case "systemctl" | "service":
+            case "systemctl" | "service" | "loginctl":
                 yield from _systemctl(part)
             case "kill" | "crontab" | "source" | ".":
                 yield from _small(part, program)

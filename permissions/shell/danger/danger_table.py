@@ -29,7 +29,10 @@ DANGEROUS: Mapping[str, str] = {
 # Programs that are catastrophic whatever they are given.
 CATASTROPHIC: Mapping[str, str] = {
     **dict.fromkeys(("shutdown", "reboot", "halt", "poweroff"), "stops the machine"),
-    **dict.fromkeys(("wipefs", "blkdiscard", "mkswap", "sgdisk"), "destroys a disk"),
+    **dict.fromkeys(
+        ("wipefs", "blkdiscard", "mkswap", "sgdisk", "mke2fs", "mkntfs", "mkdosfs"),
+        "destroys a disk",
+    ),
 }
 
 # program -> sub-commands that are dangerous, "why". A sub-command of two words is "a b".

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 
 from gatewright.permissions.context import Context
@@ -72,6 +73,7 @@ class Firing:
         """Also what forbids files that no word names for certain."""
         rules = self._rules
         yield from self._about((rules.ask_reads, rules.ask_edits), operands)
+        yield from self._unnamed(operands)
         yield from self._swept(rules.deny_edits, parts)
         yield from self._swept(rules.ask_edits, parts)
         for part in parts:
@@ -79,10 +81,19 @@ class Firing:
         loose = self._loose(parts)
         if not loose:
             return
+        yield from self._unnamed([(one, w) for one, w in loose if one.arg.leads])
         yield from self._about((rules.deny_reads, rules.deny_edits), loose)
         for rule in self._about((rules.ask_reads, rules.ask_edits), loose):
             if rule.source != "builtin":  # those are about files that are named for certain
                 yield rule
+
+    def _unnamed(self, operands: Operands) -> Iterator[Rule]:
+        """What the person's rules may be about where only the running shell knows the file."""
+        rules, unnamed = self._rules, [(u, w) for one, w in operands if (u := _anywhere(one))]
+        if unnamed:
+            yield from self._about((rules.deny_reads, rules.deny_edits), unnamed)
+            asking = self._about((rules.ask_reads, rules.ask_edits), unnamed)
+            yield from (rule for rule in asking if rule.source != "builtin")
 
     def _by_text(
         self, rules: tuple[Rule, ...], texts: Sequence[str], parts: Sequence[Part]
@@ -174,6 +185,20 @@ class Firing:
             )
             for one in self._reach.touched(part).reads
         )
+
+
+def _anywhere(operand: Operand) -> Operand | None:
+    """A word that a command makes up, and one that starts nobody knows where, as what it may be."""
+    arg = operand.arg
+    if arg.substitution:
+        glob = "/**"
+    elif None in operand.bases and not arg.text.startswith(("/", "~")):
+        if arg.text == "." and not operand.walks:
+            return None  # names alone are listed
+        glob = f"/**/{arg.text}"
+    else:
+        return None
+    return replace(operand, arg=replace(arg, patterns=(glob,)), bases=("/",))
 
 
 def _only_reads(part: Part, reach: Reach) -> bool:

@@ -63,6 +63,8 @@ def git_touched(part: Part) -> Touched:
     more = special(found, part) if special is not None else _by_row(row, found, part)
     if row.files == "read":
         more = _printed(words[0].text, row, found, part)
+    if any(text.startswith(("--work-tree", "--prefix")) for text in part.texts):
+        more = replace(more, shown=(*more.shown, Operand(TREE, part.bases)))  # by other names
     return replace(more, writes=(*more.writes, *written))
 
 
@@ -289,7 +291,9 @@ def _clone(found: _Words, part: Part) -> Touched:
     source, *more = operands
     name = source.text.rstrip("/").rpartition("/")[2].rpartition(":")[2].removesuffix(".git")
     into = more[0] if more else text_arg(name or ".", source)
-    return Touched(writes=(Operand(into, part.bases),))
+    here = "://" not in source.text or source.text.startswith("file:")
+    shown = (Operand(TREE, part.bases),) if here and ":" not in source.text[5:] else ()
+    return Touched(writes=(Operand(into, part.bases),), shown=shown)
 
 
 def _worktree(found: _Words, part: Part) -> Touched:
@@ -299,6 +303,7 @@ def _worktree(found: _Words, part: Part) -> Touched:
     whole = word != "add"
     return Touched(
         writes=tuple(Operand(arg, part.bases, whole=whole) for arg in paths[:most]),
+        shown=() if whole else (Operand(TREE, part.bases),),  # under another name
     )
 
 
@@ -317,7 +322,8 @@ def _submodule(found: _Words, part: Part) -> Touched:
 def _bundle(found: _Words, part: Part) -> Touched:
     creates = found.operands[:1] and found.operands[0].text == "create"
     chosen = found.operands[1:2] if creates else ()
-    return Touched(writes=tuple(Operand(arg, part.bases) for arg in chosen if arg.text != "-"))
+    writes = tuple(Operand(arg, part.bases) for arg in chosen if arg.text != "-")
+    return Touched(writes=writes, shown=(Operand(TREE, part.bases),) if creates else ())
 
 
 def _format_patch(found: _Words, part: Part) -> Touched:
@@ -381,6 +387,8 @@ _SPECIAL: Mapping[str, Callable[[_Words, Part], Touched]] = {
     "reset": _tree,
     "checkout": _checkout,
     "config": _config,
-    **dict.fromkeys(("fast-export", "request-pull"), _exported),
+    **dict.fromkeys(
+        ("fast-export", "request-pull", "range-diff", "merge-tree", "subtree"), _exported
+    ),
     **dict.fromkeys(("am", "filter-branch", "filter-repo", "rerere"), _unnamed),
 }

@@ -18,7 +18,9 @@ _BRIEF = frozenset(
      "--raw", "--summary", "--compact-summary", "--dirstat", "--quiet"}
 )  # fmt: skip
 
-_BY_ID = frozenset({"show", "diff", "grep", "cat-file"})  # they show a file without name, too
+_BY_ID = frozenset(
+    {"show", "diff", "grep", "cat-file", "unpack-file"}
+)  # they show a file without name, too
 _ID = re.compile(r"(?:\S*-g)?[0-9a-f]{4,64}(?:\^\{\w*\})*", re.IGNORECASE)
 
 

@@ -12,7 +12,10 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 from urllib.parse import unquote
 
+from gatewright.permissions.shell.files.coded import named_in
 from gatewright.permissions.shell.files.git_files import git_words
+from gatewright.permissions.shell.files.git_files_table import ROWS
+from gatewright.permissions.shell.files.git_shown import is_blob
 from gatewright.permissions.shell.files.loose_table import (
     CODE,
     EXTRACTS,
@@ -24,7 +27,7 @@ from gatewright.permissions.shell.files.loose_table import (
     TEXT,
 )
 from gatewright.permissions.shell.files.operand import Operand, text_arg
-from gatewright.permissions.shell.files.operand_table import OPERANDS
+from gatewright.permissions.shell.files.operand_table import OPERANDS, OperandRow
 from gatewright.permissions.shell.files.operands import find_names, find_roots, touched
 from gatewright.permissions.shell.line import Bases, Part
 from gatewright.permissions.shell.parse.options import Grammar, parse_arguments
@@ -52,11 +55,11 @@ _ANYHOW = MORE | {"find", "gfind", "git", "ln", "curl"}
 
 def loose_of(part: Part, opened: Opened, depth: int = 0) -> Loose:
     """`opened` tells what the command wraps: those words are judged as commands of their own."""
-    if not part.argv:
-        return _NONE
     program = part.program
-    if program in TEXT or (program in OPERANDS and program not in _ANYHOW):
+    if not part.argv or program in TEXT:
         return _NONE
+    if program in OPERANDS and program not in _ANYHOW:
+        return _of_known(part, OPERANDS[program])
     if program in _HANDING_ON:
         return _HANDING_ON[program](part, opened(part), depth)
     if program == "git":
@@ -65,11 +68,54 @@ def loose_of(part: Part, opened: Opened, depth: int = 0) -> Loose:
         found = tuple(Operand(arg, part.bases) for arg in part.argv[1:])
         return Loose(reads=found, writes=found)
     if program == "curl":
-        return Loose(reads=tuple(_of_words(part.argv[1:], part.bases, bare=False, urls=True)))
+        return Loose(reads=tuple(_of_curl(part.argv[1:], part.bases)))
     argv = part.argv[1 : len(part.argv) - _wrapped(part, opened(part))]
     if program in WRAPPERS:
         return _both(_of_words(argv, part.bases, bare=False))
-    return _of_unknown(program, argv[:MAX_WORDS], part)
+    words, in_texts = _of_unknown(program, argv[:MAX_WORDS], part), tuple(_in_texts(part))
+    return replace(words, reads=(*words.reads, *in_texts), writes=(*words.writes, *in_texts))
+
+
+def _of_known(part: Part, row: OperandRow) -> Loose:
+    """Files in program texts, and values of options that the table does not have."""
+    found = [*_in_texts(part)]
+    known = tuple(f"--{name}" for name in row.long)
+    for arg in part.argv[1:MAX_WORDS]:
+        name, equals, value = arg.text.partition("=")
+        if not name.startswith("--"):
+            if row == OPERANDS["awk"] and (glued := _WRITES.fullmatch(arg.text)) is not None:
+                found.append(Operand(_as_file(glued[1], arg), part.bases))
+        elif equals and value and not any(each.startswith(name) for each in known):
+            found.append(Operand(_as_file(value, arg), part.bases))
+    if part.program == "jq":  # a name and a file
+        pairs = zip(part.argv, part.argv[2:], strict=False)
+        found.extend(Operand(file, part.bases) for option, file in pairs if option.text in _FILLS)
+    return Loose(tuple(found), tuple(found))
+
+
+_FILLS = frozenset({"--slurpfile", "--rawfile"})
+_WRITES = re.compile(r"-[opdE](.+)", re.DOTALL)  # of awk
+
+
+def _in_texts(part: Part) -> Iterator[Operand]:
+    program = part.program
+    bodies = (one.body for one in part.redirects if one.body is not None)
+    words = (*((arg.text, arg) for arg in part.argv[1:MAX_WORDS]), *((b, _BODY) for b in bodies))
+    for text, arg in words:
+        for name in named_in(program, text):
+            yield Operand(text_arg(name, arg), part.bases)
+
+
+_BODY = Arg("", "")
+
+
+def _of_curl(argv: Sequence[Arg], bases: Bases) -> Iterator[Operand]:
+    """`file:` addresses, and whatever stands behind an `@`."""
+    yield from _of_words(argv, bases, bare=False, urls=True)
+    for arg in argv[:MAX_WORDS]:
+        _, mark, name = arg.text.partition("@")
+        if mark and name:
+            yield Operand(_as_file(name, arg), bases)
 
 
 def _both(found: Iterator[Operand]) -> Loose:
@@ -269,15 +315,38 @@ _HANDING_ON: Mapping[str, Callable[[Part, Sequence[Part], int], Loose]] = {
 def _of_git(part: Part) -> Loose:
     """A file that is given another name is read by that name; messages come from files, too."""
     words = git_words(part)
-    name = words[0].text if words else ""
+    name, rest = words[0].text if words else "", words[1:]
+    found: list[Operand] = []
     if name == "mv":
-        moved = tuple(Operand(arg, part.bases) for arg in words[1:-1])
-        return Loose(reads=moved)
-    if name == "hash-object":
-        return Loose(reads=tuple(_of_words(words[1:], part.bases)))
-    if name in ("commit", "tag", "notes", "merge"):
-        return Loose(reads=tuple(_message_files(words[1:], part.bases)))
-    return _NONE
+        found.extend(Operand(arg, part.bases) for arg in rest[:-1])
+    elif name in ("hash-object", "merge-file"):
+        found.extend(_of_words(rest, part.bases))
+    elif name in ("commit", "tag", "notes", "merge"):
+        found.extend(_message_files(rest, part.bases))
+    elif name in ("blame", "annotate"):
+        pairs = zip(words, rest, strict=False)
+        found.extend(Operand(arg, part.bases) for one, arg in pairs if one.text in _LISTS)
+        found.extend(_of_words([arg for arg in rest if "=" in arg.text], part.bases))
+    elif name and name not in _NO_FILES and name not in ROWS:
+        found.extend(_of_words(rest, part.bases, bare=False))
+    if (
+        name not in ROWS or ROWS[name].files == "none"
+    ):  # `tag x HEAD:file`, `update-ref x :file`: shown by another name later
+        blobs = (arg for arg in rest if is_blob(arg.text))
+        found.extend(Operand(text_arg(b.text.partition(":")[2], b), part.bases) for b in blobs)
+    return Loose(reads=tuple(found))
+
+
+_LISTS = frozenset({"-S", "--ignore-revs-file", "--contents"})
+# Their words are names of revisions, remotes and branches, or files that stay in the repository.
+_NO_FILES = frozenset(
+    {"add", "am", "bisect", "branch", "cherry", "cherry-pick", "describe", "fetch", "for-each-ref",
+     "gc", "ls-files", "ls-remote", "ls-tree", "merge-base", "name-rev", "pull", "push", "rebase",
+     "remote", "replace", "revert", "rev-list", "rev-parse", "shortlog", "show-ref", "status",
+     "symbolic-ref", "update-ref", "verify-commit", "verify-tag", "version", "help",
+     "sparse-checkout", "check-ignore", "check-attr", "count-objects", "fsck", "prune", "reset",
+     "show-branch"}
+)  # fmt: skip
 
 
 def _message_files(words: Sequence[Arg], bases: Bases) -> Iterator[Operand]:

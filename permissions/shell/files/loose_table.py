@@ -10,9 +10,8 @@ TEXT: frozenset[str] = frozenset(
      "dirs", "kill", "killall", "pkill", "pgrep", "ps", "sleep", "wait", "jobs", "fg", "bg",
      "disown", "which", "type", "hash", "whereis", "basename", "dirname", "id", "whoami", "groups",
      "uname", "hostname", "nproc", "uptime", "printenv", "ulimit", "umask", "tr", "yes", "clear",
-     "tput", "reset", "free", "df", "cal", "apropos", "whatis", "logger", "notify-send", "say",
-     "ping", "dig", "host", "nslookup", "getopts", "eval", "trap", "figlet", "cowsay", "agent",
-     "gatewright", "tmux", "systemctl", "journalctl", "apt", "apt-get", "brew", "dnf", "yum"}
+     "tput", "reset", "free", "df", "cal", "apropos", "whatis", "ping", "host", "getopts", "eval",
+     "trap", "agent", "gatewright"}
 )  # fmt: skip
 # Words without a slash or a dot are tasks, packages or sub-commands to these.
 TASKS: frozenset[str] = frozenset(
@@ -23,7 +22,9 @@ TASKS: frozenset[str] = frozenset(
      "dotnet", "swift", "flutter", "dart", "mix", "stack", "cabal", "sbt", "lein", "nx", "turbo",
      "lerna", "npx", "bunx", "uvx", "rustup", "cmake", "meson", "vagrant", "ansible", "aws",
      "gcloud", "az", "heroku", "fly", "vercel", "netlify", "wrangler", "supabase", "psql", "mysql",
-     "redis-cli", "gh", "glab"}
+     "redis-cli", "gh", "glab", "tmux", "screen", "systemctl", "journalctl", "apt", "apt-get",
+     "brew", "dnf", "yum", "apk", "pacman", "logger", "notify-send", "say", "dig", "nslookup",
+     "figlet", "cowsay"}
 )  # fmt: skip
 # They read what they are given and change none of it.
 READERS: frozenset[str] = frozenset(
@@ -44,7 +45,28 @@ CODE: frozenset[str] = frozenset(
 )
 # In the table of operands, and yet other words of theirs may be files, or are written as well.
 MORE: frozenset[str] = frozenset(
-    {"vim", "vi", "ex", "ed", "emacs", "nano", "view", "vimdiff", "unzip", "split", "csplit", "yq"}
+    {
+        "vim",
+        "vi",
+        "ex",
+        "ed",
+        "emacs",
+        "nano",
+        "view",
+        "vimdiff",
+        "unzip",
+        "split",
+        "csplit",
+        "yq",
+        "gzip",
+        "gunzip",
+        "bzip2",
+        "bunzip2",
+        "xz",
+        "unxz",
+        "zstd",
+        "unzstd",
+    }
 )
 # They take the next word for themselves: what follows counts as a program of its own.
 RUNNERS: frozenset[str] = frozenset(

@@ -103,14 +103,15 @@ def _by_row(part: Part, row: OperandRow) -> Touched:
         if item.kind == "operand":
             operands.append(item.arg)
             continue
-        names.add(item.name)
+        name = _full(item.name, row)
+        names.add(name)
         if item.kind != "value" or not item.value:
             continue
         value = _value(item)
-        if item.name in row.writes:
-            target = value if item.name in ("-t", "--target-directory") else target
+        if name in row.writes:
+            target = value if name in ("-t", "--target-directory") else target
             writes.append(Operand(value, bases))
-        elif item.name in row.reads:
+        elif name in row.reads:
             reads.append(Operand(value, bases))
     operands = [arg for arg in operands if arg.text != "-"]
     if part.program in GREPS:
@@ -128,6 +129,14 @@ def _by_row(part: Part, row: OperandRow) -> Touched:
     if edited:
         return Touched((*reads, *marked), (*writes, *sources, *more.reads))
     return Touched((*reads, *marked), (*writes, *_walking(more.writes, walks, row)))
+
+
+def _full(name: str, row: OperandRow) -> str:
+    """What a long option may be short for; of several the one that is about a file."""
+    if not name.startswith("--") or len(name) < 3 or name[2:] in row.long:
+        return name
+    about_files = (*row.writes, *row.reads, *row.edits, *row.skips, *(row.walks or ()))
+    return next((each for each in about_files if each.startswith(name)), name)
 
 
 def _walking(writes: Iterable[Operand], walks: bool, row: OperandRow) -> tuple[Operand, ...]:
@@ -318,6 +327,9 @@ _TAR = Grammar(
 )  # fmt: skip
 
 
+_TAR_LISTS = re.compile(r"--(?:files?-?.*|exclude-f.*)")
+
+
 def _tar(part: Part) -> Touched:
     argv = part.argv[1:]
     if argv and not argv[0].text.startswith("-"):  # the old style: letters without a dash
@@ -334,7 +346,7 @@ def _tar(part: Part) -> Touched:
             archives.append(_value(item))
         elif item.name in ("-C", "--directory"):
             places.append(_value(item))
-        elif item.name in ("-T", "-X", "--files-from", "--exclude-from"):
+        elif item.name in ("-T", "-X") or _TAR_LISTS.fullmatch(item.name):
             reads.append(Operand(_value(item), part.bases))
         modes.add(item.name)
     creates = modes & {"-c", "-r", "-u", "-A", "--create", "--append", "--update"}

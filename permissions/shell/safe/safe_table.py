@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from gatewright.permissions.shell.table_data import read, rows
 
@@ -39,10 +39,14 @@ class SafeRow:
 
 
 FILE = Path(__file__).with_name("safe_commands.json")
-SAFE: Mapping[str, SafeRow] = {
-    name: SafeRow(**{**given, "long": " ".join(given.get("long", ()))})
-    for name, given in rows(read(FILE)).items()
-}
+
+
+def _row(given: Mapping[str, Any]) -> SafeRow:
+    said: dict[str, Any] = {**given, "long": " ".join(given.get("long", ()))}
+    return SafeRow(**said)
+
+
+SAFE: Mapping[str, SafeRow] = {name: _row(given) for name, given in rows(read(FILE)).items()}
 
 # Programs that are safe with exactly this one argument.
 VERSIONS: Mapping[str, tuple[str, ...]] = {

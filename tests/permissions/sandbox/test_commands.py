@@ -20,7 +20,7 @@ from gatewright.permissions.sandbox import probe as probing
 from gatewright.permissions.sandbox.disk import settle
 from gatewright.permissions.sandbox.machine import Machine, machine
 from gatewright.tools.access import MAIN
-from gatewright.tools.blocks import Code
+from gatewright.tools.blocks import Table
 from gatewright.tools.protocol import ToolCall
 from tests.fakes.executor import executed, text_of
 from tests.fakes.waiting import eventually
@@ -364,9 +364,9 @@ async def test_the_panel_says_what_holds(house: House) -> None:
     assert isinstance(after, Say)
     [shown, table, aside] = after.blocks
     assert "n/.claude" in str(aside)
-    assert isinstance(shown, Code)
-    assert "bubblewrap" in shown.text
-    assert str(house.project) in shown.text
+    assert isinstance(shown, Table), "no listing: its rows have no numbers"
+    assert ("writable", str(house.project)) in shown.rows
+    assert "bubblewrap" in shown.rows[0][1]
     assert "put aside: n/.claude" in str(table)
     assert "('sh unspelled.sh', " in str(table)  # as it was given, not as we start it
     taken = await command.run(CommandContext(args="restore 1"))

@@ -13,7 +13,7 @@ from gatewright.agent.context.briefing import Briefing
 from gatewright.agent.context.file_judge import readable_by
 from gatewright.agent.extensions.confining import plug_sandbox
 from gatewright.agent.extensions.contribution import part_of
-from gatewright.agent.extensions.gate import live_settings
+from gatewright.agent.extensions.gate import Possible, live_settings
 from gatewright.agent.extensions.host import Host
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.session.start.base import open_base
@@ -145,7 +145,7 @@ async def test_the_files_of_a_session_reach_its_sandbox(tmp_path: Path) -> None:
     options = LaunchOptions(cwd=str(tmp_path / "proj"), trust=True, model="demo", no_session=True)
     base = open_base(survey(options, env, interactive=True))
     policy = Policy(policy_config(base.around, "default"))
-    live = live_settings(base, env, policy)
+    live = live_settings(base, env, policy, Possible())
     readable = readable_by(policy, lambda: live.around.where)
     briefing = Briefing(lambda: live.around, readable)
     brought = await plug_sandbox(Host(base, live, policy, briefing, ReadLedger()))

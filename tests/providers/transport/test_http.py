@@ -24,6 +24,7 @@ from gatewright.agent.providers.transport.address import Address, parse_url, pro
 from gatewright.agent.providers.transport.http import DirectTransport
 from gatewright.agent.providers.transport.port import Timeouts
 from gatewright.agent.providers.transport.tls import Trust
+from tests.fakes.model_server import ModelServer
 
 ANSWER = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
 
@@ -323,6 +324,14 @@ async def test_a_server_that_never_answers_is_given_up() -> None:
             pass
     await asyncio.wait_for(gone.wait(), 2)
     server.close()
+
+
+async def test_a_connection_that_breaks_is_not_called_unreachable() -> None:
+    async with ModelServer("say: Half of it.\ndrop:") as server:
+        with pytest.raises(ProviderError, match=f"The connection to 127.0.0.1:{server.port} broke"):
+            async with DirectTransport({}).send(f"{server.url}/v1/messages", {}, b"{}") as answer:
+                async for _ in answer.chunks():
+                    pass
 
 
 @pytest.mark.parametrize("coding", ["gzip", "deflate"])

@@ -1,0 +1,149 @@
+"""What a front end may ask of a session, wherever the session runs: the one port of all of them.
+
+`Session` is it in its own process, `RemoteSession` over a line. Nothing here waits for the session
+but what is awaitable: what is answered later is given to a callback, at once where it is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol, TypeAlias
+
+from gatewright.agent.commands.outcome import Outcome
+from gatewright.agent.commands.registry import Commands, Front
+from gatewright.agent.record.events import UsageChanged
+from gatewright.agent.record.hub import Subscription
+from gatewright.agent.settings.schema import StatusLine
+from gatewright.tools.interact import Answer
+from gatewright.tools.protocol import Content
+
+# One message that was taken back: its text, then what was attached.
+Taken: TypeAlias = tuple[Content, ...]
+Give: TypeAlias = Callable[[Sequence[Taken]], None]
+
+
+class StatusSource(Protocol):
+    """The person's own status line: what runs, where, and when it is to run again."""
+
+    def setting(self) -> StatusLine | None: ...
+    def refresh(self) -> None: ...
+    def env(self) -> Mapping[str, str]: ...
+    def listen(self, changed: Callable[[], None]) -> None: ...
+
+
+class SessionClient(Protocol):
+    """One session, as who shows it sees it."""
+
+    # what it is, as far as it is known here
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def mode(self) -> str: ...
+    @property
+    def model(self) -> str: ...
+    @property
+    def moved(self) -> str:
+        """Where commands run now, if that is not the project's directory, as it is shown."""
+        ...
+
+    @property
+    def spent(self) -> UsageChanged: ...
+    @property
+    def unsaved(self) -> str:
+        """What of it the disk did not take, in a sentence; empty when it has all."""
+        ...
+
+    @property
+    def setup_due(self) -> bool:
+        """Nothing that could answer is set up."""
+        ...
+
+    @property
+    def answering(self) -> str:
+        """The model and where it comes from."""
+        ...
+
+    @property
+    def busy(self) -> bool:
+        """A turn is running or about to."""
+        ...
+
+    @property
+    def status(self) -> StatusSource | None:
+        """For a status line of the person's own; None where there is none to be run here."""
+        ...
+
+    def status_input(self, vim: str) -> bytes:
+        """What a status line command reads."""
+        ...
+
+    @property
+    def commands(self) -> Commands:
+        """Those that lead somewhere here; a front end may add its own."""
+        ...
+
+    # what happens
+
+    def subscribe(self, *, since: int = 0) -> Subscription:
+        """Everything kept so far with seq > since (stored history included), then live events."""
+        ...
+
+    async def opened(self) -> None:
+        """Wait until what is asked at the beginning is answered."""
+        ...
+
+    async def idle(self) -> None:
+        """Wait until no turn runs and the queue is empty."""
+        ...
+
+    # what is asked of it
+
+    def submit(
+        self, text: str, attachments: Taken = (), *, typed: str | None = None, id: str = ""
+    ) -> str:
+        """Queue input for the model; returns its id, a new one where none is given.
+
+        Only what is `typed`, None for all of it, names files to attach.
+        """
+        ...
+
+    def take_back(self, give: Give) -> bool:
+        """Give back what was not taken up yet; False where nothing waits."""
+        ...
+
+    def interrupt(self) -> bool:
+        """Stop the running turn; False when nothing runs."""
+        ...
+
+    def to_background(self) -> int:
+        """Send the commands that turns wait for to the background; how many there were."""
+        ...
+
+    def answer(self, ask: int, answer: Answer) -> bool:
+        """Answer a pending ask; False: it is known that someone else was first."""
+        ...
+
+    def cycle_mode(self) -> str:
+        """Go on to the next mode; returns the one in force as far as it is known."""
+        ...
+
+    async def run_command(self, line: str, front: Front) -> Outcome:
+        """Run `/name args`. Changes and submits are already applied when this returns."""
+        ...
+
+    async def apply(self, outcome: Outcome, front: Front) -> Outcome:
+        """Do what a command or a choice led to: what a front end has to show of it, or to do."""
+        ...
+
+    async def keep_setting(self, key: str, value: str) -> Outcome:
+        """Keep a setting in the person's own file; a `Problem` where that cannot be."""
+        ...
+
+    async def remember(self, line: str) -> Outcome:
+        """Keep a line in the project's instruction file."""
+        ...
+
+    async def close(self) -> None:
+        """Stop the turn, let the transcript finish, end every task."""
+        ...

@@ -1,0 +1,270 @@
+"""The lines by which a session is shown from another process, beside those of the public dialect.
+
+What comes from the session are these structs, what is asked of it are control requests whose
+subtype begins with `session_`. Fields are added with defaults; what is not known is left out.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import msgspec
+
+from gatewright.agent.client.port import SessionClient, Taken
+from gatewright.agent.commands.outcome import (
+    ClearHistory,
+    Operation,
+    SetEffort,
+    SetMode,
+    SetModel,
+)
+from gatewright.agent.commands.registry import Command
+from gatewright.agent.errors import SessionError
+from gatewright.agent.record.codec import encode as encode_event
+from gatewright.agent.record.events import Envelope, UsageChanged
+from gatewright.agent.record.messages import Usage
+from gatewright.agent.text.well_formed import well_formed_json
+from gatewright.tools.interact import Answer
+
+VERSION = 1
+PREFIX = "session_"  # of every subtype and type that is ours
+NOTHING_SPENT = UsageChanged(usage=Usage(), cost=0.0, context=0, window=0)
+
+
+class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What no event says, or what a client wants to know without having folded them."""
+
+    id: str
+    mode: str
+    model: str
+    moved: str = ""
+    unsaved: str = ""
+    answering: str = ""
+    setup_due: bool = False
+    busy: bool = False
+    spent: UsageChanged = NOTHING_SPENT
+
+    @classmethod
+    def of(cls, session: SessionClient) -> Facts:
+        return cls(
+            id=session.id,
+            mode=session.mode,
+            model=session.model,
+            moved=session.moved,
+            unsaved=session.unsaved,
+            answering=session.answering,
+            setup_due=session.setup_due,
+            busy=session.busy,
+            spent=session.spent,
+        )
+
+
+class Listed(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One command, as help and completion show it."""
+
+    name: str
+    summary: str
+    args: str = ""
+    aliases: tuple[str, ...] = ()
+    source: str = ""
+
+    @classmethod
+    def of(cls, command: Command) -> Listed:
+        return cls(command.name, command.summary, command.args, command.aliases, command.source)
+
+
+# From the session.
+
+
+class Hello(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="session_hello"):
+    """The first line, unasked."""
+
+    version: int
+    app: str
+    facts: Facts
+    commands: tuple[Listed, ...]
+
+
+class FactsChanged(msgspec.Struct, frozen=True, tag_field="type", tag="session_facts"):
+    facts: Facts
+
+
+class CommandsChanged(msgspec.Struct, frozen=True, tag_field="type", tag="session_commands"):
+    commands: tuple[Listed, ...]
+
+
+class Happened(msgspec.Struct, frozen=True, tag_field="type", tag="session_event"):
+    """An event as a transcript keeps it."""
+
+    event: msgspec.Raw
+
+
+class Responded(msgspec.Struct, frozen=True, tag_field="type", tag="control_response"):
+    response: dict[str, Any]
+
+
+FromSession: TypeAlias = Hello | FactsChanged | CommandsChanged | Happened | Responded
+
+
+def encoded(value: object) -> str:
+    """One line with its end, which every decoder takes."""
+    try:
+        line = msgspec.json.encode(value)
+    except UnicodeEncodeError:  # a file name that is no text, for one
+        line = msgspec.json.encode(well_formed_json(msgspec.to_builtins(value)))
+    return line.decode("utf-8") + "\n"
+
+
+def event_line(envelope: Envelope, session: str) -> str:
+    """One line with its end."""
+    event = encode_event(envelope, session)[:-1].decode("utf-8")
+    return f'{{"type":"session_event","event":{event}}}\n'
+
+
+# To the session: what is done at once, in the order in which it was asked.
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="subtype"):
+    pass
+
+
+class Follow(Request, frozen=True, tag="session_follow"):
+    """Send what is kept since then, and what happens from now on."""
+
+    since: int = 0
+
+
+class SendMessage(Request, frozen=True, tag="session_submit"):
+    """`id` is the client's own, by which it finds its message again in what is kept."""
+
+    text: str
+    attachments: Taken = ()
+    typed: str | None = None
+    id: str = ""
+
+
+class GiveAnswer(Request, frozen=True, tag="session_answer"):
+    ask: int
+    answer: Answer
+
+
+class Interrupt(Request, frozen=True, tag="session_interrupt"):
+    pass
+
+
+class TakeBack(Request, frozen=True, tag="session_take_back"):
+    pass
+
+
+class ToBackground(Request, frozen=True, tag="session_to_background"):
+    pass
+
+
+class CycleMode(Request, frozen=True, tag="session_cycle_mode"):
+    pass
+
+
+# To the session: what may take as long as it wants.
+
+
+class Lasting(Request, frozen=True):
+    """Answered whenever it is done."""
+
+
+class Opened(Lasting, frozen=True, tag="session_opened"):
+    """Answered once what is asked at the beginning is."""
+
+
+class RunCommand(Lasting, frozen=True, tag="session_command"):
+    line: str
+    switches: bool = False
+
+
+class ApplyChange(Lasting, frozen=True, tag="session_apply"):
+    """`value` is what the kind of change takes."""
+
+    kind: str  # mode, model, effort, clear
+    value: str = ""
+    then: str = ""
+
+    @classmethod
+    def of(cls, operation: SetMode | SetModel | SetEffort | ClearHistory) -> ApplyChange:
+        match operation:
+            case SetMode(mode=mode, then=then):
+                return cls(kind="mode", value=mode, then=then)
+            case SetModel(model=model):
+                return cls(kind="model", value=model)
+            case SetEffort(effort=effort):
+                return cls(kind="effort", value=effort)
+            case ClearHistory():
+                return cls(kind="clear")
+
+    @property
+    def operation(self) -> Operation:
+        """Raises SessionError for a kind of another version."""
+        match self.kind:
+            case "mode":
+                return SetMode(self.value, self.then)
+            case "model":
+                return SetModel(self.value)
+            case "effort":
+                return SetEffort(self.value)
+            case "clear":
+                return ClearHistory()
+            case _:
+                raise SessionError(f"There is no change {self.kind!r:.40} here.")
+
+
+class KeepSetting(Lasting, frozen=True, tag="session_keep_setting"):
+    key: str
+    value: str
+
+
+class Remember(Lasting, frozen=True, tag="session_remember"):
+    line: str
+
+
+class Choose(Lasting, frozen=True, tag="session_choose"):
+    """A row of a list that was offered; an `act` is a further key of it."""
+
+    offer: int
+    row: str
+    act: str = ""
+
+
+class GoBack(Lasting, frozen=True, tag="session_back"):
+    offer: int
+
+
+class ListRows(Lasting, frozen=True, tag="session_rows"):
+    offer: int
+
+
+class ReadRow(Lasting, frozen=True, tag="session_read"):
+    offer: int
+    row: str
+
+
+class Take(Lasting, frozen=True, tag="session_take"):
+    """The text of a form, or a secret."""
+
+    offer: int
+    text: str
+
+
+AtOnce: TypeAlias = (
+    Follow | SendMessage | GiveAnswer | Interrupt | TakeBack | ToBackground | CycleMode
+)
+Later: TypeAlias = (
+    Opened
+    | RunCommand
+    | ApplyChange
+    | KeepSetting
+    | Remember
+    | Choose
+    | GoBack
+    | ListRows
+    | ReadRow
+    | Take
+)
+AnyRequest: TypeAlias = AtOnce | Later

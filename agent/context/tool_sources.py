@@ -1,0 +1,107 @@
+"""The tools of a session: which can be called, which are offered, and what is said of the others.
+
+What is offered is decided at a model's first request and stays byte for byte until a clear or
+delegate mode: a tool that comes later can be called all the same, and the model is told so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gatewright.agent.context.announcements import Announcement
+from gatewright.agent.record.events import AnyEvent, Cleared, ModeChanged
+from gatewright.tools.abilities import Deferring
+from gatewright.tools.protocol import Tool, ToolSource, ToolSpec
+
+SUBJECT = "tools"
+NAMED = 200  # of the tools that came later; beyond that a count
+ALONE = "delegate"  # the mode in which the main agent is offered other tools
+
+
+def _nothing(name: str) -> bool:
+    """No tool is refused whatever it is asked."""
+    return name == ""
+
+
+class ToolSources:
+    """One source made of several: who comes first has the name. It is what the gate runs from."""
+
+    def __init__(
+        self, sources: Sequence[ToolSource], denied: Callable[[str], bool] = _nothing
+    ) -> None:
+        self._sources = list(sources)
+        self._denied = denied  # refused whatever it is asked: not worth a word
+        self._offered: dict[tuple[str, bool], tuple[ToolSpec, ...]] = {}
+        self._mode = ""
+        self.thawed: Callable[[], object] = tuple  # the array is to be made anew
+
+    def add(self, *sources: ToolSource) -> None:
+        """Further ones; all that were there before come before them."""
+        self._sources += sources
+
+    def find(self, name: str) -> Tool[Any] | None:
+        """May import the tool's module: call it off the event loop the first time."""
+        for source in self._sources:
+            if (tool := source.find(name)) is not None:
+                return tool
+        return None
+
+    def specs(self, *, short: bool = False) -> Sequence[ToolSpec]:
+        """All that can be called, in the order of the sources."""
+        found: dict[str, ToolSpec] = {}
+        for source in self._sources:
+            for spec in source.specs(short=short):
+                found.setdefault(spec.name, spec)
+        return [spec for name, spec in found.items() if not self._denied(name)]
+
+    def offered(self, *, model: str = "", short: bool = False) -> tuple[ToolSpec, ...]:
+        """The array of a model's requests, as it was first made; sorted by name."""
+        if (known := self._offered.get((model, short))) is not None:
+            return known
+        put_off = self._put_off()
+        specs = [spec for spec in self.specs(short=short) if spec.name not in put_off]
+        made = tuple(sorted(specs, key=lambda spec: spec.name))
+        self._offered[model, short] = made
+        return made
+
+    def beside(self) -> Sequence[ToolSpec]:
+        """What can be called though not every array that was made has it."""
+        arrays = [{spec.name for spec in array} for array in self._offered.values()]
+        if not arrays:  # everything is in the first one but what its source puts off
+            put_off = self._put_off()
+            return [spec for spec in self.specs() if spec.name in put_off]
+        everywhere = set[str].intersection(*arrays)
+        return [spec for spec in self.specs() if spec.name not in everywhere]
+
+    def announced(self) -> Announcement:
+        """The names of those tools, for the model."""
+        beside = sorted(spec.name for spec in self.beside())
+        if not beside:
+            return Announcement(SUBJECT, "")
+        more = f" and {len(beside) - NAMED} more" if len(beside) > NAMED else ""
+        names = ", ".join(beside[:NAMED])
+        text = "besides the tools of this request these can be called, by their name"
+        return Announcement(SUBJECT, f"Notice of this program: {text}: {names}{more}.")
+
+    def saw(self, event: AnyEvent) -> None:
+        """Of the main agent: when the array may change, since the prompt begins anew anyway."""
+        match event:
+            case Cleared():
+                self._offered.clear()
+            case ModeChanged(mode=mode):
+                before, self._mode = self._mode, mode
+                if before != mode and ALONE in (before, mode):
+                    self._offered.clear()
+                    self.thawed()
+            case _:
+                pass
+
+    def _put_off(self) -> set[str]:
+        """What its source wants to be found and called, and not offered."""
+        return {
+            name
+            for source in self._sources
+            if isinstance(source, Deferring)
+            for name in source.deferred()
+        }
