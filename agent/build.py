@@ -20,7 +20,7 @@ from gatewright.agent.extensions.contribution import Contribution
 from gatewright.agent.extensions.gate import Possible, gate_ports, live_settings, planning_of
 from gatewright.agent.extensions.host import Host
 from gatewright.agent.extensions.listed import EXTENSIONS
-from gatewright.agent.extensions.opened import everybody, open_all
+from gatewright.agent.extensions.opened import open_all
 from gatewright.agent.extensions.settings_changes import ask_about_changes
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.models.opener import ModelOpener, small_model
@@ -72,10 +72,10 @@ async def open_session(
     for each in brought:
         sources.add(*each.sources)
     briefing.sections = [section for each in brought for section in each.prompt]
-    host.moments = everybody(brought)
     ask_about_changes(host)
     planning = planning_of(base, policy)
     opener = ModelOpener(live, sources.offered, base.start.id, briefing, planning=planning.active)
+    host.open_model = opener
     host.small_model = lambda: small_model(base.around, base.start, opener)
     problems = [text for each in brought for text in each.problems]
     names = [spec.name for spec in sources.specs()]
@@ -140,7 +140,7 @@ def _frame(
         ),
         auto_compact=around.settings.auto_compact,
         redactor=base.redactor,
-        moments=host.moments,
+        listeners=host.listeners,
         folder=start.path.parent,
     )
 

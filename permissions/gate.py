@@ -248,7 +248,7 @@ class Gate:
             assert isinstance(decision, Deny)
             return self._ended(request, decision), ""
         if not isinstance(answer, Answer):
-            return self._stood_in(request, answer), "hook"
+            return await self._stood_in(request, answer, ask.grants), "hook"
         return await self._answered(request, ask, offer.opening, answer)
 
     async def _answered(
@@ -316,11 +316,14 @@ class Gate:
             suggestions=tuple(grant.rule for grant in ask.grants if grant.rule),
         )
 
-    def _stood_in(self, request: Request, verdict: Verdict) -> Outcome:
+    async def _stood_in(
+        self, request: Request, verdict: Verdict, grants: tuple[Grant, ...]
+    ) -> Outcome:
         """Opens nothing besides: only a person says yes to single files."""
         if verdict.word != "allow":
             text = f"A hook refused this call. {verdict.text}".rstrip()
             return Refused(text, stopped=text if verdict.word == "stop" else "")
+        await self._remember(tuple(grant for grant in grants if grant.rule in verdict.always))
         if verdict.input is None:
             return Passed(request.call)
         return Passed(request.call.with_input(verdict.input), stood_in=True)

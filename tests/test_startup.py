@@ -133,3 +133,10 @@ def test_an_early_import_is_found() -> None:
     code = "import typer, sys; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert early(set(done.stdout.split()), HEAVY) == [f"typer {REASON}"]
+
+
+def test_without_hooks_nothing_of_them_is_loaded(program: Program, tmp_path: Path) -> None:
+    modules = loaded(program, tmp_path / "report", "-p", "hello", "--model", "demo")
+    hooks = {name for name in modules if name.startswith("gatewright.agent.hooks")}
+    assert hooks == set()
+    assert not modules & {"gatewright.agent.extensions.hook_session", "gatewright.tools.moments"}

@@ -184,6 +184,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     """What those who listen say together; the default goes on as if nobody had listened.
 
     `context` is for the model, `notice` for the person; `stop` ends the turn with `text` as why.
+    `always`: of the rules that a prompt could offer, those that count from now on.
     """
 
     word: Word = ""
@@ -192,6 +193,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     output: str | None = None
     context: tuple[str, ...] = ()
     notice: str = ""
+    always: tuple[str, ...] = ()
 
     def ends_turn(self) -> bool:
         return self.word == "stop"
@@ -222,6 +224,7 @@ def merged(verdicts: Sequence[Verdict]) -> Verdict:
         output=outputs[0] if outputs else None,
         context=tuple(text for each in verdicts for text in each.context),
         notice="\n".join(each.notice for each in verdicts if each.notice),
+        always=tuple(rule for each in verdicts for rule in each.always),
     )
 
 

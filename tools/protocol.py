@@ -204,6 +204,11 @@ class Child(Protocol):
 
     @property
     def pid(self) -> int: ...
+    @property
+    def code(self) -> int | None:
+        """The exit status of the direct child once that is gone, whatever of its group is left."""
+        ...
+
     async def read(self) -> bytes:
         """The next chunk of output; empty at the end or once the direct child is gone."""
         ...

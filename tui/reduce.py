@@ -89,6 +89,7 @@ def _of_main(view: View, event: ev.AnyEvent, at: float) -> Reduced:  # noqa: PLR
             return _status(view, event), ()
         case (
             ev.AgentProgressed()
+            | ev.HookStarted()
             | ev.Decided()
             | ev.ResultsCleared()
             | ev.FileSaved()

@@ -27,6 +27,7 @@ from gatewright.agent.record.clock import Clock
 from gatewright.agent.record.conversation import Conversation
 from gatewright.agent.record.events import AnyEvent, Compacted, Noticed, ResultsCleared
 from gatewright.agent.record.messages import UserTurn
+from gatewright.agent.turn.listeners import Listeners
 from gatewright.tools.access import MAIN
 from gatewright.tools.protocol import TextContent
 
@@ -45,9 +46,14 @@ class CompactPorts(msgspec.Struct, frozen=True, kw_only=True):
     state: Callable[[int], Awaitable[Sequence[str]]]  # tokens one file may take
     forget: Callable[[], None]  # the model no longer has what it was shown
     clock: Clock
-    moments: Moments | None = None  # who may speak before and after
+    listeners: Listeners = msgspec.field(default_factory=Listeners)
     agent: str = MAIN
     automatic: bool = True
+
+    @property
+    def moments(self) -> Moments | None:
+        """Who may speak before and after, as of now."""
+        return self.listeners.now
 
 
 class Compactor:

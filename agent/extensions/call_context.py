@@ -36,7 +36,7 @@ def call_contexts(
             ask=ports.ask,
             progress=ports.progress,
             move=ports.move,
-            env=around.env,
+            env={**around.env, **host.exports} if host.exports else around.env,
             spill=kept / "spill",
             state=kept,
             jobs=ports.jobs if jobs else None,
@@ -45,7 +45,7 @@ def call_contexts(
             complete=reader,
             secrets=around.secrets,
             private_hosts=around.settings.web.private_hosts,
-            moments=host.moments,
+            moments=host.listeners.now,
         )
 
     return context

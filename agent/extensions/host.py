@@ -24,6 +24,7 @@ from gatewright.agent.session.inbox import InputSource
 from gatewright.agent.session.start.base import Base
 from gatewright.agent.settings.live_settings import LiveSettings
 from gatewright.agent.settings.workspace import Surroundings
+from gatewright.agent.turn.listeners import Listeners
 from gatewright.permissions.policy import Policy
 from gatewright.tools.access import MAIN
 from gatewright.tools.interact import Answer, Ask
@@ -73,11 +74,18 @@ class Host:
         self.base, self.live, self.policy = base, live, policy
         self.briefing = briefing  # what the model of the main agent is told first
         self.ledger = ledger  # which files that model has seen
+        self.listeners = Listeners()  # at the moments of the session
+        self.exports: dict[str, str] = {}  # variables that commands find besides their own
         self.roots: list[Root] = []  # of those that were opened before
         self.tools = ToolSources(())  # all of the session, once it is put together
         self.small_model: Callable[[], OpenModel] = _too_early
-        self.moments: Moments | None = None  # all who listen, once they are known
+        self.open_model: Callable[[str, str], OpenModel] = _no_model_yet  # by name and effort
         self._session: SessionSide | None = None
+
+    @property
+    def moments(self) -> Moments | None:
+        """All who listen, as of now."""
+        return self.listeners.now
 
     @property
     def around(self) -> Surroundings:
@@ -129,3 +137,8 @@ class Extension(msgspec.Struct, frozen=True, kw_only=True):
 
 def _too_early() -> OpenModel:
     raise SessionError("The session has not begun yet.")
+
+
+def _no_model_yet(name: str, effort: str) -> OpenModel:
+    del name, effort
+    return _too_early()

@@ -10,4 +10,5 @@ EXTENSIONS = (
     "gatewright.agent.extensions.titles:TITLES",
     "gatewright.agent.extensions.status_line:STATUS_LINE",
     "gatewright.agent.extensions.upkeep:UPKEEP",
+    "gatewright.agent.extensions.hooks:HOOKS",
 )

@@ -6,14 +6,10 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.extensions.contribution import Contribution
 from gatewright.agent.extensions.host import Extension, Host
-
-if TYPE_CHECKING:
-    from gatewright.tools.moments import Moment, Moments, Verdict
 
 DEFECTS = (  # of somebody's code, which is not the session's end
     ArithmeticError,
@@ -46,6 +42,7 @@ async def open_all(host: Host, paths: Sequence[str]) -> tuple[Contribution, ...]
             continue
         contribution = await _plugged(each, host)
         host.roots.extend(contribution.roots)
+        host.listeners.add(contribution.moments)
         brought.append(contribution)
     return tuple(brought)
 
@@ -64,23 +61,3 @@ async def _plugged(each: Extension, host: Host) -> Contribution:
         log.error("extension %s", each.name, exc_info=error)
         why = f"{type(error).__name__}: {error}"
     return Contribution(problems=(f"{each.name} is left out of this session: {why}",))
-
-
-class Everybody:
-    """All who listen at the moments of a session, asked side by side; their answers are merged."""
-
-    def __init__(self, listening: Sequence[Moments]) -> None:
-        self._listening = listening
-
-    async def at(self, moment: Moment) -> Verdict:
-        if len(self._listening) == 1:
-            return await self._listening[0].at(moment)
-        from gatewright.tools.moments import merged  # noqa: PLC0415  only where somebody listens
-
-        return merged(await asyncio.gather(*(each.at(moment) for each in self._listening)))
-
-
-def everybody(brought: Sequence[Contribution]) -> Moments | None:
-    """None where nobody listens: then nothing is asked at all."""
-    listening = [each.moments for each in brought if each.moments is not None]
-    return Everybody(listening) if listening else None

@@ -22,7 +22,7 @@ from gatewright.agent.providers.registry import (
     key_source,
     model_variable,
 )
-from gatewright.agent.settings.layers.sources import MODEL_ENV
+from gatewright.agent.settings.layers.flag_values import MODEL_ENV
 from gatewright.agent.settings.schema import Source
 from gatewright.agent.settings.workspace import Surroundings
 

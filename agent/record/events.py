@@ -35,6 +35,7 @@ from gatewright.agent.record.events_of_past import (
 from gatewright.agent.record.events_of_sessions import (
     DirectoryAdded,
     HookRan,
+    HookStarted,
     InstructionsLoaded,
     ModeChanged,
     ModelChanged,
@@ -82,6 +83,7 @@ __all__ = [
     "FileState",
     "FilesRestored",
     "HookRan",
+    "HookStarted",
     "ImagesDropped",
     "InputDelta",
     "InputRefused",
@@ -138,6 +140,7 @@ AnyEvent: TypeAlias = (
     | AgentFinished
     | AgentProgressed
     | HookRan
+    | HookStarted
     | Noticed
     | TurnStarted
     | TurnEnded

@@ -83,10 +83,28 @@ class Noticed(Event, frozen=True, tag="notice"):
 
 
 class HookRan(Event, frozen=True, tag="hook"):
+    """`message` is what the person should know: nothing of one that went well."""
+
     hook_event: str
     command: str
-    outcome: str
+    outcome: str  # success, error, cancelled
     message: str = ""
+    id: str = ""
+    source: str = ""
+    kind: str = ""
+    call_id: str = ""
+    exit: int | None = None
+    ms: int = 0
+    blocked: bool = False
+
+
+class HookStarted(Event, frozen=True, tag="hook_started"):
+    durable: ClassVar[bool] = False
+    id: str
+    hook_event: str
+    command: str
+    status: str = ""  # what the person reads while it runs, in place of its name
+    call_id: str = ""
 
 
 class TasksChanged(Event, frozen=True, tag="tasks"):

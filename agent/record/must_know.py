@@ -9,6 +9,7 @@ from gatewright.agent.record.events import (
     AnyEvent,
     Decided,
     Envelope,
+    HookRan,
     ImagesDropped,
     Noticed,
     RetryScheduled,
@@ -31,6 +32,8 @@ def warning(event: AnyEvent) -> str:
             return f"Refused: {_call(tool, target)}. {reason}"
         case ImagesDropped(reason=reason):
             return f"The model goes on without the pictures. {reason}".rstrip()
+        case HookRan(message=message, hook_event=name) if message:
+            return f"{name} hook: {message}"
         case _:
             return ""
 

@@ -43,6 +43,7 @@ from gatewright.agent.session.jobs import SessionJobs
 from gatewright.agent.session.runner import Runner, RunnerPorts
 from gatewright.agent.turn.answers import AnswerPorts
 from gatewright.agent.turn.cache_watch import CacheWatch
+from gatewright.agent.turn.listeners import Listeners
 from gatewright.agent.turn.loop import Limits, Ports, run_turn
 from gatewright.agent.turn.stop import Stop
 from gatewright.agent.turn.tool_calls import BatchPorts
@@ -85,7 +86,12 @@ class Shared(msgspec.Struct, frozen=True, kw_only=True):
     context: Callable[[CallPorts], ToolContext]
     attempts: int
     interactive: bool  # somebody can be asked
-    moments: Moments | None = None  # who may speak at the points of a session
+    listeners: Listeners = msgspec.field(default_factory=Listeners)
+
+    @property
+    def moments(self) -> Moments | None:
+        """Who may speak at the points of a session, as of now."""
+        return self.listeners.now
 
 
 def _nobody(item: Input) -> None:

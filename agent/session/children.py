@@ -181,7 +181,7 @@ class Children:
             state=nothing,
             forget=ledger.forget_shown,
             clock=shared.clock,
-            moments=shared.moments,
+            listeners=shared.listeners,
             agent=path,
         )
         return Own(

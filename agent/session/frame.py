@@ -21,6 +21,7 @@ from gatewright.agent.session.children import ChildPorts
 from gatewright.agent.session.scopes import ScopedRules
 from gatewright.agent.text.redact import Redactor
 from gatewright.agent.transcript.writer import TranscriptWriter
+from gatewright.agent.turn.listeners import Listeners
 from gatewright.agent.turn.loop import Limits
 from gatewright.tools.access import Where
 from gatewright.tools.protocol import Asker, Executor, Ledger, ToolContext
@@ -61,5 +62,10 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
     remains: Callable[[int], Awaitable[Sequence[str]]] = nothing  # what a summary is joined by
     auto_compact: bool = True
     redactor: Redactor = Redactor({})
-    moments: Moments | None = None
+    listeners: Listeners = msgspec.field(default_factory=Listeners)
     folder: Path | None = None  # where this directory's sessions are
+
+    @property
+    def moments(self) -> Moments | None:
+        """Who may speak at the points of a session, as of now."""
+        return self.listeners.now

@@ -175,7 +175,7 @@ def compact_ports(frame: Frame, publish: Callable[[AnyEvent], object]) -> Compac
         forget=frame.ledger.forget_shown,
         clock=frame.clock,
         automatic=frame.auto_compact,
-        moments=frame.moments,
+        listeners=frame.listeners,
     )
 
 

@@ -76,13 +76,13 @@ class Session:
             context=frame.context,
             attempts=frame.attempts,
             interactive=frame.interactive,
-            moments=frame.moments,
+            listeners=frame.listeners,
         )
         self._leaving = "other"  # for who listens: resume, clear, prompt_input_exit
         self._agents: dict[str, Agent] = {}
         self._main = self._agents[MAIN] = Agent(shared, self._own(frame))
         self._children = Children(shared, frame.children, self._agents)
-        self._heard = self._listened()
+        self._moments: SessionMoments | None = None
         if (models := self.part(ModelBook)) is not None:
             models.changed = self._main.models.renew
         entry = Entry(self._main.publish, self._main.needed, self._main.runner.alone)
@@ -97,7 +97,7 @@ class Session:
                 set_mode=self.set_mode,
                 submit=lambda text, scope: self.submit(text, scope=scope),
                 busy=lambda: self.busy,
-                kept_from=self._heard.kept_from if self._heard is not None else None,
+                kept_from=self._kept_from,
             )
         )
         told = [source for each in brought for source in each.announcements]
@@ -321,13 +321,17 @@ class Session:
             self._frame.writer.close()
         await self._main.models.close()
 
-    def _listened(self) -> SessionMoments | None:
-        """Whom the session asks at its own moments; None where nobody listens."""
-        if (moments := self._frame.moments) is None:
-            return None
-        from gatewright.agent.session.session_moments import SessionMoments  # noqa: PLC0415  only there
+    @property
+    def _heard(self) -> SessionMoments | None:
+        """Whom the session asks at its own moments; None while nobody listens."""
+        if self._moments is None and self._frame.moments is not None:
+            from gatewright.agent.session.session_moments import SessionMoments  # noqa: PLC0415  only there
 
-        return SessionMoments(moments, self._main)
+            self._moments = SessionMoments(self._frame.listeners, self._main)
+        return self._moments
+
+    async def _kept_from(self, before: str, name: str) -> str:
+        return await self._heard.kept_from(before, name) if self._heard is not None else ""
 
     def _saw(self, envelope: Envelope) -> None:
         if (agent := self._agents.get(envelope.agent)) is not None:

@@ -16,6 +16,7 @@ import msgspec
 
 from gatewright.agent.launch.exits import UsageError
 from gatewright.agent.launch.options import LaunchOptions
+from gatewright.agent.settings.hook_layers import kept
 from gatewright.agent.settings.layers.sources import Loaded, Problem, RuleTexts
 from gatewright.agent.settings.schema import Source
 from gatewright.agent.settings.workspace import Surroundings, survey
@@ -138,6 +139,7 @@ def keep_restrictions(old: Loaded, new: Loaded) -> Loaded:
         rules=_restricted(old.rules, new.rules, broken),
         legacy=_restricted(old.legacy, new.legacy, broken),
         claude=_restricted(old.claude, new.claude, broken),
+        hooks=kept(old.hooks, new.hooks, new.unread),
     )
 
 

@@ -7,7 +7,7 @@ what can do more than tighten.
 from __future__ import annotations
 
 import enum
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 
@@ -335,9 +335,28 @@ class Settings(Section, frozen=True):
     status_line: Annotated[StatusLine, group("A command that makes the status line.")] = (
         StatusLine()
     )
+    hooks: Annotated[
+        dict[str, Any],
+        setting("Your programs at points of a session.", "join", untrusted="it waits for trust"),
+    ] = {}
     disable_all_hooks: Annotated[
-        bool, setting("Run no statusLine command.", "tightest", order=(True, False))
+        bool, setting("Run no hooks and no statusLine.", "tightest", order=(True, False))
     ] = False
+    allow_managed_hooks_only: Annotated[
+        bool, setting("Run managed hooks alone.", "replace", scopes=frozenset({Source.MANAGED}))
+    ] = False
+    read_claude_hooks: Annotated[
+        bool, setting("Run the hooks of Claude Code's files.", "replace", scopes=OWN_FILES)
+    ] = True
+    hooks_strict: Annotated[
+        bool, setting("A hook that fails refuses the call.", "replace", scopes=OWN_FILES)
+    ] = False
+    allowed_http_hook_urls: Annotated[
+        tuple[str, ...], setting("Where http hooks may post.", "join", scopes=NOT_PROJECT)
+    ] = ("*",)
+    http_hook_allowed_env_vars: Annotated[
+        tuple[str, ...], setting("Variables http headers may hold.", "join", scopes=NOT_PROJECT)
+    ] = ("*",)
     projects: Annotated[
         dict[str, ProjectSection],
         setting("Your own settings by project path.", "join", scopes=frozenset({Source.USER})),

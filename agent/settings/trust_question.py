@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gatewright.agent.settings.hook_layers import said
 from gatewright.agent.settings.layers.sources import Loaded
 from gatewright.agent.settings.schema import COMMITTED
 from gatewright.agent.settings.workspace import Surroundings
@@ -26,6 +27,7 @@ def would_act(loaded: Loaded) -> tuple[str, ...]:
     for source, rules in (*loaded.rules.items(), *loaded.legacy.items()):
         if source in COMMITTED:
             lines += [f"allow {rule} ({source} settings)" for rule in rules.allow]
+    lines += [f"hook {text}" for each in loaded.hooks if each.committed for text in said(each)]
     return tuple(map(escaped, lines))
 
 

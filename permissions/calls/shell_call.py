@@ -183,7 +183,7 @@ class ShellCall:
     def untrusted(self) -> Permit | None:
         """Only inside and unprotected; a project's own rules only in the sandbox, never git."""
         context = self._context
-        if not self.line.parsable or self._unknowable or not self._stays_inside():
+        if not self.line.parsable or self.unclear or not self._stays_inside():
             return None
         by_sandbox = context.sandbox and context.sandbox_allows and not self._unsandboxed
         if by_sandbox:
@@ -205,7 +205,7 @@ class ShellCall:
         if whole is not None:
             beaten = beats_asks and self._beaten_whole(whole.rank)
             return None if beaten else Permit(whole)
-        if not self.line.understood or self._unknowable:
+        if not self.line.understood or self.unclear:
             return None
         covers: list[Cover] = []
         for part in self.line.parts:
@@ -245,7 +245,7 @@ class ShellCall:
         return any(cover.rank is None or rule.rank > cover.rank for rule in about for cover in used)
 
     def skippable(self) -> bool:
-        return self.line.understood and not self._unknowable and self._stays_inside()
+        return self.line.understood and not self.unclear and self._stays_inside()
 
     def _stays_inside(self) -> bool:
         """Every file it is known to touch is inside and unprotected, and nothing is unknown."""
@@ -286,7 +286,7 @@ class ShellCall:
         return effective(self._context.mode, disable_bypass=self._context.disable_bypass)
 
     @cached_property
-    def _unknowable(self) -> str:
+    def unclear(self) -> str:
         """What rules about commands cannot be compared with, where the person has such rules."""
         rules = self._context.rules
         if not self._firing.speaks_of_commands(rules.deny, rules.ask):
@@ -295,7 +295,7 @@ class ShellCall:
 
     def always_asks(self) -> str:
         if self.line.parsable:
-            found = self._unknowable
+            found = self.unclear
             return f"Your rules cannot be compared with what only the shell knows: {found}" * bool(
                 found
             )

@@ -13,7 +13,7 @@ from gatewright.agent.launch.help_text import usage
 from gatewright.agent.launch.ignored_flags import IDLE, idle_flags
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.launch.shell_completion import script
-from gatewright.agent.settings.layers.sources import from_flags
+from gatewright.agent.settings.layers.flag_values import from_flags
 from gatewright.agent.subcommands.completing import answer
 from tests.guards.sources import own_sources
 

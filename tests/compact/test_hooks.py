@@ -11,6 +11,7 @@ from gatewright.agent.record.clock import SystemClock
 from gatewright.agent.record.conversation import Conversation
 from gatewright.agent.record.events import AnyEvent, AssistantMessage, Compacted, UserMessage
 from gatewright.agent.record.messages import TextPart, Usage
+from gatewright.agent.turn.listeners import Listeners
 from gatewright.tools.moments import Compacting, CompactionEnded, Moment, Verdict
 from gatewright.tools.protocol import TextContent
 from tests.compact.windowed import Windowed, texts
@@ -51,7 +52,7 @@ def prepared(hooks: Hooks) -> tuple[Compactor, Conversation, list[AnyEvent]]:
         state=nothing,
         forget=lambda: None,
         clock=SystemClock(),
-        moments=hooks,
+        listeners=Listeners(hooks),
     )
     return Compactor(ports), talk, emitted
 

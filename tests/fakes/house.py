@@ -22,6 +22,7 @@ from gatewright.agent.session.agent import CallPorts
 from gatewright.agent.session.children import ChildPorts
 from gatewright.agent.session.frame import Frame
 from gatewright.agent.session.session import Session
+from gatewright.agent.turn.listeners import Listeners
 from gatewright.agent.turn.loop import Limits
 from gatewright.agent.turn.request import RequestFrame
 from gatewright.tools.access import Where
@@ -179,7 +180,7 @@ def build(
         interactive=interactive,
         fallback_names=fallback_names,
         remains=remains,
-        moments=moments,
+        listeners=Listeners(moments),
     )
     brought = Contribution(parts=() if models is None else (models,))
     return House(Session(frame, (brought,)), provider, executor, talk, modes)

@@ -37,6 +37,11 @@ class FakeChild:
         if not script.hangs:
             self._ended.set()
 
+    @property
+    def code(self) -> int | None:
+        ended = KILLED if self.killed else self._script.exit
+        return ended if self._ended.is_set() else None
+
     async def read(self) -> bytes:
         if self._output:
             return self._output.pop(0)

@@ -30,6 +30,7 @@ OWN: dict[str, str] = {
     "agent/launch/log.py": "our own log",
     "agent/context/instruction_files.py": "adds a line of the person and reads nothing",
     "agent/session/history_actions.py": "what the person exports",
+    "agent/hooks/transcripts.py": "writes a file of our own",
     "agent/launch/starting.py": "standard streams, and the file of a flag",
 }
 _READING = frozenset(

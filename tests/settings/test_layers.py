@@ -88,6 +88,12 @@ DECIDED: dict[str, tuple[str, Any]] = {
     "statusLine.command": (TRUST, "date"),
     "statusLine.padding": (TRUST, 3),
     "statusLine.refreshInterval": (TRUST, 3),
+    "hooks": (ANYBODY, {"Stop": []}),
+    "allowManagedHooksOnly": (OWN, True),
+    "readClaudeHooks": (OWN, False),
+    "hooksStrict": (OWN, True),
+    "allowedHttpHookUrls": (OWN, ["https://a.example/*"]),
+    "httpHookAllowedEnvVars": (OWN, ["A"]),
     "disableAllHooks": (STRICTER, True),
     "projects": (OWN, {"/p": {"permissions": {"allow": ["Read"]}}}),
 }

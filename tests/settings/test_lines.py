@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatewright.agent.settings.layers.lines import Path, line_of
+from gatewright.agent.settings.layers.lines import Path, line_of, lines_of
 
 TEXT = """{
   "a": {"b": [1,
@@ -71,3 +71,10 @@ def test_every_key_of_any_document_is_found_in_order(tree: Any) -> None:
     lines = [line_of(text, path) for path in paths(tree)]
     assert lines == sorted(lines)
     assert 0 not in lines
+
+
+def test_all_lines_at_once_are_the_same() -> None:
+    text = '{"a":\n {"b": [1,\n\n {"c": 2}]},\n "d": "x\\n", "e": {}}'
+    found = lines_of(text, 4)
+    assert found == {key: line_of(text, key) for key in found}
+    assert len(found) == 7

@@ -174,6 +174,9 @@ EVENTS: Mapping[type[ev.AnyEvent], Callable[[Chance], ev.AnyEvent]] = {
     ev.HookRan: lambda c: ev.HookRan(
         hook_event="Stop", command=c.row(), outcome=c.choice(("ok", "failed")), message=c.row()
     ),
+    ev.HookStarted: lambda c: ev.HookStarted(
+        id="hook-1", hook_event="Stop", command=c.row(), status=c.row(), call_id=c.call()
+    ),
     ev.Noticed: lambda c: ev.Noticed(text=c.text(), tone=c.choice(("normal", "warning", "error"))),
     ev.TurnStarted: lambda _: ev.TurnStarted(),
     ev.TurnEnded: lambda c: ev.TurnEnded(

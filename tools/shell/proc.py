@@ -59,6 +59,12 @@ class GroupChild:
     def exited(self) -> bool:
         return self._exited.is_set()
 
+    @property
+    def code(self) -> int | None:
+        """128 + n after signal n."""
+        code = self._process.returncode if self.exited else None
+        return 128 - code if code is not None and code < 0 else code
+
     def _watch(self) -> None:
         try:
             self._pidfd = os.pidfd_open(self.pid)
@@ -139,8 +145,8 @@ class GroupChild:
             end_strays(self._marker, self.pid)
             if self._ended is not None:
                 self._ended()
-        code = self._process.returncode
-        return code if code >= 0 else 128 - code
+        assert self.code is not None
+        return self.code
 
     async def kill(self, grace: float = 2.0) -> None:
         """TERM the whole group, KILL what is left after `grace` seconds, and reap it."""

@@ -64,6 +64,7 @@ HOME: Final = (
     Row("state/trust.json", "which projects are trusted", "program", _N),
     Row("state/.trust.json.*", "its lock, and a change on its way", "program", _N),
     Row("state/imports.*", "files outside a project that its instructions may name", "program", _N),
+    Row("state/told.*", "what the person was told once", "program", _N),
     Row("state/cleaned", "when old sessions were last let go", "program", _N),
     Row("state/search.sqlite*", "every conversation, to be searched", "program", _N),
     Row("state/sent/**", "what the person typed, by project", "program", _N),

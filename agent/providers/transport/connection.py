@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from gatewright.agent.errors import FailureKind, ProviderError
 from gatewright.agent.providers.transport.address import SOCKS, Address
-from gatewright.agent.providers.transport.dial import dial
+from gatewright.agent.providers.transport.dial import anywhere, dial
 from gatewright.agent.providers.transport.response import BadResponse, ResponseReader
 
 _BLOCK = 256 * 1024
@@ -59,13 +59,16 @@ class Connection:
 
 
 async def connect(
-    address: Address, proxy: Address | None, tls: Callable[[], ssl.SSLContext]
+    address: Address,
+    proxy: Address | None,
+    tls: Callable[[], ssl.SSLContext],
+    admits: Callable[[str], bool] = anywhere,
 ) -> Connection:
     """Raises OSError, TimeoutError or `ProviderError`; the caller bounds the time."""
     first = proxy or address
     secure = tls() if first.scheme == "https" else None
     reader, writer = await asyncio.open_connection(
-        sock=await dial(first.host, first.port),
+        sock=await dial(first.host, first.port, anywhere if proxy is not None else admits),
         ssl=secure,
         server_hostname=first.host if secure else None,
         limit=_BLOCK,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import chain, zip_longest
 from typing import Any, TypeAlias
@@ -17,9 +18,16 @@ HEAD_START = 0.25  # seconds before the next address is tried beside the first
 Place: TypeAlias = tuple[int, Any]  # the family, and the address as that has it
 
 
-async def dial(host: str, port: int) -> socket.socket:
-    """Raises OSError; the caller bounds the time."""
-    places = _in_turn(await _places(host, port))
+def anywhere(address: str) -> bool:
+    return bool(address)
+
+
+async def dial(host: str, port: int, admits: Callable[[str], bool] = anywhere) -> socket.socket:
+    """Raises OSError; the caller bounds the time. What `admits` refuses is not dialled."""
+    found = await _places(host, port)
+    places = _in_turn([place for place in found if admits(place[1][0])])
+    if found and not places:
+        raise OSError(f"{host} leads to an address that is not public")
     racing: set[asyncio.Task[socket.socket]] = set()
     errors: list[BaseException] = []
     try:

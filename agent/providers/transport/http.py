@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 
 import msgspec
@@ -20,6 +20,7 @@ from gatewright.agent.errors import FailureKind, ProviderError
 from gatewright.agent.providers.transport.address import SOCKS, Address, parse_url, proxy_for
 from gatewright.agent.providers.transport.coding import decoder
 from gatewright.agent.providers.transport.connection import Connection, connect, proxy_headers
+from gatewright.agent.providers.transport.dial import anywhere
 from gatewright.agent.providers.transport.port import Timeouts
 from gatewright.agent.providers.transport.response import BadResponse, ResponseReader
 from gatewright.agent.providers.transport.tls import Trust
@@ -76,8 +77,10 @@ class DirectTransport:
         timeouts: Timeouts | None = None,
         *,
         trust: Trust | None = None,
+        admits: Callable[[str], bool] = anywhere,
     ) -> None:
         self._env = env
+        self._admits = admits  # the addresses that a host may have, unless a proxy is asked
         self._timeouts = timeouts or Timeouts()
         self._idle: dict[tuple[Address | None, str], Connection] = {}
         self._trust = trust or Trust(env)
@@ -129,13 +132,14 @@ class DirectTransport:
             if kept.alive and kept.idle_seconds < _IDLE_SECONDS:
                 return kept
             kept.close()
+        way = (exchange.address, exchange.proxy, self._trust.context, self._admits)
         async with asyncio.timeout(self._timeouts.connect):
             try:
-                return await connect(exchange.address, exchange.proxy, self._trust.context)
+                return await connect(*way)
             except ssl.SSLCertVerificationError:
                 if not self._trust.widen():
                     raise
-                return await connect(exchange.address, exchange.proxy, self._trust.context)
+                return await connect(*way)
 
     def _settle(self, exchange: Exchange, connection: Connection, reader: ResponseReader) -> None:
         key = _key(exchange)

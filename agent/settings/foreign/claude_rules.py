@@ -34,6 +34,7 @@ class TheirFile(msgspec.Struct, frozen=True):
     path: Path
     roots: tuple[str, ...]
     floats: bool  # a project's: x/y may be meant from its root, too
+    hooks: bool = False  # its hooks run here as well
 
 
 def label(source: Source) -> str:
@@ -48,20 +49,24 @@ def files(places: Places, env: Mapping[str, str], cwd: Path, source: Source) -> 
         folder = places.claude_managed
         yield TheirFile(folder / "managed-settings.json", ("", "/", _below(folder)), floats=False)
     elif source is Source.USER:
-        yield TheirFile(own / "settings.json", ("", _below(own)), floats=False)
+        yield TheirFile(own / "settings.json", ("", _below(own)), floats=False, hooks=True)
     elif name := NAMES.get(source):
         down = folders_down(places.root, cwd) if cwd.is_relative_to(places.root) else (places.root,)
         for folder in down:
             if folder / CLAUDE != own:  # started in the home directory: that file is the user's
                 roots = ("",) if folder == places.root else (_below(folder),)
-                yield TheirFile(folder / CLAUDE / name, roots, floats=True)
+                hooks = folder == places.root
+                yield TheirFile(folder / CLAUDE / name, roots, floats=True, hooks=hooks)
 
 
 def says_more(raw: Mapping[str, Any]) -> bool:
     """Whether there is something in it besides what counts."""
     permissions = raw.get("permissions")
     inside = cast("dict[str, Any]", permissions) if isinstance(permissions, dict) else {}
-    return bool(raw.keys() - {"$schema", "permissions"} or inside.keys() - set(TIGHTENING))
+    return bool(
+        raw.keys() - {"$schema", "permissions", "hooks", "disableAllHooks"}
+        or inside.keys() - set(TIGHTENING)
+    )
 
 
 def translated(raw: Mapping[str, Any], file: TheirFile) -> dict[str, Any]:

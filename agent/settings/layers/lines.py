@@ -16,6 +16,42 @@ def line_of(text: str, key: Path) -> int:
     return text.count("\n", 0, at) + 1 if at >= 0 else 0
 
 
+def lines_of(text: str, depth: int) -> dict[Path, int]:
+    """The lines of all keys and items down to a depth, in one walk: for who asks of many."""
+    found: dict[Path, int] = {}
+    _Walk(text, depth, found).value(_skip(text, 0), ())
+    return found
+
+
+class _Walk:
+    def __init__(self, text: str, depth: int, found: dict[Path, int]) -> None:
+        self._text, self._depth, self._found = text, depth, found
+        self._at, self._line = 0, 1  # how far the lines are counted
+
+    def value(self, at: int, path: Path) -> int:
+        """Where the value at `at` ends."""
+        text = self._text
+        if len(path) >= self._depth or text[at] not in "{[":
+            return _end(text, at)
+        named, close = text[at] == "{", "}" if text[at] == "{" else "]"
+        at, index = _skip(text, at + 1), 0
+        while text[at] != close:
+            key: str | int = index
+            start = at
+            if named:
+                key, after = json.JSONDecoder().raw_decode(text, at)
+                at = _skip(text, _skip(text, after) + 1)
+            self._note((*path, key), start)
+            at = _next(text, self.value(at, (*path, key)))
+            index += 1
+        return at + 1
+
+    def _note(self, path: Path, at: int) -> None:
+        self._line += self._text.count("\n", self._at, at)
+        self._at = at
+        self._found[path] = self._line
+
+
 def _find(text: str, at: int, key: Path) -> int:
     """The offset of `key` inside the value at `at`; a missing last part is found as its parent."""
     if not key:

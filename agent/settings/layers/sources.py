@@ -14,10 +14,11 @@ from typing import Any, Literal, cast
 import msgspec
 
 from gatewright.agent.launch.options import LaunchOptions
-from gatewright.agent.models.effort import effort_within
 from gatewright.agent.settings.foreign import claude_rules, legacy
+from gatewright.agent.settings.hook_layers import HookLayer, layer_of
 from gatewright.agent.settings.layers.coerce import Fault, coerce
 from gatewright.agent.settings.layers.depth import nested_deeply
+from gatewright.agent.settings.layers.flag_values import from_flags
 from gatewright.agent.settings.layers.key import spelled
 from gatewright.agent.settings.layers.merge import Ignored, Merged, Provenance, merge, restricting
 from gatewright.agent.settings.layers.repeated import repeats
@@ -26,7 +27,6 @@ from gatewright.agent.settings.paths import Places
 from gatewright.agent.settings.schema import COMMITTED, Settings, Source
 from gatewright.tools.system.regular import NotRegular, TooLarge
 
-MODEL_ENV = "GATEWRIGHT_MODEL"  # as --model, where that is not given
 NO_OPTIONS = LaunchOptions()
 HELD = "changed while a command runs in the sandbox: it counts once that has ended"
 GONE = "is gone: what it forbade still counts in this session; put it back, or write {} there"
@@ -73,6 +73,8 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
     directories: Mapping[Source, tuple[str, ...]] = {}  # added ones, as written
     valid: Mapping[Path, dict[str, Any]] = {}  # what each file said when it last could be read
     held: tuple[Path, ...] = ()  # files not looked at, which a command may be writing
+    hooks: tuple[HookLayer, ...] = ()  # what each file says of hooks
+    unread: tuple[Path, ...] = ()  # files that are there and could not be read
 
     @property
     def named_rules(self) -> Mapping[str, RuleTexts]:
@@ -105,10 +107,17 @@ class _Reading(msgspec.Struct, frozen=True):
     held: list[Path] = []
     broken: dict[Path, Source] = {}
     offered: list[Path] = []
+    hooks: list[HookLayer] = []
 
     def fresh(self, path: Path | None) -> bool:
         """Whether what there is of the file was read just now."""
         return path not in self.broken and path not in self.held
+
+    def heard(self, layer: _Layer, *, claude: bool = False) -> None:
+        """Keep what it says of hooks, as it says it."""
+        place = (layer.source, layer.where, layer.path)
+        if (found := layer_of(layer.raw, layer.text, place, claude=claude)) is not None:
+            self.hooks.append(found)
 
     def complain(self, source: Source, path: Path, message: str, line: int = 0) -> list[_Layer]:
         """The file cannot be read as a whole; nothing of it is taken."""
@@ -143,6 +152,8 @@ def load(
             result = coerce(layer.raw, Settings, layer.source, trusted=trusted, home=places.home)
             reading.problems.extend(_problem(layer, fault) for fault in result.faults)
             values = result.values
+            if not layer.kind:
+                reading.heard(layer)
         if layer.path is not None:
             valid[layer.path] = values
         checked.append((layer.source, values))
@@ -161,6 +172,8 @@ def load(
         directories=_directories(checked),
         valid=valid,
         held=tuple(reading.held),
+        hooks=tuple(reading.hooks),
+        unread=tuple(path for path in (*reading.broken, *reading.held) if path.exists()),
     )
 
 
@@ -190,6 +203,8 @@ def _claude_layers(reading: _Reading, source: Source) -> list[_Layer]:
         for layer in _file_layer(reading, source, file.path):
             raw = layer.raw
             if reading.fresh(file.path):
+                if file.hooks:
+                    reading.heard(layer, claude=True)
                 if claude_rules.says_more(raw):
                     reading.offered.append(file.path)
                 raw = claude_rules.translated(raw, file)
@@ -343,33 +358,6 @@ def dotted(key: tuple[str | int, ...]) -> str:
         name = f"[{part}]" if isinstance(part, int) else spelled((part,))
         text += name if isinstance(part, int) or not text else f".{name}"
     return text
-
-
-def from_flags(options: LaunchOptions, env: Mapping[str, str]) -> dict[str, Any]:
-    """The flags that are settings, in the form of a settings file."""
-    permissions: dict[str, Any] = {
-        "allow": list(options.allowed_tools),
-        "deny": list(options.disallowed_tools),
-        "additionalDirectories": list(options.add_dirs),
-        "defaultMode": options.mode,
-    }
-    values: dict[str, Any] = {
-        "model": options.model or env.get(MODEL_ENV, ""),
-        "fallbackModels": [m.strip() for m in options.fallback_model.split(",") if m.strip()],
-        "effort": options.effort or _effort_of_thinking(options),
-        "maxTurns": options.max_turns,
-        "maxBudgetUsd": options.max_budget_usd,
-        "permissions": {key: value for key, value in permissions.items() if value},
-    }
-    return {key: value for key, value in values.items() if value}
-
-
-def _effort_of_thinking(options: LaunchOptions) -> str:
-    """What other flags than --effort say about it."""
-    if options.thinking == "disabled":
-        return "none"
-    tokens = options.max_thinking_tokens
-    return "" if tokens is None else effort_within(tokens)
 
 
 def _directories(checked: list[tuple[Source, dict[str, Any]]]) -> dict[Source, tuple[str, ...]]:

@@ -1,0 +1,187 @@
+"""Adapts hooks to a session: who judges, spawns, tells and publishes for them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+
+from gatewright.agent.extensions.hook_ways import Ways
+from gatewright.agent.extensions.host import Host
+from gatewright.agent.hooks.configured.book import Terms, book_of
+from gatewright.agent.hooks.configured.matchers import names_of
+from gatewright.agent.hooks.configured.reading import Read
+from gatewright.agent.hooks.engine import Engine, EnginePorts
+from gatewright.agent.hooks.events import EVENTS, FILE_CHANGED
+from gatewright.agent.hooks.following import Following, FollowingPorts
+from gatewright.agent.hooks.handlers import OF_CLAUDE, Fault
+from gatewright.agent.hooks.inputs import Facts
+from gatewright.agent.hooks.kinds.commands import Commands
+from gatewright.agent.hooks.kinds.judging_model import Questions
+from gatewright.agent.hooks.kinds.posting import Poster, PostPorts
+from gatewright.agent.hooks.kinds.running import Ports
+from gatewright.agent.hooks.listening import Listening, ListeningPorts
+from gatewright.agent.hooks.session_facts import SessionFacts
+from gatewright.agent.hooks.transcripts import Transcripts
+from gatewright.agent.hooks.watching import Watching
+from gatewright.agent.record.events import Envelope
+from gatewright.agent.settings.workspace import Surroundings
+from gatewright.agent.text.printable import escaped
+from gatewright.permissions.condition import is_about, problem_of
+from gatewright.permissions.context import Call
+from gatewright.tools.access import Access
+from gatewright.tools.counted import counted
+from gatewright.tools.protocol import ToolCall
+from gatewright.tools.shell.environment import child_environment
+from gatewright.tools.shell.proc import spawn
+from gatewright.tools.shell.sweep import SHELL_MARK
+from gatewright.tools.system import private
+
+
+class HookSession:
+    """Hooks of one session: what front ends look at is `engine`; `given` is what others bring."""
+
+    def __init__(self, host: Host) -> None:
+        around, start = host.around, host.base.start
+        self._host = host
+        self._kept = start.path.with_suffix("")
+        self._env_file = self._kept / "spill" / "hook-env.sh"
+        host.exports["GATEWRIGHT_ENV_FILE"] = str(self._env_file)  # sourced before every command
+        self._added = around.where.added
+        self.given: list[Read] = []  # of SDK clients, plugins, agents, skills
+        self.known = SessionFacts(around.where)
+        stored = None if around.options.no_session else self._kept
+        self.transcripts = Transcripts(stored, start.id, host.journal.hub().kept())
+        self.commands = Commands(self._running_ports())
+        self.engine = Engine(self._engine_ports())
+        listening = ListeningPorts(
+            facts=self._facts(),
+            spill=self._kept / "spill",
+            publish=host.base.journal.publish,
+            watch=lambda paths: self.watching.ask(paths),
+        )
+        self.listening = Listening(self.engine, listening)
+        following = FollowingPorts(
+            cwd=lambda agent: self.known.of(agent).cwd,
+            said=lambda agent: self.known.of(agent).said,
+            later=asyncio.get_running_loop().call_later,
+        )
+        self.following = Following(self.engine, self.listening, following)
+        self.watching = Watching(self._changed)
+
+    def _running_ports(self) -> Ports:
+        host = self._host
+        return Ports(
+            spawn=spawn,
+            env=self._env,
+            root=host.around.where.cwd,
+            session=host.base.start.id,
+            prelude=SHELL_MARK,
+            env_file=self._env_file,
+            effort=lambda: host.around.settings.effort,
+        )
+
+    def _engine_ports(self) -> EnginePorts:
+        host = self._host
+        ways = Ways(host)
+        posting = PostPorts(
+            post=ways.post,
+            env=lambda: host.env,
+            urls=lambda: host.around.settings.allowed_http_hook_urls,
+            variables=lambda: host.around.settings.http_hook_allowed_env_vars,
+        )
+        return EnginePorts(
+            kinds={
+                "command": self.commands.run,
+                "http": Poster(posting).run,
+                "prompt": Questions(ways.asks).run,
+            },
+            applies=self._applies,
+            publish=host.base.journal.publish,
+            tell=lambda text, agent, wakes: host.session.tell(text, agent=agent, wakes=wakes),
+            ready=self.transcripts.written,
+        )
+
+    def _facts(self) -> Facts:
+        host, known = self._host, self.known
+        return Facts(
+            session=host.base.start.id,
+            transcript=self.transcripts.path,
+            cwd=lambda agent: known.of(agent).cwd,
+            mode=lambda agent: host.policy.view(agent).mode,
+            prompt=lambda: known.prompt,
+            effort=lambda: host.around.settings.effort,
+            kind=lambda agent: known.of(agent).kind,
+            running=lambda agent: list(host.session.jobs_of(agent).running()),
+        )
+
+    def read(self, around: Surroundings) -> tuple[str, ...]:
+        """Take up what is configured now; what is new and wrong with it."""
+        loaded = around.loaded
+        terms = Terms.of(around.settings, trusted=around.trusted, bare=around.options.bare)
+        before = {fault.text() for fault in self.engine.book.faults}
+        self.engine.book = book_of(loaded.hooks, self.given, terms, problem_of)
+        faults = (*self.engine.book.faults, *self._not_yet())
+        new = (text for fault in faults if (text := escaped(fault.text())) not in before)
+        return (*new, *self._of_claude())
+
+    def _of_claude(self) -> tuple[str, ...]:
+        """Said once, in the first session in which they act."""
+        theirs = [each for each in self.engine.book.handlers if each.place.origin in OF_CLAUDE]
+        mark = self._host.around.places.state / "told.claude-hooks"
+        if not theirs or mark.exists():
+            return ()
+        with suppress(OSError):  # then it is said once more
+            private.write(mark, b"")
+        count = counted(len(theirs), "hook")
+        return (
+            f"{count} of Claude Code's settings act here; readClaudeHooks: false turns them off.",
+        )
+
+    def _not_yet(self) -> Iterator[Fault]:
+        """Of kinds that wait for what runs them."""
+        for each in self.engine.book.handlers:
+            if each.kind not in self.engine.kinds:
+                told = f"is of the kind {each.kind}, which does not run here yet"
+                yield Fault(place=each.place, event=each.event, message=told)
+
+    def watch(self) -> None:
+        """The files that matchers of FileChanged name."""
+        row = EVENTS[FILE_CHANGED]
+        here = self.engine.book.by_event.get(FILE_CHANGED, ())
+        names = [name for each in here for name in names_of(each.matcher, row) or ()]
+        self.watching.names(names, self._host.around.where.root)
+
+    def _changed(self, path: str, how: str) -> None:
+        self.following.tell(FILE_CHANGED, {"file_path": path, "event": how})
+
+    def take(self, around: Surroundings) -> tuple[str, ...]:
+        """What is configured now counts; what is new and wrong with it."""
+        told = self.read(around)
+        self.watch()
+        for directory in around.where.added:
+            if directory not in self._added:
+                fields = {"directory": str(directory), "source": "slash_command"}
+                self.following.tell("DirectoryAdded", fields)
+        self._added = around.where.added
+        return told
+
+    def saw(self, envelope: Envelope) -> None:
+        self.following.saw(envelope)
+        self.known.saw(envelope)
+        self.transcripts.saw(envelope)
+
+    async def close(self) -> None:
+        await self.watching.close()
+        await self.following.close()
+        await self.engine.close()
+        await self.commands.close()
+
+    def _applies(self, condition: str, call: ToolCall, access: Access) -> bool:
+        host = self._host
+        context = host.policy.context(host.around.where)
+        return is_about(condition, Call(call.name, call.input, access), context)
+
+    def _env(self, scrubbed: bool) -> Mapping[str, str]:
+        around = self._host.around
+        return child_environment(around.env, around.secrets) if scrubbed else around.env

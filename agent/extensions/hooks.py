@@ -1,0 +1,61 @@
+"""Plugs hooks in: the person's own programs at the points of a session.
+
+Nothing of them is imported before a file, or a client, says something of hooks.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gatewright.agent.extensions.contribution import Contribution
+from gatewright.agent.extensions.host import Extension, Host
+from gatewright.agent.record.events import Envelope
+from gatewright.agent.settings.workspace import Surroundings
+
+if TYPE_CHECKING:
+    from gatewright.agent.extensions.hook_session import HookSession
+
+
+class Hooks:
+    """What a session has of hooks; `session` is None for as long as nobody configured any."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self.session: HookSession | None = None
+
+    def saw(self, envelope: Envelope) -> None:
+        if self.session is not None:
+            self.session.saw(envelope)
+
+    def follow(self, around: Surroundings) -> tuple[str, ...]:
+        """Take up what is configured now; what is new and wrong with it."""
+        if self.session is None and not around.loaded.hooks:
+            return ()
+        return self.opened().take(around)
+
+    def opened(self) -> HookSession:
+        """The real thing, from now on."""
+        if self.session is None:
+            from gatewright.agent.extensions.hook_session import HookSession  # noqa: PLC0415  lazy: 15 ms
+
+            self.session = HookSession(self._host)
+            self._host.listeners.add(self.session.listening)
+        return self.session
+
+    def changed(self, around: Surroundings) -> None:
+        for text in self.follow(around):
+            self._host.warn(text)
+
+    async def close(self) -> None:
+        if self.session is not None:
+            await self.session.close()
+
+
+async def plug_hooks(host: Host) -> Contribution:
+    hooks = Hooks(host)
+    problems = hooks.follow(host.around)
+    host.live.listen(hooks.changed)
+    return Contribution(folds=(hooks.saw,), parts=(hooks,), problems=problems, close=(hooks.close,))
+
+
+HOOKS = Extension(name="hooks", plug=plug_hooks, needed=True)  # they may forbid things

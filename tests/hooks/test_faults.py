@@ -1,0 +1,142 @@
+"""What a hook's program may do wrong costs a bounded time, leaves nothing behind and is told."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+
+import pytest
+
+from gatewright.agent.hooks.answered.answers import understood
+from gatewright.agent.hooks.kinds.commands import Commands
+from gatewright.agent.hooks.kinds.running import KEPT, Output
+from tests.fakes.waiting import eventually
+from tests.hooks.making import commands, firing, handler
+
+pytestmark = pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks at /proc")
+
+
+async def ran(tmp_path: Path, text: str, **more: object) -> tuple[Output, float]:
+    """The run of one command, and how long whoever fired it waited."""
+    runner = commands(tmp_path)
+    before = _descriptors()
+    began = time.monotonic()
+    output = await runner.run(
+        handler(command=text, **more),  # type: ignore[arg-type]
+        firing("PreToolUse", tmp_path, "Bash", tool_input={"x": "y" * 200_000}),
+    )
+    waited = time.monotonic() - began
+    await runner.close()
+    assert _descriptors() == before, "a descriptor was left"
+    return output, waited
+
+
+async def ended(pid: str) -> None:
+    await eventually(lambda: not Path(f"/proc/{pid.strip()}").exists(), what="the end of it")
+
+
+def _descriptors() -> int:
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())
+
+
+async def test_a_program_that_hangs_is_ended_at_its_limit(tmp_path: Path) -> None:
+    output, waited = await ran(tmp_path, "echo $$ > pid; exec sleep 60", timeout=0.3)
+    assert output.failure == "timed out after 0.3 s"
+    assert waited < 1.5
+    await ended((tmp_path / "pid").read_text(encoding="utf-8"))
+
+
+async def test_one_that_traps_the_signal_is_killed_and_nobody_waits_for_it(tmp_path: Path) -> None:
+    text = "trap '' TERM; echo $$ > pid; while :; do sleep 0.05; done"
+    output, waited = await ran(tmp_path, text, timeout=0.3)
+    assert output.failure
+    assert waited < 1.5
+    await ended((tmp_path / "pid").read_text(encoding="utf-8"))
+
+
+async def test_a_daemon_that_holds_the_pipes_delays_nobody(tmp_path: Path) -> None:
+    output, waited = await ran(tmp_path, "(trap '' TERM; sleep 60) & echo $! > pid; echo said")
+    assert (output.stdout, output.exit, output.failure) == ("said\n", 0, "")
+    assert waited < 1.5
+    await ended((tmp_path / "pid").read_text(encoding="utf-8"))
+
+
+async def test_of_much_output_the_beginning_is_kept(tmp_path: Path) -> None:
+    text = "head -c 64000000 /dev/zero; head -c 3000000 /dev/zero >&2"
+    output, waited = await ran(tmp_path, text)
+    assert len(output.stdout) == len(output.stderr) == KEPT
+    assert waited < 10
+
+
+async def test_stdin_need_not_be_read_and_its_end_is_seen(tmp_path: Path) -> None:
+    output, _ = await ran(tmp_path, "exec <&-; echo fine")
+    assert (output.stdout, output.failure) == ("fine\n", "")
+    output, _ = await ran(tmp_path, "wc -c | tr -d ' '")
+    assert int(output.stdout) > 200_000
+
+
+async def test_a_directory_that_is_gone_is_the_root_instead(tmp_path: Path) -> None:
+    runner = commands(tmp_path)
+    there = firing("PreToolUse", tmp_path / "gone", "Bash")
+    assert (await runner.run(handler(command="pwd -P"), there)).stdout.strip() == str(
+        tmp_path.resolve()
+    )
+
+
+@pytest.mark.parametrize("said", [{"command": "/no/such"}, {"command": "/no/such", "args": ()}])
+async def test_a_program_that_is_not_there_is_a_failure(
+    tmp_path: Path, said: dict[str, object]
+) -> None:
+    output, _ = await ran(tmp_path, **{"text": said.pop("command"), **said})  # type: ignore[arg-type]
+    assert output.exit == 127
+    answer = understood(output, handler(command="/no/such"))
+    assert "no/such" in answer.failure or "not found" in answer.failure
+
+
+async def test_the_exec_form_needs_no_shell(tmp_path: Path) -> None:
+    runner = commands(tmp_path)
+    each = handler(command="printf", args=("%s|", "a b", "${CLAUDE_PROJECT_DIR}", "$HOME"))
+    output = await runner.run(each, firing("PreToolUse", tmp_path, "Bash"))
+    assert output.stdout == f"a b|{tmp_path}|$HOME|"
+
+
+async def test_no_profile_runs_and_strangers_get_no_secrets(tmp_path: Path) -> None:
+    (tmp_path / "profile").write_text("echo noise", encoding="utf-8")
+    env = {
+        "BASH_ENV": str(tmp_path / "profile"),
+        "ENV": str(tmp_path / "profile"),
+        "MY_SECRET": "x",
+    }
+    runner = commands(tmp_path, env)
+    there = firing("PreToolUse", tmp_path, "Bash")
+    for shell in ("", "bash"):
+        own = await runner.run(handler(command='echo "[$MY_SECRET]"', shell=shell), there)
+        assert own.stdout == "[x]\n"
+    theirs = handler(command='echo "[$MY_SECRET]"', origin="project")
+    assert (await runner.run(theirs, there)).stdout == "[]\n"
+
+
+async def test_an_interrupt_returns_at_once_and_leaves_nothing(tmp_path: Path) -> None:
+    runner = commands(tmp_path)
+    before = _descriptors()
+    for _ in range(5):
+        (tmp_path / "pid").unlink(missing_ok=True)
+        await _interrupted(runner, tmp_path)
+    await runner.close()
+    assert _descriptors() == before
+
+
+async def _interrupted(runner: Commands, tmp_path: Path) -> None:
+    text = "trap '' TERM; echo $$ > new; mv new pid; while :; do sleep 0.05; done"
+    there = firing("PreToolUse", tmp_path, "Bash")
+    task = asyncio.ensure_future(runner.run(handler(command=text), there))
+    async with asyncio.timeout(5):
+        while not (tmp_path / "pid").exists():
+            await asyncio.wait({task}, timeout=0.01)
+    began = time.monotonic()
+    task.cancel()
+    await asyncio.wait({task})
+    assert task.cancelled()
+    assert time.monotonic() - began < 0.1
+    await ended((tmp_path / "pid").read_text(encoding="utf-8"))

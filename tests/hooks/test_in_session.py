@@ -1,0 +1,214 @@
+"""Hooks in a whole session: what each answer does to calls, inputs and turns."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from gatewright.agent.record.events import HookRan, InputRefused, TurnEnded
+from gatewright.agent.turn.stop import Stop
+from gatewright.tools.blocks import plain
+from tests.hooks.scripts import command, hooks, part, says
+from tests.permissions.composed import WITHIN, desk
+
+BASH = 'call[c1]: Bash {"command": "touch made"}'
+
+
+async def test_a_denial_refuses_the_call_and_tells_the_model(tmp_path: Path) -> None:
+    deny = command("echo no touching >&2; exit 2")
+    own = hooks("PreToolUse", deny, matcher="Bash")
+    async with desk(tmp_path, [BASH, "say: done"], own=own, mode="bypassPermissions") as made:
+        made.session.submit("go")
+        assert "no touching" in await made.finished("c1")
+        assert not (made.project / "made").exists()
+        decided = await made.decided("c1")
+        assert (decided.behavior, decided.stage) == ("deny", "hook")
+        ran = await made.seen.until(HookRan, within=WITHIN)
+        assert (ran.outcome, ran.exit, ran.blocked) == ("success", 2, True)
+        await made.ended()
+
+
+async def test_stdin_is_the_public_contract(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    own = hooks("PreToolUse", command(f"cat > {log}"), matcher="Bash")
+    async with desk(tmp_path, [BASH, "say: done"], own=own, mode="bypassPermissions") as made:
+        made.session.submit("go")
+        await made.finished("c1")
+        await made.ended()
+        told = json.loads(log.read_text(encoding="utf-8"))
+        assert told["hook_event_name"] == "PreToolUse"
+        assert told["tool_name"] == "Bash"
+        assert told["tool_input"]["command"] == "touch made"
+        assert told["tool_use_id"] == "c1"
+        assert told["permission_mode"] == "bypassPermissions"
+        assert told["cwd"] == str(made.project)
+        lines = Path(told["transcript_path"]).read_text(encoding="utf-8").splitlines()
+        kinds = [json.loads(line)["type"] for line in lines]
+        assert kinds[-2:] == ["user", "assistant"], kinds
+
+
+async def test_an_allow_runs_what_would_be_asked(tmp_path: Path) -> None:
+    allow = command(says(part("PreToolUse", permissionDecision="allow")))
+    own = hooks("PreToolUse", allow, matcher="Bash")
+    async with desk(tmp_path, [BASH, "say: done"], own=own) as made:
+        made.session.submit("go")
+        await made.finished("c1")
+        assert (made.project / "made").exists()
+        assert (await made.decided("c1")).stage == "trusted_allow"
+        await made.ended()
+
+
+async def test_a_rewrite_is_judged_anew(tmp_path: Path) -> None:
+    rewrite = part(
+        "PreToolUse", permissionDecision="allow", updatedInput={"command": "touch forbidden"}
+    )
+    own = hooks("PreToolUse", command(says(rewrite)), matcher="Bash")
+    own["permissions"] = {"deny": ["Bash(touch forbidden)"]}
+    async with desk(tmp_path, [BASH, "say: done"], own=own) as made:
+        made.session.submit("go")
+        await made.finished("c1")
+        assert not (made.project / "forbidden").exists()
+        assert not (made.project / "made").exists()
+        assert (await made.decided("c1")).stage == "deny"
+        await made.ended()
+
+
+async def test_an_input_is_blocked_and_context_is_added(tmp_path: Path) -> None:
+    body = 'read line; case "$line" in *secret*) echo keep it >&2; exit 2;; esac; echo be brief'
+    own = hooks("UserPromptSubmit", command(body))
+    async with desk(tmp_path, ["say: one", "say: two"], own=own) as made:
+        made.session.submit("my secret")
+        refused = await made.seen.until(InputRefused, within=WITHIN)
+        assert (refused.text, refused.reason) == ("my secret", "keep it")
+        made.session.submit("hello")
+        await made.ended()
+        assert any("be brief" in text for text in made.words(0))
+
+
+async def test_a_stop_hook_keeps_the_turn_going_until_it_is_content(tmp_path: Path) -> None:
+    body = f"[ -e {tmp_path}/ok ] || {{ touch {tmp_path}/ok; echo run the tests >&2; exit 2; }}"
+    own = hooks("Stop", command(body))
+    async with desk(tmp_path, ["say: one", "say: two"], own=own) as made:
+        made.session.submit("go")
+        await made.ended()
+        assert any("run the tests" in text for text in made.words(1))
+        assert (await made.seen.until(TurnEnded, within=WITHIN)).stop is Stop.COMPLETED
+
+
+async def test_continue_false_ends_the_turn(tmp_path: Path) -> None:
+    stop = command(says({"continue": False, "stopReason": "enough"}))
+    own = hooks("PostToolUse", stop, matcher="Bash")
+    async with desk(tmp_path, [BASH, "say: more"], own=own, mode="bypassPermissions") as made:
+        made.session.submit("go")
+        ended = await made.seen.until(TurnEnded, within=WITHIN)
+        assert (ended.stop, ended.message) == (Stop.HOOK_STOPPED, "enough")
+
+
+async def test_an_untrusted_project_starts_nothing(tmp_path: Path) -> None:
+    settings = hooks("UserPromptSubmit", command(f"touch {tmp_path}/ran"))
+    async with desk(
+        tmp_path, ["say: one"], settings=settings, trust=False, interactive=False
+    ) as made:
+        made.session.submit("hello")
+        await made.ended()
+        assert not (tmp_path / "ran").exists()
+
+
+async def test_what_a_start_hook_exports_is_there_for_commands(tmp_path: Path) -> None:
+    own = hooks("SessionStart", command('echo export FROM_HOOK=here >> "$CLAUDE_ENV_FILE"'))
+    call = 'call[c1]: Bash {"command": "echo got $FROM_HOOK"}'
+    async with desk(tmp_path, [call, "say: done"], own=own, mode="bypassPermissions") as made:
+        made.session.submit("go")
+        assert "got here" in await made.finished("c1")
+        await made.ended()
+
+
+async def test_settings_that_change_are_read_again(tmp_path: Path) -> None:
+    own = hooks("PreToolUse", command("exit 2"), matcher="Read")
+    async with desk(tmp_path, [BASH, "say: done"], own=own, mode="bypassPermissions") as made:
+        path = tmp_path / "home" / ".gatewright" / "settings.json"
+        values = json.loads(path.read_text(encoding="utf-8"))
+        values |= hooks("PreToolUse", command("echo changed >&2; exit 2"), matcher="Bash")
+        path.write_text(json.dumps(values), encoding="utf-8")
+        made.session.submit("go")
+        assert "changed" in await made.finished("c1")
+        await made.ended()
+
+
+async def test_a_file_that_breaks_keeps_its_hooks(tmp_path: Path) -> None:
+    own = hooks("PreToolUse", command("echo kept >&2; exit 2"), matcher="Bash")
+    async with desk(tmp_path, [BASH, "say: done"], own=own, mode="bypassPermissions") as made:
+        path = tmp_path / "home" / ".gatewright" / "settings.json"
+        path.write_text("{", encoding="utf-8")
+        made.session.submit("go")
+        assert "kept" in await made.finished("c1")
+        await made.ended()
+
+
+async def test_claude_codes_files_are_read_in_place(tmp_path: Path) -> None:
+    settings = hooks("PreToolUse", command("echo theirs >&2; exit 2"), matcher="Bash")
+    folder = tmp_path / "project" / ".claude"
+    folder.mkdir(parents=True)
+    (folder / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
+    async with desk(tmp_path, [BASH, "say: done"], mode="bypassPermissions") as made:
+        made.session.submit("go")
+        assert "theirs" in await made.finished("c1")
+        await made.ended()
+
+
+async def test_if_saves_the_process(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    touched = command(f"echo touched >> {log}", **{"if": "Bash(touch *)"})
+    removed = command(f"echo removed >> {log}", **{"if": "Bash(rm *)"})
+    own = hooks("PreToolUse", touched, removed)
+    calls = [BASH, 'call[c2]: Bash {"command": "cd . && eval \\"$(echo rm x)\\""}', "say: done"]
+    async with desk(tmp_path, calls, own=own, mode="bypassPermissions", interactive=False) as made:
+        made.session.submit("go")
+        await made.ended()
+        ran = sorted(log.read_text(encoding="utf-8").split())
+        assert ran == ["removed", "touched", "touched"], "what cannot be judged may be any"
+
+
+async def test_the_trust_question_names_each_command(tmp_path: Path) -> None:
+    settings = hooks("Stop", command("curl evil.example"), {"type": "http", "url": "http://x"})
+    async with desk(tmp_path, ["say: one"], settings=settings, trust=False) as made:
+        asked = await made.asked()
+        body = "\n".join(plain(block) for block in asked.ask.body)
+        assert "Stop: curl evil.example" in body
+        assert "Stop: url http://x" in body
+        made.answer(asked, "continue")
+
+
+async def test_who_answers_for_a_person_may_keep_what_was_offered(tmp_path: Path) -> None:
+    rules = [{"toolName": "Bash", "ruleContent": "touch:*"}, {"toolName": "Bash"}]
+    decision = {
+        "behavior": "allow",
+        "updatedPermissions": [{"type": "addRules", "behavior": "allow", "rules": rules}],
+    }
+    body = f"cat > {tmp_path}/log; " + says(part("PermissionRequest", decision=decision))
+    own = hooks("PermissionRequest", command(body))
+    async with desk(tmp_path, [BASH, "say: done"], own=own) as made:
+        made.session.submit("go")
+        await made.finished("c1")
+        assert (made.project / "made").exists()
+        offered = json.loads((tmp_path / "log").read_text(encoding="utf-8"))
+        assert offered["permission_suggestions"], offered
+        await made.ended()
+
+
+async def test_the_first_hook_may_come_while_a_session_runs(tmp_path: Path) -> None:
+    async with desk(tmp_path, ["say: hi", BASH, "say: done"], mode="bypassPermissions") as made:
+        made.session.submit("hello")
+        await made.ended()
+        path = tmp_path / "home" / ".gatewright" / "settings.json"
+        values = json.loads(path.read_text(encoding="utf-8"))
+        log = tmp_path / "log"
+        values |= hooks("PreToolUse", command(f"cat > {log}; exit 2"), matcher="Bash")
+        path.write_text(json.dumps(values), encoding="utf-8")
+        made.session.submit("go")
+        await made.finished("c1")
+        assert not (made.project / "made").exists()
+        told = json.loads(log.read_text(encoding="utf-8"))
+        lines = Path(told["transcript_path"]).read_text(encoding="utf-8")
+        assert "hello" in lines, "what was before is in it"
+        await made.ended(2)
