@@ -14,12 +14,12 @@ from gatewright.agent.hooks.configured.reading import Read
 from gatewright.agent.hooks.engine import Engine, EnginePorts
 from gatewright.agent.hooks.events import EVENTS, FILE_CHANGED
 from gatewright.agent.hooks.following import Following, FollowingPorts
-from gatewright.agent.hooks.handlers import OF_CLAUDE, Fault
+from gatewright.agent.hooks.handlers import OF_CLAUDE, Fault, Handler
 from gatewright.agent.hooks.inputs import Facts
 from gatewright.agent.hooks.kinds.commands import Commands
 from gatewright.agent.hooks.kinds.judging_model import Questions
 from gatewright.agent.hooks.kinds.posting import Poster, PostPorts
-from gatewright.agent.hooks.kinds.running import Ports
+from gatewright.agent.hooks.kinds.running import Firing, Output, Ports, Run
 from gatewright.agent.hooks.listening import Listening, ListeningPorts
 from gatewright.agent.hooks.session_facts import SessionFacts
 from gatewright.agent.hooks.transcripts import Transcripts
@@ -48,7 +48,9 @@ class HookSession:
         self._env_file = self._kept / "spill" / "hook-env.sh"
         host.exports["GATEWRIGHT_ENV_FILE"] = str(self._env_file)  # sourced before every command
         self._added = around.where.added
-        self.given: list[Read] = []  # of SDK clients, plugins, agents, skills
+        self.given: list[Read] = []  # of plugins, agents, skills
+        self._client = Read()  # of an SDK client
+        self._called_back: Run = nobody
         self.known = SessionFacts(around.where)
         stored = None if around.options.no_session else self._kept
         self.transcripts = Transcripts(stored, start.id, host.journal.hub().kept())
@@ -95,6 +97,7 @@ class HookSession:
                 "command": self.commands.run,
                 "http": Poster(posting).run,
                 "prompt": Questions(ways.asks).run,
+                "callback": lambda handler, firing: self._called_back(handler, firing),
             },
             applies=self._applies,
             publish=host.base.journal.publish,
@@ -120,7 +123,7 @@ class HookSession:
         loaded = around.loaded
         terms = Terms.of(around.settings, trusted=around.trusted, bare=around.options.bare)
         before = {fault.text() for fault in self.engine.book.faults}
-        self.engine.book = book_of(loaded.hooks, self.given, terms, problem_of)
+        self.engine.book = book_of(loaded.hooks, (self._client, *self.given), terms, problem_of)
         faults = (*self.engine.book.faults, *self._not_yet())
         new = (text for fault in faults if (text := escaped(fault.text())) not in before)
         return (*new, *self._of_claude())
@@ -166,6 +169,13 @@ class HookSession:
         self._added = around.where.added
         return told
 
+    def attend(self, given: Read, run: Run, around: Surroundings) -> bool:
+        """What a client gives is heard from now on; False where something keeps it off."""
+        self._client, self._called_back = given, run
+        for text in self.take(around):
+            self._host.warn(text)
+        return not any(off.handler.place.origin == "sdk" for off in self.engine.book.off)
+
     def saw(self, envelope: Envelope) -> None:
         self.following.saw(envelope)
         self.known.saw(envelope)
@@ -185,3 +195,7 @@ class HookSession:
     def _env(self, scrubbed: bool) -> Mapping[str, str]:
         around = self._host.around
         return child_environment(around.env, around.secrets) if scrubbed else around.env
+
+
+async def nobody(handler: Handler, firing: Firing) -> Output:  # noqa: ARG001  the shape of a Run
+    return Output(failure="no client is there that could answer")

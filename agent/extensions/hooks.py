@@ -14,6 +14,8 @@ from gatewright.agent.settings.workspace import Surroundings
 
 if TYPE_CHECKING:
     from gatewright.agent.extensions.hook_session import HookSession
+    from gatewright.agent.hooks.configured.reading import Read
+    from gatewright.agent.hooks.kinds.running import Run
 
 
 class Hooks:
@@ -45,6 +47,10 @@ class Hooks:
     def changed(self, around: Surroundings) -> None:
         for text in self.follow(around):
             self._host.warn(text)
+
+    def attend(self, given: Read, run: Run) -> bool:
+        """A client's own handlers, in place of what it gave before; whether they count."""
+        return self.opened().attend(given, run, self._host.around)
 
     async def close(self) -> None:
         if self.session is not None:

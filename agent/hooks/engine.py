@@ -22,12 +22,13 @@ from gatewright.agent.hooks.configured.book import Book
 from gatewright.agent.hooks.events import EVENTS, Kind
 from gatewright.agent.hooks.handlers import Handler
 from gatewright.agent.hooks.kinds.running import Firing, Output, Run
-from gatewright.agent.record.events import AnyEvent, HookRan, HookStarted
+from gatewright.agent.record.events import AnyEvent, HookAnswered, HookRan, HookStarted
 from gatewright.tools.access import Access
 from gatewright.tools.protocol import ToolCall
 
 AT_ONCE = 16
 BEHIND = 64  # handlers in the background
+SHOWN = 10_000  # characters of each stream, for who watches
 TIMED = 200  # runs of which the times are kept
 LIMIT = 1.0  # seconds beyond a handler's own limit
 WAKES = 2  # the exit of an asyncRewake handler that wakes the session
@@ -184,6 +185,11 @@ class Engine:
         tally.times.append(output.ms)
         tally.last = ran
         outcome = "cancelled" if output.cancelled else "error" if ran.failed else "success"
+        if output.stdout or output.stderr:
+            printed = HookAnswered(
+                id=id, stdout=output.stdout[:SHOWN], stderr=output.stderr[:SHOWN]
+            )
+            self._publish(printed, firing)
         event = HookRan(
             hook_event=handler.event,
             command=handler.name,

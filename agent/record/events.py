@@ -34,6 +34,7 @@ from gatewright.agent.record.events_of_past import (
 )
 from gatewright.agent.record.events_of_sessions import (
     DirectoryAdded,
+    HookAnswered,
     HookRan,
     HookStarted,
     InstructionsLoaded,
@@ -82,6 +83,7 @@ __all__ = [
     "FileSaved",
     "FileState",
     "FilesRestored",
+    "HookAnswered",
     "HookRan",
     "HookStarted",
     "ImagesDropped",
@@ -139,6 +141,7 @@ AnyEvent: TypeAlias = (
     | AgentStarted
     | AgentFinished
     | AgentProgressed
+    | HookAnswered
     | HookRan
     | HookStarted
     | Noticed

@@ -107,6 +107,15 @@ class HookStarted(Event, frozen=True, tag="hook_started"):
     call_id: str = ""
 
 
+class HookAnswered(Event, frozen=True, tag="hook_answered"):
+    """What it printed, before it is told how it went; only what was said at all."""
+
+    durable: ClassVar[bool] = False
+    id: str
+    stdout: str
+    stderr: str
+
+
 class TasksChanged(Event, frozen=True, tag="tasks"):
     """Background work: what runs, one line each with its id first, and which has just ended."""
 

@@ -25,6 +25,7 @@ async def run(session: Session, options: LaunchOptions, out: Sink, err: Sink) ->
         new_id=new_id,
         commands=lambda: [command.name for command in session.commands],
         partial=options.include_partial_messages,
+        hooks=options.include_hook_events,
         replay=options.replay_user_messages,
         shape=shape,
     )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from gatewright.agent.frontends.sdk.hook_lines import HookLines
 from gatewright.agent.frontends.sdk.partial import PartialMessage
 from gatewright.agent.frontends.sdk.shapes import (
     Line,
@@ -26,6 +27,9 @@ from gatewright.agent.record.events import (
     Compacted,
     Decided,
     Envelope,
+    HookAnswered,
+    HookRan,
+    HookStarted,
     InputDelta,
     MessageDropped,
     ModelChanged,
@@ -62,6 +66,7 @@ class Dialect:
         new_id: Callable[[], str],
         commands: Callable[[], Sequence[str]] = tuple[str, ...],
         partial: bool = False,
+        hooks: bool = False,
         replay: bool = False,
         shape: Shape | None = None,
     ) -> None:
@@ -72,6 +77,7 @@ class Dialect:
         self._shape = shape
         self.code: Exit | None = None  # of the last turn that ended
         self._partial = PartialMessage() if partial else None
+        self._hooks = HookLines() if hooks else None
         self._inputs: dict[str, CallPart] = {}
         self._denials: list[Line] = []
         self._models: dict[str, Line] = {}
@@ -133,6 +139,8 @@ class Dialect:
                 yield from self._tasks.lines(changed)
             case Compacted() | ModelChanged() | Noticed() | RetryScheduled():
                 yield system(event)
+            case HookStarted() | HookAnswered() | HookRan() if self._hooks is not None:
+                yield from self._hooks.lines(event)
             case _:
                 pass
 
