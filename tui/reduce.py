@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from gatewright.agent.record import events as ev
 from gatewright.tools.access import MAIN
 from gatewright.tools.protocol import Content, DocumentContent, ImageContent, TextContent
+from gatewright.tui.hooking import hooked
 from gatewright.tui.message_records import of_message
 from gatewright.tui.state import (
     Appended,
@@ -45,7 +46,7 @@ def reduce(view: View, envelope: ev.Envelope) -> Reduced:
     return view, (*changes, Marked(envelope.uuid)) if envelope.uuid else changes
 
 
-def _of_main(view: View, event: ev.AnyEvent, at: float) -> Reduced:  # noqa: PLR0911  one case each
+def _of_main(view: View, event: ev.AnyEvent, at: float) -> Reduced:  # noqa: C901, PLR0911, PLR0912  one case each
     match event:
         case ev.TextDelta() | ev.ThinkingDelta() | ev.AssistantMessage() | ev.MessageRedrawn():
             return of_message(view, event, at)
@@ -66,7 +67,6 @@ def _of_main(view: View, event: ev.AnyEvent, at: float) -> Reduced:  # noqa: PLR
             | ev.Noticed()
             | ev.Compacted()
             | ev.Cleared()
-            | ev.HookRan()
             | ev.InputRefused()
             | ev.Rewound()
         ):
@@ -87,9 +87,11 @@ def _of_main(view: View, event: ev.AnyEvent, at: float) -> Reduced:  # noqa: PLR
             | ev.StreamSilent()
         ):
             return _status(view, event), ()
+        case ev.HookStarted() | ev.HookRan() | ev.HooksSeen():
+            view, told = hooked(view, event, at)
+            return add(view, Note(0, told, "dim")) if told else (view, ())
         case (
             ev.AgentProgressed()
-            | ev.HookStarted()
             | ev.HookAnswered()
             | ev.Decided()
             | ev.ResultsCleared()
@@ -213,13 +215,7 @@ def _ended(view: View, event: ev.TurnEnded) -> Reduced:
 
 def _record(
     view: View,
-    event: ev.UserMessage
-    | ev.Noticed
-    | ev.Compacted
-    | ev.Cleared
-    | ev.HookRan
-    | ev.InputRefused
-    | ev.Rewound,
+    event: ev.UserMessage | ev.Noticed | ev.Compacted | ev.Cleared | ev.InputRefused | ev.Rewound,
 ) -> Reduced:
     match event:
         case ev.UserMessage(hidden=True):
@@ -241,8 +237,6 @@ def _record(
             return view, (Returned(to), *more)
         case ev.InputRefused(text=text, reason=reason):
             return add(view, Note(0, f"Not sent: {reason}\n{text}", "warning"))
-        case ev.HookRan(message=message, hook_event=name):
-            return add(view, Note(0, f"{name} hook: {message}", "dim")) if message else (view, ())
 
 
 def _background(view: View, event: ev.TasksChanged) -> Reduced:

@@ -108,6 +108,10 @@ class Engine:
         waited = [each for each in handlers if each.waits]
         return await self._all(waited, firing, within)
 
+    async def tried(self, handler: Handler, firing: Firing) -> Ran:
+        """Run this one, whoever else there is."""
+        return await self._in_turn(handler, firing)
+
     async def close(self) -> None:
         """End what runs in the background."""
         for task in self._behind:
@@ -151,6 +155,7 @@ class Engine:
             command=handler.name,
             status=harmless(handler.said.status_message),
             call_id=firing.call_id,
+            waits=handler.waits,
         )
         self._publish(began, firing)
         try:

@@ -36,6 +36,7 @@ from gatewright.agent.record.events_of_sessions import (
     DirectoryAdded,
     HookAnswered,
     HookRan,
+    HooksSeen,
     HookStarted,
     InstructionsLoaded,
     ModeChanged,
@@ -86,6 +87,7 @@ __all__ = [
     "HookAnswered",
     "HookRan",
     "HookStarted",
+    "HooksSeen",
     "ImagesDropped",
     "InputDelta",
     "InputRefused",
@@ -144,6 +146,7 @@ AnyEvent: TypeAlias = (
     | HookAnswered
     | HookRan
     | HookStarted
+    | HooksSeen
     | Noticed
     | TurnStarted
     | TurnEnded
