@@ -223,3 +223,16 @@ async def test_a_turn_that_was_kept_going_says_so_after_calls_too(tmp_path: Path
         made.session.submit("go")
         await made.ended()
         assert len(made.server.bodies) == 3
+
+
+async def test_a_copy_beside_the_original_runs_once(tmp_path: Path) -> None:
+    """As after an import: Claude Code's file is still read."""
+    log = tmp_path / "log"
+    own = hooks("UserPromptSubmit", command(f"echo x >> {log}"))
+    theirs = tmp_path / "home" / ".claude" / "settings.json"
+    theirs.parent.mkdir(parents=True)
+    theirs.write_text(json.dumps(own), encoding="utf-8")
+    async with desk(tmp_path, ["say: one"], own=own) as made:
+        made.session.submit("hello")
+        await made.ended()
+        assert log.read_text(encoding="utf-8") == "x\n"

@@ -10,11 +10,11 @@ from gatewright.agent.extensions.hook_ways import Posts
 from gatewright.agent.hooks.answered.merging import Ran
 from gatewright.agent.hooks.configured.book import Book, Terms, book_of
 from gatewright.agent.hooks.engine import Engine, EnginePorts
-from gatewright.agent.hooks.events import EVENTS, Kind
-from gatewright.agent.hooks.handlers import Fault
+from gatewright.agent.hooks.events import EVENTS
+from gatewright.agent.hooks.handlers import Fault, Handler
 from gatewright.agent.hooks.kinds.commands import Commands
 from gatewright.agent.hooks.kinds.posting import Poster, PostPorts
-from gatewright.agent.hooks.kinds.running import Ports
+from gatewright.agent.hooks.kinds.running import Firing, Output, Ports
 from gatewright.agent.hooks.shown.checks import Ground, troubles
 from gatewright.agent.hooks.shown.rows import HookRow, Seen, rows_of
 from gatewright.agent.hooks.shown.trial import Trial, firing_of, sample, tried
@@ -24,8 +24,6 @@ from gatewright.agent.subcommands.questions.judging import Judge
 from gatewright.permissions.condition import problem_of
 from gatewright.tools.shell.environment import child_environment
 from gatewright.tools.shell.proc import spawn
-
-ELSEWHERE: frozenset[Kind] = frozenset({"prompt", "callback"})  # kinds that only a session runs
 
 
 def book_here(loaded: Loaded, *, trusted: bool) -> Book:
@@ -48,7 +46,11 @@ class HooksHere:
         )
         self._engine = Engine(
             EnginePorts(
-                kinds={"command": self._commands.run, "http": Poster(posting).run},
+                kinds={
+                    "command": self._commands.run,
+                    "http": Poster(posting).run,
+                    "prompt": _in_a_session,
+                },
                 applies=self._judge.is_about,
                 publish=_nobody,
                 tell=_nobody,
@@ -73,7 +75,7 @@ class HooksHere:
             home=around.where.home,
             env=around.env,
             urls=around.settings.allowed_http_hook_urls,
-            kinds=self._engine.kinds | ELSEWHERE,
+            kinds=self._engine.kinds,
         )
         wrong = {each.key: fault for each, fault in troubles(self.book.handlers, ground)}
         rows = rows_of(self.book, Seen(troubles=wrong))
@@ -109,6 +111,11 @@ class HooksHere:
         finally:
             await self._engine.close()
             await self._commands.close()
+
+
+async def _in_a_session(handler: Handler, firing: Firing) -> Output:
+    del handler, firing
+    return Output(failure="it asks a model, which a session does: /hooks tries it there")
 
 
 def _nobody(*told: object) -> None:
