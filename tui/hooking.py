@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from msgspec.structs import replace
 
 from gatewright.agent.record import events as ev
 from gatewright.tui.state import Hooked, View
 
+HookEvent: TypeAlias = ev.HookStarted | ev.HookAnswered | ev.HookRan | ev.HooksSeen
 
-def hooked(
-    view: View, event: ev.HookStarted | ev.HookRan | ev.HooksSeen, at: float
-) -> tuple[View, str]:
+
+def hooked(view: View, event: HookEvent, at: float) -> tuple[View, str]:
     """The view after it, and what the person is told."""
     match event:
         case ev.HookStarted(id=id, command=command, status=status, waits=waits):
@@ -22,5 +24,7 @@ def hooked(
             failures = view.hook_failures + (outcome == "error" and here)
             view = replace(view, hooks=left, hook_failures=failures)
             return view, f"{name} hook: {message}" if message else ""
+        case ev.HookAnswered():
+            return view, ""
         case ev.HooksSeen():
             return replace(view, hook_failures=0), ""

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from gatewright.agent.record import events as ev
 from gatewright.tools.access import MAIN
 from gatewright.tools.protocol import Content, DocumentContent, ImageContent, TextContent
-from gatewright.tui.hooking import hooked
+from gatewright.tui.hooking import HookEvent, hooked
 from gatewright.tui.message_records import of_message
 from gatewright.tui.state import (
     Appended,
@@ -46,7 +46,7 @@ def reduce(view: View, envelope: ev.Envelope) -> Reduced:
     return view, (*changes, Marked(envelope.uuid)) if envelope.uuid else changes
 
 
-def _of_main(view: View, event: ev.AnyEvent, at: float) -> Reduced:  # noqa: C901, PLR0911, PLR0912  one case each
+def _of_main(view: View, event: ev.AnyEvent, at: float) -> Reduced:  # noqa: C901, PLR0911  one case each
     match event:
         case ev.TextDelta() | ev.ThinkingDelta() | ev.AssistantMessage() | ev.MessageRedrawn():
             return of_message(view, event, at)
@@ -87,12 +87,10 @@ def _of_main(view: View, event: ev.AnyEvent, at: float) -> Reduced:  # noqa: C90
             | ev.StreamSilent()
         ):
             return _status(view, event), ()
-        case ev.HookStarted() | ev.HookRan() | ev.HooksSeen():
-            view, told = hooked(view, event, at)
-            return add(view, Note(0, told, "dim")) if told else (view, ())
+        case ev.HookStarted() | ev.HookAnswered() | ev.HookRan() | ev.HooksSeen():
+            return _hook(view, event, at)
         case (
             ev.AgentProgressed()
-            | ev.HookAnswered()
             | ev.Decided()
             | ev.ResultsCleared()
             | ev.FileSaved()
@@ -237,6 +235,11 @@ def _record(
             return view, (Returned(to), *more)
         case ev.InputRefused(text=text, reason=reason):
             return add(view, Note(0, f"Not sent: {reason}\n{text}", "warning"))
+
+
+def _hook(view: View, event: HookEvent, at: float) -> Reduced:
+    view, text = hooked(view, event, at)
+    return add(view, Note(0, text, "dim")) if text else (view, ())
 
 
 def _background(view: View, event: ev.TasksChanged) -> Reduced:

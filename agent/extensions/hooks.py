@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from gatewright.agent.commands.hooks import hook_commands
+from gatewright.agent.commands.hook_listing import hook_commands
 from gatewright.agent.extensions.contribution import Contribution
 from gatewright.agent.extensions.host import Extension, Host
 from gatewright.agent.record.events import Envelope, HooksSeen

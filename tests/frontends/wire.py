@@ -11,6 +11,7 @@ from typing import Any
 import jsonschema
 
 from gatewright.agent.frontends.reader import LineReader
+from gatewright.agent.frontends.sdk.hook_lines import HookLines
 from gatewright.agent.frontends.sdk.stream_input import Duplex, Ends
 from gatewright.agent.frontends.sdk.stream_json import Dialect
 from gatewright.agent.frontends.turn import Follower
@@ -31,7 +32,8 @@ class Wire:
         self._news = asyncio.Event()
         keyboard, self._writer = os.pipe()
         self.stdin = self._writer
-        dialect = Dialect(session.id, new_id=new_id, hooks=hooks)
+        dialect = Dialect(session.id, new_id=new_id)
+        dialect.hooks = HookLines() if hooks else None
         self.err = io.StringIO()
         ends = Ends(self, self.err, LineReader(keyboard))
         self.duplex = Duplex(session, Follower(session), dialect, ends, asks=asks)

@@ -66,7 +66,6 @@ class Dialect:
         new_id: Callable[[], str],
         commands: Callable[[], Sequence[str]] = tuple[str, ...],
         partial: bool = False,
-        hooks: bool = False,
         replay: bool = False,
         shape: Shape | None = None,
     ) -> None:
@@ -77,7 +76,7 @@ class Dialect:
         self._shape = shape
         self.code: Exit | None = None  # of the last turn that ended
         self._partial = PartialMessage() if partial else None
-        self._hooks = HookLines() if hooks else None
+        self.hooks: HookLines | None = None  # for who wants to know of them
         self._inputs: dict[str, CallPart] = {}
         self._denials: list[Line] = []
         self._models: dict[str, Line] = {}
@@ -139,8 +138,8 @@ class Dialect:
                 yield from self._tasks.lines(changed)
             case Compacted() | ModelChanged() | Noticed() | RetryScheduled():
                 yield system(event)
-            case HookStarted() | HookAnswered() | HookRan() if self._hooks is not None:
-                yield from self._hooks.lines(event)
+            case HookStarted() | HookAnswered() | HookRan() if self.hooks is not None:
+                yield from self.hooks.lines(event)
             case _:
                 pass
 

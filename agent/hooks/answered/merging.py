@@ -79,7 +79,8 @@ def _word(runs: Sequence[Ran]) -> tuple[Word, list[str]]:
 
 def _reason(run: Ran) -> str:
     if run.failed:
-        return f"it failed ({run.answer.failure}) and goes on only with an answer"
+        why = "is strict" if run.handler.strict else "nothing goes on without its answer"
+        return f"it failed ({run.answer.failure}) and {why}"
     message = obj(run.answer.parts.get("decision")).get("message")
     return run.answer.reason or (message if isinstance(message, str) else "")
 

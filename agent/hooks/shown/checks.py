@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -109,8 +108,9 @@ def _found(name: str, ground: Ground) -> Path | None:
     if "/" in name:
         path = ground.root / name
         return path if path.exists() else None
-    found = shutil.which(name, path=ground.env.get("PATH", os.defpath))
-    return Path(found) if found else None
+    entries = ground.env.get("PATH", os.defpath).split(os.pathsep)  # as the shell will look
+    paths = (ground.root / entry / name for entry in entries)
+    return next((path for path in paths if path.is_file() and os.access(path, os.X_OK)), None)
 
 
 def _interpreter(name: str, path: Path, ground: Ground) -> str:
