@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from gatewright.agent.record import events as ev
 from gatewright.tools.access import MAIN
 from gatewright.tools.protocol import Content, DocumentContent, ImageContent, TextContent
+from gatewright.tui.hooking import HookEvent, hooked
 from gatewright.tui.message_records import of_message
 from gatewright.tui.state import (
     Appended,
@@ -45,7 +46,7 @@ def reduce(view: View, envelope: ev.Envelope) -> Reduced:
     return view, (*changes, Marked(envelope.uuid)) if envelope.uuid else changes
 
 
-def _of_main(view: View, event: ev.AnyEvent, at: float) -> Reduced:  # noqa: PLR0911  one case each
+def _of_main(view: View, event: ev.AnyEvent, at: float) -> Reduced:  # noqa: C901, PLR0911  one case each
     match event:
         case ev.TextDelta() | ev.ThinkingDelta() | ev.AssistantMessage() | ev.MessageRedrawn():
             return of_message(view, event, at)
@@ -66,7 +67,6 @@ def _of_main(view: View, event: ev.AnyEvent, at: float) -> Reduced:  # noqa: PLR
             | ev.Noticed()
             | ev.Compacted()
             | ev.Cleared()
-            | ev.HookRan()
             | ev.InputRefused()
             | ev.Rewound()
         ):
@@ -87,9 +87,10 @@ def _of_main(view: View, event: ev.AnyEvent, at: float) -> Reduced:  # noqa: PLR
             | ev.StreamSilent()
         ):
             return _status(view, event), ()
+        case ev.HookStarted() | ev.HookAnswered() | ev.HookRan() | ev.HooksSeen():
+            return _hook(view, event, at)
         case (
             ev.AgentProgressed()
-            | ev.HookStarted()
             | ev.Decided()
             | ev.ResultsCleared()
             | ev.FileSaved()
@@ -212,13 +213,7 @@ def _ended(view: View, event: ev.TurnEnded) -> Reduced:
 
 def _record(
     view: View,
-    event: ev.UserMessage
-    | ev.Noticed
-    | ev.Compacted
-    | ev.Cleared
-    | ev.HookRan
-    | ev.InputRefused
-    | ev.Rewound,
+    event: ev.UserMessage | ev.Noticed | ev.Compacted | ev.Cleared | ev.InputRefused | ev.Rewound,
 ) -> Reduced:
     match event:
         case ev.UserMessage(hidden=True):
@@ -240,8 +235,11 @@ def _record(
             return view, (Returned(to), *more)
         case ev.InputRefused(text=text, reason=reason):
             return add(view, Note(0, f"Not sent: {reason}\n{text}", "warning"))
-        case ev.HookRan(message=message, hook_event=name):
-            return add(view, Note(0, f"{name} hook: {message}", "dim")) if message else (view, ())
+
+
+def _hook(view: View, event: HookEvent, at: float) -> Reduced:
+    view, text = hooked(view, event, at)
+    return add(view, Note(0, text, "dim")) if text else (view, ())
 
 
 def _background(view: View, event: ev.TasksChanged) -> Reduced:

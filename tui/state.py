@@ -19,6 +19,15 @@ class Pending(msgspec.Struct, frozen=True):
     agent: str
 
 
+class Hooked(msgspec.Struct, frozen=True):
+    """A hook that runs; `label` is its name, or what it says of itself."""
+
+    id: str
+    label: str
+    since: float
+    waits: bool = True  # something waits for it
+
+
 class View(msgspec.Struct, frozen=True):
     """The state of the screen after some event."""
 
@@ -41,6 +50,8 @@ class View(msgspec.Struct, frozen=True):
     doing_since: float = 0.0  # 0: as long as the turn
     until: float = 0.0  # the next try of a request, `doing` then is why; 0: none waits
     tries: str = ""  # how many failed
+    hooks: tuple[Hooked, ...] = ()  # those that run
+    hook_failures: int = 0  # since the person looked at the hooks
     next_id: int = 1
     live: tuple[Prose | Thought, ...] = ()  # the message being streamed
     prose: tuple[str, tuple[int, ...]] = ("", ())  # the last message: its id, and its records

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
-from gatewright.agent.extensions.hook_ways import Ways
+from gatewright.agent.extensions.hook_ways import Posts, Ways
 from gatewright.agent.extensions.host import Host
 from gatewright.agent.hooks.configured.book import Terms, book_of
 from gatewright.agent.hooks.configured.matchers import names_of
@@ -14,14 +14,17 @@ from gatewright.agent.hooks.configured.reading import Read
 from gatewright.agent.hooks.engine import Engine, EnginePorts
 from gatewright.agent.hooks.events import EVENTS, FILE_CHANGED
 from gatewright.agent.hooks.following import Following, FollowingPorts
-from gatewright.agent.hooks.handlers import OF_CLAUDE, Fault
+from gatewright.agent.hooks.handlers import OF_CLAUDE, Fault, Handler
 from gatewright.agent.hooks.inputs import Facts
 from gatewright.agent.hooks.kinds.commands import Commands
 from gatewright.agent.hooks.kinds.judging_model import Questions
 from gatewright.agent.hooks.kinds.posting import Poster, PostPorts
-from gatewright.agent.hooks.kinds.running import Ports
+from gatewright.agent.hooks.kinds.running import Firing, Output, Ports, Run
 from gatewright.agent.hooks.listening import Listening, ListeningPorts
 from gatewright.agent.hooks.session_facts import SessionFacts
+from gatewright.agent.hooks.shown.checks import Ground, summary, troubles
+from gatewright.agent.hooks.shown.rows import HookRow, Seen, rows_of
+from gatewright.agent.hooks.shown.trial import firing_of, sample, understanding
 from gatewright.agent.hooks.transcripts import Transcripts
 from gatewright.agent.hooks.watching import Watching
 from gatewright.agent.record.events import Envelope
@@ -48,7 +51,11 @@ class HookSession:
         self._env_file = self._kept / "spill" / "hook-env.sh"
         host.exports["GATEWRIGHT_ENV_FILE"] = str(self._env_file)  # sourced before every command
         self._added = around.where.added
-        self.given: list[Read] = []  # of SDK clients, plugins, agents, skills
+        self.given: list[Read] = []  # of plugins, agents, skills
+        self._client = Read()  # of an SDK client
+        self._called_back: Run = nobody
+        self._checking: asyncio.Task[None] | None = None
+        self.troubles: dict[tuple[object, ...], Fault] = {}  # what the check of them found
         self.known = SessionFacts(around.where)
         stored = None if around.options.no_session else self._kept
         self.transcripts = Transcripts(stored, start.id, host.journal.hub().kept())
@@ -85,7 +92,7 @@ class HookSession:
         host = self._host
         ways = Ways(host)
         posting = PostPorts(
-            post=ways.post,
+            post=Posts(lambda: host.env),
             env=lambda: host.env,
             urls=lambda: host.around.settings.allowed_http_hook_urls,
             variables=lambda: host.around.settings.http_hook_allowed_env_vars,
@@ -95,6 +102,7 @@ class HookSession:
                 "command": self.commands.run,
                 "http": Poster(posting).run,
                 "prompt": Questions(ways.asks).run,
+                "callback": lambda handler, firing: self._called_back(handler, firing),
             },
             applies=self._applies,
             publish=host.base.journal.publish,
@@ -120,7 +128,7 @@ class HookSession:
         loaded = around.loaded
         terms = Terms.of(around.settings, trusted=around.trusted, bare=around.options.bare)
         before = {fault.text() for fault in self.engine.book.faults}
-        self.engine.book = book_of(loaded.hooks, self.given, terms, problem_of)
+        self.engine.book = book_of(loaded.hooks, (self._client, *self.given), terms, problem_of)
         faults = (*self.engine.book.faults, *self._not_yet())
         new = (text for fault in faults if (text := escaped(fault.text())) not in before)
         return (*new, *self._of_claude())
@@ -164,7 +172,63 @@ class HookSession:
                 fields = {"directory": str(directory), "source": "slash_command"}
                 self.following.tell("DirectoryAdded", fields)
         self._added = around.where.added
+        self.check(around)
         return told
+
+    def check(self, around: Surroundings) -> None:
+        """Look in a thread whether what would be started is there; tell what is not."""
+        if self._checking is not None:
+            self._checking.cancel()
+        self._checking = asyncio.create_task(self._checked(around), name="check of hooks")
+
+    async def _checked(self, around: Surroundings) -> None:
+        book, kinds = self.engine.book, self.engine.kinds
+        ground = Ground(
+            root=around.where.cwd,
+            home=around.where.home,
+            env=around.env,
+            urls=around.settings.allowed_http_hook_urls,
+            kinds=kinds,
+        )
+        known = [each for each in book.handlers if not each.broken and each.kind in kinds]
+        found = await asyncio.to_thread(lambda: list(troubles(known, ground)))
+        before, self.troubles = self.troubles, {handler.key: fault for handler, fault in found}
+        new = [fault for handler, fault in found if handler.key not in before]
+        if text := summary(new):
+            self._host.warn(escaped(text))
+
+    def rows(self) -> list[HookRow]:
+        """Every handler there is, as it stands now."""
+        engine = self.engine
+        seen = Seen(tallies=engine.tallies, off=frozenset(engine.off), troubles=self.troubles)
+        return rows_of(engine.book, seen)
+
+    async def tried(self, handler: Handler) -> str:
+        """What one of them says to a sample of its event, whatever it hears of."""
+        where = self._host.around.where
+        input = sample(handler.event, where.cwd, _first_name(handler))
+        firing = firing_of(handler.event, input, where.cwd, Access())
+        ran = await self.engine.tried(handler, firing)
+        output = ran.output
+        return f"{handler.name}: exit {output.exit}, {output.ms} ms, {understanding(ran)}."
+
+    def switched(self, handler: Handler, *, on: bool) -> str:
+        """Off or on for this session; what to tell the person."""
+        off = self.engine.off
+        if handler.place.origin == "managed":
+            return "What is managed cannot be switched off."
+        if on:
+            off.discard(handler.key)
+        else:
+            off.add(handler.key)
+        return f"{handler.name} is {'on again' if on else 'off for this session'}."
+
+    def attend(self, given: Read, run: Run, around: Surroundings) -> bool:
+        """What a client gives is heard from now on; False where something keeps it off."""
+        self._client, self._called_back = given, run
+        for text in self.take(around):
+            self._host.warn(text)
+        return not any(off.handler.place.origin == "sdk" for off in self.engine.book.off)
 
     def saw(self, envelope: Envelope) -> None:
         self.following.saw(envelope)
@@ -172,6 +236,8 @@ class HookSession:
         self.transcripts.saw(envelope)
 
     async def close(self) -> None:
+        if self._checking is not None:
+            self._checking.cancel()
         await self.watching.close()
         await self.following.close()
         await self.engine.close()
@@ -185,3 +251,13 @@ class HookSession:
     def _env(self, scrubbed: bool) -> Mapping[str, str]:
         around = self._host.around
         return child_environment(around.env, around.secrets) if scrubbed else around.env
+
+
+def _first_name(handler: Handler) -> str:
+    """What its matcher would let through, where that is a name."""
+    names = names_of(handler.matcher, EVENTS[handler.event])
+    return names[0] if names else ""
+
+
+async def nobody(handler: Handler, firing: Firing) -> Output:  # noqa: ARG001  the shape of a Run
+    return Output(failure="no client is there that could answer")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from gatewright.agent.errors import FailureKind, ProviderError
 from gatewright.agent.extensions.host import Host
@@ -24,16 +24,16 @@ def public(address: str) -> bool:
         return False
 
 
-class Ways:
-    def __init__(self, host: Host) -> None:
-        self._host = host
+class Posts:
+    def __init__(self, env: Callable[[], Mapping[str, str]]) -> None:
+        self._env = env
 
-    async def post(
+    async def __call__(
         self, url: str, headers: Mapping[str, str], body: bytes, only_public: bool
     ) -> tuple[int, bytes]:
         """Status and body; no redirect is followed. Raises ProviderError."""
         admits = public if only_public else anywhere
-        transport = DirectTransport(self._host.env, admits=admits)
+        transport = DirectTransport(self._env(), admits=admits)
         try:
             async with transport.send(url, headers, body) as answer:
                 kept = bytearray()
@@ -44,6 +44,11 @@ class Ways:
                 return answer.status, bytes(kept)
         finally:
             await transport.close()
+
+
+class Ways:
+    def __init__(self, host: Host) -> None:
+        self._host = host
 
     async def asks(self, system: str, text: str, seconds: float, model: str) -> str:
         """The text of one answer. Raises GatewrightError."""

@@ -5,15 +5,20 @@ Nothing of them is imported before a file, or a client, says something of hooks.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from gatewright.agent.commands.hook_listing import hook_commands
 from gatewright.agent.extensions.contribution import Contribution
 from gatewright.agent.extensions.host import Extension, Host
-from gatewright.agent.record.events import Envelope
+from gatewright.agent.record.events import Envelope, HooksSeen
 from gatewright.agent.settings.workspace import Surroundings
 
 if TYPE_CHECKING:
     from gatewright.agent.extensions.hook_session import HookSession
+    from gatewright.agent.hooks.configured.reading import Read
+    from gatewright.agent.hooks.kinds.running import Run
+    from gatewright.agent.hooks.shown.rows import HookRow
 
 
 class Hooks:
@@ -46,6 +51,24 @@ class Hooks:
         for text in self.follow(around):
             self._host.warn(text)
 
+    def attend(self, given: Read, run: Run) -> bool:
+        """A client's own handlers, in place of what it gave before; whether they count."""
+        return self.opened().attend(given, run, self._host.around)
+
+    def rows(self) -> Sequence[HookRow]:
+        return self.session.rows() if self.session is not None else ()
+
+    def seen(self) -> None:
+        self._host.publish(HooksSeen())
+
+    async def tried(self, row: HookRow) -> str:
+        if row.closed:
+            return f"It does not run here: {row.why}."
+        return await self.opened().tried(row.handler)
+
+    def switched(self, row: HookRow, *, on: bool) -> str:
+        return self.opened().switched(row.handler, on=on)
+
     async def close(self) -> None:
         if self.session is not None:
             await self.session.close()
@@ -55,7 +78,13 @@ async def plug_hooks(host: Host) -> Contribution:
     hooks = Hooks(host)
     problems = hooks.follow(host.around)
     host.live.listen(hooks.changed)
-    return Contribution(folds=(hooks.saw,), parts=(hooks,), problems=problems, close=(hooks.close,))
+    return Contribution(
+        commands=(lambda: hook_commands(hooks),),
+        folds=(hooks.saw,),
+        parts=(hooks,),
+        problems=problems,
+        close=(hooks.close,),
+    )
 
 
 HOOKS = Extension(name="hooks", plug=plug_hooks, needed=True)  # they may forbid things

@@ -22,12 +22,13 @@ from gatewright.agent.hooks.configured.book import Book
 from gatewright.agent.hooks.events import EVENTS, Kind
 from gatewright.agent.hooks.handlers import Handler
 from gatewright.agent.hooks.kinds.running import Firing, Output, Run
-from gatewright.agent.record.events import AnyEvent, HookRan, HookStarted
+from gatewright.agent.record.events import AnyEvent, HookAnswered, HookRan, HookStarted
 from gatewright.tools.access import Access
 from gatewright.tools.protocol import ToolCall
 
 AT_ONCE = 16
 BEHIND = 64  # handlers in the background
+SHOWN = 10_000  # characters of each stream, for who watches
 TIMED = 200  # runs of which the times are kept
 LIMIT = 1.0  # seconds beyond a handler's own limit
 WAKES = 2  # the exit of an asyncRewake handler that wakes the session
@@ -107,6 +108,10 @@ class Engine:
         waited = [each for each in handlers if each.waits]
         return await self._all(waited, firing, within)
 
+    async def tried(self, handler: Handler, firing: Firing) -> Ran:
+        """Run this one, whoever else there is."""
+        return await self._in_turn(handler, firing)
+
     async def close(self) -> None:
         """End what runs in the background."""
         for task in self._behind:
@@ -150,6 +155,7 @@ class Engine:
             command=handler.name,
             status=harmless(handler.said.status_message),
             call_id=firing.call_id,
+            waits=handler.waits,
         )
         self._publish(began, firing)
         try:
@@ -184,6 +190,11 @@ class Engine:
         tally.times.append(output.ms)
         tally.last = ran
         outcome = "cancelled" if output.cancelled else "error" if ran.failed else "success"
+        if output.stdout or output.stderr:
+            printed = HookAnswered(
+                id=id, stdout=output.stdout[:SHOWN], stderr=output.stderr[:SHOWN]
+            )
+            self._publish(printed, firing)
         event = HookRan(
             hook_event=handler.event,
             command=handler.name,

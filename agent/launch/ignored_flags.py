@@ -28,7 +28,7 @@ def idle_flags(options: LaunchOptions) -> Iterator[str]:
 
 
 def _never(options: LaunchOptions) -> bool:  # noqa: ARG001  the shape of a question
-    """What it asks for holds anyway: no hook runs, and no server but those of --mcp-config."""
+    """What it asks for holds anyway: there is no server but those of --mcp-config."""
     return False
 
 
@@ -44,7 +44,6 @@ def _names_any(text: str, inside: str = "") -> bool:
 
 
 IDLE: Mapping[str, Idle] = {
-    "include_hook_events": Idle("", _never),
     "strict_mcp_config": Idle("", _never),
     "mcp_config": Idle(
         "There are no MCP servers in this version: --mcp-config is left out.",

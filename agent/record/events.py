@@ -34,7 +34,9 @@ from gatewright.agent.record.events_of_past import (
 )
 from gatewright.agent.record.events_of_sessions import (
     DirectoryAdded,
+    HookAnswered,
     HookRan,
+    HooksSeen,
     HookStarted,
     InstructionsLoaded,
     ModeChanged,
@@ -82,8 +84,10 @@ __all__ = [
     "FileSaved",
     "FileState",
     "FilesRestored",
+    "HookAnswered",
     "HookRan",
     "HookStarted",
+    "HooksSeen",
     "ImagesDropped",
     "InputDelta",
     "InputRefused",
@@ -139,8 +143,10 @@ AnyEvent: TypeAlias = (
     | AgentStarted
     | AgentFinished
     | AgentProgressed
+    | HookAnswered
     | HookRan
     | HookStarted
+    | HooksSeen
     | Noticed
     | TurnStarted
     | TurnEnded

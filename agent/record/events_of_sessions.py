@@ -105,6 +105,22 @@ class HookStarted(Event, frozen=True, tag="hook_started"):
     command: str
     status: str = ""  # what the person reads while it runs, in place of its name
     call_id: str = ""
+    waits: bool = True  # somebody waits for its answer
+
+
+class HookAnswered(Event, frozen=True, tag="hook_answered"):
+    """What it printed, before it is told how it went; only what was said at all."""
+
+    durable: ClassVar[bool] = False
+    id: str
+    stdout: str
+    stderr: str
+
+
+class HooksSeen(Event, frozen=True, tag="hooks_seen"):
+    """The person looked at them: what failed before is no news."""
+
+    durable: ClassVar[bool] = False
 
 
 class TasksChanged(Event, frozen=True, tag="tasks"):

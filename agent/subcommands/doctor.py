@@ -93,6 +93,7 @@ def checks(
         Check("Project", lambda: [examine.project(places.root, trusted=trusted)]),
         Check("Settings", lambda: list(examine.settings(loaded))),
         Check("Rules", lambda: _rules(loaded, trusted=trusted)),
+        Check("Hooks", lambda: _hooks(loaded)),
     )
 
 
@@ -100,6 +101,18 @@ def _rules(loaded: Loaded, *, trusted: bool) -> list[Finding]:
     texts = rules_of(loaded)
     problems = remarks(texts, rule_set(texts, trusted=trusted).problems)
     return [Finding("Rules", Health.WARN, text, "Correct that rule.") for text in problems]
+
+
+def _hooks(loaded: Loaded) -> list[Finding]:
+    if not loaded.hooks:
+        return []
+    from gatewright.agent.subcommands.questions.hooks_here import HooksHere  # noqa: PLC0415  90 ms
+
+    wrong = [fault for fault, runs in HooksHere().problems() if not runs]
+    return [
+        Finding("Hooks", Health.WARN, fault.text(), "agent hooks check says more.")
+        for fault in wrong
+    ]
 
 
 def key_variables() -> list[str]:

@@ -98,7 +98,7 @@ class Round(msgspec.Struct, frozen=True):
     malformed: int = 0  # answers in a row with unreadable arguments
     resumes: int = 0
     written: bool = False  # the answer before this one was a call as text
-    kept: int = 0  # ends in a row that somebody did not let happen
+    kept: int = 0  # ends that somebody did not let happen since the person said something
 
 
 class End(msgspec.Struct, frozen=True):
@@ -256,8 +256,9 @@ class _Turn:
         end = self._over_a_limit(malformed) or await self._going_in_circles(finished)
         if end is not None:
             return end
-        reason = Continue.QUEUED_INPUT if await self._ports.inputs() else Continue.NEXT_TURN
-        return Round(reason, malformed, before.resumes)
+        if await self._ports.inputs():
+            return Round(Continue.QUEUED_INPUT, malformed, before.resumes)
+        return Round(Continue.NEXT_TURN, malformed, before.resumes, kept=before.kept)
 
     def _over_a_limit(self, malformed: int) -> End | None:
         limits, answers = self._ports.limits, self._answers

@@ -98,11 +98,26 @@ def test_everything_that_maps_is_copied_into_its_layer(desk: Desk) -> None:
     assert desk.run("--yes")[1].endswith("There is nothing to copy.\n")
 
 
+def test_hooks_are_copied_beside_those_there_are(desk: Desk) -> None:
+    def group(command: str) -> dict[str, Any]:
+        return {"matcher": "Bash", "hooks": [{"type": "command", "command": command}]}
+
+    desk.theirs("settings.json", {"hooks": {"PreToolUse": [group("one"), group("two")]}})
+    ours = desk.home / ".gatewright" / "settings.json"
+    ours.parent.mkdir(exist_ok=True)
+    ours.write_text(json.dumps({"hooks": {"PreToolUse": [group("two")]}}), encoding="utf-8")
+    code, out, _ = desk.run("--yes")
+    assert code == 0
+    assert '"command":"one"' in out
+    assert desk.read()["hooks"] == {"PreToolUse": [group("two"), group("one")]}
+    assert desk.run("--yes")[1].endswith("There is nothing to copy.\n")
+
+
 def test_what_is_left_out_is_named_with_the_reason(desk: Desk) -> None:
     desk.theirs(
         "settings.json",
         {
-            "hooks": {"PreToolUse": []},
+            "enabledPlugins": {},
             "mcpServers": {},
             "newThing": 1,
             "another": 2,
@@ -120,7 +135,7 @@ def test_what_is_left_out_is_named_with_the_reason(desk: Desk) -> None:
     code, out, _ = desk.run("--yes")
     assert code == 0
     for what in (
-        "- hooks, mcpServers: not supported here yet.",
+        "- enabledPlugins, mcpServers: not supported here yet.",
         "- newThing, another: nothing here corresponds.",
         "- model opusplan: no model here has that name",
         "- env.MY_API_KEY: looks like a secret",

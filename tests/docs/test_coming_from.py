@@ -225,16 +225,14 @@ def test_a_line_brings_what_does_not_count(program: Program) -> None:
 
 
 @pytest.mark.e2e
-def test_no_hook_runs(program: Program) -> None:
-    ran = program.home / "ran"
-    hook = {"hooks": [{"type": "command", "command": f"touch {shlex.quote(str(ran))}"}]}
-    events = ("SessionStart", "UserPromptSubmit", "Stop", "SessionEnd")
-    document = {"smallModel": "demo", "hooks": {event: [hook] for event in events}}
-    for name in spans(READ, 0):
-        if SETTINGS.search(name):
-            plant(program, name, json.dumps(document))
+def test_hooks_run_wherever_settings_count(program: Program) -> None:
+    for number, name in enumerate(each for each in spans(READ, 0) if SETTINGS.search(each)):
+        ran = program.home / f"ran{number}"
+        hook = {"hooks": [{"type": "command", "command": f"touch {shlex.quote(str(ran))}"}]}
+        document = {"smallModel": "demo", "hooks": {"UserPromptSubmit": [hook]}}
+        plant(program, name, json.dumps(document))
     asked(program, "--trust")
-    assert not ran.exists()
+    assert len(list(program.home.glob("ran*"))) == number + 1
 
 
 def counts_tokens(program: Program) -> None:

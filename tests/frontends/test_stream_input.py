@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import io
-import json
 import os
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
@@ -14,21 +12,17 @@ import jsonschema
 import pytest
 
 from gatewright.agent.frontends import reader
-from gatewright.agent.frontends.reader import LineReader
-from gatewright.agent.frontends.sdk.stream_input import Duplex, Ends, message_of, parse
-from gatewright.agent.frontends.sdk.stream_json import Dialect
-from gatewright.agent.frontends.turn import Follower
+from gatewright.agent.frontends.sdk.stream_input import message_of, parse
 from gatewright.agent.launch.exits import BadInput
-from gatewright.agent.record.ids import new_id
 from gatewright.agent.session.session import Session
 from gatewright.agent.subcommands.schema import Name, document
 from gatewright.tools.interact import Ask, Option
 from gatewright.tools.protocol import ImageContent, ToolCall, ToolContext, ToolResult
 from tests.fakes.executor import FakeExecutor
-from tests.fakes.house import House, house
+from tests.fakes.house import house
 from tests.fakes.waiting import PATIENCE
+from tests.frontends.wire import Wire
 
-OUTPUT: Any = jsonschema.Draft202012Validator(document(Name.OUTPUT))
 ASK = Ask(
     kind="permission",
     title="Run make",
@@ -47,66 +41,10 @@ class Asking(FakeExecutor):
         return ToolResult.text(repr(await ctx.ask(ASK)))
 
 
-class Wire:
-    """Both ends of the program's streams."""
-
-    def __init__(self, built: House, *, asks: bool) -> None:
-        self.built = built
-        self.lines: list[dict[str, Any]] = []
-        self._news = asyncio.Event()
-        keyboard, self._writer = os.pipe()
-        self.stdin = self._writer
-        session = built.session
-        dialect = Dialect(session.id, new_id=new_id)
-        self.err = io.StringIO()
-        ends = Ends(self, self.err, LineReader(keyboard))
-        self.duplex = Duplex(session, Follower(session), dialect, ends, asks=asks)
-        self.task = asyncio.create_task(self.duplex.run())
-
-    def write(self, text: str, /) -> object:
-        line = json.loads(text)
-        OUTPUT.validate(line)
-        self.lines.append(line)
-        self._news.set()
-        return None
-
-    def send(self, line: dict[str, Any] | str) -> None:
-        text = line if isinstance(line, str) else json.dumps(line)
-        os.write(self._writer, text.encode() + b"\n")
-
-    def say(self, text: str) -> None:
-        self.send({"type": "user", "message": {"role": "user", "content": text}})
-
-    def ask(self, id: str, subtype: str, **more: Any) -> None:
-        request = {"subtype": subtype, **more}
-        self.send({"type": "control_request", "request_id": id, "request": request})
-
-    def verdict(self, request: dict[str, Any], **body: Any) -> None:
-        response = {"subtype": "success", "request_id": request["request_id"], "response": body}
-        self.send({"type": "control_response", "response": response})
-
-    async def until(self, type: str, count: int = 1) -> dict[str, Any]:
-        async with asyncio.timeout(PATIENCE):
-            while len(found := [line for line in self.lines if line["type"] == type]) < count:
-                self._news.clear()
-                await self._news.wait()
-        return found[count - 1]
-
-    def end(self) -> None:
-        if self._writer >= 0:
-            os.close(self._writer)
-            self._writer = -1
-
-    async def code(self) -> int:
-        self.end()
-        async with asyncio.timeout(PATIENCE):
-            return await self.task
-
-
 @asynccontextmanager
 async def wired(script: str, *, asks: bool = True) -> AsyncGenerator[Wire]:
     async with house(script, executor=Asking()) as built:
-        wire = Wire(built, asks=asks)
+        wire = Wire(built.session, asks=asks)
         try:
             yield wire
         finally:
@@ -134,7 +72,7 @@ async def test_what_wakes_the_session_by_itself_is_told_at_once() -> None:
     async with wired("say: First.\n---\nsay: By itself.") as wire:
         wire.say("go")
         await wire.until("result")
-        wire.built.session.submit("the background command has ended")
+        wire.session.submit("the background command has ended")
         woken = await wire.until("result", 2)
         assert woken["result"] == "By itself."
         assert await wire.code() == 0
@@ -166,7 +104,7 @@ async def test_initialize_lists_commands() -> None:
 @pytest.mark.parametrize(
     ("subtype", "more", "error"),
     [
-        ("initialize", {"hooks": {"PreToolUse": []}}, "not supported"),
+        ("initialize", {"hooks": {"PreToolUse": []}}, "no hooks"),
         ("set_permission_mode", {"mode": "nonsense"}, "no mode"),
         ("stop_task", {"task_id": "shell_9"}, "no task shell_9"),
         ("fly_to_the_moon", {}, "no control request 'fly_to_the_moon'"),
@@ -387,7 +325,7 @@ async def test_only_a_yes_widens_what_runs(behavior: str, monkeypatch: pytest.Mo
         wire.verdict(asked, behavior=behavior, message="no", updatedPermissions=updates)
         await wire.until("result")
         widened = behavior == "allow"
-        assert (wire.built.session.mode == "acceptEdits") is widened
+        assert (wire.session.mode == "acceptEdits") is widened
         assert (("allow", "Write") in added) is widened
         assert ("deny", "Edit") in added
         assert await wire.code() == 0

@@ -20,7 +20,7 @@ from gatewright.agent.hooks.handlers import Handler, Place
 from gatewright.agent.hooks.inputs import Facts, Told, told
 from gatewright.agent.hooks.kinds.running import Firing, Output
 from gatewright.agent.hooks.listening import Listening, ListeningPorts
-from gatewright.agent.record.events import AnyEvent, HookRan, HookStarted, Noticed
+from gatewright.agent.record.events import AnyEvent, HookAnswered, HookRan, HookStarted, Noticed
 from gatewright.tools import moments as points
 from gatewright.tools.access import Access
 from gatewright.tools.moments import Moment, Word
@@ -220,7 +220,8 @@ async def test_what_other_exits_do(tmp_path: Path, event: str, exit: int) -> Non
         assert (await desk.listening.at(moment)).word == ""
     else:
         await desk.listening.fire(Told(event, {}))
-    started, ran = desk.said
+    started, answered, ran = desk.said
+    assert isinstance(answered, HookAnswered)
     assert isinstance(started, HookStarted)
     assert isinstance(ran, HookRan)
     assert (ran.outcome, bool(ran.message)) == (("success", False) if not exit else ("error", True))

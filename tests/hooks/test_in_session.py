@@ -212,3 +212,27 @@ async def test_the_first_hook_may_come_while_a_session_runs(tmp_path: Path) -> N
         lines = Path(told["transcript_path"]).read_text(encoding="utf-8")
         assert "hello" in lines, "what was before is in it"
         await made.ended(2)
+
+
+async def test_a_turn_that_was_kept_going_says_so_after_calls_too(tmp_path: Path) -> None:
+    """Else a hook that asks once a turn would ask for ever."""
+    body = 'case "$(cat)" in *\'"stop_hook_active":true\'*) exit 0;; esac; echo again >&2; exit 2'
+    script = ["say: one", BASH, "say: two"]
+    own = hooks("Stop", command(body))
+    async with desk(tmp_path, script, own=own, mode="bypassPermissions") as made:
+        made.session.submit("go")
+        await made.ended()
+        assert len(made.server.bodies) == 3
+
+
+async def test_a_copy_beside_the_original_runs_once(tmp_path: Path) -> None:
+    """As after an import: Claude Code's file is still read."""
+    log = tmp_path / "log"
+    own = hooks("UserPromptSubmit", command(f"echo x >> {log}"))
+    theirs = tmp_path / "home" / ".claude" / "settings.json"
+    theirs.parent.mkdir(parents=True)
+    theirs.write_text(json.dumps(own), encoding="utf-8")
+    async with desk(tmp_path, ["say: one"], own=own) as made:
+        made.session.submit("hello")
+        await made.ended()
+        assert log.read_text(encoding="utf-8") == "x\n"

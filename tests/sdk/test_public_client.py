@@ -8,22 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
 
-from tests.e2e.program import AGENT, Program
-from tests.fakes.model_server import ModelServer
 from tests.fakes.waiting import PATIENCE, being_written, eventually
+from tests.sdk.judging import Judge, one, result, tool_results
 
 sdk = pytest.importorskip("claude_agent_sdk")
 
 from claude_agent_sdk import (  # noqa: E402  only where it is installed
     AssistantMessage,
-    ClaudeAgentOptions,
     ClaudeSDKClient,
-    HookMatcher,
     Message,
     PermissionResultAllow,
     PermissionResultDeny,
@@ -35,10 +32,8 @@ from claude_agent_sdk import (  # noqa: E402  only where it is installed
     TaskStartedMessage,
     TextBlock,
     ToolPermissionContext,
-    ToolResultBlock,
     UserMessage,
     create_sdk_mcp_server,
-    query,
     tool,
 )
 
@@ -52,65 +47,6 @@ PIXEL = (
 RUN = 'call: Bash {"command": "echo asked > ran"}\n---\nsay: Done.\n'
 WAIT = 'call: Bash {"command": "touch began; sleep 60"}\n---\nsay: After.\n'
 Verdict = PermissionResultAllow | PermissionResultDeny
-
-
-class Judge:
-    """Options for our program in a test's own project, and what came back."""
-
-    def __init__(self, program: Program, server: ModelServer) -> None:
-        self.program = program
-        self.server = server
-
-    def options(self, **more: Any) -> ClaudeAgentOptions:
-        env = self.program.env(ANTHROPIC_API_KEY="k", ANTHROPIC_BASE_URL=self.server.url)
-        return ClaudeAgentOptions(cli_path=AGENT, cwd=self.program.project, env=env, **more)
-
-    async def query(
-        self, prompt: str | AsyncIterator[dict[str, Any]], **more: Any
-    ) -> list[Message]:
-        return [message async for message in query(prompt=prompt, options=self.options(**more))]
-
-    def bodies(self) -> list[Any]:
-        return [body["messages"] for body in self.server.bodies]
-
-
-@pytest.fixture
-async def serve(program: Program) -> AsyncGenerator[Callable[..., Any]]:
-    servers: list[ModelServer] = []
-
-    async def serve_(script: str, *, repeat: bool = False) -> Judge:
-        server = ModelServer(script, repeat=repeat)
-        await server.start()
-        servers.append(server)
-        return Judge(program, server)
-
-    yield serve_
-    for server in servers:
-        await server.stop()
-
-
-async def one(text: str) -> AsyncIterator[dict[str, Any]]:
-    """A streamed prompt, which callbacks need."""
-    message = {"role": "user", "content": text}
-    yield {"type": "user", "message": message, "parent_tool_use_id": None, "session_id": "x"}
-
-
-def result(messages: list[Message]) -> ResultMessage:
-    """The last message, which is the only result."""
-    found = [message for message in messages if isinstance(message, ResultMessage)]
-    assert len(found) == 1
-    assert messages[-1] is found[0]
-    return found[0]
-
-
-def tool_results(messages: list[Message]) -> list[tuple[str, bool]]:
-    return [
-        (str(block.content), bool(block.is_error))
-        for message in messages
-        if isinstance(message, UserMessage) and isinstance(message.content, list)
-        for block in message.content
-        if isinstance(block, ToolResultBlock)
-    ]
 
 
 async def answered(client: ClaudeSDKClient, prompt: str) -> list[Message]:
@@ -411,31 +347,6 @@ async def test_a_picture(serve: Callable[..., Any]) -> None:
 async def test_a_slash_command_needs_no_model(serve: Callable[..., Any]) -> None:
     judge: Judge = await serve("")
     assert "Mode" in str(result(await judge.query("/status")).result)
-    assert judge.server.requests == []
-
-
-@pytest.mark.xfail(reason="hook callbacks come with the hook system", strict=True)
-async def test_a_hook_denies(serve: Callable[..., Any]) -> None:
-    judge: Judge = await serve(RUN)
-
-    async def deny(input: Any, call: str | None, context: Any) -> Any:
-        specific = {"hookEventName": "PreToolUse", "permissionDecision": "deny"}
-        return {"hookSpecificOutput": specific}
-
-    hooks: Any = {"PreToolUse": [HookMatcher(matcher="Bash", hooks=[deny])]}
-    await judge.query(one("go"), hooks=hooks, permission_mode="bypassPermissions")
-    assert not (judge.program.project / "ran").exists()
-
-
-async def test_hooks_are_refused_rather_than_ignored(serve: Callable[..., Any]) -> None:
-    """A guard that silently never runs would be worse than none."""
-    judge: Judge = await serve(RUN)
-
-    async def allow(input: Any, call: str | None, context: Any) -> Any:
-        return {}
-
-    with pytest.raises(Exception, match="not supported"):
-        await judge.query(one("go"), hooks={"PreToolUse": [HookMatcher(hooks=[allow])]})
     assert judge.server.requests == []
 
 

@@ -175,8 +175,10 @@ EVENTS: Mapping[type[ev.AnyEvent], Callable[[Chance], ev.AnyEvent]] = {
         hook_event="Stop", command=c.row(), outcome=c.choice(("ok", "failed")), message=c.row()
     ),
     ev.HookStarted: lambda c: ev.HookStarted(
-        id="hook-1", hook_event="Stop", command=c.row(), status=c.row(), call_id=c.call()
+        id="h", hook_event="Stop", command=c.row(), status=c.row(), waits=c.random() < 0.5
     ),
+    ev.HooksSeen: lambda _: ev.HooksSeen(),
+    ev.HookAnswered: lambda c: ev.HookAnswered(id="h", stdout=c.text(), stderr=c.text()),
     ev.Noticed: lambda c: ev.Noticed(text=c.text(), tone=c.choice(("normal", "warning", "error"))),
     ev.TurnStarted: lambda _: ev.TurnStarted(),
     ev.TurnEnded: lambda c: ev.TurnEnded(

@@ -20,6 +20,7 @@ from gatewright.tui.style.look import Look
 
 FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 RATE = 8
+FELT = 0.3  # seconds after which a hook is named
 AROUND = 16  # cells of the mark and of what stops it
 
 
@@ -40,7 +41,7 @@ class Spinner(Rows):
         before, self._view = self._view, view
         if _facts(before) == _facts(view):
             return
-        moving = view.busy and not view.asks
+        moving = (view.busy or any(each.waits for each in view.hooks)) and not view.asks
         if moving and self._timer is None:
             self._timer = self.set_interval(1.0 if self.still else 1 / RATE, self.refresh_rows)
         elif not moving and self._timer is not None:
@@ -56,25 +57,34 @@ def rows_of(view: View, now: float, width: int, *, still: bool) -> list[Line]:
     """What runs and since when that does, not the turn; how long a wait for another try takes."""
     if view.asks:
         return []
-    if not view.busy:
+    doing, since = _doing(view, now)
+    if not (view.busy or since):
         return [BLANK]
-    since = view.doing_since if view.doing else 0.0
     passed = max(0.0, now - (since or view.busy_since))
     mark = "●" if still else FRAMES[int(passed * RATE) % len(FRAMES)]
     left = math.ceil(view.until - now) if view.until else 0
     tail = f"  {int(passed)} s" if passed >= 1 else ""
     if left > 0:
         tail = f"  again in {left} s" + (f" ({view.tries})" if view.tries else "")
-    doing = one_line(view.doing) or "Working"
     room = max(8, width - cells.width(tail) - AROUND)
     row = line(
         Span(f"{mark} ", "accent"),
         Span(cells.fit(doing, room), "dim"),
         Span(tail, "faint"),
-        Span("  esc to stop", "faint"),
+        Span("  esc to stop" if view.busy else "", "faint"),
     )
     return [clip(row, width)]
 
 
+def _doing(view: View, now: float) -> tuple[str, float]:
+    """What takes the time, and since when; a hook only once one can feel it."""
+    hook = next((each for each in view.hooks if each.waits), None)
+    if hook is not None and now - hook.since >= FELT:
+        return one_line(f"Hook: {hook.label}"), hook.since
+    since = view.doing_since if view.busy and view.doing else 0.0
+    return one_line(view.doing) or "Working", since
+
+
 def _facts(view: View) -> tuple[object, ...]:
-    return (view.busy_since, view.doing, view.doing_since, bool(view.asks), view.until, view.tries)
+    asked, hooks = bool(view.asks), view.hooks
+    return (view.busy_since, view.doing, view.doing_since, asked, view.until, view.tries, hooks)

@@ -19,8 +19,9 @@ SHORT = 18  # where there is no room for more
 OWN_ROWS = 3  # of the person's own command
 ROOMY = 16  # rows of a screen that has room for more than one of them
 MAX_PADDING = 20
-GIVES_WAY = ("tokens", "cost", "tasks", "context", "sandbox")  # where there is no room, in turn
-STAYS = ("tasks", "sandbox")  # beside a line of the person's own
+# Where there is no room, in turn.
+GIVES_WAY = ("tokens", "cost", "tasks", "context", "hooks", "sandbox")
+STAYS = ("tasks", "hooks", "sandbox")  # beside a line of the person's own
 FULL = 80  # per cent of the window from which the number warns
 
 
@@ -54,9 +55,15 @@ def right_parts(view: View) -> dict[str, Span]:
     if view.window and view.context:
         share = min(100, round(100 * view.context / view.window))
         parts["context"] = Span(f"{share}% context", "warning" if share >= FULL else "dim")
+    if view.hook_failures:
+        parts["hooks"] = Span(_failed(view.hook_failures), "warning")
     if not view.confined:
         parts["sandbox"] = Span("no sandbox", "warning")
     return parts
+
+
+def _failed(count: int) -> str:
+    return f"{count} hook {'failure' if count == 1 else 'failures'}"
 
 
 def status_row(view: View, width: int, *, branch: str = "", hint: str = "") -> Line:

@@ -7,7 +7,9 @@ from typing import TypeAlias
 
 from gatewright.agent.commands.outcome import Problem
 from gatewright.agent.errors import GatewrightError
-from gatewright.agent.frontends.untyped_json import Json
+from gatewright.agent.extensions.hooks import Hooks
+from gatewright.agent.frontends.sdk.control import Client
+from gatewright.agent.frontends.untyped_json import Json, obj
 from gatewright.agent.session.session import Session
 from gatewright.tools.blocks import plain
 
@@ -21,8 +23,9 @@ class Unanswerable(Exception):
 class Requests:
     """`interrupted` says whether the client stopped the turn that ended last."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, client: Client) -> None:
         self._session = session
+        self._client = client
         self.interrupted = False
 
     async def handle(self, body: Json) -> Json:
@@ -34,9 +37,8 @@ class Requests:
         return await handler(self, body)
 
     async def initialize(self, body: Json) -> Json:
-        if body.get("hooks"):
-            # Going on without them would run what a hook was meant to forbid.
-            raise Unanswerable("Hook callbacks are not supported yet.")
+        hooks = obj(body.get("hooks"))
+        applied = self._attended(hooks) if hooks else {}
         commands = [
             {"name": each.name, "description": each.summary, "argumentHint": each.args}
             for each in self._session.commands
@@ -48,7 +50,25 @@ class Requests:
             "account": {},
             "output_style": "default",
             "available_output_styles": ["default"],
+            "hook_on_failure_supported": True,
+            **applied,
         }
+
+    def _attended(self, hooks: Json) -> Json:
+        """The client's callbacks are heard from now on. Raises Unanswerable.
+
+        Going on without them would run what a hook was meant to forbid.
+        """
+        from gatewright.agent.frontends.sdk.hook_callbacks import Callbacks, registered  # noqa: PLC0415  lazy: 15 ms
+
+        own = self._session.part(Hooks)
+        if own is None:
+            raise Unanswerable("This session has no hooks.")
+        try:
+            given = registered(hooks)
+        except ValueError as error:
+            raise Unanswerable(str(error)) from error
+        return {"hooks_applied": own.attend(given, Callbacks(self._client).run)}
 
     async def interrupt(self, body: Json) -> Json:
         del body

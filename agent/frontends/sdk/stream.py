@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gatewright.agent.frontends.json_lines import Sink, encode
+from gatewright.agent.frontends.sdk.hook_lines import HookLines
 from gatewright.agent.frontends.sdk.shapes import Line
 from gatewright.agent.frontends.sdk.stream_json import Dialect
 from gatewright.agent.frontends.slash_text import command
@@ -28,6 +29,7 @@ async def run(session: Session, options: LaunchOptions, out: Sink, err: Sink) ->
         replay=options.replay_user_messages,
         shape=shape,
     )
+    dialect.hooks = HookLines() if options.include_hook_events else None
     follower = Follower(session, shape)
     if options.input_format == "stream-json":
         from gatewright.agent.frontends.reader import LineReader  # noqa: PLC0415  lazy: 1 ms

@@ -69,7 +69,7 @@ class Duplex:
         self._asks = asks
         self._client = Client(ends.out, dialect.new_id)
         self._consent = Consent(self._client, session)
-        self._requests = Requests(session)
+        self._requests = Requests(session, self._client)
         self._messages: asyncio.Queue[Message | None] = asyncio.Queue()
         self._questions: dict[int, asyncio.Task[None]] = {}
         self._code: Exit | None = Exit.OK

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from gatewright.agent.frontends.sdk.hook_lines import HookLines
 from gatewright.agent.frontends.sdk.partial import PartialMessage
 from gatewright.agent.frontends.sdk.shapes import (
     Line,
@@ -26,6 +27,9 @@ from gatewright.agent.record.events import (
     Compacted,
     Decided,
     Envelope,
+    HookAnswered,
+    HookRan,
+    HookStarted,
     InputDelta,
     MessageDropped,
     ModelChanged,
@@ -72,6 +76,7 @@ class Dialect:
         self._shape = shape
         self.code: Exit | None = None  # of the last turn that ended
         self._partial = PartialMessage() if partial else None
+        self.hooks: HookLines | None = None  # for who wants to know of them
         self._inputs: dict[str, CallPart] = {}
         self._denials: list[Line] = []
         self._models: dict[str, Line] = {}
@@ -133,6 +138,8 @@ class Dialect:
                 yield from self._tasks.lines(changed)
             case Compacted() | ModelChanged() | Noticed() | RetryScheduled():
                 yield system(event)
+            case HookStarted() | HookAnswered() | HookRan() if self.hooks is not None:
+                yield from self.hooks.lines(event)
             case _:
                 pass
 

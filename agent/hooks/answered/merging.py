@@ -40,7 +40,7 @@ class Ran(msgspec.Struct, frozen=True, kw_only=True):
         can = EVENTS[event].block == "refuses"
         if self.failed:
             can = (can and event not in TURN_ENDS) or event == "PermissionRequest"
-            return can and self.handler.strict
+            return can and (self.handler.strict or self.output.blocks)
         return answer.word == "deny" or (answer.blocks and can)
 
     @property
@@ -79,7 +79,8 @@ def _word(runs: Sequence[Ran]) -> tuple[Word, list[str]]:
 
 def _reason(run: Ran) -> str:
     if run.failed:
-        return f"it failed ({run.answer.failure}) and is strict"
+        why = "is strict" if run.handler.strict else "nothing goes on without its answer"
+        return f"it failed ({run.answer.failure}) and {why}"
     message = obj(run.answer.parts.get("decision")).get("message")
     return run.answer.reason or (message if isinstance(message, str) else "")
 

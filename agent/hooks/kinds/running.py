@@ -33,7 +33,10 @@ class Firing(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Output(msgspec.Struct, frozen=True, kw_only=True):
-    """`failure` says why there is no answer at all; `answer` is one that came as JSON already."""
+    """`failure` says why there is no answer at all; `answer` is one that came as JSON already.
+
+    `blocks`: a failure that counts as a strict one, whatever the handler is.
+    """
 
     exit: int | None = None
     stdout: str = ""
@@ -42,6 +45,7 @@ class Output(msgspec.Struct, frozen=True, kw_only=True):
     answer: dict[str, Any] | None = None
     ms: int = 0
     cancelled: bool = False
+    blocks: bool = False
 
 
 Run: TypeAlias = Callable[[Handler, Firing], Awaitable[Output]]

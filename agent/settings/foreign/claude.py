@@ -25,9 +25,10 @@ from gatewright.tools.system.regular import read_regular
 LATER = "not supported here yet"
 NOTHING = "nothing here corresponds"
 OWN_MODELS = ("haiku", "sonnet", "opus")
-COPIED = ("permissions", "env", "model", "cleanupPeriodDays", "statusLine", "disableAllHooks")
+COPIED = (
+    "permissions", "env", "model", "cleanupPeriodDays", "statusLine", "disableAllHooks", "hooks",
+)  # fmt: skip
 NAMED: Mapping[str, str] = {
-    "hooks": LATER,
     "mcpServers": LATER,
     "enabledMcpjsonServers": LATER,
     "enableAllProjectMcpServers": LATER,
@@ -92,7 +93,7 @@ def rows(values: Mapping[str, Any], at: str = "") -> Iterator[tuple[str, str]]:
         if isinstance(value, dict):
             yield from rows(cast("dict[str, Any]", value), f"{at}{key}.")
         elif isinstance(value, list):
-            yield from ((f"{at}{key}", text_of(item)) for item in cast("list[object]", value))
+            yield from ((f"{at}{key}", _text(item)) for item in cast("list[object]", value))
         else:
             yield f"{at}{key}", str(value)
 
@@ -207,8 +208,13 @@ def _missing(
 
 
 def _unknown(ours: list[object], theirs: list[object]) -> list[object]:
-    known = set(map(text_of, ours))
-    return [item for item in theirs if text_of(item) not in known]
+    known = set(map(_text, ours))
+    return [item for item in theirs if _text(item) not in known]
+
+
+def _text(item: object) -> str:
+    """A rule, or whatever else a list holds, so that two that are the same are one."""
+    return text_of(item) or msgspec.json.encode(item, order="sorted").decode()
 
 
 def _join(ours: dict[str, Any], new: Mapping[str, Any]) -> None:

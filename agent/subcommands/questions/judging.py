@@ -26,6 +26,7 @@ from gatewright.agent.transcript.place import project_folder
 from gatewright.agent.transcript.reader import read_transcript
 from gatewright.permissions.calls.declared import declared_access
 from gatewright.permissions.check import Unreadable, call_and_context
+from gatewright.permissions.condition import is_about
 from gatewright.permissions.context import Call, Context
 from gatewright.permissions.decide import decide
 from gatewright.permissions.decision import Ask
@@ -38,6 +39,7 @@ from gatewright.permissions.rulebook.tools_table import canonical
 from gatewright.permissions.sandbox.commands import CommandSandbox
 from gatewright.permissions.sandbox.ourselves import Ourselves
 from gatewright.tools.access import Access
+from gatewright.tools.protocol import ToolCall
 from gatewright.tools.system.home import OwnHome
 
 ROUNDS = 3  # as the gate: what a decision missed is looked up, and it is made again
@@ -61,6 +63,15 @@ class Judge:
     def explain(self, tool: str, input: Mapping[str, Any]) -> list[str]:
         """The trace of the decision, in lines."""
         return asyncio.run(self._explain(self._call(tool, input)))
+
+    def access(self, tool: str, input: Mapping[str, Any]) -> Access:
+        """What a call declares that it touches."""
+        return self._call(tool, input).access
+
+    def is_about(self, rule: str, call: ToolCall, access: Access) -> bool:
+        """Whether a call is one that a rule is about."""
+        context = self._policy.context(self.around.where)
+        return is_about(rule, Call(call.name, call.input, access), context)
 
     def listed(self) -> list[ListedRule]:
         """Every rule in force, as /permissions shows them."""
