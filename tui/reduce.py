@@ -90,6 +90,7 @@ def _of_main(view: View, event: ev.AnyEvent, at: float) -> Reduced:  # noqa: PLR
         case (
             ev.AgentProgressed()
             | ev.HookStarted()
+            | ev.AttemptPaid()
             | ev.Decided()
             | ev.ResultsCleared()
             | ev.FileSaved()

@@ -51,6 +51,7 @@ from gatewright.agent.record.events_of_sessions import (
 )
 from gatewright.agent.record.events_of_turns import (
     AssistantMessage,
+    AttemptPaid,
     InputDelta,
     InputRefused,
     MessageDropped,
@@ -72,6 +73,7 @@ __all__ = [
     "AnyEvent",
     "Asked",
     "AssistantMessage",
+    "AttemptPaid",
     "Carried",
     "Cleared",
     "Compacted",
@@ -120,6 +122,7 @@ AnyEvent: TypeAlias = (
     SessionStarted
     | UserMessage
     | AssistantMessage
+    | AttemptPaid
     | ToolStarted
     | ToolFinished
     | Asked
