@@ -146,10 +146,11 @@ def _types(source: Source) -> Iterator[tuple[int, str]]:
     """Classes, and names of other types: what is assigned to a name that begins like a class."""
     for node in source.of(ast.ClassDef):
         yield node.lineno, node.name
-    for node in (*source.of(ast.Assign), *source.of(ast.AnnAssign)):
-        for target in node.targets if isinstance(node, ast.Assign) else (node.target,):
-            if isinstance(target, ast.Name) and not target.id.islower():
-                yield node.lineno, target.id
+    targets = [target for node in source.of(ast.Assign) for target in node.targets]
+    targets += [node.target for node in source.of(ast.AnnAssign)]
+    for target in targets:
+        if isinstance(target, ast.Name) and not target.id.islower():
+            yield target.lineno, target.id
 
 
 CHECKS: tuple[Check, ...] = (
