@@ -11,6 +11,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
+from gatewright.agent.client.brought import NOTHING, Brought
 from gatewright.agent.compact.state import Remains
 from gatewright.agent.context.briefing import Briefing
 from gatewright.agent.context.file_judge import readable_by
@@ -49,7 +50,11 @@ RETRY = RetryPolicy()
 
 
 async def open_session(
-    options: LaunchOptions, env: Mapping[str, str], *, interactive: bool
+    options: LaunchOptions,
+    env: Mapping[str, str],
+    *,
+    interactive: bool,
+    client: Brought = NOTHING,
 ) -> Session:
     """Raises GatewrightError, whose text is for the person."""
     state = own_home(env) / "state"
@@ -64,7 +69,7 @@ async def open_session(
     briefing = Briefing(lambda: live.around, readable_by(policy, lambda: live.around.where))
     if not interactive:
         briefing.begin()
-    host = Host(base, live, policy, briefing, ReadLedger())
+    host = Host(base, live, policy, briefing, ReadLedger(), client)
     tools = BuiltinTools.of(options.tools, alone=not interactive)
     sources = host.tools = ToolSources([tools], policy.wholly_denied)
     brought = await open_all(host, EXTENSIONS)

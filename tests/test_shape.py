@@ -45,6 +45,15 @@ def test_each_check_can_fail(tmp_path: Path, check: shape.Check) -> None:
     assert len(shape.run(check, plant(tmp_path, {"tools/planted.py": PLANTED[check]}))) == 1
 
 
+@pytest.mark.parametrize(
+    "line",
+    ["class Parts: ...", "class Beside(Protocol): ...", "Parts: TypeAlias = int", "_Beside = int"],
+)
+def test_a_type_is_named_after_what_it_is(tmp_path: Path, line: str) -> None:
+    planted = plant(tmp_path, {"tools/planted.py": f"{HEAD}{line}\n"})
+    assert len(shape.run(shape.vague_names, planted)) == 1
+
+
 def test_cleanup_that_raises_again_is_no_broad_except(tmp_path: Path) -> None:
     text = HEAD + "def f():\n    try: ...\n    except BaseException:\n        g()\n        raise\n"
     assert shape.run(shape.broad_excepts, plant(tmp_path, {"tools/planted.py": text})) == []

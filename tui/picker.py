@@ -23,6 +23,7 @@ from gatewright.tui.style.look import Look
 
 SHOWN = 10
 LOW = 16  # below so many rows nothing is left blank
+NARROW = 60  # below so many cells a detail that is cut stands below the list, of the chosen row
 STEPS = {"up": -1, "down": 1, "ctrl+p": -1, "ctrl+n": 1, "pageup": -SHOWN, "pagedown": SHOWN}
 TURNS = {"tab": 1, "right": 1, "left": -1, "shift+tab": -1, "ctrl+r": 1}
 
@@ -210,10 +211,15 @@ class Picker(Rows, can_focus=True):
     def _list(self, width: int, room: int) -> list[Line]:
         if not self._found:
             return [line(Span("Nothing here.", "dim"))]
+        below = self._below(width)
+        told = below if room > 3 else []
+        room -= len(told)
         first = max(0, min(self._at - room // 2, len(self._found) - room))
         shown = self._found[first : first + room]
         widest = max(cells.width(one_line(choice.label)) for choice in shown)
-        label = min(widest, width * 2 // 3)
+        label = min(widest, width - 4 if below else width * 2 // 3)
+        if below:
+            shown = [choice._replace(detail="") for choice in shown]
         rows = [
             choice_row(choice, label, width, selected=first + n == self._at)
             for n, choice in enumerate(shown)
@@ -221,4 +227,17 @@ class Picker(Rows, can_focus=True):
         hidden = len(self._found) - len(shown)
         if hidden:
             rows.append(line(Span(f"  {hidden} more", "faint")))
-        return rows
+        return [*rows, *told]
+
+    def _below(self, width: int) -> list[Line]:
+        """What is said of the chosen row, where rows have no room for it; as high for each."""
+        if width >= NARROW:
+            return []
+        widest = max(cells.width(one_line(choice.label)) for choice in self._found)
+        room = width - 4 - min(widest, width * 2 // 3)
+        details = [one_line(choice.detail) for choice in self._found]
+        if all(cells.width(detail) <= room for detail in details):
+            return []
+        told = [indent(wrap((Span(each, "dim"),), width - 2, hard=True), "  ") for each in details]
+        high = min(2, max(map(len, told)))
+        return [*told[self._at], *(BLANK for _ in range(high))][:high]

@@ -91,6 +91,7 @@ def _of_main(view: View, event: ev.AnyEvent, at: float) -> Reduced:  # noqa: C90
             return _hook(view, event, at)
         case (
             ev.AgentProgressed()
+            | ev.AttemptPaid()
             | ev.Decided()
             | ev.ResultsCleared()
             | ev.FileSaved()

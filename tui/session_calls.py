@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     )  # the screen is there before the core
 
 
-NO_MODEL = "no model yet: /setup chooses one, /model demo needs no key"
+NO_MODEL = "no model yet: /setup chooses one"
 
 
 class Message(NamedTuple):

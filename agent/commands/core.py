@@ -7,8 +7,8 @@ from gatewright.agent.commands.registry import BUILT_IN, Command, CommandContext
 from gatewright.tools.blocks import Table, Text
 
 SIGNS = (
-    "On the screen, ! runs a command of your own, @ names a file, # keeps a line in memory, "
-    "and ? on an empty prompt shows the keys."
+    "! runs a command of your own, @ names a file and # keeps a line in memory; "
+    "on the screen, ? on an empty prompt shows the keys."
 )
 
 

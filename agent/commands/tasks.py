@@ -93,7 +93,7 @@ def listing(jobs: ListedJobs, fallback: Say) -> Listing:
         title="Background tasks",
         rows=lambda: [_choice(row) for row in jobs.rows()],
         read=read,
-        acts=(Act("x", "stops", stop),),
+        acts=(Act("ctrl+x", "stops", stop),),  # letters search
         follows=True,
     )
 

@@ -37,6 +37,7 @@ def call_contexts(
             progress=ports.progress,
             move=ports.move,
             env={**around.env, **host.exports} if host.exports else around.env,
+            files=host.client.files,
             spill=kept / "spill",
             state=kept,
             jobs=ports.jobs if jobs else None,

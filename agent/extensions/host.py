@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
+from gatewright.agent.client.brought import NOTHING, Brought
 from gatewright.agent.commands.outcome import Outcome
 from gatewright.agent.commands.registry import Commands
 from gatewright.agent.context.briefing import Briefing
@@ -69,9 +70,16 @@ class Host:
     """What an extension may use. What needs the running session waits for `join`."""
 
     def __init__(
-        self, base: Base, live: LiveSettings, policy: Policy, briefing: Briefing, ledger: Ledger
+        self,
+        base: Base,
+        live: LiveSettings,
+        policy: Policy,
+        briefing: Briefing,
+        ledger: Ledger,
+        client: Brought = NOTHING,
     ) -> None:
         self.base, self.live, self.policy = base, live, policy
+        self.client = client  # what it brought that opened the session
         self.briefing = briefing  # what the model of the main agent is told first
         self.ledger = ledger  # which files that model has seen
         self.listeners = Listeners()  # at the moments of the session

@@ -1,4 +1,4 @@
-"""Plugs in what a session does once beside its turns: load ahead, and clean up after others."""
+"""Plugs in what a session does once, outside of its turns: load what is needed soon, clean up."""
 
 from __future__ import annotations
 

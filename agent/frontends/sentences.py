@@ -28,7 +28,7 @@ from gatewright.agent.record.events import (
 from gatewright.agent.record.must_know import waiting
 from gatewright.agent.text.printable import as_run, visible
 from gatewright.tools.access import MAIN
-from gatewright.tools.blocks import Block, Command, Diff, Output, plain
+from gatewright.tools.blocks import Block, Command, Diff, Output, Text, plain
 from gatewright.tools.interact import Answer, Ask, words
 from gatewright.tools.protocol import TextContent
 from gatewright.tools.system.hosts import misread
@@ -89,7 +89,9 @@ class Spoken:
                 return "(This waits for the next step.)\n" if more and self._busy else ""
 
     def _finished(self, event: ToolFinished, name: str) -> str:
-        shown = "".join(map(self._shown, event.view))
+        said = ("", event.summary)  # it stands in the line anyway
+        view = (b for b in event.view if not (isinstance(b, Text) and b.text.strip() in said))
+        shown = "".join(map(self._shown, view))
         how = "ok" if event.ok else "failed"
         how = f"{how}: {event.summary}" if event.summary else how
         if name:  # of calls side by side: first of which one, then what came of it
@@ -102,12 +104,17 @@ class Spoken:
             case Diff():
                 return f"{plain(block)}\n"
             case Output(text=text, hidden_lines=hidden):
-                rows = self._output(text).strip("\n").split("\n")
-                more = len(rows) - ROWS + hidden
-                said = "".join(f"  {row}\n" for row in rows[:ROWS] if row.strip())
-                return said + (f"  ({more:,} more lines)\n" if more > 0 else "")
+                return self._beginning(text, hidden)
+            case Text(text=text):
+                return self._beginning(text)
             case _:
                 return ""
+
+    def _beginning(self, text: str, hidden: int = 0) -> str:
+        rows = self._output(text).strip("\n").split("\n")
+        more = len(rows) - ROWS + hidden
+        said = "".join(f"  {row}\n" for row in rows[:ROWS] if row.strip())
+        return said + (f"  ({more:,} more lines)\n" if more > 0 else "")
 
     def _stream(self, text: str) -> str:
         self._streamed = True

@@ -15,10 +15,10 @@ from gatewright.agent.providers.direct import USER_AGENT, api_of, base_url, miss
 from gatewright.agent.providers.presets import Endpoint
 from gatewright.agent.providers.protocol import Provider
 from gatewright.agent.providers.streams.streamed import StreamedProvider
+from gatewright.agent.providers.transport.cloud_setup import not_set_up
 from gatewright.agent.providers.transport.sdk import (
     SdkWire,
     anthropic_wire,
-    not_set_up,
     openai_wire,
 )
 
@@ -83,9 +83,7 @@ def _anthropic_client(server: Endpoint, env: Mapping[str, str]) -> AnthropicClie
             project = options.get("project") or env.get("ANTHROPIC_VERTEX_PROJECT_ID")
             token = env.get(server.api_key_env) or None
             if token and not project:  # else the credentials may name one
-                raise ValueError(
-                    "set providers.vertex.options.project or ANTHROPIC_VERTEX_PROJECT_ID"
-                )
+                raise ValueError("no project_id")
             return AsyncAnthropicVertex(
                 region=options.get("region") or env.get("CLOUD_ML_REGION") or "global",
                 project_id=project or not_given,
@@ -111,6 +109,8 @@ def _foundry(
     address = server.base_url or f"https://{resource}.services.ai.azure.com/anthropic/"
     if not (server.base_url or resource):
         raise ValueError("set providers.foundry.baseUrl or options.resource")
+    if not key:
+        raise missing_key(server)
     return anthropic.AsyncAnthropicFoundry(
         base_url=address, api_key=key, max_retries=0, timeout=_TIMEOUT, default_headers=headers
     )
@@ -142,13 +142,17 @@ def _openai_client(server: Endpoint, env: Mapping[str, str]) -> openai.AsyncOpen
     options = server.settings.options
     headers = {"user-agent": USER_AGENT, **server.headers}
     if server.type in _SPOKEN:
+        address, key = _azure_address(server, env), env.get(server.api_key_env) or None
+        token = env.get("AZURE_OPENAI_AD_TOKEN") or None
+        if not (key or token):
+            raise missing_key(server)
         return openai.AsyncAzureOpenAI(
-            azure_endpoint=_azure_address(server, env),
+            azure_endpoint=address,
             api_version=options.get("apiVersion")
             or env.get("OPENAI_API_VERSION")
             or _AZURE_VERSION,
-            api_key=env.get(server.api_key_env) or None,
-            azure_ad_token=env.get("AZURE_OPENAI_AD_TOKEN") or None,
+            api_key=key,
+            azure_ad_token=token,
             max_retries=0,
             timeout=_TIMEOUT,
             default_headers=headers,

@@ -53,6 +53,7 @@ from gatewright.agent.record.events_of_sessions import (
 )
 from gatewright.agent.record.events_of_turns import (
     AssistantMessage,
+    AttemptPaid,
     InputDelta,
     InputRefused,
     MessageDropped,
@@ -74,6 +75,7 @@ __all__ = [
     "AnyEvent",
     "Asked",
     "AssistantMessage",
+    "AttemptPaid",
     "Carried",
     "Cleared",
     "Compacted",
@@ -124,6 +126,7 @@ AnyEvent: TypeAlias = (
     SessionStarted
     | UserMessage
     | AssistantMessage
+    | AttemptPaid
     | ToolStarted
     | ToolFinished
     | Asked

@@ -41,6 +41,14 @@ class AssistantMessage(Event, frozen=True, tag="assistant"):
     cut: bool = False  # the stream was interrupted: what came is kept
 
 
+class AttemptPaid(Event, frozen=True, tag="attempt_paid"):
+    """What was used by an attempt at an answer that no message has: it failed or was stopped."""
+
+    model: str
+    usage: Usage
+    cost: float = 0.0
+
+
 class MessageRedrawn(Event, frozen=True, tag="message_redrawn"):
     """The screen shows this in place of what a message said; the model never hears of it."""
 

@@ -13,6 +13,7 @@ import msgspec
 from gatewright.agent.record.events import (
     AnyEvent,
     AssistantMessage,
+    AttemptPaid,
     Carried,
     Cleared,
     Compacted,
@@ -29,7 +30,7 @@ from gatewright.tools.blocks import Todo
 
 FILES = 5
 PATHS = ("file_path", "notebook_path")  # how tools name the file they work on
-_Counted: TypeAlias = AssistantMessage | TurnEnded | Compacted | Cleared | Rewound
+_Counted: TypeAlias = AssistantMessage | AttemptPaid | TurnEnded | Compacted | Cleared | Rewound
 
 
 class Standing:
@@ -51,7 +52,14 @@ class Standing:
                     self._running[call_id] = path
             case ToolFinished():
                 self._finished(event)
-            case AssistantMessage() | TurnEnded() | Compacted() | Cleared() | Rewound():
+            case (
+                AssistantMessage()
+                | AttemptPaid()
+                | TurnEnded()
+                | Compacted()
+                | Cleared()
+                | Rewound()
+            ):
                 self._count(event)
             case _:
                 self._name(event)
@@ -73,7 +81,7 @@ class Standing:
     def _count(self, event: _Counted) -> None:
         now: Carried = self.now
         match event:
-            case AssistantMessage(usage=usage, cost=cost):
+            case AssistantMessage(usage=usage, cost=cost) | AttemptPaid(usage=usage, cost=cost):
                 total = now.usage.plus(usage)
                 self.now = msgspec.structs.replace(now, usage=total, cost=now.cost + cost)
             case TurnEnded():

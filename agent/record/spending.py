@@ -10,6 +10,7 @@ import msgspec
 from gatewright.agent.record.events import (
     AnyEvent,
     AssistantMessage,
+    AttemptPaid,
     Cleared,
     Compacted,
     Rewound,
@@ -49,6 +50,9 @@ class Spending:
         match event:
             case AssistantMessage():
                 self.answered(event)
+            case AttemptPaid(usage=usage, cost=cost):
+                self.usage = self.usage.plus(usage)
+                self.cost += cost
             case Compacted():
                 self.usage = self.usage.plus(event.usage)
                 self.cost += event.cost

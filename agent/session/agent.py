@@ -23,6 +23,7 @@ from gatewright.agent.record.conversation import Conversation
 from gatewright.agent.record.events import (
     AnyEvent,
     AssistantMessage,
+    AttemptPaid,
     Cleared,
     Compacted,
     ModeChanged,
@@ -159,7 +160,7 @@ class Agent:
             case Cleared():
                 self.models.renew()
                 self.publish(self.spent)
-            case AssistantMessage() | Compacted() | Rewound():
+            case AssistantMessage() | AttemptPaid() | Compacted() | Rewound():
                 self.publish(self.spent)
             case _:
                 pass

@@ -238,7 +238,9 @@ class Ui(Section, frozen=True):
     reduced_motion: Annotated[bool, chosen("No spinner, no animation.")] = False
     notify: Annotated[
         bool | Literal["bell", "desktop"],
-        chosen("How to call you when a question waits or a turn ended: true is both ways."),
+        chosen(
+            "How to call you when a question waits or a turn ended: both ways, unless it names one."
+        ),
     ] = True
     show_thinking: Annotated[bool, chosen("Show the model's thinking unfolded.")] = False
 

@@ -21,6 +21,7 @@ from gatewright.agent.record.conversation import Conversation
 from gatewright.agent.record.events import (
     AnyEvent,
     AssistantMessage,
+    AttemptPaid,
     ImagesDropped,
     MessageDropped,
     Noticed,
@@ -82,7 +83,6 @@ class Answers:
         self._stalls = 0
         self._loads = 0  # of the attempts at this answer: the server was loading its model
         self._overloads = 0
-        self._owed = 0.0  # dollars of attempts that were dropped, in no message yet
         self.usage = Usage()
         self.cost = 0.0
         self.requests = 0
@@ -150,7 +150,7 @@ class Answers:
             if parts := assembly.partial():
                 self._keep(assembly, parts, cut=True)
             else:
-                self._count(assembly)
+                self._pay(assembly)
             raise
         return assembly
 
@@ -222,10 +222,17 @@ class Answers:
         return cut and not self._raised and self.model.frame.can_raise()
 
     def _drop(self, assembly: Assembly, *, shown: bool) -> None:
-        """What streamed is void, but it was paid for: the next answer that is kept says so."""
-        self._owed += self._count(assembly)
+        """What streamed is void, but it was paid for."""
+        self._pay(assembly)
         if shown:
             self._ports.emit(MessageDropped())
+
+    def _pay(self, assembly: Assembly) -> None:
+        """Told at once: no later answer may come that could say it."""
+        cost = self._count(assembly)
+        if assembly.usage != Usage():
+            model = assembly.model or self.model.name
+            self._ports.emit(AttemptPaid(model=model, usage=assembly.usage, cost=cost))
 
     def _count(self, assembly: Assembly) -> float:
         cost = self.model.price(assembly.usage)
@@ -236,7 +243,7 @@ class Answers:
     def _keep(
         self, assembly: Assembly, parts: tuple[AssistantPart, ...], *, cut: bool = False
     ) -> None:
-        cost, self._owed = self._owed + self._count(assembly), 0.0
+        cost = self._count(assembly)
         self.requests += 1
         self._ports.emit(
             AssistantMessage(

@@ -22,7 +22,7 @@ from gatewright.permissions.sandbox.port import CLOSED, ConfinedCall, Offer, Ope
 from gatewright.permissions.sandbox.restrictions import Restrictions
 from gatewright.permissions.sandbox.running.call import Call, noted
 from gatewright.tools.access import Access, ShellText
-from gatewright.tools.blocks import Block, Code, Table, Text
+from gatewright.tools.blocks import Block, Table, Text
 from gatewright.tools.interact import Ask, Option
 from gatewright.tools.protocol import Asker, ToolResult
 from gatewright.tools.system.home import OwnHome
@@ -339,7 +339,7 @@ class CommandSandbox:
         question = Ask(
             kind="permission",
             title="Let sandboxed commands reach this host?",
-            body=(Code(f"{host}:{port}", "text"),),
+            body=(Text(f"{host}:{port}"),),
             options=(Option("yes", "Yes, in this session", "y"), Option("no", "No", "n")),
             reason="It is not among sandbox.network.allowedDomains.",
             tool="Bash",

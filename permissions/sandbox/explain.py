@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gatewright.permissions.sandbox.limits import Limits
+from gatewright.permissions.sandbox.limits import Limits, written
 from gatewright.permissions.sandbox.linux import landlock
 from gatewright.permissions.sandbox.probe import Found
 from gatewright.permissions.sandbox.profile import Network, SandboxProfile
@@ -60,10 +60,10 @@ def network_text(network: Network) -> str:
 def limits_text(limits: Limits) -> str:
     named = {
         "nproc": limits.nproc,
-        "memory": limits.memory,
-        "fsize": limits.fsize,
+        "memory": limits.memory and written(limits.memory),
+        "fsize": limits.fsize and written(limits.fsize),
         "nofile": limits.nofile,
         "cpu": limits.cpu,
-        "tmp": limits.tmp,
+        "tmp": limits.tmp and written(limits.tmp),
     }
     return ", ".join(f"{name}={value}" for name, value in named.items() if value) or "none"

@@ -54,6 +54,12 @@ def size(text: str) -> int:
     return int(found[1]) * _UNITS[found[2].upper()]
 
 
+def written(size: int) -> str:
+    """The same in its largest unit, as it may be typed: 512M, 4G; about, where it is no whole."""
+    unit = next((name for name in "TGMK" if size >= _UNITS[name]), "")
+    return f"{size / _UNITS[unit]:.1f}".removesuffix(".0") + unit
+
+
 def resource_flags(limits: Limits) -> tuple[str, ...]:
     """The limits as arguments of prlimit(1); core dumps are never written."""
     flags = ["--core=0:0"]

@@ -9,6 +9,8 @@ from gatewright.agent.providers.retry import Backoff, RetryPolicy
 from gatewright.agent.record.events import (
     Asked,
     AssistantMessage,
+    AttemptPaid,
+    Compacted,
     MessageDropped,
     Noticed,
     RetryScheduled,
@@ -18,6 +20,8 @@ from gatewright.agent.record.events import (
     UserMessage,
 )
 from gatewright.agent.record.messages import TextPart, Usage
+from gatewright.agent.record.session_state import Standing
+from gatewright.agent.record.spending import Spending
 from gatewright.agent.turn.answers import FIRST_TRIES
 from gatewright.agent.turn.loop import RESUMES, Limits
 from gatewright.agent.turn.loop_guard import STOP_AT
@@ -62,8 +66,32 @@ async def test_what_was_dropped_is_paid_by_the_session_too(first: str) -> None:
         ended = await seen.until(TurnEnded)
         assert ended.cost == pytest.approx(3.05)
         assert ended.usage == Usage(input=3000, output=50)
-        assert sum(message.cost for message in seen.of(AssistantMessage)) == ended.cost
+        assert [paid.cost for paid in seen.of(AttemptPaid)] == [pytest.approx(1.02)]
+        assert [message.cost for message in seen.of(AssistantMessage)] == [pytest.approx(2.03)]
         assert seen.of(UsageChanged)[-1].cost == ended.cost
+
+
+async def test_what_no_later_answer_followed_is_paid_by_the_session() -> None:
+    clock = FakeClock()
+    text = script("usage: in=1000 out=20\nsay: Half of\ncut:", "say: never")
+    async with (
+        house(text, clock=clock, retry_in=lambda *_: 60.0) as built,
+        Recorder(built.session) as seen,
+    ):
+        built.session.submit("go")
+        await seen.until(RetryScheduled)
+        built.session.interrupt()
+        ended = await seen.until(TurnEnded)
+        assert ended.cost == pytest.approx(1.02)
+        spent = built.session.spent
+        assert (spent.usage, spent.cost) == (ended.usage, ended.cost)
+        kept = [envelope.event for envelope in seen.envelopes if envelope.event.durable]
+        again, standing = Spending(), Standing.after(kept)
+        boundary = standing.stamped(Compacted(summary="", trigger="", tokens_before=0))
+        for stored in (kept, [boundary]):  # and what begins at a boundary in the midst of a turn
+            again.restore(stored)
+            assert (again.usage, again.cost) == (ended.usage, ended.cost)
+            again = Spending()
 
 
 async def test_later_cuts_are_resumed_a_few_times_then_told() -> None:

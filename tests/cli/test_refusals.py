@@ -62,6 +62,18 @@ def test_a_model_that_is_not_there_lists_near_ones(program: Program) -> None:
     assert err.endswith(" more. Choose one with --model or /model.\n")
 
 
+def test_a_model_that_the_server_lists_itself_is_not_called_unknown(program: Program) -> None:
+    said = refusal("The model `gpt-6-luna` does not exist", "model_not_found")
+    with ServerThread(f"status: 404 body={said}\n", repeat=True) as server:
+        server.models = ["gpt-6-luna", "gpt-6-sol"]
+        code, _, err = ask(program, server, model="openai/gpt-6-luna")
+    assert code == 1
+    assert err == (
+        "agent: openai lists gpt-6-luna and yet does not find it (404): this API or this key may "
+        "not reach it. Choose another with --model or /model.\n"
+    )
+
+
 def test_a_region_that_is_not_served_is_no_problem_of_the_key(program: Program) -> None:
     said = refusal(
         "Country, region, or territory not supported", "unsupported_country_region_territory"

@@ -46,6 +46,12 @@ async def run(line: str, rules: Rules | None = None) -> Outcome:
     return await Desk(rules=rules or Rules(), in_use=InUse("demo/demo")).run(line)
 
 
+async def test_help_names_signs_where_they_count() -> None:
+    before, _, screen = said(await run("/help")).partition("on the screen")
+    assert all(sign in before for sign in ("! runs", "@ names", "# keeps"))  # line by line too
+    assert "? on" in screen
+
+
 async def test_help_lists_every_command() -> None:
     text = said(await run("/help"))
     for command in built_in():

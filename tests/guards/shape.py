@@ -17,6 +17,9 @@ LONG_FILES: dict[str, str] = {
     "permissions/shell/safe/safe_table.py": "one row for each command that may run unprompted",
 }
 
+VAGUE_ENDS = ("Manager", "Helper", "Utils")
+VAGUE = frozenset({"Beside", "Parts"})  # of what, only who wrote it knows
+
 # Words of the trade that only sound vague: class -> why.
 NAMES: dict[str, str] = {"KeyHelper": "settings call a program that prints a key a helper"}
 
@@ -133,9 +136,21 @@ def missing_encoding(source: Source) -> Iterator[str]:
 
 
 def vague_names(source: Source) -> Iterator[str]:
+    for line, name in _types(source):
+        vague = name.endswith(VAGUE_ENDS) or name.lstrip("_") in VAGUE
+        if vague and name not in NAMES:
+            yield f"{source.path}:{line} type {name}: name it after what it is"
+
+
+def _types(source: Source) -> Iterator[tuple[int, str]]:
+    """Classes, and names of other types: what is assigned to a name that begins like a class."""
     for node in source.of(ast.ClassDef):
-        if node.name.endswith(("Manager", "Helper", "Utils")) and node.name not in NAMES:
-            yield f"{source.path}:{node.lineno} class {node.name}: name it after what it is"
+        yield node.lineno, node.name
+    targets = [target for node in source.of(ast.Assign) for target in node.targets]
+    targets += [node.target for node in source.of(ast.AnnAssign)]
+    for target in targets:
+        if isinstance(target, ast.Name) and not target.id.islower():
+            yield target.lineno, target.id
 
 
 CHECKS: tuple[Check, ...] = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import aclosing
+from typing import NoReturn
 
 import pytest
 
@@ -11,6 +12,7 @@ from gatewright.agent.errors import FailureKind, ProviderError
 from gatewright.agent.providers.protocol import Request, TextPiece
 from gatewright.agent.providers.registry import open_provider
 from gatewright.agent.providers.settings import ProviderSettings
+from gatewright.agent.providers.transport.sdk import SdkWire
 from gatewright.agent.record.messages import UserTurn
 from gatewright.tools.protocol import TextContent
 from tests.fakes.model_server import ModelServer, Recorded
@@ -85,6 +87,44 @@ async def test_a_cloud_that_is_not_set_up_says_what_is_missing(
     with pytest.raises(ProviderError, match=words) as caught:
         open_provider(f"{name}/m", settings={}, env={})
     assert caught.value.kind is FailureKind.AUTH
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "told"),
+    [
+        ("bedrock", "Could not resolve AWS credentials from session", "aws sso login"),
+        ("bedrock", "No AWS region was provided. Set `aws_region`", "Set providers.bedrock.opt"),
+        ("vertex", "No project_id was given and it could not", "ANTHROPIC_VERTEX_PROJECT_ID"),
+        ("vertex", "Your default credentials were not found.", "gcloud auth application-default"),
+    ],
+)
+async def test_what_a_package_misses_is_said_with_what_to_do(
+    name: str, said: str, told: str
+) -> None:
+    class Signing(Exception):
+        """Of boto or google: no error that Python names."""
+
+    Signing.__module__ = "botocore.exceptions"
+
+    async def post(body: object) -> NoReturn:
+        raise Signing(said)
+
+    async def close() -> None:
+        return
+
+    none = (KeyError, KeyError, KeyError)
+    with pytest.raises(ProviderError, match=told) as caught:
+        async with SdkWire(name, post=post, close=close, errors=none).exchange({}):
+            pass
+    assert caught.value.kind is FailureKind.AUTH
+    assert said not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["foundry", "azure"])
+async def test_a_cloud_without_a_key_says_so(name: str) -> None:
+    settings = {name: ProviderSettings(base_url="https://a.example")}
+    with pytest.raises(ProviderError, match=f"No key for {name}: set A[A-Z_]+_API_KEY"):
+        open_provider(f"{name}/m", settings=settings, env={})
 
 
 async def test_bedrock_without_its_packages_names_them(monkeypatch: pytest.MonkeyPatch) -> None:

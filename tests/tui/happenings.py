@@ -187,6 +187,7 @@ EVENTS: Mapping[type[ev.AnyEvent], Callable[[Chance], ev.AnyEvent]] = {
     ev.TextDelta: lambda c: ev.TextDelta(text=c.text()),
     ev.ThinkingDelta: lambda c: ev.ThinkingDelta(text=c.text()),
     ev.InputDelta: lambda c: ev.InputDelta(call_id=c.call(), name=c.choice(NAMES), json=c.row()),
+    ev.AttemptPaid: lambda c: ev.AttemptPaid(model=c.row(), usage=c.usage(), cost=0.1),
     ev.MessageDropped: lambda _: ev.MessageDropped(),
     ev.ToolProgressed: lambda c: ev.ToolProgressed(
         call_id=c.call(), tail=c.text(), size=c.randrange(9**9), seconds=c.random() * 1e4

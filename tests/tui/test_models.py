@@ -143,6 +143,21 @@ async def test_a_start_where_nothing_can_answer_offers_what_there_is(tmp_path: P
         await s.see("Model: demo")
 
 
+async def test_a_start_in_little_room_cuts_nothing_that_is_to_be_read(tmp_path: Path) -> None:
+    made = session(tmp_path)
+    made.setup_due = True
+    made.know("setup")
+    async with stage(made, size=(40, 12)) as s:
+        await s.see("What shall answer?", "a key for another provider")
+        assert made.models is not None
+        page = next(one.page for one in made.models.key_places() if one.provider == "anthropic")
+        assert page in "".join(row.strip(" ▎") for row in s.text().split("\n"))
+        await s.press("up", "down", "down", "down", "down", "down")
+        await s.see("the demo", "a guided tour: no key, no network")
+        await s.press("escape")
+        await s.see("no model yet: /setup chooses one\n", "/ commands")
+
+
 async def test_a_message_that_nobody_can_answer_waits_and_can_be_taken_back(tmp_path: Path) -> None:
     made = session(tmp_path)
     made.setup_due = True

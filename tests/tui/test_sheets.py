@@ -349,6 +349,17 @@ async def test_the_way_to_be_called_counts_at_once(tmp_path: Path) -> None:
         await s.until(lambda: s.app.attention.muted)
 
 
+async def test_a_yes_or_no_reads_the_same_in_every_row(tmp_path: Path) -> None:
+    async with panel(Books(tmp_path), "/config") as s:
+        await s.see("ui.notify")
+        words = {row.split()[1] for row in s.text().split("\n") if "  ui." in row or "▸ ui." in row}
+        assert not words & {"true", "false"}
+        await s.type("notify")
+        await press(s, "enter")
+        await s.see("▸ on", "off", "bell", "desktop")
+        assert "true" not in s.text()
+
+
 async def test_a_typed_change_counts_on_the_screen(tmp_path: Path) -> None:
     books = Books(tmp_path)
     async with panel(books, "/config") as s:

@@ -40,7 +40,7 @@ async def listed(*jobs: FakeJob) -> AsyncGenerator[Stage]:
 async def test_the_list_follows_what_happens() -> None:
     job = FakeJob("make all", "cc a.c\ncc b.c\n")
     async with listed(job) as s:
-        await s.see("make all", "cc b.c", "running", "12 s", "x stops")
+        await s.see("make all", "cc b.c", "running", "12 s", "ctrl+x stops")
         job.said, job.seconds = "cc c.c\n", 75.0
         await s.see("cc c.c", "1 min 15 s")
         job.ended.set()
@@ -66,13 +66,18 @@ async def test_enter_shows_the_output_and_returns_to_the_list() -> None:
         await s.see("Background tasks", "▸ make all")
 
 
-async def test_x_stops_what_runs() -> None:
+async def test_every_letter_searches_and_ctrl_x_stops_what_runs() -> None:
     job = FakeJob("make all")
-    async with listed(job) as s:
+    async with listed(job, FakeJob("xargs wc")) as s:
         await s.press("x")
+        await s.gone("make all")
+        await s.see("▸ xargs wc", "running")
+        await s.press("backspace", "down")
+        await s.see("▸ make all")
+        await s.press("ctrl+x")
         await s.see("shell_1: stopped")
         assert job.stopped
-        await s.press("x")
+        await s.press("ctrl+x")
         await s.settled()
         assert s.text().count("shell_1: stopped") == 1, "there is nothing to stop any more"
 

@@ -57,7 +57,7 @@ class Window(NamedTuple):
     cut: frozenset[int] = frozenset()  # options that are not whole: nobody takes what was not read
 
 
-class Parts(NamedTuple):
+class QuestionRows(NamedTuple):
     """What a question is made of, as rows."""
 
     title: list[Line]
@@ -93,7 +93,7 @@ class Laid:
         bar = Span("▎ ", "warning" if ask.kind in ("permission", "trust") else "accent")
         return indent(rows, bar, bar), window
 
-    def _fitting(self, marks: Marks, room: int, count: int) -> Parts:
+    def _fitting(self, marks: Marks, room: int, count: int) -> QuestionRows:
         """Title, body, options and reason: cut as little as leaves some rows for the body."""
         options = _options(self.pending.ask, marks, self._inner)
         fixed = 2 + len(options) + len(self._warned)  # a row of everything else, the reason too
@@ -112,8 +112,10 @@ class Laid:
             ways = list(chain(*shown))
             left = room - len(title) - len(reason) - len(ways)
             if left >= min(len(body), need):
-                return Parts(title, body, ways, reason, lost if shown is few else frozenset())
-        return Parts(*self._head(count, rows=1), list(chain(*few)), short, lost)
+                return QuestionRows(
+                    title, body, ways, reason, lost if shown is few else frozenset()
+                )
+        return QuestionRows(*self._head(count, rows=1), list(chain(*few)), short, lost)
 
     def wants(self, marks: Marks, count: int = 1) -> int:
         """The rows it would take with nothing cut and air between the parts."""

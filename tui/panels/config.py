@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 SESSION = "session"
 FIRST = ("ui", SESSION)
 NAMES = {"ui": "screen"}
+CHOSEN = ("switch", "choice")
+SPOKEN = {"true": "on", "false": "off"}
 
 
 class ConfigView:
@@ -67,7 +69,7 @@ class ConfigView:
     def _choose(self, option: Option, known: Sequence[tuple[str, str]]) -> None:
         now = _plain(option.value)
         items = [
-            Item(value, value, means, source="now" if value == now else "")
+            Item(value, _spoken(value), means, source="now" if value == now else "")
             for value, means in known
         ]
 
@@ -130,9 +132,13 @@ def _plain(value: str) -> str:
     return found if isinstance(found, str) else value
 
 
+def _spoken(value: str) -> str:
+    """What is chosen, not typed: a yes or no is one word in every row."""
+    return SPOKEN.get(value, value)
+
+
 def _item(option: Option, *, listed: bool) -> Item:
-    words = {"true": "on", "false": "off"} if option.kind == "switch" else {}
-    value = words.get(option.value) or _plain(option.value)
+    value = _spoken(_plain(option.value)) if option.kind in CHOSEN else _plain(option.value)
     shown = "not set" if value in ("", "null") else value
     here = (
         "It is the default." if option.source == "default" else f"Set in {option.source} settings."

@@ -24,6 +24,7 @@ from gatewright.agent.launch.exits import Exit, code_of
 from gatewright.agent.record.events import (
     AnyEvent,
     AssistantMessage,
+    AttemptPaid,
     Compacted,
     Decided,
     Envelope,
@@ -114,6 +115,8 @@ class Dialect:
         match envelope.event:
             case AssistantMessage() as message:
                 yield from self._assistant(message)
+            case AttemptPaid() as paid:
+                self._count(paid)
             case UserMessage(hidden=False, content=content) if self._replay:
                 yield user(content)
             case ToolFinished() as finished:
@@ -167,7 +170,7 @@ class Dialect:
             "parent_tool_use_id": None,
         }
 
-    def _count(self, message: AssistantMessage) -> None:
+    def _count(self, message: AssistantMessage | AttemptPaid) -> None:
         sums = self._models.setdefault(
             message.model,
             {

@@ -1,6 +1,6 @@
-"""A scripted stand-in for a model: offline, deterministic, and it says so in every answer.
+"""The demo model: its answers are written here, need no network, and are marked as such.
 
-It drives the real loop, tools, gate and transcript, so what it shows is what a model would get.
+The loop, tools, gate and transcript are the real ones: only the model is played.
 """
 
 from __future__ import annotations

@@ -48,13 +48,19 @@ class StreamedProvider:
 
     async def _with_near(self, error: UnknownModel, model: str) -> UnknownModel:
         """Which names it may have meant, by the server's own list."""
-        text = f"{self._name} knows no model {model} ({error.status})."
+        text, which = f"{self._name} knows no model {model} ({error.status}).", "one"
         names = await self._offered()
-        if near := _near(model, names):
+        if model in names:
+            which = "another"
+            text = (
+                f"{self._name} lists {model} and yet does not find it ({error.status}): this API "
+                "or this key may not reach it."
+            )
+        elif near := _near(model, names):
             text += f" It has {', '.join(near)}"
             text += f" and {len(names) - len(near)} more." if len(names) > len(near) else "."
         return UnknownModel(
-            error.kind, f"{text} Choose one with --model or /model.", status=error.status
+            error.kind, f"{text} Choose {which} with --model or /model.", status=error.status
         )
 
     async def _pieces(self, request: Request) -> AsyncGenerator[Piece]:

@@ -15,6 +15,7 @@ from gatewright.agent.providers.carrier import media_type
 from gatewright.agent.providers.errors import failure, failure_of
 from gatewright.agent.providers.streams.answer_limits import CONTENT, STREAM, Meter
 from gatewright.agent.providers.streams.sse import Sse
+from gatewright.agent.providers.transport.cloud_setup import not_set_up, of_a_signer
 from gatewright.tools.protocol import JsonObject
 
 if TYPE_CHECKING:
@@ -119,26 +120,15 @@ class SdkWire:
             return await self._post(body)
         except (ImportError, RuntimeError, ValueError) as error:
             raise not_set_up(self._name, error) from error
+        except Exception as error:  # of boto and google, which have no base of their own in common
+            if of_a_signer(error):
+                raise not_set_up(self._name, error) from error
+            raise
 
     def _transport_failure(self, error: Exception) -> ProviderError:
         cause = error.__cause__ or error
         said = str(cause) or type(cause).__name__
         return failure(FailureKind.TRANSPORT, f"the connection failed: {said}", who=self._name)
-
-
-def not_set_up(who: str, error: Exception) -> ProviderError:
-    """What a package says before it sends anything; one that is missing is no matter of a key."""
-    cause: BaseException | None = error
-    while cause is not None and not isinstance(cause, ImportError):
-        cause = cause.__cause__
-    if cause is not None:
-        name = cause.name or "of its cloud"
-        return ProviderError(
-            FailureKind.REFUSED,
-            f"{who} needs the package {name}, which is not installed: "
-            "pip install 'gatewright[clouds]'.",
-        )
-    return ProviderError(FailureKind.AUTH, f"{who} is not set up: {error}")
 
 
 async def _body(response: httpx2.Response, meter: Meter) -> bytes:

@@ -10,6 +10,7 @@ import pytest
 from gatewright.permissions.sandbox.disk.gitconfig import harmless
 from gatewright.permissions.sandbox.disk.globs import globs
 from gatewright.permissions.sandbox.disk.guarded import guarded
+from gatewright.permissions.sandbox.explain import limits_text
 from gatewright.permissions.sandbox.limits import Limits, resource_flags, size, with_limit
 from gatewright.permissions.sandbox.linux import bwrap, seccomp
 from gatewright.permissions.sandbox.machine import Machine, find_bwrap
@@ -231,6 +232,12 @@ def test_limits() -> None:
     for text in ("nproc", "nproc=many", "colour=1", "fsize=-1"):
         with pytest.raises(ValueError, match=r"limit|size"):
             with_limit(limits, text)
+
+
+def test_limits_are_said_as_people_write_them() -> None:
+    assert "tmp=4G" in limits_text(Limits())
+    shown = limits_text(Limits(memory=512 << 20, fsize=1500, tmp=100, cpu=60))
+    assert shown == "nproc=4096, memory=512M, fsize=1.5K, cpu=60, tmp=100"
 
 
 def test_names_are_guarded_by_component() -> None:

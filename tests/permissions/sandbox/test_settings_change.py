@@ -27,6 +27,7 @@ from gatewright.permissions.sandbox.network.egress import Egress, Refused
 from gatewright.permissions.sandbox.probe import probe
 from gatewright.permissions.sandbox.profile import Network
 from gatewright.tools.files.fs import ReadLedger
+from gatewright.tui.blocks.registry import draw_all
 from tests.fakes.executor import text_of
 from tests.permissions.sandbox.gated_house import House
 
@@ -74,6 +75,16 @@ async def test_the_network_and_what_its_filter_lets_through(house: House) -> Non
     house.set(Sandbox())
     assert text_of(await house.bash(line)).startswith("none")
     assert not (await house.bash(sockets)).ok
+
+
+@confined
+async def test_a_host_that_nobody_allowed_is_asked_about_by_its_name_alone(house: House) -> None:
+    house.set(Sandbox(network=SandboxNetwork(allowed_domains=("example.com",))))
+    python = "import urllib.request as u; u.urlopen('http://other.example/')"
+    assert not (await house.bash(house.unspelled(f'{machine().python} -c "{python}"'))).ok
+    (ask,) = (ask for ask in house.asked if "reach this host" in ask.title)
+    rows = draw_all(ask.body, 80)
+    assert ["".join(span.text for span in row.spans) for row in rows] == ["other.example:80"]
 
 
 async def test_a_command_that_goes_on_reaches_nothing_once_the_network_is_closed() -> None:
