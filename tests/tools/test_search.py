@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.tools.search import rg
+from gatewright.tools.search import grep, rg
 from gatewright.tools.search.ground import Ground
 from gatewright.tools.search.query import Query
 from tests.fakes.toolbox import Toolbox, text
@@ -188,7 +188,38 @@ async def test_an_endless_ignore_file_takes_no_more_memory_than_a_search_may(
     plant(box.root, {"a.txt": "needle", "src/b.txt": "needle"})
     (box.root / name).symlink_to("/dev/zero")
     for tool, about in (("Grep", "needle"), ("Glob", "**/*.txt")):
-        assert "the search broke off" in await box.said(tool, pattern=about)
+        said = await box.said(tool, pattern=about)
+        assert "b.txt" in said
+        assert f"{name} is a character device, so no ignore file was heeded" in said
+
+
+@pytest.mark.parametrize("name", [".gitignore", ".rgignore", ".git/info/exclude"])
+async def test_a_pipe_for_an_ignore_file_holds_no_search_up(box: Toolbox, name: str) -> None:
+    plant(box.root, {"a.txt": "needle", ".git/info/x": ""})
+    os.mkfifo(box.root / name)
+    for tool, about in (("Grep", "needle"), ("Glob", "**/*.txt")):
+        said = await box.said(tool, pattern=about)
+        assert "a.txt" in said
+        assert f"{name} is a FIFO, so no ignore file was heeded" in said
+        assert "stopped" not in said
+
+
+async def test_one_below_is_found_once_it_held_a_search_up(
+    box: Toolbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant(box.root, {"a.txt": "needle", "src/b.txt": "needle"})
+    os.mkfifo(box.root / "src" / ".ignore")
+    monkeypatch.setattr(grep, "SECONDS", 1)
+    said = await box.said("Grep", pattern="needle")
+    assert "src/b.txt" in said
+    assert "src/.ignore is a FIFO" in said
+
+
+async def test_an_ignore_file_that_leads_nowhere_is_an_empty_one(box: Toolbox) -> None:
+    plant(box.root, {"a.txt": "needle", "b.txt": "needle", ".ignore": "b.txt"})
+    (box.root / ".rgignore").symlink_to("/dev/null")
+    said = await box.said("Grep", pattern="needle", output_mode="files_with_matches")
+    assert said.splitlines() == ["a.txt"]
 
 
 async def test_a_search_out_of_time_gives_whole_lines(box: Toolbox) -> None:

@@ -25,12 +25,14 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     before: int = 0
     after: int = 0
     ordered: bool = False  # one thread, in the order of the paths
+    ignores: bool = True  # ignore files are heeded
 
     def argv(self, *targets: str) -> tuple[str, ...]:
         """The arguments of ripgrep behind its name; the targets are a directory or files."""
         argv = ["--no-config", "--hidden", "--no-messages", "--null", "--color=never"]
         argv += [f"--glob={pattern}" for pattern in (*self.globs, *NOT_VCS)]
         argv += ["--sort=path"] if self.ordered else []
+        argv += [] if self.ignores else ["--no-ignore"]
         if self.mode == "names":
             return (*argv, "--files")
         argv += {"content": ["-n"], "files": ["-l"], "counts": ["-c"]}[self.mode]

@@ -20,6 +20,7 @@ import msgspec
 
 from gatewright.tools.protocol import SpawnRequest, ToolContext, ToolFailure
 from gatewright.tools.search.ground import Ground
+from gatewright.tools.search.ignores import endless, endless_below
 from gatewright.tools.search.query import Found, Printed, Query, by_file
 from gatewright.tools.system.programs import candidates
 
@@ -110,10 +111,14 @@ async def search(query: Query, ground: Ground, ctx: ToolContext, bounds: Bounds)
     if ground.file is not None:
         return await engine.within({b"./" + os.fsencode(ground.given.name): ground.file}, bounds)
     ground.begin()
-    printed = await engine.below(ground, bounds)
+    odd = await asyncio.to_thread(endless, ground.real)
+    printed = await engine.below(ground, bounds, ignores=not odd)
+    if printed.cut and not odd and (odd := await asyncio.to_thread(endless_below, ground.real)):
+        printed = await engine.below(ground, bounds, ignores=False)
     if printed.full and bounds.whole:
         return Found({}, full=True)
-    found = Found(by_file(printed.output, query.mode), cut=printed.cut, full=printed.full)
+    cut = "; ".join(filter(None, (printed.cut, odd)))
+    found = Found(by_file(printed.output, query.mode), cut=cut, full=printed.full)
     return await _believed(engine, found, ground, bounds) if found.lines else found
 
 
@@ -158,8 +163,9 @@ class _Engine:
         self._env = _environment(ctx)
         self.query = query
 
-    async def below(self, ground: Ground, bounds: Bounds) -> Printed:
-        argv = (self._program, *self.query.argv(*(() if self.query.mode == "names" else (".",))))
+    async def below(self, ground: Ground, bounds: Bounds, *, ignores: bool) -> Printed:
+        query = msgspec.structs.replace(self.query, ignores=ignores)
+        argv = (self._program, *query.argv(*(() if query.mode == "names" else (".",))))
         request = SpawnRequest(
             argv=argv, cwd=ground.real, env=self._env, at=ground.fd, memory=MEMORY
         )

@@ -83,6 +83,8 @@ def _read(root: Path, git: Path) -> Repository | None:
     if (git / "commondir").exists():
         named = os.fsdecode(read_regular(git / "commondir", SMALL)).strip()
         common = Path(os.path.realpath(git / named))
+        if git.parent != common / "worktrees":
+            raise ValueError("no place where git keeps a linked work tree")
     return Repository(root, git, common, found[1] or "", found[2] or "")
 
 

@@ -72,7 +72,7 @@ class Batch:
         self._count += 1
         row = (item.path, item.root, item.why, item.when, item.lies, item.exchanged)
         with open(f"{self.place}/{_LIST}", "ab") as file:
-            file.write(json.dumps(row).encode() + b"\n")
+            file.write(b"\n" + json.dumps(row).encode() + b"\n")  # the last may be torn: disk full
 
     def _lines(self) -> Iterator[bytes]:
         with contextlib.suppress(OSError), open(f"{self.place}/{_LIST}", "rb") as file:
@@ -199,6 +199,23 @@ def sentences(aside: Aside, number: str, base: str = "") -> Iterator[str]:
         names = (naming.shown(path.removeprefix(f"{base}/")) for path in back[:_SHOWN])
         yield f"Taken back: {', '.join(names)}{more}."
     yield from (f"{text}." for text in stays)
+
+
+def beside(path: str, root: str, error: OSError) -> str:
+    """Without a place for it, as on a full disk, it gets another name where it lies; a sentence."""
+    why = error.strerror or str(error)
+    above, name = os.path.split(path)
+    near, count = f"set-aside-{name}"[:240], 0
+    try:
+        with beneath.directory(above, (root,)) as fd:
+            while _exists(fd, f"{near}{count or ''}"):
+                count += 1
+            near = f"{near}{count or ''}"
+            _rename(fd, name, near, fd)
+    except OSError:
+        return f"{naming.shown(path)} could not be put aside ({why})"
+    moved = f"it is called {naming.shown(near)} now"
+    return f"{naming.shown(path)} could not be moved away ({why}); {moved}"
 
 
 def _moved(fd: int, name: str, target: str) -> bool:

@@ -6,6 +6,7 @@ there only what can run programs is kept.
 
 from __future__ import annotations
 
+import os
 from fnmatch import fnmatchcase
 from typing import Final
 
@@ -31,6 +32,7 @@ DEPENDENCIES: Final = frozenset(
 GIT_KEPT: Final = ("hooks", "config", "config.worktree", "info")
 GIT_INFO: Final = frozenset({"exclude", "refs"})
 GIT_UNWANTED: Final = ("commondir", "config.worktree")
+DEEPEST: Final = 3000  # bytes of a path: below, names are soon too long to be opened or covered
 LINKED_KEPT: Final = ("commondir", "gitdir", "config.worktree")  # of a linked work tree
 
 
@@ -45,6 +47,11 @@ def guarded(name: str, parent: str) -> bool:
         return True
     children = _CHILDREN.get(parent.casefold(), ())
     return any(fnmatchcase(folded, glob) for glob in children)
+
+
+def too_deep(path: str) -> bool:
+    """Whether a directory lies where commands get to step by step, and no look of ours does."""
+    return len(path) > DEEPEST // 4 and len(os.fsencode(path)) > DEEPEST
 
 
 def parent_of_guarded(name: str) -> bool:

@@ -84,7 +84,7 @@ def linked_parts(
         return protected + _kept(git, home, hooks)
     if not _points_back(git, file):
         return protected + git_parts(git, home, hooks) + GitParts((), (git,))
-    common = os.path.realpath(os.path.join(git, _text(f"{git}/commondir") or "."))
+    common = _common(git)
     writes = [git, *(f"{common}/{name}" for name in ("objects", "refs", "logs"))]
     kept = [f"{git}/{part}" for part in LINKED_KEPT if os.path.lexists(f"{git}/{part}")]
     there = tuple(path for path in writes if os.path.isdir(path))
@@ -102,7 +102,13 @@ def linked(file: str, roots: tuple[str, ...]) -> str:
 
 def _points_back(git: str, file: str) -> bool:
     back = _text(f"{git}/gitdir")
-    return bool(back) and os.path.realpath(os.path.join(git, back)) == os.path.realpath(file)
+    if not back or os.path.realpath(os.path.join(git, back)) != os.path.realpath(file):
+        return False
+    return os.path.dirname(git) == f"{_common(git)}/worktrees"  # where git itself puts it
+
+
+def _common(git: str) -> str:
+    return os.path.realpath(os.path.join(git, _text(f"{git}/commondir") or "."))
 
 
 @dataclass(frozen=True, slots=True)

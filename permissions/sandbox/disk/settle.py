@@ -16,11 +16,11 @@ from dataclasses import dataclass, field, replace
 
 from gatewright.permissions.paths import inside
 from gatewright.permissions.sandbox.disk import below_root as beneath
-from gatewright.permissions.sandbox.disk.aside import Aside, Batch
+from gatewright.permissions.sandbox.disk.aside import Aside, Batch, beside
 from gatewright.permissions.sandbox.disk.birth_time import born
 from gatewright.permissions.sandbox.disk.covered import Mark, marks, replaced
 from gatewright.permissions.sandbox.disk.gitconfig import LARGEST, harmless, programs
-from gatewright.permissions.sandbox.disk.guarded import GIT_INFO, GIT_UNWANTED
+from gatewright.permissions.sandbox.disk.guarded import GIT_INFO, GIT_UNWANTED, too_deep
 from gatewright.permissions.sandbox.disk.repository import absent, believed, git_directories
 from gatewright.permissions.sandbox.disk.sight import Sight
 from gatewright.permissions.sandbox.disk.survey import Surveyor, aliased
@@ -132,7 +132,9 @@ class Settlement:
         self._before, now = before, Before.of(after, before)
         lost = frozenset(replaced(before.marks))
         for path in sorted(now.guarded & lost | now.guarded - before.guarded):
-            self._put(path, RUNS_CODE)
+            self._put(
+                path, "it lies too deep to be looked through" if too_deep(path) else RUNS_CODE
+            )
         for path, target in before.links.items():
             self._relink(path, target)
         self._repositories(before, now, lost)
@@ -227,7 +229,7 @@ class Settlement:
                 self.batch = self.aside.open()
             self.batch.put(path, root, why, exchanged=exchanged)
         except OSError as error:
-            self.failed.append(f"{shown(path)} could not be put aside ({error.strerror or error})")
+            self.failed.append(beside(path, root, error))
         else:
             self.moved.setdefault(why, []).append(path)
 

@@ -25,6 +25,7 @@ from gatewright.permissions.sandbox.disk.guarded import (
     GIT,
     guarded,
     parent_of_guarded,
+    too_deep,
 )
 from gatewright.permissions.sandbox.disk.named_files import everywhere
 from gatewright.permissions.sandbox.disk.repository import GitParts, git_parts, linked, linked_parts
@@ -230,7 +231,11 @@ class Surveyor:
             if (self.denies or self.hidden) and self._denied(here):
                 denied.append(here)
             elif entry.is_dir(follow_symlinks=False):
-                below.append((here, name in DEPENDENCIES))
+                if too_deep(here):
+                    found.append(here)
+                    denied.append(here)
+                else:
+                    below.append((here, name in DEPENDENCIES))
             elif not follow and entry.is_symlink():
                 linked = True
             elif self.denies and entry.is_symlink() and entry.is_dir():
@@ -267,7 +272,8 @@ class Surveyor:
         """Whether a look comes by this as a protected name when it is there."""
         name = _name(path)
         named = guarded(name, _name(os.path.dirname(path))) or parent_of_guarded(name)
-        return path in self.deny_writes or (self.looks_in(path) and (named or self.kept(path)))
+        found = named or too_deep(path) or self.kept(path)
+        return path in self.deny_writes or (self.looks_in(path) and found)
 
     def kept(self, path: str) -> bool:
         return any(glob.matches(path) for glob in self.keeps)

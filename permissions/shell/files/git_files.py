@@ -63,7 +63,8 @@ def git_touched(part: Part) -> Touched:
     more = special(found, part) if special is not None else _by_row(row, found, part)
     if row.files == "read":
         more = _printed(words[0].text, row, found, part)
-    if any(text.startswith(("--work-tree", "--prefix")) for text in part.texts):
+    renames = any(text.startswith(("--work-tree", "--prefix")) for text in part.texts)
+    if renames or row.shows_alone or _has(found, *row.shows):
         more = replace(more, shown=(*more.shown, Operand(TREE, part.bases)))  # by other names
     return replace(more, writes=(*more.writes, *written))
 
@@ -221,6 +222,8 @@ def _by_row(row: FileRow, found: _Words, part: Part) -> Touched:
             return Touched(operands)
         case "write":
             return Touched(writes=operands, sweeps=tuple(sweeps))
+        case "both":
+            return Touched(operands, operands, sweeps=tuple(sweeps))
         case "first":
             return Touched(writes=operands[:1])
         case "last":
@@ -337,11 +340,6 @@ def _format_patch(found: _Words, part: Part) -> Touched:
     return Touched(reads, writes, shown=shown)
 
 
-def _exported(_: _Words, part: Part) -> Touched:
-    """All there is in the commits it is given."""
-    return Touched(shown=(Operand(TREE, part.bases),))
-
-
 def _sparse(found: _Words, part: Part) -> Touched:
     verb = found.operands[0].text if found.operands else "list"
     quiet = verb in ("list", "check-rules")
@@ -371,7 +369,8 @@ def _checkout(found: _Words, part: Part) -> Touched:
 def _config(found: _Words, part: Part) -> Touched:
     """The file that `-f` names, which is read at least."""
     named = [arg for name, arg in found.values if name == "-f" or _is(name, "--file")]
-    return Touched(writes=tuple(Operand(arg, part.bases) for arg in named))
+    files = tuple(Operand(arg, part.bases) for arg in named)
+    return Touched(files, files)
 
 
 _SPECIAL: Mapping[str, Callable[[_Words, Part], Touched]] = {
@@ -387,8 +386,5 @@ _SPECIAL: Mapping[str, Callable[[_Words, Part], Touched]] = {
     "reset": _tree,
     "checkout": _checkout,
     "config": _config,
-    **dict.fromkeys(
-        ("fast-export", "request-pull", "range-diff", "merge-tree", "subtree"), _exported
-    ),
     **dict.fromkeys(("am", "filter-branch", "filter-repo", "rerere"), _unnamed),
 }

@@ -17,14 +17,18 @@ from gatewright.permissions.shell.table_data import read, rows
 class FileRow:
     """`files`: what the operands are. `values`: options that take one which is no file, `written`
     those whose value is a file or directory it writes. `sweeps`: options with which it changes
-    files that no word names; `sweeps_alone`: so it does without any path."""
+    files that no word names; `sweeps_alone`: so it does without any path. `shows`: options with
+    which it gives out files that no word names, or gives them another name; `shows_alone`: always.
+    """
 
-    files: Literal["none", "read", "write", "first", "last"] = "none"
+    files: Literal["none", "read", "write", "both", "first", "last"] = "none"
     values: tuple[str, ...] = ()
     written: tuple[str, ...] = ()
     sweeps: tuple[str, ...] = ()
     sweeps_alone: bool = False
     walks: bool = False
+    shows: tuple[str, ...] = ()
+    shows_alone: bool = False
 
 
 WRITTEN_BY_ALL: tuple[str, ...] = ("--output",)

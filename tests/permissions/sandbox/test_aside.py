@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -22,6 +23,7 @@ from gatewright.permissions.sandbox.machine import machine
 from gatewright.permissions.sandbox.probe import probe
 from gatewright.tools.protocol import SpawnRequest
 from tests.fakes.waiting import PATIENCE, comes
+from tests.permissions.sandbox.house import run_in
 
 AGENT = str(Path(sys.executable).with_name("agent"))
 confined = pytest.mark.skipif(probe(machine()).level != "bwrap", reason="no bubblewrap here")
@@ -238,3 +240,28 @@ def test_where_nothing_can_be_written_it_still_goes_away(project: Path) -> None:
     lies = Path(told[0].rpartition(" ")[2])
     assert (lies / "0").is_dir()
     shutil.rmtree(lies.parent)
+
+
+@confined
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small disk")
+def test_a_full_disk_of_ours_keeps_no_name_in_the_project(project: Path) -> None:
+    state = project.parent / "small"
+    state.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(state)], check=True)
+    try:
+        box = Sandbox(
+            Config(cwd=project, home=project.parent, roots=(project,), state=state), machine()
+        )
+        run_in(box, ["true"], project, {"PATH": "/usr/bin:/bin"})
+        with contextlib.suppress(OSError), (state / "filler").open("wb", buffering=0) as filler:
+            while True:
+                filler.write(b"x" * 1024)
+        argv = ["bash", "-c", "mkdir .idea sub; touch sub/.npmrc set-aside-.idea"]
+        _, _, told = run_in(box, argv, project, {"PATH": "/usr/bin:/bin"})
+        box.close()
+    finally:
+        subprocess.run(["umount", "-l", str(state)], check=True)
+    found = sorted(str(path.relative_to(project)) for path in project.rglob("*"))
+    assert found == ["set-aside-.idea", "set-aside-.idea1", "sub", "sub/set-aside-.npmrc"]
+    assert "could not be moved away" in told[0]
+    assert told[0].endswith("it is called set-aside-.idea1 now")

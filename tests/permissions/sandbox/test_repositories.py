@@ -15,6 +15,7 @@ from gatewright.permissions.sandbox.disk.settle import Before, Settlement
 from gatewright.permissions.sandbox.disk.survey import Surveyor
 from gatewright.permissions.sandbox.machine import machine
 from gatewright.permissions.sandbox.probe import probe
+from gatewright.tools.system.gitfiles import repository_of
 
 AGENT = str(Path(sys.executable).with_name("agent"))
 confined = pytest.mark.skipif(probe(machine()).level != "bwrap", reason="no bubblewrap here")
@@ -145,6 +146,30 @@ def test_a_linked_work_tree_gets_no_configuration_of_its_own(place: Place) -> No
     assert "config.worktree" in said
     assert "done" in said
     assert not (lib / ".git" / "worktrees" / "wt" / "config.worktree").exists()
+
+
+@pytest.mark.parametrize("common", ["../lib/.git", "../data", "/"])
+def test_a_planted_git_directory_opens_nothing_of_another(place: Place, common: str) -> None:
+    """It points back and names a common directory, but does not lie in that one's `worktrees`."""
+    lib, at, planted = place.repository("lib"), place.folder / "at", place.folder / "planted"
+    for directory in (at, planted, place.folder / "data" / "objects"):
+        directory.mkdir(parents=True)
+    (at / ".git").write_text(f"gitdir: {planted}\n", encoding="utf-8")
+    (planted / "gitdir").write_text(f"{at}/.git\n", encoding="utf-8")
+    (planted / "commondir").write_text(f"{common}\n", encoding="utf-8")
+    (planted / "HEAD").write_text("ref: refs/heads/main\n", encoding="utf-8")
+    root = str(at)
+    assert repository.linked_parts(f"{root}/.git", (root,)) == repository.GitParts(
+        (f"{root}/.git",)
+    )
+    assert not repository.believed(f"{root}/.git", (str(planted),))
+    assert repository_of(at) is None
+    place.git(lib, "worktree", "add", "-q", "../wt")
+    real = f"{place.folder}/wt"
+    assert repository.linked_parts(f"{real}/.git", (real,)).writes[0] == f"{lib}/.git/worktrees/wt"
+    found = repository_of(Path(real))
+    assert found is not None
+    assert found.common == lib / ".git"
 
 
 def test_more_repositories_than_are_looked_through_are_put_aside_and_told(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +14,7 @@ from gatewright.permissions.sandbox.config import Config
 from gatewright.permissions.sandbox.confinement import Sandbox
 from gatewright.permissions.sandbox.disk import survey
 from gatewright.permissions.sandbox.disk.covers import MOST, covers
+from gatewright.permissions.sandbox.disk.guarded import DEEPEST
 from gatewright.permissions.sandbox.machine import machine
 from gatewright.permissions.sandbox.probe import probe
 from gatewright.tools.protocol import ToolFailure
@@ -85,3 +89,32 @@ def test_few_directories_cover_many() -> None:
     assert covers(many[:MOST], ("/p",)) == tuple(sorted(many[:MOST]))
     assert covers([f"/p/{x}" for x in range(MOST + 1)], ("/p",)) is None
     assert covers([], ("/p",)) == ()
+
+
+STEPS = """
+import os
+for _ in range(40):
+    os.mkdir("d" * 150)
+    os.chdir("d" * 150)
+"""
+
+
+def test_nothing_lies_too_deep_to_be_found(box: Sandbox) -> None:
+    """A path of more than four thousand bytes is reached step by step, and opened by nobody."""
+    (box.config.cwd / "deep.py").write_text(STEPS + "os.mkdir('.husky')", encoding="utf-8")
+    _, told = run(box, "/usr/bin/env python3 deep.py")
+    assert "it lies too deep to be looked through" in told[0]
+    deepest = max(len(here) for here, *_ in os.walk(box.config.cwd))
+    assert deepest <= DEEPEST
+
+
+def test_what_lay_too_deep_before_is_closed_to_commands(box: Sandbox) -> None:
+    secret = f"open('.env', 'w').write('{SECRET}')"
+    program = [sys.executable, "-c", STEPS + secret]
+    subprocess.run(program, cwd=box.config.cwd, check=True)
+    walk = "import os\nfor _ in range(40): os.chdir('d' * 150)\nprint(open('.env').read())"
+    (box.config.cwd / "walk.py").write_text(walk, encoding="utf-8")
+    for _ in range(2):
+        output, told = run(box, "/usr/bin/env python3 walk.py")
+        assert SECRET not in output
+        assert told == []
