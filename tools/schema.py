@@ -91,7 +91,7 @@ def unquoted(raw: Mapping[str, Any], error: ValidationError) -> JsonObject | Non
             continue
         try:
             fixed[field] = json.loads(sent)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         found = True
     return fixed if found else None

@@ -84,7 +84,7 @@ def read(line: bytes) -> FromSession | None:
     """One line of the session; None for those of the public dialect. Raises LineEnded."""
     try:
         return _line.decode(line) if _kind.decode(line).type in _KNOWN else None
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise _strange(line) from error
 
 

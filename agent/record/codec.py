@@ -66,7 +66,7 @@ def encode_header(header: Header) -> bytes:
 def decode_header(line: bytes) -> Header:
     try:
         return _header_decoder.decode(line)
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, RecursionError) as error:
         raise WireError(str(error)) from error
 
 
@@ -94,7 +94,7 @@ def decode(line: bytes) -> Envelope:
     try:
         place = _place_decoder.decode(line)
         event = _decode_event(line)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise WireError(str(error)) from error
     return Envelope(
         seq=place.seq,
@@ -110,7 +110,7 @@ def mark(line: bytes) -> Mark:
     """Raises WireError like `decode`, at a fraction of its cost."""
     try:
         return _mark_decoder.decode(line)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise WireError(str(error)) from error
 
 

@@ -84,7 +84,7 @@ def _records(source: Path) -> list[Record]:
             for line in file:
                 try:
                     found.append(_decoder.decode(line))
-                except msgspec.MsgspecError:
+                except (msgspec.MsgspecError, RecursionError):
                     continue
     except OSError as error:
         raise SessionError(f"{source} cannot be read: {error.strerror or error}.") from error

@@ -31,7 +31,7 @@ class Shape:
         """Raises UsageError when the text is no schema."""
         try:
             self.schema = msgspec.json.decode(text, type=dict[str, Any])
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, RecursionError) as error:
             raise UsageError(f"--json-schema takes a JSON object: {error}.") from error
 
     @property
@@ -47,7 +47,7 @@ class Shape:
         """What is wrong with an answer, or an empty string."""
         try:
             value = self.value(text)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, RecursionError) as error:
             return f"it is no JSON ({error})"
         found = next(iter(self._validator.iter_errors(value)), None)
         return f"{found.json_path}: {found.message}" if found is not None else ""

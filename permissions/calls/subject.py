@@ -155,7 +155,7 @@ def _raw_pairs(text: str) -> list[tuple[str, object]]:
 
     try:
         value: object = json.loads(text, object_pairs_hook=Pairs, parse_float=str, parse_int=str)
-    except ValueError:
+    except (ValueError, RecursionError):
         return []
     return value if isinstance(value, Pairs) else []
 

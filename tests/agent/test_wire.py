@@ -88,7 +88,10 @@ def test_a_block_of_a_newer_version_does_not_hide_its_event() -> None:
     assert event.view[1] == Unknown("hologram", {"kind": "hologram", "text": "x", "exit": 1})
 
 
-@pytest.mark.parametrize("line", [b"", b"{", b"[]", b'{"type":"user"}', b"\xff\xfe", b"null"])
+DEEP = b'{"type":"user","x":' + b"[" * 100_000
+
+
+@pytest.mark.parametrize("line", [b"", b"{", b"[]", b'{"type":"user"}', b"\xff\xfe", b"null", DEEP])
 def test_a_line_that_is_none_says_so(line: bytes) -> None:
     with pytest.raises(wire.WireError):
         wire.decode(line)

@@ -342,6 +342,8 @@ async def test_a_client_that_goes_away_leaves_nothing_waiting() -> None:
         b'{"type": "control_response"}',
         b"\xff\xfe",
         b"[" * 100_000,
+        b'{"type": ' + b"[" * 100_000,
+        b'{"type": "session_event", "event": ' + b'{"a": ' * 100_000,
     ],
 )
 async def test_a_strange_line_ends_it_with_a_sentence(line: bytes) -> None:

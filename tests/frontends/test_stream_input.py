@@ -87,6 +87,12 @@ async def test_a_command_is_run_unless_the_client_means_the_text() -> None:
         assert (await wire.until("result", 2))["result"] == "To the model."
 
 
+@pytest.mark.parametrize("line", ["[" * 100_000, '{"type": ' * 100_000, "{", "7"])
+def test_a_line_of_any_shape_is_input_that_is_wrong(line: str) -> None:
+    with pytest.raises(BadInput, match="is not stream-json"):
+        parse(line)
+
+
 async def test_no_message_is_no_turn() -> None:
     async with wired("") as wire:
         assert await wire.code() == 0

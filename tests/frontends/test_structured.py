@@ -84,10 +84,14 @@ async def test_a_turn_that_failed_is_not_sent_back() -> None:
     assert len(sent) == 1
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", '"x"'])
+@pytest.mark.parametrize("text", ["", "[]", "{", '"x"', '{"a":' * 100_000])
 def test_what_is_no_schema(text: str) -> None:
     with pytest.raises(UsageError, match="takes a JSON object"):
         Shape(text)
+
+
+def test_an_answer_that_is_too_deep_is_no_json() -> None:
+    assert Shape("{}").problem("[" * 100_000).startswith("it is no JSON")
 
 
 def test_an_invalid_schema() -> None:

@@ -178,3 +178,8 @@ async def test_files_of_any_tool_are_kept_by_who_runs_it(box: Toolbox) -> None:
     (kept,) = box.ctx.spill.iterdir()
     assert kept.read_bytes() == b"\0sound" and kept.name.startswith("audio-")
     assert said == f"A song, 6 bytes, kept in {kept}. Read may show it."
+
+
+async def test_a_list_that_is_too_deep_is_a_wrong_input(box: Toolbox) -> None:
+    said = await box.refused("TodoWrite", todos="[" * 100_000)
+    assert "its input is wrong" in said

@@ -426,6 +426,8 @@ class TestSearch:
         async with website({"/search": page("<html>", "text/html")}) as site:
             box.set(searcher=SearXng(site.url))
             assert "did not answer with JSON" in await box.refused("WebSearch", query="words")
+            site.routes["/search"] = page("[" * 100_000, "application/json")
+            assert "did not answer with JSON" in await box.refused("WebSearch", query="words")
             box.set(searcher=SearXng(f"{site.url}/nowhere"))
             assert "answered 404" in await box.refused("WebSearch", query="words")
         assert "cannot be reached" in await box.refused("WebSearch", query="words")

@@ -92,7 +92,7 @@ async def shown(
         if header.failure or code:
             raise _too_much(name, kind, "memory")
         return _checked(header, rest)
-    except (msgspec.DecodeError, ValueError):
+    except (ValueError, RecursionError):  # also what msgspec raises
         what = "time" if code == 128 + 24 else "memory"
         raise _too_much(name, kind, what) from None
 

@@ -140,7 +140,7 @@ def _unwrapped(href: str) -> str:
 def _parsed(body: str) -> dict[str, Any]:
     try:
         return _object(json.loads(body))
-    except ValueError:
+    except (ValueError, RecursionError):
         raise ToolFailure("The search service did not answer with JSON.") from None
 
 

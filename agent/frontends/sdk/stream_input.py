@@ -195,7 +195,7 @@ def parse(line: str) -> Json:
     """One line of input. Raises BadInput."""
     try:
         return msgspec.json.decode(line, type=dict[str, Any])
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise BadInput(f"Standard input is not stream-json: {error}: {line[:80]}") from error
 
 
