@@ -33,6 +33,7 @@ GIT_KEPT: Final = ("hooks", "config", "config.worktree", "info")
 GIT_INFO: Final = frozenset({"exclude", "refs"})
 GIT_UNWANTED: Final = ("commondir", "config.worktree")
 DEEPEST: Final = 3000  # bytes of a path: below, names are soon too long to be opened or covered
+TOO_DEEP: Final = "it lies too deep to be looked through"
 LINKED_KEPT: Final = ("commondir", "gitdir", "config.worktree")  # of a linked work tree
 
 

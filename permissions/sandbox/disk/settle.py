@@ -20,7 +20,7 @@ from gatewright.permissions.sandbox.disk.aside import Aside, Batch, beside
 from gatewright.permissions.sandbox.disk.birth_time import born
 from gatewright.permissions.sandbox.disk.covered import Mark, marks, replaced
 from gatewright.permissions.sandbox.disk.gitconfig import LARGEST, harmless, programs
-from gatewright.permissions.sandbox.disk.guarded import GIT_INFO, GIT_UNWANTED, too_deep
+from gatewright.permissions.sandbox.disk.guarded import GIT_INFO, GIT_UNWANTED, TOO_DEEP, too_deep
 from gatewright.permissions.sandbox.disk.repository import absent, believed, git_directories
 from gatewright.permissions.sandbox.disk.sight import Sight
 from gatewright.permissions.sandbox.disk.survey import Surveyor, aliased
@@ -132,9 +132,7 @@ class Settlement:
         self._before, now = before, Before.of(after, before)
         lost = frozenset(replaced(before.marks))
         for path in sorted(now.guarded & lost | now.guarded - before.guarded):
-            self._put(
-                path, "it lies too deep to be looked through" if too_deep(path) else RUNS_CODE
-            )
+            self._put(path, TOO_DEEP if too_deep(path) else RUNS_CODE)
         for path, target in before.links.items():
             self._relink(path, target)
         self._repositories(before, now, lost)
