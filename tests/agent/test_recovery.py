@@ -71,11 +71,15 @@ async def test_what_was_dropped_is_paid_by_the_session_too(first: str) -> None:
         assert seen.of(UsageChanged)[-1].cost == ended.cost
 
 
+def a_minute(*_: object) -> float:
+    return 60.0
+
+
 async def test_what_no_later_answer_followed_is_paid_by_the_session() -> None:
     clock = FakeClock()
     text = script("usage: in=1000 out=20\nsay: Half of\ncut:", "say: never")
     async with (
-        house(text, clock=clock, retry_in=lambda *_: 60.0) as built,
+        house(text, clock=clock, retry_in=a_minute) as built,
         Recorder(built.session) as seen,
     ):
         built.session.submit("go")

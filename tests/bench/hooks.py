@@ -45,12 +45,20 @@ def numbered(count: int, text: str = "true #{}") -> list[dict[str, object]]:
     return [{"type": "command", "command": text.format(n)} for n in range(count)]
 
 
+def always(*_: object) -> bool:
+    return True
+
+
+def unheard(*_: object) -> None:
+    return
+
+
 def engine(root: Path, made: Book) -> Engine:
     ports = EnginePorts(
         kinds={"command": commands(root).run},
-        applies=lambda *about: True,
-        publish=lambda *told: None,
-        tell=lambda *told: None,
+        applies=always,
+        publish=unheard,
+        tell=unheard,
         ready=nothing,
     )
     return Engine(ports, made)

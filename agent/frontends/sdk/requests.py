@@ -38,7 +38,7 @@ class Requests:
 
     async def initialize(self, body: Json) -> Json:
         hooks = obj(body.get("hooks"))
-        applied = self._attended(hooks) if hooks else {}
+        applied: Json = self._attended(hooks) if hooks else {}
         commands = [
             {"name": each.name, "description": each.summary, "argumentHint": each.args}
             for each in self._session.commands
