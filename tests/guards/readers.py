@@ -31,6 +31,8 @@ OWN: dict[str, str] = {
     "agent/context/instruction_files.py": "adds a line of the person and reads nothing",
     "agent/session/history_actions.py": "what the person exports",
     "agent/hooks/transcripts.py": "writes a file of our own",
+    "agent/hooks/shown/checks.py": "the first line of the person's own scripts, for the person",
+    "agent/launch/flags.py": "a table of ours",
     "agent/launch/starting.py": "standard streams, and the file of a flag",
 }
 _READING = frozenset(

@@ -119,6 +119,11 @@ EVENTS: Mapping[type[ev.AnyEvent], Callable[[Chance], ev.AnyEvent]] = {
     ev.UserMessage: lambda c: ev.UserMessage(
         content=(TextContent(c.text()), ImageContent("image/png", "")), hidden=c.random() < 0.2
     ),
+    ev.DirectoryAdded: lambda c: ev.DirectoryAdded(path=c.row(), source="slash_command"),
+    ev.InstructionsLoaded: lambda c: ev.InstructionsLoaded(
+        path=c.row(), kind="user", reason="session_start"
+    ),
+    ev.MessageRedrawn: lambda c: ev.MessageRedrawn(id="m", text=c.text()),
     ev.AssistantMessage: lambda c: ev.AssistantMessage(
         id="m",
         model=c.row(),

@@ -114,5 +114,6 @@ BY_STEP = {Secret: "secret"}
 def kinds(of: type[Offer] = Offer) -> Iterator[type[Offer]]:
     """Every kind of panel that a command may open."""
     for kind in of.__subclasses__():
-        yield kind
+        if kind is not panels.LivePanel:  # what they have in common
+            yield kind
         yield from kinds(kind)

@@ -16,6 +16,7 @@ import msgspec
 from gatewright.agent.hooks.events import Kind
 from gatewright.agent.hooks.handlers import SCRUBBED, Fault, Handler
 from gatewright.agent.hooks.kinds.posting import refused
+from gatewright.tools.system.regular import head_of
 
 _BUILT_IN = """
 . : [ [[ { } ! ( alias bg break builtin case cd command continue echo eval exec exit export false fg
@@ -118,8 +119,7 @@ def _interpreter(name: str, path: Path, ground: Ground) -> str:
     if "/" not in name:
         return ""
     try:
-        with path.open("rb") as file:
-            head = file.read(HEAD)
+        head = head_of(path, HEAD)
     except OSError:
         return ""
     if not head.startswith(b"#!"):
