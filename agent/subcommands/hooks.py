@@ -50,7 +50,7 @@ def check() -> None:
         bad += not runs
         tell(f"{'!!' if runs else 'XX'}  {fault.text()}")
     count = len(here.book.handlers)
-    tell(f"{count} hooks are in force, {len(here.book.off)} are off.")
+    tell(f"Hooks in force: {count}, off: {len(here.book.off)}.")
     if bad:
         raise typer.Exit(1)
 

@@ -79,7 +79,7 @@ def _placed(block: Block, where: Where) -> Block:
 def refusal(deny: Deny, hook_text: str = "") -> str:
     """For the model: what was refused, why, and that another way round is no answer."""
     reason = deny.reason
-    said = f" The hook said: {hook_text}" if reason.stage is Stage.HOOK and hook_text else ""
+    said = f' The hook said: "{hook_text}".' if reason.stage is Stage.HOOK and hook_text else ""
     return (
         f"Not run ({reason.stage}): {reason.text}{said} "
         "Do not try to reach the same effect with another tool or command."
