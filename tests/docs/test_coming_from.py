@@ -22,9 +22,9 @@ from gatewright.agent.subcommands.names import SUBCOMMANDS
 from gatewright.permissions.modes import canonical
 from gatewright.tui.keys import KEYS
 from tests.e2e.program import Program
-from tests.fakes.commands import built_in
 from tests.fakes.model_server import ServerThread
 from tests.guards.sources import ROOT
+from tests.pages.command_line import listed
 
 PAGE = (ROOT / "docs" / "coming-from.md").read_text(encoding="utf-8")
 PRESETS = (ROOT / "agent" / "providers" / "presets.json").read_text(encoding="utf-8")
@@ -116,7 +116,7 @@ def check_flags(line: str) -> None:
 
 
 def check_command(name: str, *words: str) -> None:
-    (command,) = [each for each in built_in() if name == each.name]
+    (command,) = [each for each in listed() if name == each.name]
     if words:
         assert command.args
     if name == "mode":

@@ -33,7 +33,7 @@ TRIED: dict[str, tuple[str, dict[str, Any]]] = {
     "edit-inside": ("Write", {"file_path": "new.txt", "content": "x"}),
     "edit-by-link": ("Write", {"file_path": "linked/new.txt", "content": "x"}),
     "edit-plan": ("Write", {"file_path": ".gatewright/plans/p.md", "content": "x"}),
-    "edit-settings": ("Write", {"file_path": ".gatewright/settings.json", "content": "{}"}),
+    "edit-settings": ("Write", {"file_path": "sub/.gatewright/settings.json", "content": "{}"}),
     "fetch": ("WebFetch", {"url": "http://127.0.0.1:1/", "prompt": "x"}),
 }
 # Runs where there is a sandbox to run it in, and may do there what it likes.

@@ -6,6 +6,7 @@ import itertools
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 
+from gatewright.agent.commands.hook_listing import hook_commands
 from gatewright.agent.commands.registry import Command
 from gatewright.agent.commands.sandbox import sandbox_command
 from gatewright.agent.launch.exits import MEANINGS
@@ -63,7 +64,8 @@ def _lines() -> Iterator[str]:
 def listed() -> Sequence[Command]:
     """All that a session on the screen has, by itself."""
     *own, way_out = built_in()
-    return (*own, sandbox_command(NOBODY, NOBODY), *screen_commands(NOBODY), way_out)
+    brought = (sandbox_command(NOBODY, NOBODY), *hook_commands(NOBODY))
+    return (*own, *brought, *screen_commands(NOBODY), way_out)
 
 
 def _table(
