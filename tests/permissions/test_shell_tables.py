@@ -39,7 +39,9 @@ LEVELS = [
     for command in commands
 ]
 # Sub-commands that leave the person's set-up alone.
-HARMLESS = frozenset({"doctor", "sessions", "models", "schema", "sandbox", "completion", "debug"})
+HARMLESS = frozenset(
+    {"doctor", "sessions", "models", "schema", "sandbox", "completion", "debug", "hooks"}
+)
 
 
 def test_rows_say_what_is_known() -> None:

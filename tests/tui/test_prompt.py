@@ -406,7 +406,7 @@ def test_the_menu_of_files_is_quick_in_a_large_tree() -> None:
 
     plain = took(lambda: [path for path in paths if "zzz" in path.lower()])  # 10 ms on its own
     for query in ("m", "module", "pckmod49", "p9/m_4", "zzz", "part6/mo"):
-        assert took(lambda query=query: rank(query, paths, paths)) < 8 * plain, query  # type: ignore[misc]
+        assert took(lambda query=query: rank(query, paths, paths)) < 20 * plain, query  # type: ignore[misc]
     assert rank("module_4999.py", paths, paths)[0].endswith("module_4999.py")
     assert rank("pck9mod41", paths, paths)
 

@@ -173,8 +173,19 @@ def load(
         valid=valid,
         held=tuple(reading.held),
         hooks=tuple(reading.hooks),
-        unread=tuple(path for path in (*reading.broken, *reading.held) if path.exists()),
+        unread=tuple(path for path in (*reading.broken, *reading.held) if _there(path)),
     )
+
+
+def _there(path: Path) -> bool:
+    """What we may not look at is there."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _layers(reading: _Reading) -> list[_Layer]:
