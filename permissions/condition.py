@@ -5,13 +5,17 @@ Read as a restriction: any part of a shell line counts, and whatever cannot be j
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache
 
-from gatewright.permissions.context import Call, Context
-from gatewright.permissions.decide import FAILURES, Inquiry, inquiries
+from msgspec.structs import replace
+
+from gatewright.permissions.calls.aspects import aspects
+from gatewright.permissions.context import Call, Context, Skips
+from gatewright.permissions.decide import FAILURES, decide
+from gatewright.permissions.decision import Allow
+from gatewright.permissions.inquiry import Inquiry, inquiries
 from gatewright.permissions.rulebook.known_tools import unknown
-from gatewright.permissions.rulebook.rules import Rule, RuleSet, parse_rule, tool_of
+from gatewright.permissions.rulebook.rules import Rule, RuleSet, parse_rule, read_rule, tool_of
 
 SOURCE = "session"
 _OF_SHELL = frozenset({"Bash", "Monitor", "Read", "Edit", "*"})
@@ -25,8 +29,8 @@ def _only(text: str) -> RuleSet | None:
 
 def problem_of(text: str) -> str:
     """What is wrong with a text as one rule; empty where nothing is."""
-    rule, problem = parse_rule(text, "ask", SOURCE)
-    return problem or ("it is no rule" if rule is None else unknown(tool_of(text)))
+    _, _, problem = read_rule(text, "ask")
+    return unknown(tool_of(text)) or (f"{text!r} {problem}" if problem else "")
 
 
 def is_about(text: str, call: Call, context: Context) -> bool:
@@ -41,6 +45,17 @@ def is_about(text: str, call: Call, context: Context) -> bool:
         )
     except FAILURES:
         return True
+
+
+def only_reads(call: Call, context: Context) -> bool:
+    """Whether it would run where nothing is asked and no rule says anything: a read, or a command
+    that changes nothing."""
+    if not {"read", "shell"}.issuperset(aspects(call.access)):
+        return False
+    bare = replace(
+        context, rules=RuleSet(), mode="dontAsk", skips=Skips(), hook="", sandbox_allows=False
+    )
+    return isinstance(decide(call, bare), Allow)
 
 
 def _unread(rule: Rule, inquiry: Inquiry) -> bool:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
+
+import msgspec
 
 from gatewright.permissions.paths import Place, Resolver
 from gatewright.permissions.rulebook import tools_table
 from gatewright.permissions.rulebook.patterns import Patterns
-from gatewright.permissions.rulebook.rules import RuleSet
+from gatewright.permissions.rulebook.rules import Rule, RuleSet
 from gatewright.tools.access import Access, Row
 
 HookWord: TypeAlias = Literal["", "allow", "ask", "deny"]
@@ -17,8 +18,7 @@ _REMOTE = Row("mcp")  # whatever it is called, it is another process that names 
 PlanEnforcement: TypeAlias = Literal["strict", "delegate", "block"]
 
 
-@dataclass(frozen=True, slots=True)
-class Skips:
+class Skips(msgspec.Struct, frozen=True):
     """What the user said may run without asking, by kind."""
 
     edits: bool = False
@@ -27,8 +27,7 @@ class Skips:
     mcp: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(msgspec.Struct, frozen=True):
     """One call to judge. `raw_input` is the input's JSON text where it is known."""
 
     tool: str
@@ -45,8 +44,7 @@ class Call:
         return self.stated or tools_table.row(self.tool)
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(msgspec.Struct, frozen=True):
     """The state of the session at the moment of the decision."""
 
     place: Place
@@ -64,8 +62,9 @@ class Context:
     sandbox_allows: bool = False
     disable_bypass: bool = False
     plan_classifier: bool = False
-    skips: Skips = field(default_factory=Skips)
+    skips: Skips = msgspec.field(default_factory=Skips)
     hook: HookWord = ""
-    env: Mapping[str, str] = field(default_factory=dict[str, str])
+    limits: tuple[tuple[Rule, ...], ...] = ()  # each names the tools that may be used
+    env: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
     harmless_env: tuple[str, ...] = ()
     scrubbed_env: bool = True

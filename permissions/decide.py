@@ -7,22 +7,19 @@ a question or a denial, never an allow.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from gatewright.permissions.calls.aspects import aspects, insisted, strictest
-from gatewright.permissions.calls.named_call import NamedCall
-from gatewright.permissions.calls.path_call import PathCall, is_plan_file
-from gatewright.permissions.calls.subject import Permit, Subject
-from gatewright.permissions.calls.web_call import WebCall
+from msgspec.structs import replace
+
+from gatewright.permissions.calls.aspects import insisted, strictest
+from gatewright.permissions.calls.path_call import is_plan_file
+from gatewright.permissions.calls.subject import Permit
 from gatewright.permissions.context import Call, Context
 from gatewright.permissions.decision import Allow, Ask, Decision, Deny, Grant, Reason, Stage
-from gatewright.permissions.modes import MODES, Mode, effective
-from gatewright.permissions.paths import Paths
-from gatewright.permissions.rulebook import tools_table
+from gatewright.permissions.inquiry import Inquiry, inquiries
+from gatewright.permissions.rulebook import servers
 from gatewright.permissions.rulebook.rules import Rule, ShellForm, parse_rule
-from gatewright.tools.access import Family
 
 if TYPE_CHECKING:
     from gatewright.permissions.calls.shell_call import ShellCall
@@ -31,32 +28,6 @@ FAILURES: Final = (
     ArithmeticError, AssertionError, AttributeError, ImportError, LookupError, MemoryError,
     NameError, OSError, RuntimeError, TypeError, ValueError, re.error,
 )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Inquiry:
-    """One decision in progress: the call, the world, and the modes that count."""
-
-    call: Call
-    context: Context
-    subject: Subject
-    paths: Paths
-    mode: Mode
-    previous: Mode  # in plan mode the mode it was entered from, else the mode itself
-
-    @property
-    def plan(self) -> bool:
-        return self.mode.id == "plan"
-
-    @property
-    def strict_shell(self) -> bool:
-        """Shell in a strict plan: no rule, switch or mode grants what is not safe."""
-        return (
-            self.plan
-            and self.context.plan_enforcement != "delegate"
-            and self.subject.family == "shell"
-            and self.subject.plan_kind() != "safe"
-        )
 
 
 StageFunction: TypeAlias = Callable[[Inquiry], Decision | None]
@@ -89,37 +60,6 @@ def failed(error: BaseException, context: Context) -> Decision:
     return Deny(Reason(Stage.NON_INTERACTIVE, text))
 
 
-def inquiries(call: Call, context: Context) -> Iterator[Inquiry]:
-    """One per kind of fact the call declared, at least one; what runs is judged first."""
-    paths = Paths(context.place, context.resolver)
-    mode = effective(context.mode, disable_bypass=context.disable_bypass)
-    if mode == "delegate" and not context.main_agent:
-        mode = "default"  # whoever is coordinated works as usual
-    previous = mode
-    if mode == "plan":
-        previous = effective(context.previous_mode, disable_bypass=context.disable_bypass)
-        previous = "default" if previous == "plan" else previous
-    call = replace(call, tool=tools_table.canonical(call.tool))
-    for family in aspects(call.access):
-        subject = subject_of(family, call, context, paths)
-        yield Inquiry(call, context, subject, paths, MODES[mode], MODES[previous])
-
-
-def subject_of(family: Family, call: Call, context: Context, paths: Paths) -> Subject:
-    """By what the call declared; its name only says which rules are about it."""
-    match family:
-        case "shell":
-            from gatewright.permissions.calls.shell_call import ShellCall  # noqa: PLC0415  lazy: 30 ms
-
-            return ShellCall(call, context, paths)
-        case "web":
-            return WebCall(call, context)
-        case "read" | "edit":
-            return PathCall(family, call, context, paths)
-        case _:
-            return NamedCall(call, context, family)
-
-
 # --- the stages -------------------------------------------------------------------------------
 
 
@@ -140,9 +80,10 @@ def impossible(inquiry: Inquiry) -> Decision | None:
 
 def deny_rule(inquiry: Inquiry) -> Decision | None:
     rule = inquiry.subject.denied()
-    if rule is None:
-        return None
-    return Deny(_by_rule(Stage.DENY, "A deny rule forbids it", rule))
+    if rule is not None:
+        return Deny(_by_rule(Stage.DENY, "A deny rule forbids it", rule))
+    limited = outside(inquiry.call, inquiry.context)
+    return Deny(Reason(Stage.DENY, limited)) if limited else None
 
 
 def human_tool(inquiry: Inquiry) -> Decision | None:
@@ -396,3 +337,22 @@ def _permitted(stage: Stage, permit: Permit) -> Allow:
     if permit.rule is None:
         return Allow(Reason(stage, "A hook allowed it."))
     return Allow(_by_rule(stage, "A rule allows it", permit.rule))
+
+
+def outside(call: Call, context: Context) -> str:
+    """Why the call is none of those; empty where nothing limits them, or each list names it."""
+    for limit in context.limits:
+        if not any(_names(rule, call) for rule in limit):
+            names = ", ".join(dict.fromkeys(rule.tool for rule in limit)) or "no tool"
+            return f"{call.tool} is not among what may be used here: {names}."
+    return ""
+
+
+def _names(rule: Rule, call: Call) -> bool:
+    """The tool itself: not what else its rules are about, nor a stranger's of that name."""
+    if rule.tool == "*":
+        return True
+    remote = call.access.remote
+    if remote is None or not remote.tool:
+        return rule.tool == call.tool or (remote is not None and servers.grants(rule.tool, remote))
+    return servers.grants(rule.tool, remote)

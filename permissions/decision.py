@@ -6,8 +6,9 @@ An `Ask` is data too: `gate.py` puts it to a person, `decide.py` never waits for
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+import msgspec
 
 
 class Stage(enum.StrEnum):
@@ -33,8 +34,7 @@ class Stage(enum.StrEnum):
     CLASSIFIER = "classifier"
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(msgspec.Struct, frozen=True):
     """One word of a command line for a file, as far as it is known where it leads.
 
     `exact`: it spells out `path`, which no link decides; else `path` may be a glob, or one of
@@ -51,8 +51,7 @@ class Named:
 Answerer: TypeAlias = Literal["human", "classifier"]
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
+class Reason(msgspec.Struct, frozen=True):
     """Why, in one sentence, and which rule of which source if one decided."""
 
     stage: Stage
@@ -61,16 +60,14 @@ class Reason:
     source: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Grant:
+class Grant(msgspec.Struct, frozen=True):
     """What "always" would do: store `rule`, or switch the session to `mode`."""
 
     rule: str = ""
     mode: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Allow:
+class Allow(msgspec.Struct, frozen=True):
     """`note` is set when the call runs although something about it deserves a log line.
 
     `command` replaces a shell call's command when what runs is narrower than what was asked.
@@ -82,16 +79,14 @@ class Allow:
     names: tuple[Named, ...] = ()  # a person allowed exactly these before
 
 
-@dataclass(frozen=True, slots=True)
-class Deny:
+class Deny(msgspec.Struct, frozen=True):
     """`asked` is the question it would have been, had there been a person."""
 
     reason: Reason
     asked: Ask | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Ask:
+class Ask(msgspec.Struct, frozen=True):
     """`grants` empty hides "always"; `explicit` asks may not be answered by a classifier.
 
     `lacking` are the parts of a command line that no rule covers, as they are written.
@@ -109,8 +104,7 @@ class Ask:
 Decision: TypeAlias = Allow | Deny | Ask
 
 
-@dataclass(frozen=True, slots=True)
-class DecisionRecord:
+class DecisionRecord(msgspec.Struct, frozen=True):
     """What is kept of one decision: how it ended, who said so and how long it took."""
 
     call_id: str

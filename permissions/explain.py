@@ -8,8 +8,9 @@ from typing import Any, cast
 from gatewright.permissions.calls.aspects import strictest
 from gatewright.permissions.check import Unreadable, call_and_context, shown
 from gatewright.permissions.context import Call, Context
-from gatewright.permissions.decide import FAILURES, STAGES, Inquiry, failed, finish, inquiries
+from gatewright.permissions.decide import FAILURES, STAGES, failed, finish
 from gatewright.permissions.decision import Allow, Ask, Decision, Deny, Reason, Stage
+from gatewright.permissions.inquiry import Inquiry, inquiries
 from gatewright.tools.access import Family
 
 TITLES: Mapping[str, str] = {

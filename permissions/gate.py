@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from msgspec.structs import replace
 
 from gatewright.permissions.context import Call, Context
 from gatewright.permissions.decide import decide
@@ -40,6 +41,7 @@ from gatewright.permissions.sandbox.port import Offer, Opening
 from gatewright.permissions.standing_in import (
     by_classifier,
     first_answer,
+    in_reach,
     open_to_others,
     opinion,
     to_put,
@@ -112,7 +114,7 @@ class Gate:
 
     async def _classified(self, request: Request, judged: Judged) -> Judged:
         """What a classifier makes of an ask that may be its; asked while nobody waits for it."""
-        classify, ask = self._ports.classify, judged.decision
+        classify, ask = self._ports.classify(), judged.decision
         if not isinstance(ask, Ask) or ask.answerer != "classifier":
             return judged
         alone = not self._policy.interactive
@@ -202,7 +204,7 @@ class Gate:
 
     def _settled(self, request: Request, decision: Decision) -> Outcome | None:
         """How it ends without anybody being asked; None: somebody has to be."""
-        if to_put(decision, heard_by=request.moments) is not None:
+        if self._to_put(request, decision) is not None:
             return None
         return self._ended(request, decision) if not isinstance(decision, Ask) else None
 
@@ -221,16 +223,21 @@ class Gate:
             return Refused(text, stopped=heard.text or text)
         return Refused(repeated(text) if view.refused(key) >= DENIALS_BEFORE_HINT else text)
 
+    def _to_put(self, request: Request, decision: Decision) -> Ask | None:
+        return to_put(decision, heard_by=request.moments, answered=request.answered)
+
     async def _put(self, request: Request, decision: Decision) -> tuple[Outcome, str] | None:
         """Show the question and turn the answer into an outcome; None: it has to be put anew."""
-        ask = to_put(decision, heard_by=request.moments)
+        ask = self._to_put(request, decision)
         if ask is None or isinstance(decision, Allow):
             assert not isinstance(decision, Ask)
             return self._ended(request, decision), ""
         if ask.reason.stage is Stage.HUMAN:
-            return Passed(request.call), ""  # the tool's whole point is its own question
+            # The tool's whole point is its own question.
+            return Passed(request.call), "hook" if request.answered else ""
         offer = self._offer(request, ask.names)
-        ask = with_kept(with_kept(ask, request.said("ask")), offer.kept)
+        for told in (request.said("ask"), request.rewritten, offer.kept):
+            ask = with_kept(ask, told)
         seen = await request.foreseen()
         if seen.failed is not None:
             return Hopeless(seen.failed), ""
@@ -314,6 +321,7 @@ class Gate:
             access=request.facts.access,
             mode=self._policy.view(request.agent).mode,
             suggestions=tuple(grant.rule for grant in ask.grants if grant.rule),
+            modes=tuple(grant.mode for grant in ask.grants if grant.mode),
         )
 
     async def _stood_in(
@@ -323,7 +331,12 @@ class Gate:
         if verdict.word != "allow":
             text = f"A hook refused this call. {verdict.text}".rstrip()
             return Refused(text, stopped=text if verdict.word == "stop" else "")
+        policy = self._policy
         await self._remember(tuple(grant for grant in grants if grant.rule in verdict.always))
+        for rule in {grant.rule for grant in grants}.intersection(verdict.session):
+            policy.grant(rule)
+        if mode := in_reach(verdict.mode, policy.current(), policy.after):
+            self._ports.mode_changed(policy.set(mode))
         if verdict.input is None:
             return Passed(request.call)
         return Passed(request.call.with_input(verdict.input), stood_in=True)
@@ -353,7 +366,7 @@ class Gate:
             target=request.facts.target,
             behavior="allow" if isinstance(outcome, Passed) else "deny",
             stage=str(reason.stage),
-            reason=reason.text,
+            reason=f"{reason.text} {request.rewritten}".rstrip(),
             rule=reason.rule,
             source=reason.source,
             answer=answer,

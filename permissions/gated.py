@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from gatewright.permissions.calls.searchable import searchable
+from msgspec.structs import replace
+
+from gatewright.permissions.context import Call
+from gatewright.permissions.decide import ask_rule, deny_rule, trusted_allow
 from gatewright.permissions.gate import Gate
+from gatewright.permissions.inquiry import inquiries
 from gatewright.permissions.policy import Policy
 from gatewright.permissions.request import GatePorts, Hopeless, Passed, Refused, Request
 from gatewright.permissions.sandbox.port import Opening
-from gatewright.tools.access import Where
+from gatewright.permissions.standing_in import in_their_place
+from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.calls import Prepared
 from gatewright.tools.executor import RawExecutor
 from gatewright.tools.protocol import (
     NOT_BEGUN,
+    NOT_RUN,
     Executor,
     ToolCall,
     ToolContext,
     ToolResult,
     ToolSource,
 )
+
+PUT_OFF = ToolResult(ok=False, summary=NOT_RUN, waits=True)
 
 __all__ = ["GatePorts", "gated"]
 
@@ -72,11 +79,14 @@ class GatedExecutor:
                 changed,
                 heard=request.heard,
                 stood_in=outcome.stood_in,
+                rewritten=request.was("A hook") if outcome.stood_in else request.rewritten,
                 narrowed=outcome.narrowed,
             )
             outcome = await self._gate.changed(request)
         if not isinstance(outcome, Passed):
             return _besides(_not_run(outcome), request)
+        if request.answered and request.heard is not None:
+            ctx = ctx.asking(in_their_place(request.heard.input or {}, ctx.ask))
         result = await self._passed(request, outcome.opening, ctx)
         return _besides(result, request)
 
@@ -97,13 +107,17 @@ class GatedExecutor:
         if (failed := await self._gate.hopeless(request)) is not None:
             return failed
         heard = await self._gate.prepared(request)
+        if heard is not None and heard.word == "defer":
+            return PUT_OFF
+        rewritten = ""
         if heard is not None and heard.input is not None:
+            rewritten = request.was("A hook")
             call = request.call.with_input(heard.input)
             prepared = await self.prepare(call, ctx.where)
             if prepared.facts.error:
                 return ToolResult.failed(f"A hook rewrote the input: {prepared.facts.error}")
             request, ctx = self._request(prepared, ctx)
-        return replace(request, heard=heard), ctx
+        return replace(request, heard=heard, rewritten=rewritten), ctx
 
     def _request(self, prepared: Prepared, ctx: ToolContext) -> tuple[Request, ToolContext]:
         """With where the paths lead now and what a search may show; the tool looks again.
@@ -154,3 +168,29 @@ def _not_run(outcome: Refused | Hopeless) -> ToolResult:
 def gated(sources: Sequence[ToolSource], policy: Policy, ports: GatePorts) -> Executor:
     """The session's executor over these tool sources."""
     return GatedExecutor(RawExecutor(sources), policy, ports)
+
+
+def searchable(policy: Policy, where: Where) -> Callable[[str], bool]:
+    """What a search may show: no file that a Read rule denies, or asks about and nothing grants.
+
+    The call itself was judged by where it searches; what lies below is known only once it is found.
+    Asked for every file found, so paths no rule could be about cost one look at their text.
+    """
+    context = policy.context(where)
+    rules = context.rules
+    denied = context.patterns.group(rules.deny_reads)
+    closed = context.patterns.group(rules.closed_reads)
+    asked = context.patterns.group(rules.ask_reads)
+
+    def shown(path: str) -> bool:
+        if not (denied.maybe(path) or closed.maybe(path) or asked.maybe(path)):
+            return True
+        access = Access(reads=(Path(path),), effects=Effect.READ_ONLY)
+        for inquiry in inquiries(Call("Read", {"file_path": path}, access), context):
+            if deny_rule(inquiry) is not None:
+                return False
+            if ask_rule(inquiry) is not None and trusted_allow(inquiry) is None:
+                return False
+        return True
+
+    return shown

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+import msgspec
 
 Strategy: TypeAlias = Literal["allow", "ask", "root", "contained"]
 # root: only inside the project root; contained: only if nothing in it leaves the project root
 
 
-@dataclass(frozen=True, slots=True)
-class Mode:
+class Mode(msgspec.Struct, frozen=True):
     """One row: `cycle` is its place in Shift+Tab (0 = not in it), `chosen` whether a flag may."""
 
     id: str

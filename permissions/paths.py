@@ -7,10 +7,11 @@ components, never by string prefix.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias
+
+import msgspec
 
 if TYPE_CHECKING:  # it stands on this module
     from gatewright.permissions.machine.links import Followed
@@ -31,6 +32,10 @@ class Resolver(Protocol):
 
     def config_links(self) -> tuple[str, ...]:
         """Real directories that a link called `.gatewright` points to."""
+        ...
+
+    def linked(self, directory: str) -> tuple[str, ...]:
+        """Where links below a real directory lead out of it; `/` if there are too many to tell."""
         ...
 
     def nested_repository(self, directory: str, root: str) -> bool:
@@ -64,8 +69,7 @@ class Resolver(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(msgspec.Struct, frozen=True):
     """The directories a decision is about, absolute and without a trailing slash.
 
     `search` is the PATH that commands get; where it is empty nothing is known of programs.
@@ -82,8 +86,7 @@ class Place:
     readable: tuple[str, ...] = ()  # of it what this session may read
 
 
-@dataclass(frozen=True, slots=True)
-class Located:
+class Located(msgspec.Struct, frozen=True):
     """One path in both readings. `given` is absolute but otherwise as written."""
 
     given: str
@@ -121,6 +124,11 @@ def inside(path: str, directory: str) -> bool:
     if directory == "/":
         return True
     return path == directory or path.startswith(directory + "/")
+
+
+def below(path: str, directory: str) -> bool:
+    """Whether `path` is below `directory`, and not that itself; both lexical."""
+    return path != directory and inside(path, directory)
 
 
 def ancestors(path: str) -> Iterator[str]:
@@ -167,16 +175,20 @@ def protected_component(parts: list[str], home_parts: list[str]) -> str:
     return ""
 
 
-def _folded_parts(path: str) -> list[str]:
+def folded_parts(path: str) -> list[str]:
     return [part for part in path.casefold().split("/") if part]
+
+
+# Another agent's settings, whose denials and questions count here.
+FOREIGN: Final = ((".claude", "settings.json"), (".claude", "settings.local.json"))
 
 
 def tier_of(path: str, home: str, projects: tuple[str, ...], links: tuple[str, ...] = ()) -> Tier:
     """The protection of one absolute lexical path; `projects` are the trusted directories."""
     folded = path.casefold()
-    parts = _folded_parts(path)
-    home_parts = _folded_parts(home)
-    if any(inside(folded, name) for name in MANAGED):
+    parts = folded_parts(path)
+    home_parts = folded_parts(home)
+    if any(inside(folded, name) for name in MANAGED) or tuple(parts[-2:]) in FOREIGN:
         return "A"
     if TIER_A_NAME in parts:
         if parts[: len(home_parts) + 1] == [*home_parts, TIER_A_NAME]:
@@ -261,6 +273,7 @@ class Paths:
         places.extend((own, "A") for own in place.own)
         for project in self.trusted():
             places.extend(((f"{project}/{TIER_A_NAME}", "A"), (f"{project}/.git", "B")))
+            places.extend(("/".join((project, *names)), "A") for names in FOREIGN)
         places.extend((f"{place.home}/{name}", "B") for name in (*TIER_B_HOME, ".bashrc"))
         hit = {
             tier

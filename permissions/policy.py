@@ -6,9 +6,11 @@ Everything a decision needs is handed out as one immutable context; nothing else
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
 
 from gatewright.permissions import modes
 from gatewright.permissions.context import Context, HookWord, PlanEnforcement, Skips
@@ -30,7 +32,7 @@ from gatewright.permissions.rulebook.rules import (
     rule_set,
     tool_of,
 )
-from gatewright.permissions.views import View, Views
+from gatewright.permissions.views import Scoped, View, Views
 from gatewright.tools.access import MAIN, Row, Where
 from gatewright.tools.blocks import Block, Table, Text
 from gatewright.tools.system.home import OwnHome
@@ -42,8 +44,7 @@ if TYPE_CHECKING:  # only who looks at the rules needs them
     from gatewright.permissions.rulebook.proposed import Proposed
 
 
-@dataclass(frozen=True, slots=True)
-class PolicyConfig:
+class PolicyConfig(msgspec.Struct, frozen=True):
     """What the composition root knows at start; plain data with defaults."""
 
     root: Path
@@ -51,7 +52,7 @@ class PolicyConfig:
     home: Path
     directories: tuple[Path, ...] = ()
     spelled: tuple[Path, ...] = ()  # the root as the session was started with
-    rules: Mapping[str, RuleTexts] = field(default_factory=dict[str, RuleTexts])
+    rules: Mapping[str, RuleTexts] = msgspec.field(default_factory=dict[str, RuleTexts])
     mode: str = "default"
     interactive: bool = True
     trusted: bool = False
@@ -224,22 +225,18 @@ class Policy:
         if tools_table.state(tool, row):
             self._rules = None
 
-    def scope(
-        self, allow: Sequence[str] = (), ask: Sequence[str] = (), deny: Sequence[str] = ()
-    ) -> Sequence[str]:
-        """In place of the scope before; returns what of these rules does not count."""
-        known, view = self.problems, self.view()
-        view.enter(RuleTexts(tuple(allow), tuple(ask), tuple(deny)))
+    def scope(self, scope: Scoped, agent: str = MAIN) -> Sequence[str]:
+        """In place of the scope before; returns what of its rules does not count."""
+        known, view = self.problems, self.view(agent)
+        view.enter(RuleTexts(scope.allow, scope.ask, scope.deny), scope.only)
         found = remarks({**self._texts(), "command": view.scope}, view.rules().problems)
         return [each for each in found if each not in known]
 
     def _texts(self) -> Mapping[str, RuleTexts]:
         given = dict(self._config.rules)
-        own = given.get("session", RuleTexts())
+        own, mine = given.get("session", RuleTexts()), self._session
         given["session"] = RuleTexts(
-            own.allow + self._session.allow,
-            own.ask + self._session.ask,
-            own.deny + self._session.deny,
+            own.allow + mine.allow, own.ask + mine.ask, own.deny + mine.deny
         )
         return given
 
@@ -394,6 +391,7 @@ class Policy:
             plan_classifier=config.plan_classifier,
             skips=Skips(config.skip_edits, config.skip_bash, config.skip_skills, config.skip_mcp),
             hook=hook,
+            limits=view.limits(),
             env={"HOME": self.place.home},
             harmless_env=config.harmless_env,
             scrubbed_env=config.scrubbed_env,

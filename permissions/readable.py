@@ -1,16 +1,20 @@
-"""What a call of Read would be told about a path: for what is read on the model's behalf."""
+"""What a call would be told that reads on the model's behalf: a path, or a resource of a server."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
+from msgspec.structs import replace
+
+from gatewright.permissions.calls.declared import declared_access
 from gatewright.permissions.context import Call
 from gatewright.permissions.decide import decide
-from gatewright.permissions.decision import Decision
+from gatewright.permissions.decision import Decision, Deny
 from gatewright.permissions.machine.world import DiskResolver
 from gatewright.permissions.policy import Policy
 from gatewright.tools.access import Access, Effect, Where
+
+RESOURCE = "ReadMcpResource"
 
 
 def read_decision(policy: Policy, where: Where, path: Path, real: Path) -> Decision:
@@ -24,3 +28,13 @@ def read_decision(policy: Policy, where: Where, path: Path, real: Path) -> Decis
     context = policy.context(where, resolver=resolver)
     call = Call("Read", {"file_path": str(path)}, access)
     return decide(call, replace(context, mode="default", interactive=True, main_agent=True))
+
+
+def denies_resource(policy: Policy, where: Where, server: str, uri: str) -> str:
+    """The rule that forbids to read it, or what else does; empty where nothing does."""
+    given = {"server": server, "uri": uri}
+    access = declared_access(RESOURCE, given, policy.place)
+    context = replace(policy.context(where), mode="default", interactive=True, main_agent=True)
+    decision = decide(Call(RESOURCE, given, access), context)
+    reason = decision.reason
+    return (reason.rule or reason.text) if isinstance(decision, Deny) else ""

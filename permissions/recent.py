@@ -5,7 +5,9 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from gatewright.permissions.context import Call, Context
 from gatewright.permissions.decision import Decision, DecisionRecord
@@ -17,8 +19,7 @@ LONGEST = 4000  # of one text in an input: what a file is given has no say in a 
 TARGET = 60
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(msgspec.Struct, frozen=True):
     """A decision with all that it was made from."""
 
     call: Call
@@ -26,8 +27,7 @@ class Judged:
     decision: Decision
 
 
-@dataclass(frozen=True, slots=True)
-class Past:
+class Past(msgspec.Struct, frozen=True):
     """A decision for people; `serial` stays the same while further ones are made."""
 
     serial: int

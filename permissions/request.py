@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
+
+import msgspec
 
 from gatewright.permissions.decision import DecisionRecord
 from gatewright.permissions.machine.world import (
@@ -16,12 +17,13 @@ from gatewright.permissions.machine.world import (
     git_keeps,
     lookup_host,
 )
-from gatewright.permissions.sandbox.port import CLOSED, Commands, Opening
-from gatewright.tools.access import MAIN, Access, Where
+from gatewright.permissions.sandbox.port import CLOSED, Opening
+from gatewright.tools.access import MAIN, Access, Effect, Where
 from gatewright.tools.calls import Facts, Foreseen, Prepared
 from gatewright.tools.protocol import Asker, ToolCall, ToolResult
 
-if TYPE_CHECKING:  # nobody listens in most sessions
+if TYPE_CHECKING:  # loaded with the first command; nobody listens in most sessions
+    from gatewright.permissions.sandbox.commands import CommandSandbox
     from gatewright.tools.classify import Classify
     from gatewright.tools.moments import Moments, Verdict
 
@@ -50,8 +52,7 @@ def _ignore(_: object) -> None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class GatePorts:
+class GatePorts(msgspec.Struct, frozen=True):
     """What the gate needs from its surroundings. Only `record` is always wanted."""
 
     record: Callable[[DecisionRecord], None] = _ignore
@@ -60,16 +61,15 @@ class GatePorts:
     clock: Callable[[], float] = time.monotonic
     persist: Persist | None = None
     place: str = "this session"  # where an "always" is stored, as the prompt names it
-    classify: Classify | None = None  # answers in a person's place where a mode lets it
+    classify: Callable[[], Classify | None] = lambda: None  # in a person's place, in some modes
     mode_changed: Callable[[str], None] = _ignore
     lookup: Lookup = lookup_host
     dirty: Dirty = git_dirty
     keeps: Keeps = git_keeps
-    sandbox: Commands | None = None
+    sandbox: CommandSandbox | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Passed:
+class Passed(msgspec.Struct, frozen=True):
     """The call may run, with exactly this input; a person may have opened files to it."""
 
     call: ToolCall
@@ -78,8 +78,7 @@ class Passed:
     narrowed: bool = False  # by us, and to nothing but less
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(msgspec.Struct, frozen=True):
     """The call does not run; `ends_turn` when a person said a plain no."""
 
     message: str
@@ -88,8 +87,7 @@ class Refused:
     told: bool = False  # the person wrote something: that text is the result
 
 
-@dataclass(frozen=True, slots=True)
-class Hopeless:
+class Hopeless(msgspec.Struct, frozen=True):
     """The call could not succeed, so nobody was asked."""
 
     result: ToolResult
@@ -98,8 +96,7 @@ class Hopeless:
 Outcome: TypeAlias = Passed | Refused | Hopeless
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(msgspec.Struct, frozen=True):
     """One call on its way through the gate."""
 
     prepared: Prepared
@@ -110,12 +107,24 @@ class Request:
     heard: Verdict | None = None  # what those who listen said when it was prepared
     stood_in: bool = False  # its input is of somebody who answered in a person's place
     narrowed: bool = False  # its input is ours, and what was allowed would do more
+    rewritten: str = ""  # what it was before somebody else rewrote it, in a sentence
     foreseen: Foresee = _nothing_foreseen  # asked only when a person is
-    real: Mapping[str, str] = field(default_factory=dict[str, str])  # where its paths lead
+    real: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])  # where its paths lead
 
     def said(self, word: str) -> str:
         """The text that came with this word; empty for another one."""
         return self.heard.text if self.heard is not None and self.heard.word == word else ""
+
+    @property
+    def answered(self) -> bool:
+        """Whether the question that it is to the person was answered in their place."""
+        heard, asks = self.heard, Effect.HUMAN in self.facts.access.effects
+        return asks and heard is not None and heard.answers and heard.word == "allow"
+
+    def was(self, what: str) -> str:
+        """For the prompt and the record of the call that `what` made of this one."""
+        facts = self.facts
+        return f"{what} rewrote the call, which was: {facts.verb} {facts.target}".rstrip() + "."
 
     @property
     def call(self) -> ToolCall:

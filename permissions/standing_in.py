@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
+
+from msgspec.structs import replace
 
 from gatewright.permissions.context import HookWord
 from gatewright.permissions.decision import Allow, Ask, Decision, Deny, Reason, Stage
+from gatewright.permissions.modes import MODES, canonical
 from gatewright.tools.interact import Answer
+from gatewright.tools.interact import Ask as Question
+from gatewright.tools.protocol import Asker, JsonObject
 
 if TYPE_CHECKING:  # nobody stands in in most sessions
     from gatewright.tools.classify import Classify, Opinion, Pending
@@ -24,11 +28,9 @@ NO_OPINION = "Nothing judged this call, and nobody is here to ask. Wait, or do o
 
 
 def word_of(verdict: Verdict | None) -> HookWord:
-    """As a decision takes it. What cannot be put off here is asked, never let through."""
+    """As a decision takes it; what is put off is not decided."""
     match "" if verdict is None else verdict.word:
-        case "defer":
-            return "ask"
-        case "stop":
+        case "stop" | "defer":
             return "deny"
         case "" | "allow" | "ask" | "deny" as word:
             return word
@@ -82,13 +84,49 @@ async def opinion(classify: Classify, pending: Pending, limit: float = CLASSIFYI
         return Opinion(text=f"The classifier did not answer within {limit:g} s.")
 
 
-def to_put(decision: Decision, *, heard_by: Moments | None) -> Ask | None:
+def in_reach(mode: str, of: str, after: Callable[[str], str]) -> str:
+    """The mode's id where going on from one to the next leads there; else nothing."""
+    wanted = canonical(mode) or ""
+    for _ in MODES:
+        if of == wanted:
+            return wanted
+        of = after(of)
+    return ""
+
+
+def in_their_place(input: JsonObject, person: Asker) -> Asker:
+    """Answers what a tool asks the person from what somebody said for them; the rest is asked."""
+    given = input.get("answers")
+    answers = cast("dict[str, object]", given) if isinstance(given, dict) else {}
+
+    async def ask(question: Question) -> Answer:
+        if question.kind == "plan":
+            plan = input.get("plan")
+            other = {"plan": plan} if isinstance(plan, str) and plan.strip() else None
+            return Answer((question.options[0].id,), input=other)
+        said = answers.get(question.title)
+        if question.kind != "question" or not isinstance(said, str | list) or not said:
+            return await person(question)
+        known = {option.id for option in question.options}
+        several = cast("list[object]", said) if isinstance(said, list) else [said]
+        parts = tuple(map(str, several))
+        if question.multiple and not known.issuperset(parts):
+            parts = tuple(", ".join(parts).split(", "))
+        if known.issuperset(parts):
+            return Answer(parts)
+        return Answer(text=", ".join(parts))
+
+    return ask
+
+
+def to_put(decision: Decision, *, heard_by: Moments | None, answered: bool = False) -> Ask | None:
     """The question to be put, to a person or, with none there, to those who listen."""
     if isinstance(decision, Ask):
         return decision
     if isinstance(decision, Deny) and heard_by is not None:
         asked = decision.asked
-        return asked if asked is not None and asked.reason.stage is not Stage.HUMAN else None
+        if asked is not None and (answered or asked.reason.stage is not Stage.HUMAN):
+            return asked
     return None
 
 

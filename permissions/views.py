@@ -1,16 +1,17 @@
 """What of the policy is one agent's own: its mode, what it was refused, and the scopes it is in.
 
 Rules, grants and the sandbox are the session's. A mode of its own never lets an agent do more than
-its parent may right now, in any column.
+its parent may right now, in any column; what a scope forbids binds those below it too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Protocol
 
 from gatewright.permissions import modes
-from gatewright.permissions.rulebook.rules import RuleSet, RuleTexts
+from gatewright.permissions.rulebook.rules import Rule, RuleSet, RuleTexts, parse_rule
 from gatewright.tools.access import MAIN
 
 REMEMBERED = 256  # refused calls of one agent
@@ -18,16 +19,35 @@ REMEMBERED = 256  # refused calls of one agent
 Build = Callable[[RuleTexts], RuleSet]
 
 
+class Scoped(Protocol):
+    """What a command or a kind of agent brings; `only` are all its tools, None leaves all."""
+
+    @property
+    def allow(self) -> tuple[str, ...]: ...
+    @property
+    def ask(self) -> tuple[str, ...]: ...
+    @property
+    def deny(self) -> tuple[str, ...]: ...
+    @property
+    def only(self) -> tuple[str, ...] | None: ...
+
+
 class View:
     def __init__(
-        self, parent: Callable[[], str], rules: Callable[[], RuleSet], build: Build
+        self,
+        parent: Callable[[], str],
+        rules: Callable[[], RuleSet],
+        build: Build,
+        above: Callable[[], View] | None = None,
     ) -> None:
         self._parent = parent
+        self._above = above
         self._rules = rules
         self._build = build
         self._own = ""
         self.scope = RuleTexts()
-        self._scoped: tuple[RuleSet, RuleSet] | None = None  # made from, made
+        self._only: tuple[Rule, ...] | None = None  # the tools of its scope; None: all
+        self._scoped: tuple[RuleSet, RuleTexts, RuleSet] | None = None  # made from, made
         self._refused: dict[str, int] = {}
 
     @property
@@ -43,18 +63,31 @@ class View:
 
     # --- the scope of a command or skill, until the person's next message ---
 
-    def enter(self, scope: RuleTexts) -> None:
-        """In place of the one before; an empty one ends it."""
+    def enter(self, scope: RuleTexts, only: Sequence[str] | None = None) -> None:
+        """In place of the one before; an empty one ends it. `only` names all tools it has."""
         self.scope = scope
-        self._scoped = None
+        found = (parse_rule(text, "allow", "command")[0] for text in only or ())
+        self._only = None if only is None else tuple(filter(None, found))
+
+    def limits(self) -> tuple[tuple[Rule, ...], ...]:
+        """Lists of tools, each of which has to name one that is called."""
+        above = self._above().limits() if self._above is not None else ()
+        return above if self._only is None else (*above, self._only)
 
     def rules(self) -> RuleSet:
-        rules = self._rules()
-        if not (self.scope.allow or self.scope.ask or self.scope.deny):
+        rules, scope = self._rules(), self._in_force()
+        if not (scope.allow or scope.ask or scope.deny):
             return rules
-        if self._scoped is None or self._scoped[0] is not rules:
-            self._scoped = (rules, self._build(self.scope))
-        return self._scoped[1]
+        if self._scoped is None or self._scoped[0] is not rules or self._scoped[1] != scope:
+            self._scoped = (rules, scope, self._build(scope))
+        return self._scoped[2]
+
+    def _in_force(self) -> RuleTexts:
+        """What it allows is its own; what it asks and denies is also of whoever started it."""
+        if self._above is None:
+            return self.scope
+        above, own = self._above()._in_force(), self.scope
+        return RuleTexts(own.allow, above.ask + own.ask, above.deny + own.deny)
 
     # --- refusals ---
 
@@ -82,11 +115,11 @@ class Views:
     def of(self, agent: str) -> View:
         if (known := self._views.get(agent)) is not None:
             return known
-        above = agent.rpartition("/")[0]
-        parent = self._mode
+        parent, above = self._mode, None
         if agent != MAIN:
-            parent = partial(self._above, above or MAIN)
-        made = self._views[agent] = View(parent, self._rules, self._build)
+            starter = agent.rpartition("/")[0] or MAIN
+            parent, above = partial(self._above, starter), partial(self.of, starter)
+        made = self._views[agent] = View(parent, self._rules, self._build, above)
         return made
 
     def _above(self, agent: str) -> str:

@@ -7,8 +7,9 @@ declared nothing, is judged as unknown, which asks.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import lru_cache
+
+from msgspec.structs import replace
 
 from gatewright.permissions.decision import Allow, Ask, Decision, Deny, Grant, Reason, Stage
 from gatewright.tools.access import Access, Effect, Family
@@ -45,8 +46,8 @@ def _of_effects(effects: Effect, found: tuple[Family, ...]) -> tuple[Family, ...
     if Effect.HUMAN in effects:
         more.append("human")
     judged = set(found)
-    talks = Effect.OPEN_WORLD in effects and not judged & {"shell", "mcp", "web"}
-    loses = Effect.DESTRUCTIVE in effects and not judged & {"shell", "mcp", "edit"}
+    talks = Effect.OPEN_WORLD in effects and not judged & {"mcp", "web"}
+    loses = Effect.DESTRUCTIVE in effects and not judged & {"mcp", "edit"}
     if talks or loses:
         more.append("other")
     if not found and not more and Effect.FREE in effects:

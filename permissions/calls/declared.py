@@ -36,6 +36,9 @@ def declared_access(
             return Access(runs=ShellText(text, Path(place.cwd), unsandboxed))
         case "web":
             return Access(urls=(text,), effects=Effect.OPEN_WORLD)
+        case "mcp":
+            effects = _EFFECTS[row.family]
+            return Access(remote=RemoteTool(text, ""), subject=text, effects=effects)
         case "skill" | "slash" | "workflow":
             return Access(kind=_KINDS[row.family], subject=text, origin=origin)
         case _:
@@ -45,6 +48,7 @@ def declared_access(
 _KINDS: Mapping[str, Kind] = {"skill": "skill", "slash": "command", "workflow": "workflow"}
 _EFFECTS: Mapping[str, Effect] = {
     "search": Effect.OPEN_WORLD | Effect.READ_ONLY,
+    "mcp": Effect.OPEN_WORLD | Effect.READ_ONLY,
     "agent": Effect.AGENT,
     "human": Effect.HUMAN,
     "free": Effect.FREE,

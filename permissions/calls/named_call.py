@@ -162,6 +162,8 @@ class NamedCall:
     def _remote_grants(self) -> tuple[Grant, ...]:
         """Only where the rule would be read as this very server and tool again."""
         remote = self._call.access.remote
+        if remote is not None and not remote.tool:
+            return (Grant(rule=f"{self._call.tool}({self._subject})"),) if self._subject else ()
         rule = servers.grantable(remote) if remote is not None else ""
         return (Grant(rule=rule),) if rule else ()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from gatewright.permissions.calls.subject import Permit, PlanKind, Verdict, covers
@@ -21,6 +21,7 @@ from gatewright.permissions.shell.danger.losses import what_is_lost
 from gatewright.permissions.shell.danger.waiver import lost, waived
 from gatewright.permissions.shell.environment import shows_environment
 from gatewright.permissions.shell.files.excludes import with_excludes
+from gatewright.permissions.shell.files.loose_table import LOOKING
 from gatewright.permissions.shell.files.named import named, person_stored
 from gatewright.permissions.shell.files.operand import Operand
 from gatewright.permissions.shell.files.protected import tier, would_change
@@ -63,14 +64,16 @@ class ShellCall:
     @cached_property
     def _opened(self) -> tuple[Part, ...]:
         """The restricting view: every part, everything wrapped, text piped into a shell."""
-        parts = opened(self.line.parts, self._start)
-        return (*parts, *self._fed)
+        return (*self._wrapped, *self._fed)
+
+    @cached_property
+    def _wrapped(self) -> tuple[Part, ...]:
+        return opened(self.line.parts, self._start)
 
     @cached_property
     def _fed(self) -> tuple[Part, ...]:
         """Text piped into a shell, which is a command of no one part of the line."""
-        parts = opened(self.line.parts, self._start)
-        return opened(tuple(literal_feeds(parts, self._start)), self._start)
+        return opened(tuple(literal_feeds(self._wrapped, self._start)), self._start)
 
     @cached_property
     def _texts(self) -> tuple[str, ...]:
@@ -169,9 +172,17 @@ class ShellCall:
         for operand, written in self._operands:
             if written and tier(operand, self._reach) == "A":
                 return "It would change the agent's own configuration."
+        if any(tier(one, self._reach) == "A" for one in self._guessed()):
+            return "It may change the agent's own configuration."
         if any(hazard.git_loss for hazard in self._hazards) and self._dirty():
             return "It would throw away changes that are not committed."
         return ""
+
+    def _guessed(self) -> Iterator[Operand]:
+        """Words of programs that nobody here knows, and what program texts name, as written."""
+        for part in self._opened:
+            if part.program not in LOOKING:
+                yield from (one for one in self._reach.loose(part).writes if one.arg.literal)
 
     def _dirty(self) -> bool:
         places = {base for part in self._opened if part.program == "git" for base in part.bases}

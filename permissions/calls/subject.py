@@ -6,8 +6,9 @@ There is one subject per kind of call: paths, a shell line, an address, or a nam
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
+
+import msgspec
 
 from gatewright.permissions.context import Call
 from gatewright.permissions.decision import Grant, Stage
@@ -19,15 +20,13 @@ from gatewright.tools.access import Family
 PlanKind: TypeAlias = Literal["read", "edit", "safe", "unknown", "mutating", "other"]
 
 
-@dataclass(frozen=True, slots=True)
-class Permit:
+class Permit(msgspec.Struct, frozen=True):
     """What grants a call; no rule means a hook, or that nothing needs one."""
 
     rule: Rule | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(msgspec.Struct, frozen=True):
     """What the mode says when nothing else did. `text` is why it asks."""
 
     allow: bool
@@ -116,11 +115,12 @@ def covers(rule: Rule, call: Call, family: Family) -> bool:
     remote = call.access.remote
     if rule.behavior == "allow":
         if remote is not None:
-            return rule.tool == "*" or servers.grants(rule.tool, remote)
+            own = not remote.tool and rule.tool == call.tool  # a tool of ours, about a server
+            return own or rule.tool == "*" or servers.grants(rule.tool, remote)
         return not servers.names_server(rule.tool) and covers_tool(rule, call.tool)
     if covers_tool(rule, call.tool) or rule.tool == _RULED_AS.get(family):
         return True
-    return remote is not None and covers_tool(rule, servers.name_of(remote))
+    return remote is not None and any(covers_tool(rule, n) for n in servers.names_of(remote))
 
 
 def param_matches(form: ParamForm, call: Call) -> bool:

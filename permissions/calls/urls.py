@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+import msgspec
 
 MAX_URL = 2000
 Kind: TypeAlias = Literal["public", "private", "loopback", "link_local", "metadata", "unspecified"]
@@ -27,8 +28,7 @@ _ODD = re.compile(r"[\x00-\x20\x7f\\]")
 _NUMBER = re.compile(r"0[xX][0-9a-fA-F]*|[0-9]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Url:
+class Url(msgspec.Struct, frozen=True):
     """`host` is ASCII, lower case and without a trailing dot; `problem` why it is refused."""
 
     host: str

@@ -5,15 +5,16 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+
+import msgspec
 
 from gatewright.permissions.paths import Place, Resolver, inside, lexical
 
 MAX_LINKS = 40
+MAX_LOOKED = 100_000
 
 
-@dataclass(frozen=True, slots=True)
-class Followed:
+class Followed(msgspec.Struct, frozen=True):
     """Where a path really leads. `links` are the places of the links on the way, links resolved."""
 
     real: str
@@ -67,6 +68,23 @@ def own_real(path: str, place: Place, resolver: Resolver) -> str:
 
 def on_disk(path: str) -> Followed:
     return followed(path, _target_of)
+
+
+def links_out_of(directory: str) -> tuple[str, ...]:
+    """Where the links below a directory lead out of it; `/` where there is too much to look at."""
+    found: dict[str, None] = {}
+    pending, looked = [directory], 0
+    while pending:
+        with contextlib.suppress(OSError), os.scandir(pending.pop()) as entries:
+            for entry in entries:
+                looked += 1
+                if looked > MAX_LOOKED:
+                    return ("/",)
+                if entry.is_symlink():
+                    found[on_disk(entry.path).real] = None
+                elif entry.is_dir(follow_symlinks=False):
+                    pending.append(entry.path)
+    return tuple(place for place in found if not inside(place, directory))
 
 
 def _target_of(path: str) -> str | None:

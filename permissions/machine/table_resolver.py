@@ -50,6 +50,11 @@ class TableResolver:
             if link.rpartition("/")[2].casefold() == ".gatewright"
         )
 
+    def linked(self, directory: str) -> tuple[str, ...]:
+        below = (link for link in self._links if link != directory and inside(link, directory))
+        there = map(self.real, below)
+        return tuple(place for place in there if not inside(place, directory))
+
     def nested_repository(self, directory: str, root: str) -> bool:
         del directory, root
         return False

@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from gatewright.permissions.machine.links import Followed, on_disk
+from gatewright.permissions.machine.links import Followed, links_out_of, on_disk
 from gatewright.permissions.paths import Place, components_meet
 from gatewright.tools.system.exact import open_exact, real_path
 from gatewright.tools.system.git import Caller, Stop, aside, git_in
@@ -71,6 +71,9 @@ class DiskResolver:
             if os.path.islink(link):  # noqa: PTH114  a Path would cost more than the call
                 found.append(real_path(link))
         return tuple(found)
+
+    def linked(self, directory: str) -> tuple[str, ...]:
+        return links_out_of(directory)
 
     def nested_repository(self, directory: str, root: str) -> bool:
         current = directory

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
+from itertools import islice
 
 from gatewright.permissions.rulebook import servers
 from gatewright.permissions.rulebook.rules import Behavior, RuleTexts, cited, tool_of
@@ -58,20 +59,27 @@ def remarks(texts: Mapping[str, RuleTexts], problems: tuple[str, ...]) -> tuple[
     kept = list(problems)
     for source, lists in texts.items():
         found: dict[str, str] = {}
-        for behavior, text, told in _unknown(lists):
+        begins: set[str] = set()
+        for behavior, text, name in _unknown(lists):
             begin = cited(text, behavior, source)
-            kept = [problem for problem in kept if not problem.startswith(begin)]
-            found.setdefault(told, f"{begin} {NOTHING[behavior]}. {told}")
-        kept += list(found.values())[:TOLD]
+            begins.add(begin)
+            found.setdefault(name, f"{begin} {NOTHING[behavior]}.")
+        lengths = {len(begin) for begin in begins}
+        kept = [one for one in kept if not any(one[:length] in begins for length in lengths)]
+        kept += [f"{told} {unknown(name)}" for name, told in islice(found.items(), TOLD)]
         if (more := len(found) - TOLD) > 0:
             kept.append(f"{more} more names in rules ({source}) are of no tool either.")
     return tuple(kept)
 
 
 def _unknown(lists: RuleTexts) -> Iterator[tuple[Behavior, str, str]]:
+    known: dict[str, bool] = {}
     for behavior, text in lists.labelled():
-        if told := unknown(tool_of(text)):
-            yield behavior, text, told
+        name = tool_of(text)
+        if name not in known:
+            known[name] = is_known(name)
+        if not known[name]:
+            yield behavior, text, name
 
 
 def _by_folded() -> dict[str, str]:

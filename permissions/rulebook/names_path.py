@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from gatewright.permissions.machine.links import own_real
-from gatewright.permissions.paths import Located, Paths, ancestors, inside, protected_component
+from gatewright.permissions.paths import (
+    Located,
+    Paths,
+    ancestors,
+    folded_parts,
+    inside,
+    protected_component,
+)
 
 
 def names_path(literals: tuple[str, ...], located: Located, paths: Paths) -> bool:
@@ -17,15 +24,13 @@ def names_path(literals: tuple[str, ...], located: Located, paths: Paths) -> boo
     )
 
 
-def _parts(path: str) -> list[str]:
-    return [part for part in path.casefold().split("/") if part]
-
-
 def _has_component(literal: str, located: Located, paths: Paths) -> bool:
     """The literal prefix itself spells the component that makes the path protected."""
-    home = _parts(paths.place.home)
-    wanted = {protected_component(_parts(reading), home) for reading in located.readings} - {""}
-    return bool(wanted) and protected_component(_parts(literal), home) in wanted
+    home = folded_parts(paths.place.home)
+    wanted = {protected_component(folded_parts(reading), home) for reading in located.readings} - {
+        ""
+    }
+    return bool(wanted) and protected_component(folded_parts(literal), home) in wanted
 
 
 def _reaches_outside(literal: str, located: Located, paths: Paths) -> bool:

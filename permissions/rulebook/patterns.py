@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
+
+import msgspec
 
 from gatewright.permissions.machine.links import own_real
 from gatewright.permissions.paths import MAX_PATH, Place, Resolver, components_meet, lexical
@@ -21,8 +22,7 @@ _UNSURE = re.compile(r"[^\w.,=*?/ -]")  # classes, escapes, braces and what else
 MAX_GROUPS = 64
 
 
-@dataclass(frozen=True, slots=True)
-class PathPattern:
+class PathPattern(msgspec.Struct, frozen=True):
     """`literal` is the prefix without wildcards, absolute; `anywhere` patterns have none of their
     own and match below a directory at any depth."""
 
@@ -30,16 +30,18 @@ class PathPattern:
     globs: tuple[str, ...]
     anywhere: bool
     literal_names: tuple[str, ...]
-    _match: re.Pattern[str]
-    _except: re.Pattern[str] | None
+    _excluded: tuple[str, ...]
     holds: frozenset[str]
     folded: str  # the literal prefix without case
 
     def matches(self, path: str) -> bool:
         """Whether an absolute lexical path, or a directory above it, fits the pattern."""
-        if len(path) > MAX_PATH or self._match.match(path) is None:
+        if len(path) > MAX_PATH or _compiled(self.globs).match(path) is None:
             return False
-        return self._except is None or self._except.match(path) is None
+        return not self._is_excluded(path)
+
+    def _is_excluded(self, path: str) -> bool:
+        return bool(self._excluded) and _compiled(self._excluded).match(path) is not None
 
     def restricts(self, path: str) -> bool:
         """Like `matches`; a pattern for all that is in a directory also means the directory."""
@@ -50,12 +52,12 @@ class PathPattern:
         parts = glob.split("/")
         if not any(globs_meet(mine.split("/"), parts) for mine in self.globs):
             return False
-        if self._except is None or self.matches(glob):
+        if not self._excluded or self.matches(glob):
             return True
         if _MAGIC.search(glob) is None:
             return False
         # what lies below an exception is one, whatever the rest of the glob may be
-        return self._except.match(_literal_prefix(glob)) is None
+        return not self._is_excluded(_literal_prefix(glob))
 
 
 def compile_pattern(
@@ -69,8 +71,6 @@ def compile_pattern(
             globs.extend(_spellings(base, variant, real))
     excluded = tuple(_join("/", pattern) for pattern in form.exceptions)
     literal = _literal_prefix(_join(bases[0], rest))
-    compiled = _compiled(tuple(dict.fromkeys(globs)))
-    exceptions = _compiled(excluded) if excluded else None
     names = [literal]
     if anywhere and not _MAGIC.search(rest.removeprefix("**/")):
         names.append(f"{bases[0]}/{rest.removeprefix('**/')}")
@@ -80,27 +80,25 @@ def compile_pattern(
         for one in unique
         if one.endswith("/**") and not _MAGIC.search(re.sub(r"\\.", "", one[:-3]))
     )
-    return PathPattern(
-        literal, unique, anywhere, tuple(names), compiled, exceptions, holds, literal.casefold()
-    )
+    return PathPattern(literal, unique, anywhere, tuple(names), excluded, holds, literal.casefold())
 
 
 class PatternGroup:
     """Several path rules with one expression that tells whether any of them could match."""
 
-    __slots__ = ("_any", "_holds", "_words", "entries")
+    __slots__ = ("_globs", "_holds", "_words", "entries")
 
     def __init__(self, entries: tuple[tuple[Rule, PathPattern], ...]) -> None:
         self.entries = entries
         globs = tuple(dict.fromkeys(one for _, pattern in entries for one in pattern.globs))
-        self._any = _compiled(globs) if globs else None
+        self._globs = globs
         self._holds = frozenset[str]().union(*(pattern.holds for _, pattern in entries))
         words = [_word(one) for one in globs]
         self._words = tuple(dict.fromkeys(words)) if all(words) else ()
 
     def maybe(self, path: str) -> bool:
         """False when no rule of the group is about this one path."""
-        if self._any is None or len(path) > MAX_PATH:
+        if not self._globs or len(path) > MAX_PATH:
             return False
         if self._words and path.isascii():  # beyond it, case is folded in more ways than one
             folded = path.lower()
@@ -109,7 +107,7 @@ class PatternGroup:
                     break
             else:
                 return False
-        return self._any.match(path) is not None or path.casefold() in self._holds
+        return _compiled(self._globs).match(path) is not None or path.casefold() in self._holds
 
 
 class Patterns:

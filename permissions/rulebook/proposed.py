@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+import msgspec
+
 from gatewright.permissions.context import Context
-from gatewright.permissions.decide import FAILURES, inquiries
+from gatewright.permissions.decide import FAILURES
+from gatewright.permissions.inquiry import inquiries
 from gatewright.permissions.paths import Place
 from gatewright.permissions.recent import Judged
 from gatewright.permissions.rulebook import tools_table
@@ -79,8 +82,12 @@ def _hints(rule: Rule, standing: Standing) -> Iterable[str]:
 def fits(rule: Rule, judged: Judged) -> bool:
     """Whether the rule alone would have settled this call; a failure to judge fits nothing."""
     grants = rule.behavior == "allow"
-    alone = RuleSet(trusted=(rule,)) if grants else RuleSet(deny=(replace(rule, behavior="deny"),))
-    context: Context = replace(judged.context, rules=alone, hook="")
+    alone = (
+        RuleSet(trusted=(rule,))
+        if grants
+        else RuleSet(deny=(msgspec.structs.replace(rule, behavior="deny"),))
+    )
+    context: Context = msgspec.structs.replace(judged.context, rules=alone, hook="")
     try:
         subjects = [inquiry.subject for inquiry in inquiries(judged.call, context)]
         if not grants:

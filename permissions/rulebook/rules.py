@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, TypeAlias
 
+import msgspec
+
 from gatewright.permissions.rulebook import braces, servers, tools_table
 from gatewright.permissions.rulebook.runners import is_runner
 from gatewright.tools.access import Row
@@ -31,13 +33,13 @@ STAR: Rank = (0, 0, 0)
 BARE: Rank = (1, 0, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class RuleTexts:
-    """The three lists of one source, as they are written in settings."""
+class RuleTexts(msgspec.Struct, frozen=True):
+    """The lists of one source as settings have them; `told` is what is wrong with them as such."""
 
     allow: tuple[str, ...] = ()
     ask: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
 
     def labelled(self) -> list[tuple[Behavior, str]]:
         found: list[tuple[Behavior, str]] = []
@@ -47,13 +49,11 @@ class RuleTexts:
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class Bare:
+class Bare(msgspec.Struct, frozen=True):
     """The tool itself, whatever it is called with."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShellForm:
+class ShellForm(msgspec.Struct, frozen=True):
     """`text` is the command, prefix or glob; `head` what of it is literal."""
 
     kind: Literal["exact", "prefix", "glob"]
@@ -61,37 +61,32 @@ class ShellForm:
     head: str
 
 
-@dataclass(frozen=True, slots=True)
-class PathForm:
+class PathForm(msgspec.Struct, frozen=True):
     """A path glob as written, and what it never matches."""
 
     pattern: str
     exceptions: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class DomainForm:
+class DomainForm(msgspec.Struct, frozen=True):
     """A host and its subdomains; `subdomains` without the host itself; host "" is every host."""
 
     host: str
     subdomains: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class NameForm:
+class NameForm(msgspec.Struct, frozen=True):
     """An exact name: a skill or a type of agent."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class SlashForm:
+class SlashForm(msgspec.Struct, frozen=True):
     name: str
     arguments: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ParamForm:
+class ParamForm(msgspec.Struct, frozen=True):
     """A literal input field."""
 
     name: str
@@ -101,8 +96,7 @@ class ParamForm:
 Form: TypeAlias = Bare | ShellForm | PathForm | DomainForm | NameForm | SlashForm | ParamForm
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(msgspec.Struct, frozen=True):
     """One rule. `tool` is canonical, or a folded pattern with `*`."""
 
     text: str
@@ -133,27 +127,28 @@ _PARAM = re.compile(r"([A-Za-z_][A-Za-z0-9_]*):(.*)", re.DOTALL)
 
 def parse_rule(text: str, behavior: Behavior, source: str) -> tuple[Rule | None, str]:
     """The rule, and a sentence about what is wrong with it (empty when it is well-formed)."""
-    stripped = text.strip()
-    found = _TOOL.match(stripped)
-    if found is None:
-        return None, f"{cited(text, behavior, source)} names no tool; it is ignored."
-    tool = tools_table.canonical(found.group())
-    rest = stripped[found.end() :]
-    form, problem = _form_of(tool, rest, behavior)
-    problem = problem or _tool_problem(tool, behavior)
-    if not problem:
-        assert form is not None
+    tool, form, problem = read_rule(text, behavior)
+    if form is not None and not problem:
         return Rule(text, behavior, source, tool, form), ""
-    if behavior == "allow":
-        return None, f"{cited(text, behavior, source)} {problem}; it is ignored."
-    sentence = f"{cited(text, behavior, source)} {problem}; it counts as a rule for all of {tool}."
-    return Rule(text, behavior, source, tool, Bare()), sentence
+    told = f"{cited(text, behavior, source)} {problem}; it"
+    if behavior == "allow" or not tool:
+        return None, f"{told} is ignored."
+    rule = Rule(text, behavior, source, tool, Bare())
+    return rule, f"{told} counts as a rule for all of {tool}."
+
+
+def read_rule(text: str, behavior: Behavior) -> tuple[str, Form | None, str]:
+    """The tool, which it is about, and what is wrong with it."""
+    if (found := _TOOL.match(stripped := text.strip())) is None:
+        return "", None, "names no tool"
+    tool = tools_table.canonical(found.group())
+    form, problem = _form_of(tool, stripped[found.end() :], behavior)
+    return tool, form, problem or _tool_problem(tool, behavior)
 
 
 def tool_of(text: str) -> str:
     """The tool that a rule's text names, as written; `*` for a text that names none."""
-    found = _TOOL.match(text.strip())
-    return found.group() if found else "*"
+    return found.group() if (found := _TOOL.match(text.strip())) else "*"
 
 
 def specifier(rule: Rule) -> str:
@@ -220,7 +215,7 @@ def _own_form(row: Row, specifier: str) -> Form | str:
             return braces.wrong(specifier) or PathForm(specifier)
         case "web":
             return _domain_form(specifier)
-        case family if family in ("agent", "skill") or (family == "other" and row.field):
+        case family if family in ("agent", "skill", "mcp") or (family == "other" and row.field):
             if any(char in specifier for char in "*?[") or specifier != specifier.strip():
                 return "needs an exact name"
             return NameForm(specifier)
@@ -283,16 +278,14 @@ BUILTIN_EXCEPTIONS: Mapping[str, tuple[str, ...]] = {
 def builtin_rules(removed: Iterable[str] = ()) -> tuple[Rule, ...]:
     gone = set(removed)
     return tuple(
-        Rule(
-            text,
-            "ask",
-            "builtin",
-            "Read",
-            PathForm(text[len("Read(") : -1], BUILTIN_EXCEPTIONS.get(text, ())),
-        )
+        Rule(text, "ask", "builtin", "Read", _builtin_form(text))
         for text in BUILTIN_ASKS
         if text not in gone
     )
+
+
+def _builtin_form(text: str) -> PathForm:
+    return PathForm(text[len("Read(") : -1], BUILTIN_EXCEPTIONS.get(text, ()))
 
 
 @dataclass(frozen=True)
@@ -338,6 +331,7 @@ def rule_set(
     weak: list[Rule] = []
     problems: list[str] = []
     for source, lists in texts.items():
+        problems.extend(lists.told)
         for behavior, text in lists.labelled():
             rule, problem = parse_rule(text, behavior, source)
             if problem:
@@ -393,8 +387,7 @@ def stripped_in_auto(rule: Rule) -> bool:
         case Bare():
             return True
         case ShellForm(kind=kind, text=text, head=head):
-            if kind == "glob" and not head:
-                return True
-            return is_runner(head if kind == "glob" else text, whole=kind == "exact")
+            runner = is_runner(head if kind == "glob" else text, whole=kind == "exact")
+            return runner or (kind == "glob" and not head)
         case _:
             return False

@@ -5,11 +5,14 @@ Only names in rules are taken apart here. Which server a call is about, it state
 
 from __future__ import annotations
 
+import re
 from fnmatch import fnmatchcase
 
 from gatewright.tools.access import RemoteTool
 
 LEAD = "mcp__"
+_LITERAL = re.compile(r"[\w.:/-]+")  # which a rule reads as itself and as nothing more
+_OTHER = re.compile(r"[^A-Za-z0-9_-]")
 
 
 def names_server(name: str) -> bool:
@@ -34,11 +37,21 @@ def name_of(remote: RemoteTool) -> str:
     return f"{LEAD}{remote.server}__{remote.tool}"
 
 
+def names_of(remote: RemoteTool) -> tuple[str, str]:
+    """What people may call it: by its own name, or as it is written where that does not fit."""
+    return name_of(remote), f"{LEAD}{remote.server}__{_OTHER.sub('_', remote.tool)}"
+
+
 def grants(name: str, remote: RemoteTool) -> bool:
-    """Whether an allow rule of that name is about the tool, part by part."""
-    if not names_server(name) or not (remote.server and remote.tool):
+    """Whether an allow rule of that name is about the tool, part by part.
+
+    What is about a server and no tool of it is granted with the whole server alone.
+    """
+    if not names_server(name) or not remote.server:
         return False
     server, separator, tool = name[len(LEAD) :].partition("__")
+    if not remote.tool:
+        return server == remote.server and (not separator or tool == "*")
     return server == remote.server and (not separator or fnmatchcase(remote.tool, tool))
 
 
@@ -50,4 +63,5 @@ def restricts(name: str, tool: str) -> bool:
 def grantable(remote: RemoteTool) -> str:
     """The rule that would be read as this very server and tool again; empty where none is."""
     name = name_of(remote)
-    return name if parts(name) == (remote.server, remote.tool) else ""
+    same = parts(name) == (remote.server, remote.tool)
+    return name if same and _LITERAL.fullmatch(remote.tool) else ""

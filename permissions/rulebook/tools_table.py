@@ -52,6 +52,7 @@ TOOLS: Mapping[str, Row] = {
     "SendMessage": Row("free", "", ("to", "message"), coordination=True),
     "ToolSearch": Row("free", "", ("query",), coordination=True),
     "ListMcpResources": Row("free", "", ("server",)),
+    "ReadMcpResource": Row("mcp", "server", ("uri",)),
     "WaitForMcpServers": Row("free"),
     "Workflow": Row("workflow", "", ("name", "script", "scriptPath", "args")),
 }

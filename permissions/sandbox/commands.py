@@ -13,18 +13,20 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from gatewright.permissions.context import Context
 from gatewright.permissions.decision import Named
 from gatewright.permissions.sandbox.naming import spelled
-from gatewright.permissions.sandbox.port import CLOSED, ConfinedCall, Offer, Opening
+from gatewright.permissions.sandbox.port import CLOSED, Offer, Opening
 from gatewright.permissions.sandbox.restrictions import Restrictions
 from gatewright.permissions.sandbox.running.call import Call, noted
 from gatewright.tools.access import Access, ShellText
 from gatewright.tools.blocks import Block, Table, Text
 from gatewright.tools.interact import Ask, Option
-from gatewright.tools.protocol import Asker, ToolResult
+from gatewright.tools.protocol import Asker, Confinement, ToolResult
 from gatewright.tools.system.home import OwnHome
 from gatewright.tools.system.secrets import Secrets
 
@@ -37,14 +39,12 @@ if TYPE_CHECKING:
     from gatewright.permissions.sandbox.probe import Found
     from gatewright.permissions.sandbox.profile import Network
 
-Enabled: TypeAlias = Literal["auto"] | bool
 
 _COMPOUND = re.compile(r"[;&|<>()`\n\\$]")
 OFF = "Commands are not confined: the sandbox is switched off."
 
 
-@dataclass(frozen=True, slots=True)
-class Base:
+class Base(msgspec.Struct, frozen=True):
     """Where the session is."""
 
     cwd: Path
@@ -81,7 +81,7 @@ def _confined(access: Access, runs: ShellText) -> Access:
 
 @dataclass(slots=True)
 class CommandSandbox:
-    """Implements the port's Commands for one session."""
+    """The session's sandbox, as the gate knows it. Nothing of that raises."""
 
     base: Base
     settings: SandboxSettings
@@ -105,6 +105,7 @@ class CommandSandbox:
     # --- the port ---
 
     async def ready(self, access: Access) -> Access:
+        """Find out what works here, once; the facts as they count with that."""
         if access.runs is None:
             return access
         async with self._trying:
@@ -115,6 +116,7 @@ class CommandSandbox:
         return access
 
     def refusal(self, access: Access) -> str:
+        """Why a command must not run at all, or an empty string."""
         if access.runs is None or self._box is not None or not self.settings.fail_if_unavailable:
             return ""
         if self.settings.enabled is False:
@@ -122,15 +124,17 @@ class CommandSandbox:
         return f"Commands run only in the sandbox (sandbox.failIfUnavailable). {self._off}"
 
     def judged(self, context: Context, access: Access) -> Context:
+        """The context with what is true of the sandbox for this very call."""
         if access.runs is None:
             return context
         inside = self._box is not None and not self._excluded(access)
         whole = self._found is not None and self._found.level == "bwrap"
         owes = self._box is not None and self._box.owes
         allows = inside and whole and not owes and self.settings.auto_allow_bash_if_sandboxed
-        return replace(context, sandbox=inside, sandbox_allows=allows)
+        return msgspec.structs.replace(context, sandbox=inside, sandbox_allows=allows)
 
     def offer(self, access: Access, names: tuple[Named, ...]) -> Offer:
+        """What becomes of these files if a person says yes to the call."""
         if self._box is None or access.runs is None or not names:
             return Offer()
         if access.runs.unsandboxed or self._excluded(access):
@@ -138,7 +142,8 @@ class CommandSandbox:
         self._follow()
         return self._box.offer(names)
 
-    def enter(self, access: Access, ask: Asker, opening: Opening = CLOSED) -> ConfinedCall | None:
+    def enter(self, access: Access, ask: Asker, opening: Opening = CLOSED) -> Confinement | None:
+        """The confinement for a call that was allowed; None: it runs outside."""
         if self._box is None:
             return None
         if access.runs is None or access.runs.unsandboxed or self._excluded(access):
@@ -155,7 +160,8 @@ class CommandSandbox:
         del self._running[:-8]
         return call
 
-    def left(self, access: Access, confined: ConfinedCall | None) -> None:
+    def left(self, access: Access, confined: Confinement | None) -> None:
+        """The call is over."""
         if self._box is None:
             return
         if isinstance(confined, Call):
@@ -165,7 +171,8 @@ class CommandSandbox:
             self._box.made(id(access))
         self._box.check()
 
-    def explained(self, confined: ConfinedCall | None, result: ToolResult) -> ToolResult:
+    def explained(self, confined: Confinement | None, result: ToolResult) -> ToolResult:
+        """The result with what the sandbox has to say about it, for the model."""
         texts, self._untold = self._untold, []
         if isinstance(confined, Call):
             result = confined.explained(result)
@@ -192,7 +199,7 @@ class CommandSandbox:
         """What settings say now counts from the next command on; for connections at once."""
         known, was_off = self.problems, self.settings.enabled is False
         self.settings, self.secrets = settings, secrets
-        self.base = replace(self.base, roots=roots)
+        self.base = msgspec.structs.replace(self.base, roots=roots)
         for problem in self.problems:
             if problem not in known:
                 self.warn(problem)

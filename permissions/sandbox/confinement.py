@@ -18,27 +18,25 @@ from gatewright.permissions.paths import inside
 from gatewright.permissions.sandbox.config import Config
 from gatewright.permissions.sandbox.disk import covers, survey
 from gatewright.permissions.sandbox.disk.aside import ASIDE, Aside
+from gatewright.permissions.sandbox.disk.findings import Bounds, Sight
 from gatewright.permissions.sandbox.disk.keeper import PATIENCE, Keeper
 from gatewright.permissions.sandbox.disk.neighbours import Neighbours
 from gatewright.permissions.sandbox.disk.receipts import RECEIPTS, Receipt
 from gatewright.permissions.sandbox.disk.settle import own_places
-from gatewright.permissions.sandbox.disk.sight import Bounds, Sight
 from gatewright.permissions.sandbox.linux import (
     bwrap,
     cgroup,
-    cgroup_thread,
     landlock,
-    mounts,
+    mount_check,
     seccomp,
 )
 from gatewright.permissions.sandbox.machine import Machine
 from gatewright.permissions.sandbox.naming import shown
 from gatewright.permissions.sandbox.opening import Judge, still
-from gatewright.permissions.sandbox.places import absolute, programs
+from gatewright.permissions.sandbox.places import absolute, programs, surveyor
 from gatewright.permissions.sandbox.port import CLOSED, Offer, Opening
 from gatewright.permissions.sandbox.probe import Level
 from gatewright.permissions.sandbox.profile import SandboxProfile, Wishes, sandboxed
-from gatewright.permissions.sandbox.protected import surveyor
 from gatewright.permissions.sandbox.running import environment
 from gatewright.permissions.sandbox.running.asleep import Asleep, asleep
 from gatewright.permissions.sandbox.running.janitor import Janitor
@@ -82,7 +80,7 @@ class Sandbox:
         self.hinted: set[str] = set()  # what the model was told of such places
         self._writable: set[str] = set()  # by the runs since the last quiet moment
         self._filter = b""
-        self._nursery: cgroup_thread.Nursery | None = None
+        self._nursery: cgroup.Nursery | None = None
         self._counts = True  # until we know better
         self._watching: asyncio.TimerHandle | None = None
         self._store = Store(self.janitor)
@@ -145,7 +143,7 @@ class Sandbox:
             limits=config.limits,
         )
         found = self._surveyor.survey(sight or self._look())
-        masked = (*found.masked, *mounts.elsewhere(found.masked))
+        masked = (*found.masked, *mount_check.elsewhere(found.masked))
         return sandboxed(wishes, replace(found, masked=masked))
 
     def _windows(self) -> tuple[str, ...]:
@@ -246,7 +244,7 @@ class Sandbox:
             write=landlock.writable(profile),
             network="open",  # it is a network of its own
             bridge_fd=self.bridge(run) if proxied and self.bridge is not None else -1,
-            mounts=mounts.expected(profile) if crowded else {},
+            mounts=mount_check.expected(profile) if crowded else {},
             cwd=profile.cwd,
         )
         extra = self.bridge.env if proxied and self.bridge is not None else None
@@ -263,7 +261,7 @@ class Sandbox:
     def _prepare(self, profile: SandboxProfile) -> Run:
         run = Run()
         if self._nursery is None and self._counts:
-            self._nursery = cgroup_thread.nursery(self.machine.pids, profile.limits.nproc)
+            self._nursery = cgroup.nursery(self.machine.pids, profile.limits.nproc)
             self._counts = self._nursery is not None
             if self._nursery is not None:
                 self.janitor.watch((str(self._nursery.group),))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _SIZE = re.compile(r"(\d+)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
-NAMES = "nproc, memory, fsize, nofile, cpu, tmp"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,28 +21,20 @@ class Limits:
     tmp: int = 4 << 30  # of the private /tmp, which lives in memory
 
 
+NAMES = tuple(each.name for each in fields(Limits))
+
+
 def with_limit(limits: Limits, text: str) -> Limits:
     """`limits` with one "name=value" set. Raises ValueError with a sentence."""
+    known = f"Names: {', '.join(NAMES)}."
     name, equals, value = text.partition("=")
     name = name.strip().lower()
     if not equals:
-        raise ValueError(f"A limit is written name=value, not {text!r}. Names: {NAMES}.")
+        raise ValueError(f"A limit is written name=value, not {text!r}. {known}")
     number = size(value)
-    match name:
-        case "nproc":
-            return replace(limits, nproc=number)
-        case "memory":
-            return replace(limits, memory=number)
-        case "fsize":
-            return replace(limits, fsize=number)
-        case "nofile":
-            return replace(limits, nofile=number)
-        case "cpu":
-            return replace(limits, cpu=number)
-        case "tmp":
-            return replace(limits, tmp=number)
-        case _:
-            raise ValueError(f"There is no limit {name!r}. Names: {NAMES}.")
+    if name not in NAMES:
+        raise ValueError(f"There is no limit {name!r}. {known}")
+    return replace(limits, **{name: number})
 
 
 def size(text: str) -> int:
@@ -62,15 +53,11 @@ def written(size: int) -> str:
 
 def resource_flags(limits: Limits) -> tuple[str, ...]:
     """The limits as arguments of prlimit(1); core dumps are never written."""
-    flags = ["--core=0:0"]
-    if limits.nproc:
-        flags.append(f"--nproc={limits.nproc}:{limits.nproc}")
-    if limits.memory:
-        flags.append(f"--data={limits.memory}:{limits.memory}")
-    if limits.fsize:
-        flags.append(f"--fsize={limits.fsize}:{limits.fsize}")
-    if limits.nofile:
-        flags.append(f"--nofile={limits.nofile}:{limits.nofile}")
-    if limits.cpu:
-        flags.append(f"--cpu={limits.cpu}:{limits.cpu}")
-    return tuple(flags)
+    counted = {
+        "nproc": limits.nproc,
+        "data": limits.memory,
+        "fsize": limits.fsize,
+        "nofile": limits.nofile,
+        "cpu": limits.cpu,
+    }
+    return ("--core=0:0", *(f"--{name}={most}:{most}" for name, most in counted.items() if most))

@@ -6,8 +6,9 @@ import os
 import platform
 import sys
 import sysconfig
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from gatewright.permissions.sandbox.linux import seccomp
 from gatewright.tools.system.programs import SYSTEM, find
@@ -15,8 +16,7 @@ from gatewright.tools.system.programs import SYSTEM, find
 _KEPT_RUN = ("/run/current-system", "/run/booted-system", "/run/opengl-driver", "/run/wrappers")
 
 
-@dataclass(frozen=True, slots=True)
-class Machine:
+class Machine(msgspec.Struct, frozen=True):
     """Programs by path, empty where missing; `kept` are parts of hidden directories tools need."""
 
     system: str

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from gatewright.permissions.rulebook.rules import DomainForm, Rule, RuleSet, specifier
 
 
-@dataclass(frozen=True, slots=True)
-class Restrictions:
+class Restrictions(msgspec.Struct, frozen=True):
     """Globs and domains as the sandbox writes them."""
 
     deny_read: tuple[str, ...] = ()

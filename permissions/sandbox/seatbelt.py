@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import Literal
 
 from gatewright.permissions.sandbox.disk.guarded import GIT_KEPT, NAMES
 from gatewright.permissions.sandbox.profile import SandboxProfile
@@ -42,13 +43,14 @@ def policy(profile: SandboxProfile, *, proxy_port: int = 0) -> str:
     """The whole policy. Denials come after what they take away from."""
     parts = [_HEAD]
     writable = [*profile.writable, *([profile.temp] if profile.temp else [])]
-    parts.append(_rule("allow", "file-write*", _subpaths(writable)))
-    parts.append(_rule("deny", "file-write*", _subpaths(profile.protected)))
+    parts.append(_rule("allow", "file-write*", _filters("subpath", writable)))
+    parts.append(_rule("deny", "file-write*", _filters("subpath", profile.protected)))
     parts.append(_rule("deny", "file-write*", _names(writable)))
-    parts.append(_rule("deny", "file-write-unlink", _literals(profile.anchors)))
-    parts.append(_rule("deny", "file-read*", _subpaths(mask.path for mask in profile.masked)))
-    parts.append(_rule("deny", "file-write*", _subpaths(mask.path for mask in profile.masked)))
-    parts.append(_rule("allow", "file-read*", _subpaths(profile.windows)))
+    parts.append(_rule("deny", "file-write-unlink", _filters("literal", profile.anchors)))
+    masked = [mask.path for mask in profile.masked]
+    parts.append(_rule("deny", "file-read*", _filters("subpath", masked)))
+    parts.append(_rule("deny", "file-write*", _filters("subpath", masked)))
+    parts.append(_rule("allow", "file-read*", _filters("subpath", profile.windows)))
     parts.append("(deny file-write-setugid)")
     parts.extend(_network(profile, proxy_port))
     return "\n".join(part for part in parts if part) + "\n"
@@ -76,16 +78,10 @@ def _rule(verb: str, what: str, filters: Iterable[str]) -> str:
     return f"({verb} {what}\n  " + "\n  ".join(found) + ")" if found else ""
 
 
-def _subpaths(paths: Iterable[str]) -> Iterator[str]:
+def _filters(kind: Literal["subpath", "literal"], paths: Iterable[str]) -> Iterator[str]:
     for path in paths:
         for spelling in _spellings(path):
-            yield f"(subpath {_text(spelling)})"
-
-
-def _literals(paths: Iterable[str]) -> Iterator[str]:
-    for path in paths:
-        for spelling in _spellings(path):
-            yield f"(literal {_text(spelling)})"
+            yield f"({kind} {_text(spelling)})"
 
 
 def _names(writable: Iterable[str]) -> Iterator[str]:

@@ -11,13 +11,14 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+import msgspec
+
 from gatewright.permissions.paths import inside
 
 KEPT = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Violation:
+class Violation(msgspec.Struct, frozen=True):
     when: float
     command: str
     text: str

@@ -10,15 +10,15 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from gatewright.permissions.shell.parse.words import Arg
 
 MOST = 30  # texts of one command
 
 
-@dataclass(frozen=True, slots=True)
-class Carrier:
+class Carrier(msgspec.Struct, frozen=True):
     """The command follows one of `verbs` (none: the program), `operands` words and any options."""
 
     verbs: frozenset[str] = frozenset()

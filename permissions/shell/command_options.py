@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 
 from gatewright.permissions.shell.parse.words import Arg
 
-# program -> options; a value may be glued to short ones, follow `=`, or be the next word.
+# program -> options, each with its dashes; a value may be glued to short ones, follow `=`, or be
+# the next word.
 COMMAND_OPTIONS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(
         ("tar", "bsdtar", "gtar"),
@@ -75,7 +76,7 @@ def commands_in(program: str, argv: tuple[Arg, ...]) -> Iterator[str]:
     if not options:
         return
     for index, arg in enumerate(argv):
-        for option in options:
+        for option in options if arg.text.startswith("-") else ():
             value = _value(arg.text, option, argv[index + 1].text if index + 1 < len(argv) else "")
             if value is None:
                 continue

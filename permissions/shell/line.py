@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from functools import lru_cache
+
+import msgspec
+from msgspec.structs import replace
 
 from gatewright.permissions.paths import absolute, lexical
 from gatewright.permissions.shell.parse.lexer import Lexer
@@ -29,8 +31,7 @@ Bases = tuple[str | None, ...]
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(msgspec.Struct, frozen=True):
     """A redirection with its expanded target; `file` is False for descriptors and /dev/null."""
 
     operator: str
@@ -42,8 +43,7 @@ class Target:
     expands: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(msgspec.Struct, frozen=True):
     """One simple command. `bases` are the directories it may run in, None an unknown one."""
 
     argv: tuple[Arg, ...]
@@ -69,8 +69,7 @@ class Part:
         return tuple(arg.text for arg in self.argv)
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(msgspec.Struct, frozen=True):
     """The whole line. `parts` are what runs, substitutions before what they are part of."""
 
     text: str
@@ -169,8 +168,7 @@ def _raw(command: Command) -> tuple[str, ...]:
     return words[:-1] if here and len(words) > 1 and words[-1] == "-" else words
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
+class Start(msgspec.Struct, frozen=True):
     """Where and with which variables a line begins."""
 
     bases: Bases
@@ -356,7 +354,7 @@ def _as_run(part: Part) -> Part:
         argv = argv[1:]
         while len(argv) > 1 and argv[0].text in ("-p", "--"):
             argv = argv[1:]
-    return replace(part, argv=argv)
+    return part if argv is part.argv else replace(part, argv=argv)
 
 
 _SEGMENTS = re.compile(r"[;&|\n(){}`<>'\"]+|\$\(")

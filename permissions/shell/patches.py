@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from gatewright.permissions.paths import Paths
 from gatewright.permissions.shell.files.operand import Operand, Touched

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from gatewright.permissions.shell.files.operand import Operand
 from gatewright.permissions.shell.files.reach import Reach

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from gatewright.permissions.shell.line import Line, Part, Start
 from gatewright.permissions.shell.parse.words import Arg

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from gatewright.permissions.shell.table_data import read, rows
 
 
-@dataclass(frozen=True, slots=True)
-class Wrapper:
+class Wrapper(msgspec.Struct, frozen=True):
     """How to find the wrapped command: skip options, then `operands` words of its own.
 
     `assigns`: VAR=value words before the command; `joined`: the rest is one shell text;

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from itertools import pairwise
+
+from msgspec.structs import replace
 
 from gatewright.permissions.shell.carried import carried_texts, carried_values, carried_words
 from gatewright.permissions.shell.command_options import GIT_RUNS, commands_in

@@ -16,7 +16,7 @@ from gatewright.tools.interact import Answer, Ask
 from gatewright.tools.moments import CallPrepared, Moment, Verdict
 from gatewright.tools.protocol import ToolCall, ToolResult
 from gatewright.tools.registry import TOOLS, BuiltinTools
-from gatewright.tools.shell.proc import spawn
+from gatewright.tools.system.processes import spawn
 from tests.fakes.executor import context, executed
 
 

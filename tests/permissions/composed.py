@@ -8,7 +8,10 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
+
+import msgspec
 
 from gatewright.agent.build import open_session
 from gatewright.agent.launch.options import LaunchOptions
@@ -20,6 +23,7 @@ from tests.fakes.model_server import ModelServer
 from tests.fakes.recorder import Recorder
 
 WITHIN = 8.0
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 ID = "5e55104a-0000-4000-8000-000000000001"
 
 
@@ -85,10 +89,11 @@ async def desk(
     own: dict[str, Any] | None = None,
     env: Mapping[str, str] | None = None,
     tools: tuple[str, ...] | None = None,
+    options: Mapping[str, Any] = NOTHING,
 ) -> AsyncGenerator[Desk]:
     """Opened in `folder/project` with a home of its own, where `own` is the person's settings.
 
-    Titles need no server.
+    `options` are those of the command line besides. Titles need no server.
     """
     home, project = folder / "home", folder / "project"
     (home / ".gatewright").mkdir(parents=True, exist_ok=True)
@@ -106,15 +111,16 @@ async def desk(
             "ANTHROPIC_BASE_URL": server.url,
             "ANTHROPIC_API_KEY": "key",
         }
-        options = LaunchOptions(
+        launch = LaunchOptions(
             cwd=str(project),
             trust=trust,
             mode=mode,
             model="anthropic/claude-sonnet-5-5",
-            session_id=ID,
+            session_id="" if "resume" in options else ID,
             tools=tools,
         )
-        session = await open_session(options, env, interactive=interactive)
+        launch = msgspec.structs.replace(launch, **options)
+        session = await open_session(launch, env, interactive=interactive)
         async with Recorder(session) as seen:
             try:
                 yield Desk(session, seen, server, Path(os.path.realpath(project)))

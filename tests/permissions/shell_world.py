@@ -7,7 +7,7 @@ from typing import Any
 
 from gatewright.permissions.calls.shell_call import ShellCall
 from gatewright.permissions.check import call_and_context
-from gatewright.permissions.decide import inquiries
+from gatewright.permissions.inquiry import inquiries
 from gatewright.permissions.paths import Paths
 from gatewright.permissions.shell.danger.danger import Danger
 from gatewright.permissions.shell.files.reach import Reach

@@ -125,13 +125,28 @@ def test_a_server_cannot_take_the_place_of_another_by_its_name() -> None:
     assert asked.grants == ()
 
 
+@pytest.mark.parametrize("tool", ["*", "q*", "q?", "[a-z]uery", "query(x)", "a,b", "", "q\u200b"])
+def test_no_name_of_a_tool_becomes_a_rule_for_others(tool: str) -> None:
+    asked = decided("anything", Access(remote=RemoteTool("db", tool)))
+    assert isinstance(asked, Ask)
+    assert all(grant.rule != f"mcp__db__{tool}" for grant in asked.grants)
+
+
+def test_a_tool_is_denied_by_the_name_it_had_before_another_took_that_too() -> None:
+    access = Access(remote=RemoteTool("db", "drop.all"))
+    name = "mcp__db__drop_all_1f2e3d"  # as where there is a tool "drop all", too
+    assert isinstance(decided(name, access, allow=("mcp__db",), deny=("mcp__db__drop_all",)), Deny)
+    assert isinstance(decided(name, access, allow=("mcp__db__drop_all",)), Ask)
+
+
 @pytest.mark.parametrize("effect", [Effect.DESTRUCTIVE, Effect.OPEN_WORLD])
 def test_losing_data_and_talking_outside_ask_unless_another_fact_covers_them(
     effect: Effect,
 ) -> None:
     free = Access(effects=Effect.FREE | effect)
     reading = Access(reads=(ROOT / "a",), effects=Effect.READ_ONLY | effect)
-    for access in (free, reading, Access(effects=effect)):
+    running = Access(runs=ShellText("ls", ROOT), effects=effect)
+    for access in (free, reading, running, Access(effects=effect)):
         assert isinstance(decided("Unheard", access, mode="acceptEdits"), Ask)
         assert isinstance(decided("Unheard", access, allow=("Unheard",)), Allow)
     writing = Access(writes=(ROOT / "a",), effects=Effect.DESTRUCTIVE)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.settings.policy_settings import policy_config

@@ -17,7 +17,7 @@ from gatewright.tools.files.fs import ReadLedger
 from gatewright.tools.interact import Answer, Ask
 from gatewright.tools.protocol import Executor, JsonObject, ToolCall, ToolContext, ToolResult
 from gatewright.tools.registry import BASIC, BuiltinTools
-from gatewright.tools.shell.proc import spawn
+from gatewright.tools.system.processes import spawn
 from tests.fakes.executor import context, executed, text_of
 
 

@@ -113,6 +113,16 @@ def test_a_home_that_is_a_link_is_closed_in_both_spellings(tmp_path: Path) -> No
         assert isinstance(house.decide("Read", file_path=str(path)), Allow)
 
 
+def test_a_part_that_is_a_link_is_closed_where_it_leads(tmp_path: Path) -> None:
+    (tmp_path / "home" / ".gatewright").mkdir(parents=True)
+    kept = tmp_path / "proj" / "kept"
+    kept.mkdir(parents=True)
+    (tmp_path / "home" / ".gatewright" / "state").symlink_to(kept)
+    house = House(tmp_path, mode="bypassPermissions")
+    assert isinstance(house.decide("Read", file_path=str(kept / "keys.json")), Deny)
+    assert isinstance(house.decide("Bash", command="cat kept/keys.json"), Deny)
+
+
 @pytest.mark.parametrize("place", PLACES)
 def test_the_session_s_own_output_and_plan_read_as_inside(tmp_path: Path, place: str) -> None:
     house = House(tmp_path, place)
@@ -194,3 +204,34 @@ async def test_through_a_whole_session(tmp_path: Path) -> None:
     assert "note.json" in found["glob"]
     assert "keys.json" not in found["glob"]
     assert f"{ID}.jsonl" not in found["glob"]
+
+
+CONFIGURING = (
+    "sponge FILE", "ed FILE", "ex -sc wq FILE", "vim -es FILE", "split a FILE", "link a FILE",
+    "script FILE", "sqlite3 FILE .dump", "rename s/x/y/ FILE", "exchange a FILE",
+    "python3 -c \"open('FILE', 'w')\"", "node -e \"require('fs').writeFileSync('FILE', '')\"",
+    "awk '{ print > \"FILE\" }' a", "echo x > FILE", "FOO=1 timeout 5 sponge FILE",
+)  # fmt: skip
+SETTINGS = (
+    ".gatewright/settings.json", ".gatewright/settings.local.json",
+    ".claude/settings.json", ".claude/settings.local.json",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("file", SETTINGS)
+@pytest.mark.parametrize("mode", ["bypassPermissions", "autoInProject"])
+def test_what_may_take_denials_away_asks_in_every_mode(
+    tmp_path: Path, mode: str, file: str
+) -> None:
+    house = House(tmp_path, mode=mode)
+    (house.project / file).parent.mkdir()
+    for name in (file, "a"):
+        (house.project / name).write_text("{}", encoding="utf-8")
+    for line in CONFIGURING:
+        found = house.decide("Bash", command=line.replace("FILE", file))
+        assert not isinstance(found, Allow), line
+    for line in ("git log -- FILE", "cat FILE", "grep x FILE"):
+        assert isinstance(house.decide("Bash", command=line.replace("FILE", file)), Allow), line
+    for path in (file, f"x/../{file}", file.upper(), str(house.home / ".claude/settings.json")):
+        found = house.decide("Write", file_path=path, content="{}")
+        assert not isinstance(found, Allow), path

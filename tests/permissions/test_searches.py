@@ -100,7 +100,7 @@ def test_an_option_that_takes_it_in_again_asks(root: Path, command: str) -> None
     assert isinstance(decided(root, "grep -rn T --include='*.py' .", texts), Allow)
 
 
-SHOWING = {
+SHOWING: dict[str, type[Allow] | type[Ask] | type[Deny]] = {
     "git stash show -p": Ask,
     "git cat-file blob HEAD:.env": Deny,
     "git cat-file -p HEAD:sub/.env": Deny,

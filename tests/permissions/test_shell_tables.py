@@ -15,8 +15,8 @@ from gatewright.permissions.shell import own_cli
 from gatewright.permissions.shell.files.operands import touched
 from gatewright.permissions.shell.rules import arity
 from gatewright.permissions.shell.safe import safe_formats
-from gatewright.permissions.shell.safe.safe_git_table import FILE as GIT_FILE
-from gatewright.permissions.shell.safe.safe_git_table import GIT
+from gatewright.permissions.shell.safe.safe_git import FILE as GIT_FILE
+from gatewright.permissions.shell.safe.safe_git import GIT
 from gatewright.permissions.shell.safe.safe_table import FILE as SAFE_FILE
 from gatewright.permissions.shell.safe.safe_table import SAFE, Operands
 from gatewright.permissions.shell.table_data import read

@@ -78,7 +78,7 @@ class Hall:
         self.policy = Policy(
             PolicyConfig(root=root, cwd=root, home=root.parent, auto_available=True, **config)
         )
-        ports = GatePorts(record=self.records.append, classify=classify)
+        ports = GatePorts(record=self.records.append, classify=lambda: classify)
         self.executor: Executor = gated([OneTool(self.tool)], self.policy, ports)
         self.ctx = msgspec.structs.replace(
             context(root), ask=self._ask, where=where, moments=self if says is not None else None
@@ -136,11 +136,14 @@ async def test_a_refusal_before_the_decision_is_final(tmp_path: Path, word: str)
     assert bool(result.stopped) == result.ends_turn == (word == "stop")
 
 
-@pytest.mark.parametrize("word", ["ask", "defer"])
-async def test_an_ask_or_what_cannot_be_put_off_goes_to_the_person(
-    tmp_path: Path, word: str
-) -> None:
-    hall = Hall(tmp_path, says=on(CallPrepared, word=word, text="look"), mode="bypassPermissions")
+async def test_what_is_put_off_has_no_result_and_is_not_judged(tmp_path: Path) -> None:
+    hall = Hall(tmp_path, says=on(CallPrepared, word="defer"), mode="bypassPermissions")
+    assert (await hall.call()).waits
+    assert (hall.tool.ran, hall.asked, hall.records) == ([], [], [])
+
+
+async def test_an_ask_goes_to_the_person(tmp_path: Path) -> None:
+    hall = Hall(tmp_path, says=on(CallPrepared, word="ask", text="look"), mode="bypassPermissions")
     hall.answer = Answer.of("once")
     assert (await hall.call()).ok
     assert len(hall.asked) == 1

@@ -12,7 +12,7 @@ from gatewright.permissions.decision import Allow, Deny
 from gatewright.permissions.modes import COLUMNS, MODES, columns, looser, tightest
 from gatewright.permissions.policy import Policy, PolicyConfig
 from gatewright.permissions.rulebook.rules import RuleTexts
-from gatewright.tools.access import Access, ShellText, Where
+from gatewright.tools.access import Access, RemoteTool, ShellText, Where
 
 CHILD = "main/a1"
 
@@ -108,3 +108,30 @@ def test_an_agent_that_is_gone_is_forgotten_with_those_below_it(tmp_path: Path) 
     made.view(f"{CHILD}/b").keep("default")
     made.forget(CHILD)
     assert made.view(CHILD).mode == made.view(f"{CHILD}/b").mode == "acceptEdits"
+
+
+def test_what_a_scope_forbids_binds_those_below_it(tmp_path: Path) -> None:
+    made = policy(tmp_path)
+    below = f"{CHILD}/b"
+    made.view(CHILD).enter(RuleTexts(allow=("Bash(make test)",), deny=("Bash(ls:*)",)))
+    assert isinstance(decided(made, tmp_path, below, "ls"), Deny)
+    assert not isinstance(decided(made, tmp_path, below, "make test"), Allow), "a grant does not"
+    made.view(CHILD).enter(RuleTexts(), ("Read", "Bash"))
+    assert isinstance(decided(made, tmp_path, below, "ls"), Allow)
+    made.view(below).enter(RuleTexts(), ("Bash", "Glob"))
+    assert isinstance(decided(made, tmp_path, below, "ls"), Allow), "both lists name it"
+    made.view(CHILD).enter(RuleTexts(), ("Read", "Glob"))
+    assert isinstance(decided(made, tmp_path, below, "ls"), Deny)
+    assert isinstance(decided(made, tmp_path, "main", "ls"), Allow)
+    made.view(CHILD).enter(RuleTexts(), ())
+    assert isinstance(decided(made, tmp_path, CHILD, "ls"), Deny), "an empty list names nothing"
+
+
+def test_a_strangers_tool_is_not_the_one_that_is_named(tmp_path: Path) -> None:
+    made = policy(tmp_path)
+    made.view().enter(RuleTexts(), ("mcp__own__*", "Read", "nonsense("))
+    where = Where(tmp_path, tmp_path, tmp_path.parent)
+    for server, named in (("own", True), ("other", False)):
+        access = Access(remote=RemoteTool(server, "Read"))
+        call = Call(f"mcp__{server}__Read", {}, access)
+        assert isinstance(decide(call, made.context(where)), Deny) is not named

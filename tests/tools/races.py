@@ -29,7 +29,7 @@ from gatewright.tools.files.fs import ReadLedger
 from gatewright.tools.interact import Answer, Ask
 from gatewright.tools.protocol import ToolCall
 from gatewright.tools.registry import TOOLS, BuiltinTools
-from gatewright.tools.shell.proc import spawn
+from gatewright.tools.system.processes import spawn
 from tests.fakes.executor import context, executed, text_of
 
 SECRET = "precious"

@@ -16,9 +16,9 @@ import pytest
 from gatewright.agent.record.events import TasksChanged
 from gatewright.agent.session.jobs import SessionJobs
 from gatewright.tools.access import MAIN
-from gatewright.tools.shell import sweep
 from gatewright.tools.shell.bash import Bash
 from gatewright.tools.shell.shelljob import ShellLimits
+from gatewright.tools.system import sweep
 from tests.fakes.toolbox import Toolbox, text
 from tests.fakes.waiting import eventually, lasting
 from tests.tools.test_bash import MARK, gone, survivors
@@ -243,7 +243,7 @@ async def test_without_jobs_there_is_no_background(box: Toolbox) -> None:
 LEFT_BEHIND = """
 import asyncio, os, sys
 from pathlib import Path
-from gatewright.tools.shell.proc import spawn
+from gatewright.tools.system.processes import spawn
 from gatewright.tools.protocol import SpawnRequest
 
 async def main():
@@ -340,7 +340,7 @@ async def test_the_next_start_sweeps_what_cleared_its_environment(tmp_path: Path
         .replace('command = "', 'command = SHELL_MARK + "\\n" + "')
         .replace(
             "import asyncio",
-            "from gatewright.tools.shell.sweep import SHELL_MARK\nimport asyncio",
+            "from gatewright.tools.system.sweep import SHELL_MARK\nimport asyncio",
             1,
         )
     )

@@ -2,7 +2,25 @@
 
 from __future__ import annotations
 
+import pytest
+
 from gatewright.tools.blocks import Table, plain
+from gatewright.tui.blocks.table import draw
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        Table((), (("cell",),)),
+        Table(("a", "b"), (("one",), (), ("one", "two", "cell"))),
+        Table(("a",), (("x", "y"), ("x", "y", "cell"))),
+        Table(("cell",), ((),)),
+    ],
+)
+def test_a_table_whose_rows_have_any_length_loses_no_cell(table: Table) -> None:
+    assert "cell" in plain(table)
+    assert "cell" in "".join(span.text for line in draw(table, 40) for span in line.spans)
+    assert plain(Table((), ((), ()))).strip() == ""
 
 
 def test_a_long_name_does_not_push_what_it_means_off_the_line() -> None:

@@ -19,7 +19,7 @@ from gatewright.tools.documents import child_process as documents
 from gatewright.tools.documents import document_child
 from gatewright.tools.documents.child_process import shown, shown_bytes
 from gatewright.tools.protocol import ImageContent, SpawnRequest, ToolFailure
-from gatewright.tools.shell.proc import spawn
+from gatewright.tools.system.processes import spawn
 from tests.fakes.spawner import FakeSpawner, Script
 from tests.fakes.toolbox import Toolbox
 from tests.guards.sources import ROOT
@@ -142,6 +142,7 @@ async def test_a_parser_that_takes_too_long_is_ended(monkeypatch: pytest.MonkeyP
         b'{"parts": [["text/html", 5]]}\nabcde',
         b'{"parts": [["image/svg+xml", 5]]}\nabcde',
         b'{"failure": ["x"]}\n',
+        b'{"parts": [["text/plain", 20000000]]}\n' + b"\x1b" * 20_000_000,
         b"{" * 100_000,
     ],
 )

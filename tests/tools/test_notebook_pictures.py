@@ -130,3 +130,48 @@ async def test_what_is_odd_beside_the_cells_does_no_harm(box: Toolbox, extra: st
     assert "<cell id=cell-0 code>" in await box.said("Read", file_path="a.ipynb")
     change = {"notebook_path": "a.ipynb", "edit_mode": "insert", "new_source": "y"}
     await box.said("NotebookEdit", **change, cell_type="code")
+
+
+def _cell(**changes: object) -> dict[str, object]:
+    return {"cell_type": "code", "id": "a", "metadata": {}, "outputs": [], "source": "x", **changes}
+
+
+def _book(*cells: dict[str, object], language: str = "") -> dict[str, object]:
+    metadata = {"language_info": {"name": language}}
+    return {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+
+
+@pytest.mark.parametrize("tool", ["Read", "NotebookRead"])
+async def test_what_is_said_with_every_cell_is_short(box: Toolbox, tool: str) -> None:
+    book = _book(*[_cell(id="z" * 100_000)] * 300, language="q" * 100_000)
+    (box.root / "n.ipynb").write_text(json.dumps(book), encoding="utf-8")
+    name = "file_path" if tool == "Read" else "notebook_path"
+    said = await box.said(tool, **{name: "n.ipynb"})
+    assert len(said) < 20_000
+    assert "<cell id=cell-299 code>" in said
+
+
+async def test_nothing_in_a_cell_is_for_a_terminal(box: Toolbox) -> None:
+    text = json.dumps(
+        _book(_cell(source="a\x1b]0;t\x07\u202e\ud800", id="\x1b[2J", cell_type="\x1b"))
+    )
+    (box.root / "n.ipynb").write_text(text, encoding="utf-8")
+    said = await box.said("Read", file_path="n.ipynb")
+    assert said == "<cell id=cell-0 unknown>\na\u241b]0;t\u2407\\u202e\ufffd\n</cell>"
+
+
+@pytest.mark.parametrize("indent", [None, 1, 2, 4, "\t"])
+@pytest.mark.parametrize("ascii_only", [True, False])
+async def test_a_notebook_stays_in_its_style(
+    box: Toolbox, indent: str | int | None, ascii_only: bool
+) -> None:
+    def dumped(source: str) -> str:
+        book = _book(_cell(source=source, execution_count=None, name="\u00e9"))
+        return json.dumps(book, indent=indent, ensure_ascii=ascii_only) + "\n"
+
+    (box.root / "n.ipynb").write_text(dumped("x"), encoding="utf-8")
+    await box.said("Read", file_path="n.ipynb")
+    await box.said("NotebookEdit", notebook_path="n.ipynb", cell_id="a", new_source="y")
+    after = json.loads((box.root / "n.ipynb").read_text(encoding="utf-8"))
+    written = json.dumps(after, indent=indent, ensure_ascii=ascii_only) + "\n"
+    assert (box.root / "n.ipynb").read_text(encoding="utf-8") == written

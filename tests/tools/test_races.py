@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from gatewright.tools.files.disk import DISK
 from gatewright.tools.search import rg
 from gatewright.tools.search.ground import Ground
 from gatewright.tools.search.query import Query
+from gatewright.tools.textfiles import FileMoved
 from tests.fakes.toolbox import Toolbox
 from tests.tools.races import race
 
@@ -50,3 +56,34 @@ async def test_a_directory_that_stands_still_is_searched_once(box: Toolbox) -> N
     with Ground(box.root, box.ctx) as ground:
         ground.since += 10_000_000_000
         assert not ground.look([b"./f.txt"])[b"./f.txt"].moved
+
+
+@pytest.mark.parametrize("kind", ["another file", "a fifo", "a link", "nothing"])
+def test_a_file_of_two_names_is_written_only_while_it_is_that_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """It is written in place: what was put under its name after the last look stays as it is."""
+    file, twin, outside = (tmp_path / name for name in ("file", "twin", "outside"))
+    for each in (file, outside):
+        each.write_text("same\n", encoding="utf-8")
+    os.link(file, twin)
+    looked = os.access
+
+    def exchanged(*given: Any, **more: Any) -> bool:
+        answer = looked(*given, **more)
+        file.unlink(missing_ok=True)
+        match kind:
+            case "another file":
+                os.link(outside, file)
+            case "a fifo":
+                os.mkfifo(file)
+            case "a link":
+                file.symlink_to(outside)
+            case _:
+                pass
+        return answer
+
+    monkeypatch.setattr(os, "access", exchanged)
+    with pytest.raises(FileMoved):
+        DISK.swap(file, b"same\n", b"changed\n")
+    assert {path.read_text(encoding="utf-8") for path in (outside, twin)} == {"same\n"}

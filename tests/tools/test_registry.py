@@ -147,7 +147,7 @@ import sys
 from gatewright.tools.executor import RawExecutor
 from gatewright.tools.protocol import ToolCall, ToolSpec
 from gatewright.tools.registry import BuiltinTools
-import gatewright.tools.executor, gatewright.tools.shell.proc, gatewright.tools.files.fs
+import gatewright.tools.executor, gatewright.tools.system.processes, gatewright.tools.files.fs
 assert len(BuiltinTools().specs()) == 7
 print(*sys.modules)
 """

@@ -14,7 +14,8 @@ import pytest
 from gatewright.tools.access import Effect
 from gatewright.tools.interact import Answer
 from gatewright.tools.services import Hit
-from gatewright.tools.web.address import IpAddress, kind_of, parse
+from gatewright.tools.system.addresses import IpAddress, kind_of
+from gatewright.tools.web.address import parse
 from gatewright.tools.web.fetch import Fetcher, Resolve
 from gatewright.tools.web.redirect import decide_line, follows
 from gatewright.tools.web.search_services import (

@@ -122,7 +122,7 @@ def _plain(value: str) -> str | None:
     quoted = _QUOTED.fullmatch(value.strip())
     if quoted is not None:
         return quoted[1]
-    value = re.split(r"[ \t]*[#;]", value.strip(), maxsplit=1)[0]
+    value = re.split(r"[#;]", value.strip(), maxsplit=1)[0].rstrip(" \t")
     return None if '"' in value or "\\" in value else value
 
 

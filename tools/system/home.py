@@ -1,19 +1,18 @@
 """What lies below our own home and what we keep in a project: who may read and write each path.
 
 The only table: the gate's built-in denials, what reads as inside, and what the sandbox shows all
-follow from it. Whoever keeps something new adds a row. Standard library only.
+follow from it. Whoever keeps something new adds a row.
 """
 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
 from pathlib import Path
 from typing import Final
+
+import msgspec
 
 
 class Model(StrEnum):
@@ -32,8 +31,7 @@ class Shown(StrEnum):
     WRITABLE = "writable"
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(msgspec.Struct, frozen=True):
     """`path` is relative; `*` is any text in one name, `/**` at its end whatever lies below.
 
     `{session}` is the session that runs. `writes` says who does: the person, the program, or the
@@ -61,8 +59,13 @@ HOME: Final = (
     Row("themes/**", "colours", "person", _A),
     Row("state/keys.json", "keys of `agent login` where there is no keyring", "program", _N),
     Row("state/.keys.json.*", "its lock, and a change on its way", "program", _N),
+    Row("state/logins.json", "logins at MCP servers where there is no keyring", "program", _N),
+    Row("state/.logins.json.*", "its lock, and a change on its way", "program", _N),
     Row("state/trust.json", "which projects are trusted", "program", _N),
     Row("state/.trust.json.*", "its lock, and a change on its way", "program", _N),
+    Row("state/mcp.json", "which servers of a project may run, and which are off", "program", _N),
+    Row("state/.mcp.json.*", "its lock, and a change on its way", "program", _N),
+    Row("state/mcp/**", "what servers said of themselves, and what was accepted", "program", _N),
     Row("state/imports.*", "files outside a project that its instructions may name", "program", _N),
     Row("state/told.*", "what the person was told once", "program", _N),
     Row("state/cleaned", "when old sessions were last let go", "program", _N),
@@ -96,28 +99,7 @@ PROJECT: Final = (
 )
 
 
-def row_of(path: str, *, session: str, table: tuple[Row, ...] = HOME) -> Row | None:
-    """The first row about a relative path; None where the table has none."""
-    return next((row for row in table if _pattern(row.path, session).fullmatch(path)), None)
-
-
-def leads_to(path: str, *, session: str, table: tuple[Row, ...] = HOME) -> bool:
-    """Whether a directory is only the way to what a row is about."""
-    depth = path.count("/") + 1
-    heads = ("/".join(row.path.split("/")[:depth]) for row in table if "/" in row.path)
-    return any(_pattern(head, session).fullmatch(path) for head in heads)
-
-
-@lru_cache(maxsize=256)
-def _pattern(path: str, session: str) -> re.Pattern[str]:
-    text = path.replace("{session}", session or "-")
-    pieces = re.split(r"(/\*\*|\*)", text)
-    kinds = {"/**": "/.+", "*": "[^/]*"}
-    return re.compile("".join(kinds.get(piece, re.escape(piece)) for piece in pieces), re.DOTALL)
-
-
-@dataclass(frozen=True, slots=True)
-class OwnHome:
+class OwnHome(msgspec.Struct, frozen=True):
     """The table for one session: `kept` is its folder, empty where there is no session."""
 
     path: str
@@ -134,10 +116,11 @@ class OwnHome:
         return tuple(dict.fromkeys((plain, os.path.realpath(plain))))
 
     def closed(self) -> tuple[str, ...]:
-        """Directories of which the model sees nothing but what `open` names. What a row does not
-        name is closed with what lies beside it."""
+        """Directories of which the model sees nothing but what `open` names, and where they lead.
+        What a row does not name is closed with what lies beside it."""
         names = dict.fromkeys(row.path.partition("/")[0] for row in HOME if row.model is _N)
-        return tuple(f"{home}/{name}" for home in self.spellings for name in names)
+        places = (f"{home}/{name}" for home in self.spellings for name in names)
+        return tuple(dict.fromkeys(path for place in places for path in _both(place)))
 
     def open(self) -> tuple[str, ...]:
         """What this session may read of it, there or not."""

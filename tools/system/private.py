@@ -25,8 +25,11 @@ def folder(path: Path) -> None:
 
 
 def opener(path: str, flags: int) -> int:
-    """For `open(..., opener=opener)`; a file that others could read is closed to them."""
-    fd = os.open(path, flags | os.O_CLOEXEC, FILE)
+    """For `open(..., opener=opener)`; a file that others could read is closed to them.
+
+    A pipe that somebody put there is an error, and nothing to wait for.
+    """
+    fd = os.open(path, flags | os.O_CLOEXEC | os.O_NONBLOCK, FILE)
     try:
         mode = os.fstat(fd).st_mode
         if stat.S_ISREG(mode) and mode & 0o077:

@@ -1,16 +1,18 @@
 """What in an environment is a secret: by its name, by its value, or because settings say so.
 
 The only list there is: what commands are not given, when `env` must ask, and what is masked in
-text follow from it. Standard library only.
+text follow from it.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from typing import Final
 from urllib.parse import unquote
+
+import msgspec
+from msgspec.structs import replace
 
 KEEP: Final = "GATEWRIGHT_KEEP_ENV"  # names, separated by commas, that commands may have
 SHORTEST: Final = 8  # a shorter value would take ordinary words out of a text
@@ -27,20 +29,23 @@ SHAPES: Final = (
     r"AIza[A-Za-z0-9_-]{30,}",
     r"gsk_[A-Za-z0-9]{20,}",
     r"csk-[A-Za-z0-9]{20,}",
+    r"key-[a-z0-9]{32}(?![A-Za-z0-9])",
     r"xai-[A-Za-z0-9]{20,}",
     r"hf_[A-Za-z0-9]{20,}",
     r"npm_[A-Za-z0-9]{30,}",
     r"pypi-[A-Za-z0-9_-]{30,}",
     r"[prs]k[-_](?:live|test|lf|proj|ant)[-_][A-Za-z0-9_-]{16,}",
-    r"eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
+    r"eyJ[A-Za-z0-9_-]{10,2000}+\.[A-Za-z0-9_-]{10,}+\.[A-Za-z0-9_-]{10,}",
 )
 SHAPE: Final = re.compile(r"(?<![A-Za-z0-9])(?:" + "|".join(SHAPES) + r")")
 
 _NAME = re.compile(
     r"(?:^|_)(?:API_?KEYS?|KEYS?|APIKEY|SECRETS?|TOKENS?|PASS|PASSWD|PASSWORD|PASSPHRASE|PAT|AUTH"
-    r"|CREDENTIALS?|AUTHORIZATION|COOKIE|SIGNATURE|CONNECTION_STRING|DSN|JWT|BEARER)(?:$|_)"
-    r"|_PWD$|^PGPASSFILE$|^NETRC$"
-    r"|(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|APIKEY|AUTHKEY|PRIVKEY|CREDENTIALS?)$",
+    r"|CREDENTIALS?|AUTHORIZATION|COOKIE|SIGNATURE|CONNECTION_STRING|DSN|JWT|BEARER|PW)\d*(?:$|_)"
+    r"|^PGPASSFILE$|^NETRC$"
+    r"|(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|APIKEY|AUTHKEY|PRIVKEY|CREDENTIALS?"
+    r"|(?<!ASK)(?<!COM)(?<!BY)PASS|(?<!^OLD)(?<!^)PWD|(?:DB|BIND|ROOT|USER|ADMIN)PW"
+    r"|(?:BASIC|HTTP|PROXY)AUTH)\d*$",
     re.IGNORECASE,
 )
 # Whatever of theirs says where or who one is leads to a key; a place or a machine does not.
@@ -78,8 +83,7 @@ def secret_value(value: str) -> bool:
     return any(found.search(value) for found in (_ADDRESS, _VALUE, SHAPE))
 
 
-@dataclass(frozen=True, slots=True)
-class Secrets:
+class Secrets(msgspec.Struct, frozen=True):
     """The list as it counts in one session.
 
     `named` are variables in which settings look for a key, `kept` the person's exceptions, `values`

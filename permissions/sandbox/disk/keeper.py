@@ -19,9 +19,9 @@ from typing import Any, TypeAlias
 from gatewright.permissions.paths import inside
 from gatewright.permissions.sandbox.disk.aside import ASIDE, Aside, Batch
 from gatewright.permissions.sandbox.disk.covered import is_replaced
+from gatewright.permissions.sandbox.disk.findings import Bounds, Sight
 from gatewright.permissions.sandbox.disk.receipts import Receipt
 from gatewright.permissions.sandbox.disk.settle import Before, Settlement, files, own_places
-from gatewright.permissions.sandbox.disk.sight import Bounds, Sight
 from gatewright.permissions.sandbox.disk.survey import Surveyor
 from gatewright.permissions.sandbox.running.asleep import Asleep
 

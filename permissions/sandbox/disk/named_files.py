@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 from gatewright.tools.system.regular import head_of
 
@@ -59,7 +60,7 @@ def named(git: str, home: str, hooks: tuple[str, ...] = ()) -> Iterator[str]:
     `hooks` are directories that every work tree has.
     """
     worktrees = f"{git}/worktrees"
-    linked = [f"{worktrees}/{name}" for name in _names(worktrees)]
+    linked = [f"{worktrees}/{name}" for name in names_in(worktrees)]
     files = [f"{each}/config.worktree" for each in (git, *linked)]
     trees = {os.path.dirname(git)}
     trees.update(os.path.dirname(text) for each in linked if (text := _text(f"{each}/gitdir")))
@@ -100,7 +101,8 @@ def _followed(files: list[str], home: str) -> Iterator[tuple[str, str, str]]:
                 yield file, key, value
 
 
-def _names(directory: str) -> list[str]:
+def names_in(directory: str | Path) -> list[str]:
+    """What lies in a directory; nothing where that is none, or does not show it."""
     try:
         return os.listdir(directory)
     except OSError:

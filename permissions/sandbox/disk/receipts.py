@@ -13,8 +13,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import msgspec
+
 from gatewright.permissions.paths import inside
 from gatewright.permissions.sandbox.disk.covered import Mark, is_replaced
+from gatewright.permissions.sandbox.disk.named_files import names_in
 from gatewright.tools.system import private
 
 RECEIPTS = "sandbox"  # below our own state
@@ -70,12 +73,11 @@ class Receipt:
         return False
 
 
-@dataclass(frozen=True, slots=True)
-class _Going:
+class _Going(msgspec.Struct, frozen=True):
     """What the commands of one receipt may write, and what in there is covered in all of them."""
 
     writable: tuple[str, ...] = ()
-    covered: dict[str, Mark] = field(default_factory=dict[str, Mark])
+    covered: dict[str, Mark] = msgspec.field(default_factory=dict[str, Mark])
 
     @classmethod
     def read(cls, data: bytes) -> _Going:
@@ -115,11 +117,7 @@ class Elsewhere:
 
     def _going(self) -> Iterator[_Going]:
         place = self.state / RECEIPTS
-        try:
-            names = os.listdir(place)
-        except OSError:
-            return
-        for name in names:
+        for name in names_in(place):
             with contextlib.suppress(OSError):
                 found = os.lstat(place / name)
                 key = found.st_ino, found.st_ctime_ns, found.st_size
@@ -135,11 +133,7 @@ def abandoned(place: Path) -> Iterator[tuple[bytes, int]]:
 
     Each is removed when the caller asks for the next.
     """
-    try:
-        names = os.listdir(place)
-    except OSError:
-        return
-    for name in names:
+    for name in names_in(place):
         with contextlib.suppress(OSError):
             fd = os.open(place / name, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
             with os.fdopen(fd, "rb") as file:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from gatewright.permissions.paths import inside
 from gatewright.permissions.sandbox.disk.guarded import GIT_KEPT, LINKED_KEPT
-from gatewright.permissions.sandbox.disk.named_files import named
+from gatewright.permissions.sandbox.disk.named_files import named, names_in
 from gatewright.tools.system.regular import head_of
 
 _SMALL = 4096
@@ -48,7 +48,7 @@ def _kept(git: str, home: str, hooks: tuple[str, ...]) -> GitParts:
     protected = [f"{git}/{name}" for name in GIT_KEPT if os.path.lexists(f"{git}/{name}")]
     protected.extend(path for path in named(git, home, hooks) if os.path.lexists(path))
     trees = f"{git}/worktrees"
-    for name in _names(trees):
+    for name in names_in(trees):
         protected.extend(
             f"{trees}/{name}/{part}"
             for part in LINKED_KEPT
@@ -149,7 +149,7 @@ def _below(directory: str) -> Iterator[tuple[str, bool]]:
 
 
 def _directories(directory: str) -> Iterator[str]:
-    for name in _names(directory):
+    for name in names_in(directory):
         each = f"{directory}/{name}"
         if os.path.isdir(each) and not os.path.islink(each):
             yield each
@@ -177,13 +177,6 @@ def _submodule_of(git: str, file: str) -> bool:
             tree = os.path.realpath(os.path.join(git, value.strip().strip('"')))
             return tree == os.path.realpath(os.path.dirname(file))
     return False
-
-
-def _names(directory: str) -> list[str]:
-    try:
-        return os.listdir(directory)
-    except OSError:
-        return []
 
 
 def _text(path: str, most: int = _SMALL) -> str:

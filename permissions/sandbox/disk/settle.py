@@ -17,12 +17,11 @@ from dataclasses import dataclass, field, replace
 from gatewright.permissions.paths import inside
 from gatewright.permissions.sandbox.disk import below_root as beneath
 from gatewright.permissions.sandbox.disk.aside import Aside, Batch, beside
-from gatewright.permissions.sandbox.disk.birth_time import born
-from gatewright.permissions.sandbox.disk.covered import Mark, marks, replaced
+from gatewright.permissions.sandbox.disk.covered import Mark, born, marks, replaced
+from gatewright.permissions.sandbox.disk.findings import Sight
 from gatewright.permissions.sandbox.disk.gitconfig import LARGEST, harmless, programs
 from gatewright.permissions.sandbox.disk.guarded import GIT_INFO, GIT_UNWANTED, TOO_DEEP, too_deep
 from gatewright.permissions.sandbox.disk.repository import absent, believed, git_directories
-from gatewright.permissions.sandbox.disk.sight import Sight
 from gatewright.permissions.sandbox.disk.survey import Surveyor, aliased
 from gatewright.permissions.sandbox.naming import shown, spelled
 from gatewright.tools.system.regular import read_regular

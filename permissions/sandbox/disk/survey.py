@@ -16,9 +16,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from gatewright.permissions.paths import inside
+from gatewright.permissions.paths import below, inside
 from gatewright.permissions.sandbox.disk import below_root as beneath
 from gatewright.permissions.sandbox.disk.covers import covers
+from gatewright.permissions.sandbox.disk.findings import Bounds, Sight
 from gatewright.permissions.sandbox.disk.globs import GLOB_FLAGS, Glob, on_this_disk
 from gatewright.permissions.sandbox.disk.guarded import (
     DEPENDENCIES,
@@ -29,7 +30,6 @@ from gatewright.permissions.sandbox.disk.guarded import (
 )
 from gatewright.permissions.sandbox.disk.named_files import everywhere
 from gatewright.permissions.sandbox.disk.repository import GitParts, git_parts, linked, linked_parts
-from gatewright.permissions.sandbox.disk.sight import Bounds, Sight
 from gatewright.permissions.sandbox.profile import Masked, Survey
 
 MAX_DIRECTORIES = 60_000  # what is more is closed to commands
@@ -326,7 +326,7 @@ class Surveyor:
                 yield from aliased(path)
                 continue
             target = os.path.realpath(path)
-            if os.path.lexists(target) and any(_below(target, root) for root in self.roots):
+            if os.path.lexists(target) and any(below(target, root) for root in self.roots):
                 yield target
 
     def _passage(self, path: str) -> bool:
@@ -389,7 +389,3 @@ def _kind(path: str) -> str:
     except OSError:
         return ""
     return "dir" if stat.S_ISDIR(mode) else "file"
-
-
-def _below(path: str, root: str) -> bool:
-    return path != root and inside(path, root)

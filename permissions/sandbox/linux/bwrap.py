@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gatewright.permissions.paths import inside
+from gatewright.permissions.paths import below, inside
 from gatewright.permissions.sandbox.limits import Limits, resource_flags
 from gatewright.permissions.sandbox.machine import Machine
 from gatewright.permissions.sandbox.profile import SandboxProfile
@@ -80,7 +80,7 @@ def _tree(profile: SandboxProfile, machine: Machine, supplies: Supplies) -> Iter
     """Writable directories, what stays as it is in them, and what cannot be read."""
     masked: list[str] = []
     for step in sorted((*_opened(profile, machine), *_closed(profile, machine, supplies))):
-        above = [place for place in masked if _strictly(step.path, place)]
+        above = [place for place in masked if below(step.path, place)]
         reopened = any(
             inside(step.path, root) and any(inside(root, place) for place in above)
             for root in profile.writable
@@ -95,7 +95,7 @@ def _tree(profile: SandboxProfile, machine: Machine, supplies: Supplies) -> Iter
 
 
 def _opened(profile: SandboxProfile, machine: Machine) -> Iterator[_Step]:
-    shown = [path for path in profile.seen if any(_strictly(path, h) for h in hidden(machine))]
+    shown = [path for path in profile.seen if any(below(path, h) for h in hidden(machine))]
     for path in (*shown, *profile.writable, *profile.windows):
         for above in _steps_to(path, machine):
             yield _step(0, above, "--perms", "0555", "--dir", above)
@@ -129,10 +129,6 @@ def _unseen(path: str, profile: SandboxProfile, machine: Machine) -> bool:
     if not any(inside(path, place) for place in ("/dev", "/proc", *hidden(machine))):
         return False
     return not any(inside(path, root) for root in (*profile.writable, *profile.seen))
-
-
-def _strictly(path: str, above: str) -> bool:
-    return path != above and inside(path, above)
 
 
 def _steps_to(path: str, machine: Machine) -> Iterator[str]:

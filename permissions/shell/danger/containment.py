@@ -6,12 +6,7 @@ import re
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
-from gatewright.permissions.shell.danger.containment_table import (
-    REMOTE_GIT,
-    REMOTE_PROGRAMS,
-    SYSTEM_PROGRAMS,
-)
-from gatewright.permissions.shell.danger.danger_table import PRIVILEGE, RUNS_CODE
+from gatewright.permissions.shell.danger.danger_table import NETWORK, PRIVILEGE, RUNS_CODE
 from gatewright.permissions.shell.files.git_files import git_words
 from gatewright.permissions.shell.files.operand import Operand
 from gatewright.permissions.shell.files.reach import Reach
@@ -20,6 +15,20 @@ from gatewright.permissions.shell.parse.words import Arg
 from gatewright.permissions.shell.rules.coverage import HARMLESS_NAMES
 from gatewright.permissions.shell.rules.suggest import runs_code
 
+# Programs that are never contained in a project, whatever their words say.
+REMOTE_PROGRAMS: frozenset[str] = (NETWORK - {"openssl"}) | frozenset(
+    {"kubectl", "helm", "terraform", "gcloud", "az", "heroku", "fly", "flyctl", "vercel", "netlify",
+     "firebase", "ansible", "ansible-playbook", "psql", "mysql", "redis-cli", "mongosh", "glab",
+     "doctl", "wrangler", "pulumi"}
+)  # fmt: skip
+SYSTEM_PROGRAMS: frozenset[str] = frozenset(
+    {"apt", "apt-get", "dnf", "yum", "zypper", "apk", "pacman", "brew", "snap", "flatpak", "port",
+     "kill", "pkill", "killall", "mount", "umount", "sysctl", "ifconfig", "ip", "iptables", "nft",
+     "useradd", "usermod", "userdel", "groupadd", "passwd", "chsh", "service", "launchctl",
+     "docker", "podman", "nerdctl", "open", "xdg-open", "osascript", "defaults", "modprobe",
+     "insmod", "swapoff", "crontab", "at", "tmux", "screen", "systemctl", "loginctl"}
+)  # fmt: skip
+REMOTE_GIT: frozenset[str] = frozenset({"push", "send-email", "request-pull", "send-pack"})
 _REMOTE = re.compile(r"[a-z][a-z0-9+.-]*://|[\w.-]+@[\w.-]+:|//", re.IGNORECASE)
 _PATH_INSIDE = re.compile(r"(?:\.\.?/|/|~).*", re.DOTALL)
 

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from gatewright.permissions.paths import Located, Paths, ancestors, components_meet, inside
 from gatewright.permissions.rulebook.patterns import globs_meet
 from gatewright.permissions.shell.danger import danger_table as table
 from gatewright.permissions.shell.danger.danger_flow import flows
 from gatewright.permissions.shell.danger.danger_git import git_danger
-from gatewright.permissions.shell.danger.endless import endless
 from gatewright.permissions.shell.danger.hazard import Hazard
 from gatewright.permissions.shell.files.git_files import git_words
 from gatewright.permissions.shell.files.operand import Operand
@@ -24,6 +24,14 @@ from gatewright.permissions.shell.line import Part
 from gatewright.permissions.shell.own_cli import own_hazards
 from gatewright.permissions.shell.parse.words import Arg
 from gatewright.permissions.shell.rules.matching import without_globals
+
+# Bounded everywhere: a line of ten thousand characters must not cost more than milliseconds.
+# Functions that start themselves without end, recognised in the raw text.
+_FORK_BOMB = re.compile(r"([^\s(){};|&]{1,40})\(\)\{[^}]{0,200}\1\|[^}]{0,200}\1[^}]{0,200}&")
+_FUNCTION = re.compile(
+    r"(?:function\s+([\w:.-]{1,40})\s{0,9}(?:\(\s*\))?|([\w:.-]{1,40})\s{0,9}\(\s*\))"
+    r"\s{0,9}[{(]([^{}]{0,400})[})]"
+)
 
 
 class Danger:
@@ -323,3 +331,19 @@ def _subcommand(part: Part, program: str) -> Iterator[Hazard]:
         ):
             yield Hazard(1, f"{program} {known} {why}.")
             return
+
+
+def endless(text: str) -> bool:
+    """A function that starts itself more than once."""
+    if "{" not in text and "function" not in text:
+        return False
+    return _FORK_BOMB.search(re.sub(r"\s+", "", text)) is not None or _self_calling(text)
+
+
+def _self_calling(text: str) -> bool:
+    for found in _FUNCTION.finditer(text):
+        name, body = found.group(1) or found.group(2), found.group(3)
+        calls = len(re.findall(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])", body))
+        if calls >= 2 and ("&" in body or "|" in body):
+            return True
+    return False

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import chain
+
+from msgspec.structs import replace
 
 from gatewright.permissions.context import Context
 from gatewright.permissions.rulebook.rules import Bare, PathForm, Rule
 from gatewright.permissions.shell.files.excludes import left_out, pinned
+from gatewright.permissions.shell.files.following import follows_links, led_to
 from gatewright.permissions.shell.files.git_files import TREE, numbered
 from gatewright.permissions.shell.files.loose_table import TEXT
 from gatewright.permissions.shell.files.operand import Operand
@@ -50,6 +52,8 @@ class Firing:
         """`hidden`: what is our own is not there for what runs."""
         rules = self._rules
         loose = [(one, written) for one, written in self._loose(parts) if one.arg.literal]
+        if not hidden and any(map(follows_links, parts)):
+            operands = (*operands, *led_to(operands, self._reach.paths))
         closed = self._about(
             (rules.closed_reads, rules.closed_edits), nearer(operands, hidden=hidden)
         )
@@ -72,6 +76,8 @@ class Firing:
     def asking_by_files(self, parts: Sequence[Part], operands: Operands) -> Iterator[Rule]:
         """Also what forbids files that no word names for certain."""
         rules = self._rules
+        if not (rules.deny_reads or rules.deny_edits or rules.ask_reads or rules.ask_edits):
+            return
         yield from self._about((rules.ask_reads, rules.ask_edits), operands)
         yield from self._unnamed(operands)
         yield from self._swept(rules.deny_edits, parts)

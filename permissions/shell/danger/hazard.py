@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from gatewright.permissions.shell.files.operand import Operand
 
 
-@dataclass(frozen=True, slots=True)
-class Hazard:
+class Hazard(msgspec.Struct, frozen=True):
     """One finding. `files`: what it destroys, when that is all it does; None otherwise."""
 
     level: int  # 1 dangerous, 2 catastrophic

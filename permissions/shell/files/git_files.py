@@ -6,8 +6,10 @@ Moving between commits (switch, merge, pull, rebase, ...) is not a change of fil
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
+
+import msgspec
+from msgspec.structs import replace
 
 from gatewright.permissions.paths import absolute
 from gatewright.permissions.shell.files.git_files_table import ROWS, WRITTEN_BY_ALL, FileRow
@@ -32,8 +34,7 @@ def git_words(part: Part) -> tuple[Arg, ...]:
     return argv[index:]
 
 
-@dataclass(frozen=True, slots=True)
-class _Words:
+class _Words(msgspec.Struct, frozen=True):
     """What follows a sub-command, sorted. `flags` are all options, without their values."""
 
     flags: frozenset[str]

@@ -6,15 +6,15 @@ What is not listed touches none the gate knows of.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+import msgspec
 
 from gatewright.permissions.shell.table_data import read, rows
 
 
-@dataclass(frozen=True, slots=True)
-class FileRow:
+class FileRow(msgspec.Struct, frozen=True):
     """`files`: what the operands are. `values`: options that take one which is no file, `written`
     those whose value is a file or directory it writes. `sweeps`: options with which it changes
     files that no word names; `sweeps_alone`: so it does without any path. `shows`: options with

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TypeAlias
 from urllib.parse import unquote
+
+import msgspec
+from msgspec.structs import replace
 
 from gatewright.permissions.shell.files.coded import named_in
 from gatewright.permissions.shell.files.git_files import git_words
@@ -39,8 +41,7 @@ MAX_WORDS = 2000  # of one command; a line has 10,000 characters
 MAX_DEPTH = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Loose:
+class Loose(msgspec.Struct, frozen=True):
     """What may be read, what may be written, and directories where unnamed files are written."""
 
     reads: tuple[Operand, ...] = ()

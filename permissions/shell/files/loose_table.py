@@ -33,6 +33,8 @@ READERS: frozenset[str] = frozenset(
      "rspec", "phpunit", "phpstan", "cloc", "tokei", "scc", "xxhsum", "exa", "eza",
      "lsd", "ctags", "nm", "objdump", "readelf", "ldd", "size", "jsonlint", "py_compile"}
 )  # fmt: skip
+# Their words are often what they look for.
+LOOKING: frozenset[str] = frozenset({"git", "find", "gfind"})
 # The first word is a program text, which running does not change; what follows is for it to say.
 INTERPRETERS: frozenset[str] = frozenset(
     {"python", "python2", "python3", "pypy", "pypy3", "node", "nodejs", "deno", "ruby", "php",

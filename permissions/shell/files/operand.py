@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import msgspec
+from msgspec.structs import replace
 
 from gatewright.permissions.shell.line import Bases
 from gatewright.permissions.shell.parse.words import Arg
 
 
-@dataclass(frozen=True, slots=True)
-class Operand:
+class Operand(msgspec.Struct, frozen=True):
     """One file operand. `walks`: everything below it too; `whole`: moved or removed as a whole;
     `via` says whether a redirection or a word of the command named it."""
 
@@ -20,8 +20,7 @@ class Operand:
     redirect: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Touched:
+class Touched(msgspec.Struct, frozen=True):
     reads: tuple[Operand, ...] = ()
     writes: tuple[Operand, ...] = ()
     maybe: tuple[Operand, ...] = ()  # what an unknown program probably writes

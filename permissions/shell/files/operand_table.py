@@ -6,9 +6,10 @@ The rows are in `operands.json`. A program that is not listed touches nothing th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
+
+import msgspec
 
 from gatewright.permissions.shell.table_data import read, rows
 
@@ -18,12 +19,12 @@ Role: TypeAlias = Literal[
 # skip1: the first operand is a pattern, script or mode; copy, move, link: the last is the target
 
 
-@dataclass(frozen=True, slots=True)
-class OperandRow:
+class OperandRow(msgspec.Struct, frozen=True):
     """`values`/`long` take a value that is no file; `reads`/`writes` options whose value is one.
 
     `skips` are options that make the first operand a file after all; `walks` options with which
-    directories are read through (empty: always walks, None: never).
+    directories are read through (empty: always walks, None: never); `follows` the letters with
+    which a walk goes through links (`*`: always).
     """
 
     role: Role
@@ -33,6 +34,7 @@ class OperandRow:
     writes: tuple[str, ...] = ()
     skips: tuple[str, ...] = ()
     walks: tuple[str, ...] | None = None
+    follows: str = "LHh"
     edits: tuple[str, ...] = ()  # options that turn what is read into what is written
     implicit: bool = False  # walks the current directory without an operand
 

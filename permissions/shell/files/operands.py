@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
+
+from msgspec.structs import replace
 
 from gatewright.permissions.shell.files.git_files import git_touched
 from gatewright.permissions.shell.files.grep_walks import GREPS
@@ -113,7 +114,7 @@ def _by_row(part: Part, row: OperandRow) -> Touched:
             writes.append(Operand(value, bases))
         elif name in row.reads:
             reads.append(Operand(value, bases))
-    operands = [arg for arg in operands if arg.text != "-"]
+    operands = _named(operands, row)
     if part.program in GREPS:
         walks = grep_walks(part.argv)
     else:
@@ -129,6 +130,12 @@ def _by_row(part: Part, row: OperandRow) -> Touched:
     if edited:
         return Touched((*reads, *marked), (*writes, *sources, *more.reads))
     return Touched((*reads, *marked), (*writes, *_walking(more.writes, walks, row)))
+
+
+def _named(operands: list[Arg], row: OperandRow) -> list[Arg]:
+    """Without stdin and stdout; but the first of zip is its archive, wherever that goes."""
+    kept = 1 if row.role == "zip" else 0
+    return operands[:kept] + [arg for arg in operands[kept:] if arg.text != "-"]
 
 
 def _full(name: str, row: OperandRow) -> str:

@@ -6,16 +6,16 @@ A table row says which options take a value; what is no option and no value is a
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+import msgspec
 
 from gatewright.permissions.shell.parse.words import Arg
 
 Kind: TypeAlias = Literal["flag", "value", "operand", "end"]
 
 
-@dataclass(frozen=True, slots=True)
-class Grammar:
+class Grammar(msgspec.Struct, frozen=True):
     """`short` letters and `long` names that take a value; `optional` long ones only with `=`.
 
     `first` programs stop reading options at the first operand (env, xargs, sudo).
@@ -27,8 +27,7 @@ class Grammar:
     first: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(msgspec.Struct, frozen=True):
     """One option or operand. `name` is "-x" or "--long" without its value."""
 
     kind: Kind

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+import msgspec
+
 from gatewright.permissions.shell.parse.words import Word
 
 Joined: TypeAlias = Literal["", ";", "&&", "||", "|"]
@@ -64,8 +66,7 @@ class Command:
         return not (self.words or self.assigns or self.redirects or self.values)
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(msgspec.Struct, frozen=True):
     """The begin or end of a subshell or substitution: what is set inside does not come out."""
 
     begins: bool

@@ -6,9 +6,10 @@ count, and only if every command in them is the one we read ourselves.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
+
+import msgspec
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -26,8 +27,7 @@ UNDERSTOOD = frozenset(
 MAX_NODES = 20_000
 
 
-@dataclass(frozen=True, slots=True)
-class Syntax:
+class Syntax(msgspec.Struct, frozen=True):
     """`error`: not the shell's language; `known`: only node kinds we understand."""
 
     error: bool

@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Literal, TypeAlias
+
+import msgspec
+from msgspec.structs import replace
 
 PieceKind: TypeAlias = Literal["text", "var", "unknown", "substitution"]
 MAX_BRACES = 64
 MAX_BRACED = 400
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(msgspec.Struct, frozen=True):
     """`text` is the literal text, a variable's name, or the source of something unknown."""
 
     kind: PieceKind
@@ -25,8 +26,7 @@ class Piece:
     quoted: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(msgspec.Struct, frozen=True):
     """One word as the shell reads it, nothing expanded yet."""
 
     raw: str
@@ -46,8 +46,7 @@ class Word:
         return any(piece.quoted for piece in self.pieces) or not self.pieces
 
 
-@dataclass(frozen=True, slots=True)
-class Arg:
+class Arg(msgspec.Struct, frozen=True):
     """A word after expansion as far as it is known.
 
     `text` has its quotes removed; `dynamic` words depend on something a grant may not rely on;
@@ -63,7 +62,7 @@ class Arg:
     quoted: bool = False
     substitution: bool = False
     patterns: tuple[str, ...] = ()
-    variants: tuple[str, ...] = field(default=())
+    variants: tuple[str, ...] = ()
 
     @property
     def literal(self) -> bool:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+
+import msgspec
+from msgspec.structs import replace
 
 from gatewright.permissions.paths import Located, absolute, lexical
 from gatewright.permissions.rulebook.names_path import names_path
@@ -40,8 +42,7 @@ HARMLESS_NAMES: tuple[str, ...] = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Cover:
+class Cover(msgspec.Struct, frozen=True):
     """What covers one command: a rule, a hook (no rule, `hook`), or the safe list (neither)."""
 
     rule: Rule | None = None

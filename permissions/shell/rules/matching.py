@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+
+import msgspec
 
 from gatewright.permissions.paths import components_meet
 from gatewright.permissions.rulebook.rules import Bare, Rule, ShellForm
@@ -169,8 +170,7 @@ def _exact_texts(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
-@dataclass(frozen=True, slots=True)
-class Canonical:
+class Canonical(msgspec.Struct, frozen=True):
     """A simple command for exact comparison."""
 
     assigns: tuple[tuple[str, str], ...]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from gatewright.permissions.paths import Paths, absolute, inside, lexical
 from gatewright.permissions.rulebook.patterns import PathPattern, PatternGroup, Patterns

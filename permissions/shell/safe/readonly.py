@@ -9,10 +9,7 @@ from collections.abc import Callable, Mapping
 
 from gatewright.permissions.shell.line import Part
 from gatewright.permissions.shell.safe.safe_git import git_is_safe
-from gatewright.permissions.shell.safe.safe_rows import (
-    World,
-    by_row,
-)
+from gatewright.permissions.shell.safe.safe_rows import by_row
 from gatewright.permissions.shell.safe.safe_special import (
     cd_is_safe,
     command_is_safe,
@@ -28,10 +25,11 @@ from gatewright.permissions.shell.safe.safe_special import (
     sed_is_safe,
     test_is_safe,
 )
+from gatewright.permissions.shell.safe.safe_surroundings import Surroundings
 from gatewright.permissions.shell.safe.safe_table import SAFE, VERSIONS
 
 
-def is_safe(part: Part, world: World) -> bool:
+def is_safe(part: Part, world: Surroundings) -> bool:
     """Reads only, inside only, and starts no other program. Redirections are not looked at."""
     if not part.argv:
         return False
@@ -48,12 +46,12 @@ def is_safe(part: Part, world: World) -> bool:
         return special(part, world)
     row = SAFE.get(program)
     if row is None:
-        versions = VERSIONS.get(program, ())
-        return len(part.argv) == 2 and part.argv[1].literal and part.argv[1].text in versions
+        alone = len(part.argv) == 2 and part.argv[1].literal
+        return program in VERSIONS and alone and part.argv[1].text == "--version"
     return by_row(part, row, world)
 
 
-Check = Callable[[Part, World], bool]
+Check = Callable[[Part, Surroundings], bool]
 
 
 _SPECIAL: Mapping[str, Check] = {

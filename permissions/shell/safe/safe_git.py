@@ -2,21 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+import msgspec
 
 from gatewright.permissions.shell.line import Part
 from gatewright.permissions.shell.parse.options import Item, parse_arguments
 from gatewright.permissions.shell.parse.words import Arg
-from gatewright.permissions.shell.safe.safe_git_table import GIT, GIT_GLOBAL, GitRow
-from gatewright.permissions.shell.safe.safe_rows import (
-    World,
-    grammar,
-    leads_with_glob,
-    option_allowed,
-)
+from gatewright.permissions.shell.safe.safe_rows import grammar, leads_with_glob, option_allowed
+from gatewright.permissions.shell.safe.safe_surroundings import Surroundings
+from gatewright.permissions.shell.table_data import read, rows
 
 
-def git_is_safe(part: Part, world: World) -> bool:
+class GitRow(msgspec.Struct, frozen=True):
+    """Allowed options of one read-only sub-command; a listing one takes no free operand.
+
+    `operands`: "any" revisions and paths, "none", or "pattern" only behind a listing option.
+    """
+
+    flags: str = ""
+    values: str = ""
+    long: str = ""
+    operands: Literal["any", "none", "listing", "one"] = "any"
+    listing: tuple[str, ...] = ()
+    words: tuple[tuple[str, ...], ...] = ()  # allowed leading words, () = none needed
+    digits: bool = False
+
+
+def _rows() -> dict[str, GitRow]:
+    """`with` names the lists of options that a row shares with others."""
+    data = read(FILE)
+    found: dict[str, GitRow] = {}
+    for name, given in rows(data["rows"]).items():
+        shared = (word for each in given.pop("with", ()) for word in data["options"][each])
+        long = " ".join((*shared, *given.pop("long", ())))
+        found[name] = GitRow(**given, long=long)
+    return found
+
+
+FILE = Path(__file__).with_name("safe_git.json")
+GIT: Mapping[str, GitRow] = _rows()  # what runs unprompted
+GIT_GLOBAL = frozenset({"--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs"})
+
+
+def git_is_safe(part: Part, world: Surroundings) -> bool:
     argv = part.argv[1:]
     if [arg.text for arg in argv] == ["--version"]:
         return True
@@ -31,7 +62,7 @@ def git_is_safe(part: Part, world: World) -> bool:
     return _git_row(argv[index + 1 :], row, part, world)
 
 
-def _git_row(argv: Sequence[Arg], row: GitRow, part: Part, world: World) -> bool:
+def _git_row(argv: Sequence[Arg], row: GitRow, part: Part, world: Surroundings) -> bool:
     operands: list[Item] = []
     names: set[str] = set()
     ended = False
@@ -82,7 +113,7 @@ def _leading_words(operands: list[Item], row: GitRow) -> bool:
     return () in row.words and (not texts or row.operands == "one")
 
 
-def _revision_or_path(arg: Arg, part: Part, world: World) -> bool:
+def _revision_or_path(arg: Arg, part: Part, world: Surroundings) -> bool:
     """A path outside the repository would turn `git diff` into a plain file comparison."""
     if arg.dynamic:
         return False

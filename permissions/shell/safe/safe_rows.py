@@ -4,49 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Protocol
 
-from gatewright.permissions.shell.line import Bases, Part
+import msgspec
+
+from gatewright.permissions.shell.line import Part
 from gatewright.permissions.shell.parse.options import Grammar, Item, parse_arguments
 from gatewright.permissions.shell.parse.words import Arg
 from gatewright.permissions.shell.safe.safe_formats import harmless_format
+from gatewright.permissions.shell.safe.safe_surroundings import Surroundings
 from gatewright.permissions.shell.safe.safe_table import SafeRow
 
 
-class World(Protocol):
-    """What a safe command may touch."""
-
-    def readable(self, arg: Arg, bases: Bases) -> bool:
-        """A path operand that is inside and under no restriction, whatever it expands to."""
-        ...
-
-    def lists_inside(self, arg: Arg, bases: Bases) -> bool:
-        """A glob that only looks into directories inside."""
-        ...
-
-    def directory(self, arg: Arg, bases: Bases) -> bool:
-        """Whether an operand may be a directory now."""
-        ...
-
-    def enterable(self, arg: Arg, bases: Bases) -> bool:
-        """A directory inside that a cd may go to."""
-        ...
-
-    def git_safe(self, bases: Bases) -> bool:
-        """Git may be trusted here: its configuration could name programs to run."""
-        ...
-
-    def planted(self, program: str) -> bool:
-        """The name would start a program that others may have put there."""
-        ...
-
-    def environment_scrubbed(self) -> bool: ...
-
-
-@dataclass(frozen=True, slots=True)
-class LongOption:
+class LongOption(msgspec.Struct, frozen=True):
     value: bool
     optional: bool
     mark: str  # what kind of format its value is (`safe_formats`), "" for none
@@ -73,7 +43,7 @@ def grammar(values: str, closed: str, long: str) -> Grammar:
     )
 
 
-def by_row(part: Part, row: SafeRow, world: World) -> bool:
+def by_row(part: Part, row: SafeRow, world: Surroundings) -> bool:
     operands: list[Item] = []
     pattern_given = False
     ended = False
@@ -92,7 +62,7 @@ def by_row(part: Part, row: SafeRow, world: World) -> bool:
 
 
 def _operands_allowed(
-    operands: list[Item], row: SafeRow, part: Part, world: World, *, pattern_given: bool
+    operands: list[Item], row: SafeRow, part: Part, world: Surroundings, *, pattern_given: bool
 ) -> bool:
     if row.operands == "none":
         return not operands

@@ -7,17 +7,12 @@ import re
 from gatewright.permissions.shell.line import Part
 from gatewright.permissions.shell.parse.options import Grammar, parse_arguments
 from gatewright.permissions.shell.parse.words import Arg
-from gatewright.permissions.shell.safe.safe_rows import (
-    HERE,
-    World,
-    by_row,
-    grammar,
-    leads_with_glob,
-)
+from gatewright.permissions.shell.safe.safe_rows import HERE, by_row, grammar, leads_with_glob
+from gatewright.permissions.shell.safe.safe_surroundings import Surroundings
 from gatewright.permissions.shell.safe.safe_table import FIND, FIND_PATHS, SAFE
 
 
-def find_is_safe(part: Part, world: World) -> bool:
+def find_is_safe(part: Part, world: Surroundings) -> bool:
     argv = part.argv[1:]
     if any(not arg.literal for arg in argv):
         return False
@@ -55,7 +50,7 @@ _SED = re.compile(r"(?:\d+|\$)(?:,(?:\d+|\$|\+\d+))?p")
 _SED_PATTERN = re.compile(r"/[A-Za-z0-9 _.,:=\"'-]*/(?:,/[A-Za-z0-9 _.,:=\"'-]*/)?p")
 
 
-def sed_is_safe(part: Part, world: World) -> bool:
+def sed_is_safe(part: Part, world: Surroundings) -> bool:
     """Only `sed -n 'N,Mp' files`."""
     rest = part.argv[1:]
     if len(rest) < 2 or rest[0].text not in ("-n", "--quiet", "--silent"):
@@ -89,7 +84,7 @@ _JQ_FLAGS = frozenset(
 _JQ = Grammar(long=("indent",))
 
 
-def jq_is_safe(part: Part, world: World) -> bool:
+def jq_is_safe(part: Part, world: Surroundings) -> bool:
     """A filter on the line over files inside; nothing that reads code or the environment."""
     rest = list(part.argv[1:])
     if any(arg.dynamic for arg in rest):
@@ -117,7 +112,7 @@ def _jq_flag(name: str) -> bool:
     return name in _JQ_FLAGS or (len(name) == 2 and name[1] in "rncsSCMaejR")
 
 
-def rg_is_safe(part: Part, world: World) -> bool:
+def rg_is_safe(part: Part, world: Surroundings) -> bool:
     """What a glob lets in again would escape the names a search is told to leave out."""
     hidden = any(re.fullmatch(r"--hidden|-\.|-\w*uu\w*|--unrestricted", t) for t in part.texts)
     for item in parse_arguments(part.argv[1:], grammar(SAFE["rg"].values, "f", SAFE["rg"].long)):
@@ -128,7 +123,7 @@ def rg_is_safe(part: Part, world: World) -> bool:
     return by_row(part, SAFE["rg"], world)
 
 
-def date_is_safe(part: Part, world: World) -> bool:
+def date_is_safe(part: Part, world: Surroundings) -> bool:
     """Shows the time: formats and `-d`, never a file, never digits that would set it."""
     rest = list(part.argv[1:])
     while rest:
@@ -155,7 +150,7 @@ _CONVERSION = re.compile(
 _ESCAPED_PERCENT = re.compile(r"\\(?:0?45|x25|u0{0,2}25|U0{0,6}25)")  # zsh reads these first
 
 
-def printf_is_safe(part: Part, world: World) -> bool:
+def printf_is_safe(part: Part, world: Surroundings) -> bool:
     """A format of known conversions only: others assign variables or are read in two ways."""
     del world
     rest = part.argv[1:]
@@ -169,15 +164,15 @@ def printf_is_safe(part: Part, world: World) -> bool:
     return "%" not in _CONVERSION.sub("", text) and not _ESCAPED_PERCENT.search(text)
 
 
-def environment_is_safe(part: Part, world: World) -> bool:
+def environment_is_safe(part: Part, world: Surroundings) -> bool:
     return len(part.argv) == 1 and world.environment_scrubbed()
 
 
-def printenv_is_safe(part: Part, world: World) -> bool:
+def printenv_is_safe(part: Part, world: Surroundings) -> bool:
     return world.environment_scrubbed() and by_row(part, SAFE["printenv"], world)
 
 
-def test_is_safe(part: Part, world: World) -> bool:
+def test_is_safe(part: Part, world: Surroundings) -> bool:
     rest = part.argv[1:]
     if part.argv[0].text == "[":
         if not rest or rest[-1].text != "]":
@@ -193,14 +188,14 @@ def test_is_safe(part: Part, world: World) -> bool:
     return True
 
 
-def command_is_safe(part: Part, world: World) -> bool:
+def command_is_safe(part: Part, world: Surroundings) -> bool:
     """Only `command -v NAME`, which looks a program up."""
     del world
     texts = part.texts[1:]
     return len(texts) >= 2 and texts[0] in ("-v", "-V") and not any(a.dynamic for a in part.argv)
 
 
-def ps_is_safe(part: Part, world: World) -> bool:
+def ps_is_safe(part: Part, world: Surroundings) -> bool:
     del world
     for index, arg in enumerate(part.argv[1:]):
         text = arg.text
@@ -217,12 +212,12 @@ def ps_is_safe(part: Part, world: World) -> bool:
     return True
 
 
-def cd_is_safe(part: Part, world: World) -> bool:
+def cd_is_safe(part: Part, world: Surroundings) -> bool:
     rest = [arg for arg in part.argv[1:] if arg.text not in ("-P", "-L", "--")]
     return len(rest) == 1 and world.enterable(rest[0], part.bases)
 
 
-def echo_is_safe(part: Part, world: World) -> bool:
+def echo_is_safe(part: Part, world: Surroundings) -> bool:
     """Prints its words; even what a substitution printed is only printed again."""
     del part, world
     return True

@@ -15,7 +15,7 @@ from gatewright.permissions.shell.rules.restricting import group_hits
 
 
 class Surroundings:
-    """Implements the safe list's `World` for a context."""
+    """What a safe command may touch in a context."""
 
     def __init__(self, context: Context, reach: Reach) -> None:
         self._context = context
@@ -37,6 +37,7 @@ class Surroundings:
         return self.lists_inside(arg, bases) and not self._restricted(Operand(arg, bases))
 
     def directory(self, arg: Arg, bases: Bases) -> bool:
+        """Whether an operand may be a directory now."""
         for base in bases:
             for text in arg.patterns or arg.readings:
                 given = lexical(absolute(text, base or "/", self._paths.place.home))
@@ -45,6 +46,7 @@ class Surroundings:
         return False
 
     def lists_inside(self, arg: Arg, bases: Bases) -> bool:
+        """A glob that only looks into directories inside."""
         if None in bases:
             return False
         if not any(char in pattern for pattern in arg.patterns for char in "*?["):
@@ -79,6 +81,7 @@ class Surroundings:
         return False
 
     def enterable(self, arg: Arg, bases: Bases) -> bool:
+        """A directory inside that a cd may go to."""
         if not arg.literal or None in bases or arg.text in ("", "-"):
             return False
         return all(self._paths.is_inside(one) for one in self._reach.locations(arg, bases))
@@ -95,10 +98,8 @@ class Surroundings:
         root = self._context.place.root
         if not self._paths.in_root(located):
             return self._context.place.cwd == base and self._paths.is_inside(located)
-        return not self._context.resolver.nested_repository(located.real, self._real_root(root))
-
-    def _real_root(self, root: str) -> str:
-        return self._context.resolver.real(root)
+        resolver = self._context.resolver
+        return not resolver.nested_repository(located.real, resolver.real(root))
 
     def planted(self, program: str) -> bool:
         """A shell would take it from where others may put one."""

@@ -7,9 +7,10 @@ does an abbreviation: only full names count. Each row carries its own examples.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
+
+import msgspec
 
 from gatewright.permissions.shell.table_data import read, rows
 
@@ -17,8 +18,7 @@ Operands: TypeAlias = Literal["read", "text", "none", "pattern"]
 # read: every operand is a path; pattern: the first is not, unless -e or --regexp gave it
 
 
-@dataclass(frozen=True, slots=True)
-class SafeRow:
+class SafeRow(msgspec.Struct, frozen=True):
     """`flags` and `values` are short options without and with a value, `long` the long ones
     (`name=` needs a value, `name=?` may have one). `closed_*` take a value but are not allowed.
 
@@ -48,14 +48,8 @@ def _row(given: Mapping[str, Any]) -> SafeRow:
 
 SAFE: Mapping[str, SafeRow] = {name: _row(given) for name, given in rows(read(FILE)).items()}
 
-# Programs that are safe with exactly this one argument.
-VERSIONS: Mapping[str, tuple[str, ...]] = {
-    "node": ("--version",),
-    "python3": ("--version",),
-    "npm": ("--version",),
-    "git": ("--version",),
-}
-
+# Programs that are safe with `--version` alone.
+VERSIONS = frozenset({"node", "python3", "npm", "git"})
 # find: predicates that keep it a reader, with the number of words each takes.
 FIND: Mapping[str, int] = {
     **dict.fromkeys(

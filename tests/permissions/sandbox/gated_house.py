@@ -18,8 +18,8 @@ from gatewright.tools.access import Where
 from gatewright.tools.interact import Answer, Ask
 from gatewright.tools.protocol import ToolCall, ToolResult
 from gatewright.tools.registry import BASIC, BuiltinTools
-from gatewright.tools.shell.proc import spawn
 from gatewright.tools.system.home import OwnHome
+from gatewright.tools.system.processes import spawn
 from gatewright.tools.system.secrets import Secrets
 from tests.fakes.executor import context, executed
 

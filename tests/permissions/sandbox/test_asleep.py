@@ -15,8 +15,8 @@ import pytest
 
 from gatewright.permissions.sandbox.config import Config
 from gatewright.permissions.sandbox.confinement import Sandbox
+from gatewright.permissions.sandbox.disk.findings import Sight
 from gatewright.permissions.sandbox.disk.receipts import Elsewhere
-from gatewright.permissions.sandbox.disk.sight import Sight
 from gatewright.permissions.sandbox.machine import machine
 from gatewright.permissions.sandbox.probe import probe
 from gatewright.permissions.sandbox.running.asleep import asleep

@@ -16,7 +16,7 @@ from gatewright.permissions.sandbox.confinement import Sandbox
 from gatewright.permissions.sandbox.machine import machine
 from gatewright.permissions.sandbox.probe import probe
 from gatewright.tools.protocol import SpawnRequest
-from gatewright.tools.shell.proc import spawn
+from gatewright.tools.system.processes import spawn
 from tests.fakes.waiting import PATIENCE, comes
 
 pytestmark = pytest.mark.skipif(probe(machine()).level != "bwrap", reason="no bubblewrap here")

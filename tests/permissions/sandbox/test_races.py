@@ -13,8 +13,8 @@ import pytest
 from gatewright.permissions.sandbox.config import Config
 from gatewright.permissions.sandbox.confinement import Sandbox
 from gatewright.permissions.sandbox.disk.aside import Aside
+from gatewright.permissions.sandbox.disk.findings import Bounds, Sight
 from gatewright.permissions.sandbox.disk.settle import Before, Settlement, own_places
-from gatewright.permissions.sandbox.disk.sight import Bounds, Sight
 from gatewright.permissions.sandbox.disk.survey import Surveyor
 from gatewright.permissions.sandbox.machine import machine
 from gatewright.permissions.sandbox.probe import probe

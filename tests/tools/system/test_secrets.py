@@ -20,6 +20,9 @@ WORD = "correct-horse-77"
      ("DATABASE_URL", f"postgres://me:{WORD}@db/x"), ("REDIS_URL", f"redis://:{WORD}@cache:6379"),
      ("GIT_REMOTE", "https://abcdefghij0123456789@example.org/x.git"),
      ("SQL", "Server=db;Password=hunter2;"), ("HOOK", "https://example.org/x?token=abc"),
+     ("SSHPASS", "x"), ("DBPASS", "x"), ("DB_PASS2", "x"), ("PASSWORD1", "x"), ("USERPWD", "x"),
+     ("LDAP_BINDPW", "x"), ("DB_PW", "x"), ("BASICAUTH", "x"), ("API_TOKEN2", "x"),
+     ("MAIL", "key-3ax6xnjp29jd6fds4gc373sgvjxteol0"),
      ("OTEL_HEADERS", "authorization=Bearer abcdefghijklmnop")],
 )  # fmt: skip
 def test_a_command_does_not_get(name: str, value: str) -> None:
@@ -33,6 +36,7 @@ def test_a_command_does_not_get(name: str, value: str) -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [("PATH", "/usr/bin:/bin"), ("HOME", "/home/me"), ("SSH_AUTH_SOCK", "/run/a"), ("OLDPWD", "/"),
+     ("PWD", "/"), ("COMPASS", "x"), ("BYPASS", "1"), ("KEYBOARD", "de"), ("PWDS", "x"),
      ("AUTHOR", "me"), ("DATABASE_URL", "postgres://localhost/x"), ("NO_PROXY", "a,b"),
      ("HTTP_PROXY", "http://proxy:8080"), ("LS_COLORS", "di=01;34:ln=01;36"), ("TMUX", "/x,1,0"),
      ("PS1", "\\u@\\h:\\w\\$ "), ("GOPROXY", "https://proxy.example.org,direct")],

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
 from gatewright.tools.protocol import SpawnRequest, ToolFailure
-from gatewright.tools.shell.proc import spawn
-from gatewright.tools.shell.sweep import group_lives
+from gatewright.tools.system.processes import printed, spawn
+from gatewright.tools.system.sweep import group_lives
+from tests.fakes.waiting import being_written, comes, eventually
 
 
 def request(command: str, **env: str) -> SpawnRequest:
@@ -20,6 +23,15 @@ def request(command: str, **env: str) -> SpawnRequest:
         cwd=Path("/"),
         env={"PATH": os.environ["PATH"], **env},
     )
+
+
+def running(pid: int) -> bool:
+    """Dead and not yet collected is not running."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[0] != "Z"
 
 
 @pytest.fixture(params=["pidfd", "polling"])
@@ -102,3 +114,52 @@ async def test_an_argument_no_program_can_get_is_told_and_leaks_nothing(argument
     with pytest.raises(ToolFailure, match="Cannot start /bin/echo"):
         await spawn(SpawnRequest(argv=("/bin/echo", argument), cwd=Path("/"), env={}))
     assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+async def test_what_is_printed_comes_apart_and_is_bounded() -> None:
+    script = "cat; echo wrong >&2; exit 3"
+    assert await printed(request(script), b"given", seconds=20, keep=3) == (3, b"giv", b"wro")
+    assert await printed(request("cat"), seconds=20, keep=9) == (0, b"", b"")
+
+
+async def test_who_takes_too_long_is_ended_with_its_group(tmp_path: Path) -> None:
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    script = f"trap '' TERM; sleep 60 & echo $! > {tmp_path}/pid; echo begun; wait; sleep 60"
+    ended = await printed(request(script), seconds=0.5, keep=100)
+    assert ended == (None, b"begun\n", b"")
+    assert comes(lambda: not running(int((tmp_path / "pid").read_text("utf-8"))))
+    waiting = asyncio.create_task(printed(request(script), seconds=60, keep=100))
+    (tmp_path / "pid").unlink()
+    child = int(await being_written(tmp_path / "pid"))
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert comes(lambda: not running(child))
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+KILLED = """
+import asyncio, os
+from pathlib import Path
+from gatewright.tools.protocol import SpawnRequest
+from gatewright.tools.system.processes import spawn
+
+async def main():
+    env = dict(os.environ)
+    ask = SpawnRequest(argv=("/bin/sleep", "30"), cwd=Path("/"), env=env, dies_with_us=True)
+    print((await spawn(ask)).pid, flush=True)
+    await asyncio.Event().wait()
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no parent-death signal here")
+async def test_what_dies_with_us_is_gone_when_we_are_killed() -> None:
+    argv = (sys.executable, "-c", KILLED)
+    ask = SpawnRequest(argv=argv, cwd=Path("/"), env=dict(os.environ), leaves=True)
+    ours = await spawn(ask)  # nobody sweeps up behind it
+    pid = int(await ours.read())
+    os.kill(ours.pid, signal.SIGKILL)
+    await ours.wait()
+    await eventually(lambda: not running(pid))
