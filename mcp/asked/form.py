@@ -1,0 +1,213 @@
+"""The form that a server's schema describes: fields for people, and their values for the server.
+
+Only what the protocol knows is a field: texts, numbers, yes or no, and choices.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date, datetime
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+import msgspec
+
+from gatewright.mcp.asked.questions import Unfit
+from gatewright.mcp.described import printable
+from gatewright.tools.interact import Field, FieldType
+from gatewright.tools.system.secrets import secret_name
+
+MOST_FIELDS, MOST_CHOICES = 30, 100
+SHORT, LONG = 100, 500
+LONGEST = 10_000  # characters of one text
+SECRET = "This looks like a secret: the server gets it as it is."
+_MAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
+
+
+class Form(msgspec.Struct, frozen=True):
+    fields: tuple[Field, ...]
+    rules: Mapping[str, Mapping[str, Any]]  # what else the schema says of each
+    values: Mapping[str, Mapping[str, str]]  # of a choice, by what people read
+
+    def wrong(self, field: Field, value: Any) -> str:
+        """Why the server's schema does not take it."""
+        rule = self.rules[field.name]
+        match value:
+            case bool():
+                return ""
+            case str():
+                return _text(rule, value)
+            case int() | float():
+                return _number(rule, value)
+            case list():
+                count = len(cast("list[object]", value))
+                return _between(count, rule.get("minItems"), rule.get("maxItems"), " to choose")
+            case _:
+                return ""
+
+    def content(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """As the server named its choices."""
+        found: dict[str, Any] = {}
+        for name, value in given.items():
+            known = self.values.get(name, {})
+            if isinstance(value, list):
+                found[name] = [known.get(each, each) for each in cast("list[str]", value)]
+            else:
+                found[name] = known.get(value, value) if isinstance(value, str) else value
+        return found
+
+
+def form_of(schema: Mapping[str, Any]) -> Form:
+    """Raises Unfit."""
+    properties = schema.get("properties")
+    if not isinstance(properties, dict) or schema.get("type", "object") != "object":
+        raise Unfit("The schema of a form is an object with properties.")
+    table = cast("dict[str, Any]", properties)
+    if len(table) > MOST_FIELDS:
+        raise Unfit(f"A form has {MOST_FIELDS} fields at most.")
+    required: object = schema.get("required")
+    needed = cast("list[object]", required) if isinstance(required, list) else []
+    fields: list[Field] = []
+    values: dict[str, dict[str, str]] = {}
+    for name, rule in table.items():
+        if not isinstance(rule, dict):
+            raise Unfit(f"{name}: is no schema")
+        field, known = _field(name, cast("dict[str, Any]", rule), required=name in needed)
+        fields.append(field)
+        if known:
+            values[name] = known
+    return Form(tuple(fields), table, values)
+
+
+def _field(name: str, rule: Mapping[str, Any], *, required: bool) -> tuple[Field, dict[str, str]]:
+    title = rule.get("title")
+    label = printable(title if isinstance(title, str) and title else name, SHORT)
+    kind = rule.get("type")
+    help = [_said(rule.get("description"))]
+    choices: dict[str, str] = {}
+    type: FieldType
+    match kind:
+        case "string" if choices := _choices(rule):
+            type = "one"
+        case "string":
+            secret = secret_name(name) or secret_name(label.replace(" ", "_"))
+            type = "secret" if secret else "text"
+            help += [SECRET] if secret else []
+            help += [_said(rule.get("format"))]
+        case "number" | "integer" | "boolean":
+            type = kind
+        case "array":
+            items = rule.get("items")
+            choices = _choices(cast("dict[str, Any]", items)) if isinstance(items, dict) else {}
+            if not choices:
+                raise Unfit(f"{name}: a list is of choices")
+            type = "several"
+        case _:
+            raise Unfit(f"{name}: is of no type that a form has")
+    named = {value: label for label, value in choices.items()}
+    field = Field(
+        name,
+        " ".join(label.split()),
+        type=type,
+        options=tuple(choices),
+        required=required,
+        default=_default(rule.get("default"), type, named),
+        help="\n".join(filter(None, help)),
+    )
+    return field, choices
+
+
+def _default(value: object, type: str, named: Mapping[str, str]) -> Any:
+    match type, value:
+        case (("text" | "secret"), str()):
+            return printable(value, LONGEST) if printable(value, LONGEST) == value else None
+        case "one", str():
+            return named.get(value)
+        case "several", list():
+            listed = cast("list[object]", value)
+            return [named[each] for each in listed if isinstance(each, str) and each in named]
+        case "boolean", bool():
+            return value
+        case "integer", int() if not isinstance(value, bool):
+            return value
+        case "number", int() | float() if not isinstance(value, bool):
+            return value
+        case _:
+            return None
+
+
+def _choices(rule: Mapping[str, Any]) -> dict[str, str]:
+    """What the server gets, by what people read: titles, where no two are the same."""
+    pairs: list[tuple[str, str]] = []
+    named: object = rule.get("enumNames")
+    names = cast("list[object]", named) if isinstance(named, list) else []
+    for number, value in enumerate(_list(rule.get("enum"))):
+        if isinstance(value, str):
+            name = names[number] if number < len(names) else value
+            pairs.append((name if isinstance(name, str) and name else value, value))
+    for word in ("oneOf", "anyOf"):
+        for each in _list(rule.get(word)):
+            match each:
+                case {"const": str(value), "title": str(title)}:
+                    pairs.append((title, value))
+                case {"const": str(value)}:
+                    pairs.append((value, value))
+                case _:
+                    pass
+    if len(pairs) > MOST_CHOICES:
+        raise Unfit(f"There are {MOST_CHOICES} choices at most.")
+    titles = [" ".join(printable(title, SHORT).split()) for title, _ in pairs]
+    plain = all(titles) and len(set(titles)) == len(titles)
+    return {
+        (title if plain else printable(value, SHORT)): value
+        for title, (_, value) in zip(titles, pairs, strict=True)
+    }
+
+
+def _list(value: object) -> Sequence[object]:
+    return cast("list[object]", value) if isinstance(value, list) else ()
+
+
+def _said(value: object) -> str:
+    return " ".join(printable(value, LONG).split()) if isinstance(value, str) else ""
+
+
+def _text(rule: Mapping[str, Any], value: str) -> str:
+    if why := _between(len(value), rule.get("minLength"), rule.get("maxLength"), " characters"):
+        return why
+    if len(value) > LONGEST:
+        return f"longer than {LONGEST:,} characters"
+    check = _FORMATS.get(str(rule.get("format")))
+    return "" if check is None or check(value) else f"no {rule['format']}"
+
+
+def _number(rule: Mapping[str, Any], value: float) -> str:
+    return _between(value, rule.get("minimum"), rule.get("maximum"), "")
+
+
+def _between(value: float, least: object, most: object, of: str) -> str:
+    if isinstance(least, int | float) and value < least:
+        return f"too little: {least}{of} at least"
+    if isinstance(most, int | float) and value > most:
+        return f"too much: {most}{of} at most"
+    return ""
+
+
+def _reads(read: Callable[[str], object]) -> Callable[[str], bool]:
+    def check(value: str) -> bool:
+        try:
+            read(value)
+        except ValueError:
+            return False
+        return True
+
+    return check
+
+
+_FORMATS: Mapping[str, Callable[[str], bool]] = {
+    "email": lambda value: _MAIL.fullmatch(value) is not None,
+    "uri": lambda value: bool(urlsplit(value).scheme),
+    "date": _reads(date.fromisoformat),
+    "date-time": _reads(datetime.fromisoformat),
+}

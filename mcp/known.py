@@ -1,0 +1,91 @@
+"""What is known of a server from the last time: so that it need not run to be offered.
+
+One file a signature, without a value of any variable, header or token. Pins are kept for good:
+what a tool was when it was first listed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from gatewright.mcp.described import Described, Hello, Listing
+from gatewright.mcp.offered.listed import Prompt
+from gatewright.tools.system import private
+from gatewright.tools.system.regular import read_regular
+
+FRESH = 7 * 24 * 3600.0
+FORM = 1
+MAX_BYTES = 32 * 1024 * 1024
+
+
+class Known(msgspec.Struct, frozen=True, kw_only=True):
+    form: int = FORM
+    at: float = 0.0
+    hello: Hello = Hello()
+    tools: tuple[Described, ...] = ()
+    prompts: tuple[Prompt, ...] = ()
+    pins: dict[str, str] = {}  # tool -> of its accepted definition
+    accepted: tuple[Described, ...] = ()  # as they were, where they are not what is listed now
+
+    def fresh(self, now: float) -> bool:
+        return 0 <= now - self.at < FRESH and bool(self.hello.era)
+
+
+class KnownServers:
+    """`state/mcp/`. What cannot be read or written is as if it were not there."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def read(self, signature: str) -> Known:
+        try:
+            known = msgspec.json.decode(read_regular(self._path(signature), MAX_BYTES), type=Known)
+        except FileNotFoundError:
+            return Known()
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            return Known(pins={"": ""})  # something was accepted, and nobody knows what: all asks
+        return known if known.form == FORM else Known(pins=known.pins, accepted=known.accepted)
+
+    def listed(
+        self, signature: str, hello: Hello, listing: Listing, *, accept: bool = False
+    ) -> Known:
+        """Keep what was listed; the first listing is accepted, and so is one to `accept`."""
+        before = self.read(signature)
+        now = {tool.name: tool.pin for tool in listing.tools}
+        pins: Mapping[str, str] = now if accept or not before.pins else before.pins
+        old = {tool.name: tool for tool in (*before.accepted, *before.tools)}
+        accepted = tuple(
+            old[name]
+            for name, pin in pins.items()
+            if now.get(name) != pin and name in old and old[name].pin == pin
+        )
+        known = Known(
+            at=time.time(),
+            hello=hello,
+            tools=listing.tools,
+            prompts=listing.prompts,
+            pins=dict(pins),
+            accepted=accepted,
+        )
+        self._write(signature, known)
+        return known
+
+    def forget(self, signature: str) -> None:
+        """All but the pins."""
+        before = self.read(signature)
+        self._write(signature, Known(pins=before.pins, accepted=(*before.accepted, *before.tools)))
+
+    def _write(self, signature: str, known: Known) -> None:
+        path = self._path(signature)
+        fresh = path.with_suffix(".new")
+        with suppress(OSError, msgspec.MsgspecError, UnicodeEncodeError):
+            private.write(fresh, msgspec.json.encode(known))
+            fresh.replace(path)
+
+    def _path(self, signature: str) -> Path:
+        return self._folder / f"{signature}.json"

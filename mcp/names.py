@@ -1,0 +1,48 @@
+"""What servers and their tools may be called, and the names that a model knows tools by.
+
+A name that a server chose never stands for anything but a tool of that server.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+LEAD = "mcp__"
+LONGEST = 64  # what providers take
+RESERVED = frozenset({"gatewright", "ide", "sdk"})
+_SERVER = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_OTHER = re.compile(r"[^A-Za-z0-9_-]")
+
+
+def wrong_name(name: str) -> str:
+    """Why no server may be called so; empty where it may."""
+    if not _SERVER.fullmatch(name):
+        return "may hold letters, digits, - and _ only, 64 at most"
+    if "__" in name or name.startswith("_") or name.endswith("_"):
+        return "may hold no two underscores in a row, and none at its ends"
+    if folded(name) in RESERVED or name.casefold().startswith("plugin"):
+        return "is reserved"
+    return ""
+
+
+def folded(name: str) -> str:
+    """Two servers with the same folded name look alike."""
+    return name.casefold().replace("-", "_")
+
+
+def tool_names(server: str, tools: Iterable[str]) -> dict[str, str]:
+    """The name for a model by the tool's own name; no two of a server are the same."""
+    plain = {tool: f"{LEAD}{server}__{_OTHER.sub('_', tool)}" for tool in tools}
+    often = Counter(plain.values())
+    return {
+        tool: _cut(name, tool) if len(name) > LONGEST or often[name] > 1 else name
+        for tool, name in plain.items()
+    }
+
+
+def _cut(name: str, tool: str) -> str:
+    mark = hashlib.sha256(tool.encode("utf-8", "replace")).hexdigest()[:6]
+    return f"{name[: LONGEST - len(mark) - 1]}_{mark}"
