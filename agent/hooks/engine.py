@@ -22,7 +22,7 @@ from gatewright.agent.hooks.configured.book import Book
 from gatewright.agent.hooks.events import EVENTS, Kind
 from gatewright.agent.hooks.handlers import Handler
 from gatewright.agent.hooks.kinds.running import Firing, Output, Run
-from gatewright.agent.record.events import AnyEvent, HookAnswered, HookRan, HookStarted
+from gatewright.agent.record.events import AnyEvent, HookAnswered, HookRan, HookStarted, Noticed
 from gatewright.tools.access import Access
 from gatewright.tools.protocol import ToolCall
 
@@ -32,6 +32,8 @@ SHOWN = 10_000  # characters of each stream, for who watches
 TIMED = 200  # runs of which the times are kept
 LIMIT = 1.0  # seconds beyond a handler's own limit
 WAKES = 2  # the exit of an asyncRewake handler that wakes the session
+WOKEN = 8  # times in a row, until the person says something
+ASLEEP = f"A hook woke the session {WOKEN} times in a row; what it says now waits for you."
 
 # Whether the call is one that the rule of `if` is about; whenever that is not known, it is.
 Applies: TypeAlias = Callable[[str, ToolCall, Access], bool]
@@ -58,6 +60,7 @@ class EnginePorts(msgspec.Struct, frozen=True, kw_only=True):
     publish: Callable[[AnyEvent, str], object]
     tell: Callable[[str, str, bool], object]  # text, agent, whether it wakes
     ready: Callable[[], Awaitable[None]]  # before the first run of an event
+    judging: Callable[[str], bool] = lambda _: False  # whether that agent is one of a hook
 
 
 class Engine:
@@ -71,6 +74,7 @@ class Engine:
         self._slots = asyncio.Semaphore(AT_ONCE)
         self._numbers = itertools.count(1)
         self._behind: set[asyncio.Task[None]] = set()
+        self._woken = 0
 
     @property
     def kinds(self) -> frozenset[Kind]:
@@ -87,6 +91,7 @@ class Engine:
             each
             for each in found
             if (each.place.origin == "managed" or each.key not in self.off)
+            and not (each.kind == "agent" and self._ports.judging(firing.agent))
             and self._applies(each, firing)
         )
 
@@ -111,6 +116,10 @@ class Engine:
     async def tried(self, handler: Handler, firing: Firing) -> Ran:
         """Run this one, whoever else there is."""
         return await self._in_turn(handler, firing)
+
+    def spoken(self) -> None:
+        """The person said something: whoever wakes the session may do so again."""
+        self._woken = 0
 
     async def close(self) -> None:
         """End what runs in the background."""
@@ -177,10 +186,10 @@ class Engine:
         began = time.monotonic()
         try:
             async with asyncio.timeout(handler.timeout + LIMIT):
-                return await run(handler, firing)
+                output = await run(handler, firing)
         except TimeoutError:
-            ms = round((time.monotonic() - began) * 1000)
-            return Output(failure=f"timed out after {handler.timeout:g} s", ms=ms)
+            output = Output(failure=f"timed out after {handler.timeout:g} s")
+        return msgspec.structs.replace(output, ms=round((time.monotonic() - began) * 1000))
 
     def _told(self, id: str, ran: Ran, firing: Firing) -> None:
         handler, output = ran.handler, ran.output
@@ -190,9 +199,12 @@ class Engine:
         tally.times.append(output.ms)
         tally.last = ran
         outcome = "cancelled" if output.cancelled else "error" if ran.failed else "success"
-        if output.stdout or output.stderr:
+        if output.stdout or output.stderr or ran.answer.terminal:
             printed = HookAnswered(
-                id=id, stdout=output.stdout[:SHOWN], stderr=output.stderr[:SHOWN]
+                id=id,
+                stdout=output.stdout[:SHOWN],
+                stderr=output.stderr[:SHOWN],
+                terminal=ran.answer.terminal,
             )
             self._publish(printed, firing)
         event = HookRan(
@@ -226,11 +238,19 @@ class Engine:
     async def _ran_behind(self, handler: Handler, firing: Firing) -> None:
         """It decides nothing; what it says enters the next turn, or wakes the session."""
         ran = await self._ran(handler, firing)
-        answer = ran.answer
         wakes = handler.said.async_rewake and ran.output.exit == WAKES
-        said = (answer.reason if wakes else "", answer.context, answer.notice)
+        reason = ran.answer.reason if wakes else ""
+        if wakes:
+            self._woken += 1
+            wakes = self._woken <= WOKEN
+            if self._woken == WOKEN + 1:
+                self._publish(Noticed(text=ASLEEP), firing)
+        self.pass_on(ran, firing.agent, reason, ran.answer.context, ran.answer.notice, wakes=wakes)
+
+    def pass_on(self, ran: Ran, agent: str, *said: str, wakes: bool = False) -> None:
+        """To the model of that agent, with its next turn."""
         if text := "\n".join(filter(None, said)):
-            self._ports.tell(labelled(handler, text), firing.agent, wakes)
+            self._ports.tell(labelled(ran.handler, text), agent, wakes)
 
 
 GONE = Output(failure="was ended before it answered", cancelled=True)
@@ -245,6 +265,8 @@ def _said(ran: Ran) -> str:
         words = first_line(ran.output.stderr)
         more = f": {words}" if words and words not in answer.failure else ""
         return harmless(f"{name} failed: {answer.failure}{more}")
+    if answer.blocks and ran.handler.event == "UserPromptSubmit":
+        return harmless(f"{name} refused it")  # why is said with the input
     if answer.blocks and EVENTS[ran.handler.event].block != "nothing":
         return harmless(f"{name}: {first_line(answer.reason)}")
     if answer.word == "deny":

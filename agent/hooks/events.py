@@ -55,6 +55,12 @@ _NOTES = (
 _DECIDES = ("permissionDecision", "permissionDecisionReason", "updatedInput")
 _OUTPUTS = ("updatedToolOutput", "updatedMCPToolOutput", "classifierContext")
 
+# The public names of the layers of settings.
+LAYERS = {
+    "user": "user_settings", "project": "project_settings", "local": "local_settings",
+    "flag": "flag_settings", "managed": "policy_settings",
+}  # fmt: skip
+
 EVENTS: dict[str, Row] = {
     "SessionStart": _row(
         "source", CONTEXT, "initialUserMessage", "sessionTitle", "watchPaths", "reloadSkills",
@@ -91,8 +97,11 @@ EVENTS: dict[str, Row] = {
     "TaskCompleted": _row("", kinds=_A, block="refuses"),
     "PreCompact": _row("trigger", block="refuses", plain=True, known=_TRIGGER),
     "PostCompact": _row("trigger", block="shown", known=_TRIGGER),
-    "InstructionsLoaded": _row("load_reason"),
-    "ConfigChange": _row("source", block="refuses"),
+    "InstructionsLoaded": _row(
+        "load_reason",
+        known=("session_start", "nested_traversal", "path_glob_match", "include", "compact"),
+    ),
+    "ConfigChange": _row("source", block="refuses", known=tuple(LAYERS.values())),
     "CwdChanged": _row("", "watchPaths", block="shown"),
     "DirectoryAdded": _row("source", known=("slash_command", "register_repo_root")),
     "FileChanged": _row("file_path", "watchPaths", block="shown", names=True),

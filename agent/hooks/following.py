@@ -21,6 +21,7 @@ from gatewright.agent.record.events import (
     Answered,
     Asked,
     Envelope,
+    InstructionsLoaded,
     ModelChanged,
     Moved,
     TurnEnded,
@@ -37,9 +38,11 @@ ERRORS = {
     FailureKind.OVERLOADED: "overloaded",
     FailureKind.TOO_LONG: "invalid_request",
     FailureKind.REFUSED: "invalid_request",
+    FailureKind.NO_MODEL: "model_not_found",
     FailureKind.TRANSPORT: "server_error",
 }
 OUTPUT_LIMIT = "output limit"
+MEMORY = {"user": "User", "local": "Local"}
 NEEDS = {"permission": "permission_prompt", "trust": "permission_prompt"}
 
 
@@ -47,6 +50,7 @@ class FollowingPorts(msgspec.Struct, frozen=True, kw_only=True):
     cwd: Callable[[str], Path]  # before the event is folded
     said: Callable[[str], str]
     later: Callable[[float, Callable[[], None]], asyncio.TimerHandle]
+    judging: Callable[[str], bool] = lambda _: False  # whether that agent is one of a hook
 
 
 class Following:
@@ -59,6 +63,10 @@ class Following:
         self._tasks: set[asyncio.Task[object]] = set()
 
     def saw(self, envelope: Envelope) -> None:
+        if not self._ports.judging(envelope.agent):
+            self._saw(envelope)
+
+    def _saw(self, envelope: Envelope) -> None:
         match envelope.event:
             case Asked(id=id, ask=ask):
                 kind = NEEDS.get(ask.kind, "agent_needs_input")
@@ -69,7 +77,7 @@ class Following:
                 self._let_be("idle")
             case TurnEnded() as ended:
                 self._ended(ended, envelope.agent)
-            case AgentFinished(child=child, report=report):
+            case AgentFinished(child=child, report=report) if not self._ports.judging(child):
                 self._notify("agent_completed", report or f"{child} is done")
             case Moved():
                 old = str(self._ports.cwd(envelope.agent))
@@ -79,6 +87,8 @@ class Following:
                 if before:
                     fields = {"old_model": before, "new_model": model, "reason": "user"}
                     self.tell("PostModelSwitch", fields)
+            case InstructionsLoaded() as loaded:
+                self.tell("InstructionsLoaded", _instructions(loaded), envelope.agent)
             case _:
                 pass
 
@@ -86,7 +96,11 @@ class Following:
         """Fire it beside whatever goes on."""
         if not self._engine.hears(event):
             return
-        self._behind(self._listening.fire(Told(event, fields), agent), event)
+        self._behind(self._fired(Told(event, fields), agent), event)
+
+    async def _fired(self, told: Told, agent: str) -> None:
+        for run in await self._listening.fire(told, agent):
+            self._engine.pass_on(run, agent, run.answer.context)
 
     def _behind(self, work: Coroutine[Any, Any, object], name: str) -> None:
         task = asyncio.create_task(work, name=f"hooks of {name}")
@@ -130,11 +144,26 @@ class Following:
         self._notify(kind, message)
 
     def _notify(self, kind: str, message: str) -> None:
-        self.tell("Notification", {"message": message, "notification_type": kind})
+        fields = {"title": "Gatewright", "message": message, "notification_type": kind}
+        self.tell("Notification", fields)
 
     def _let_be(self, key: object) -> None:
         if (timer := self._timers.pop(key, None)) is not None:
             timer.cancel()
+
+
+def _instructions(loaded: InstructionsLoaded) -> Fields:
+    found: Fields = {
+        "file_path": loaded.path,
+        "memory_type": MEMORY.get(loaded.kind, "Project"),
+        "load_reason": loaded.reason,
+    }
+    more = {
+        "globs": list(loaded.globs),
+        "trigger_file_path": loaded.trigger,
+        "parent_file_path": loaded.parent,
+    }
+    return found | {name: value for name, value in more.items() if value}
 
 
 def _error(ended: TurnEnded) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import msgspec
 
 from gatewright.agent.hooks.events import Kind
+from gatewright.agent.settings.hook_layers import NEEDED
 from gatewright.agent.settings.schema import Section
 
 # The order in which answers count; the earlier is the stronger.
@@ -14,13 +15,12 @@ Origin: TypeAlias = Literal[
     "managed", "flag", "sdk", "user", "local", "project", "claude", "claude-local",
     "claude-project", "plugin", "agent", "skill",
 ]  # fmt: skip
-ORDER: tuple[Origin, ...] = (
-    "managed", "flag", "sdk", "user", "local", "project", "claude", "claude-local",
-    "claude-project", "plugin", "agent", "skill",
-)  # fmt: skip
+ORDER: tuple[Origin, ...] = get_args(Origin)
 OF_PROJECT: frozenset[Origin] = frozenset({"local", "project", "claude-local", "claude-project"})
 OF_CLAUDE: frozenset[Origin] = frozenset({"claude", "claude-local", "claude-project"})
 BROUGHT: frozenset[Origin] = frozenset({"plugin", "agent", "skill"})
+# Whose yes may stand for an answer of the person.
+OF_PERSON: frozenset[Origin] = frozenset({"managed", "flag", "sdk", "user", "claude"})
 SCRUBBED: frozenset[Origin] = OF_PROJECT | BROUGHT
 STEADY: frozenset[Origin] = frozenset({"managed", "sdk"})  # what stays with --bare
 
@@ -92,12 +92,18 @@ class Handler(msgspec.Struct, frozen=True, kw_only=True):
         )  # fmt: skip
 
     @property
+    def does(self) -> str:
+        """What it starts, posts to or asks: by its kind, whatever else is written there."""
+        fields = msgspec.structs.asdict(self.said)
+        words = [str(fields[name]) for name in NEEDED.get(self.kind, ())]
+        if self.kind == "command":
+            words += self.said.args or ()
+        return " ".join(words).strip() or self.callback or self.kind
+
+    @property
     def name(self) -> str:
         """What people know it by, in a few words."""
-        said = self.said
-        words = " ".join((said.command, *(said.args or ()))) if said.command else said.url
-        told = words or said.prompt or self.callback or f"{said.server} {said.tool}"
-        text = " ".join(told.split())
+        text = " ".join(self.does.split())
         return text if len(text) <= 80 else text[:79] + "…"
 
     @property

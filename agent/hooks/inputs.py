@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from gatewright.agent.hooks.events import LAYERS
 from gatewright.tools import moments as at
 from gatewright.tools.access import MAIN
 from gatewright.tools.protocol import JsonObject, TextContent, ToolCall, ToolResult
@@ -32,11 +33,14 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     session: str
     transcript: Callable[[str], str]
     cwd: Callable[[str], Path]
+    path: Callable[[str, str], Path]  # what an agent's tools make of a path
     mode: Callable[[str], str]
     prompt: Callable[[], str]  # the id of the input that is worked on
     effort: Callable[[], str]
     kind: Callable[[str], str]  # what sort of agent
     running: Callable[[str], list[str]]  # its background work, one line each
+    defers: Callable[[str], bool]  # whether a call of that agent can wait for another run
+    printing: bool = False  # no screen
 
 
 class Told(msgspec.Struct, frozen=True):
@@ -105,8 +109,11 @@ def _of_call(
     match moment:
         case at.CallPrepared():
             return Told("PreToolUse", fields, moment.call)
-        case at.PersonNeeded(suggestions=rules):
-            fields["permission_suggestions"] = [suggestion(rule) for rule in rules]
+        case at.PersonNeeded(suggestions=rules, modes=modes):
+            switches = [
+                {"type": "setMode", "mode": mode, "destination": "session"} for mode in modes
+            ]
+            fields["permission_suggestions"] = [*map(suggestion, rules), *switches]
             return Told("PermissionRequest", fields, moment.call)
         case at.CallDenied(reason=reason):
             return Told("PermissionDenied", {**fields, "reason": reason}, moment.call)
@@ -159,7 +166,7 @@ def _of_session(moment: at.Moment, facts: Facts) -> Told:  # noqa: PLR0911  one 
             fields = {"old_model": before, "new_model": after, "reason": reason}
             return Told("PreModelSwitch", fields)
         case at.SettingsChange(source=source, path=path):
-            return Told("ConfigChange", {"source": source, "file_path": path})
+            return Told("ConfigChange", {"source": LAYERS.get(source, source), "file_path": path})
         case at.MessageShown():
             fields = {
                 "turn_id": facts.prompt(),
@@ -230,15 +237,15 @@ def rule_of(entry: Mapping[str, Any]) -> str:
 def _tool(call: ToolCall, agent: str, facts: Facts) -> Fields:
     return {
         "tool_name": call.name,
-        "tool_input": absolute(call.input, facts.cwd(agent)),
+        "tool_input": _absolute(call.input, agent, facts),
         "tool_use_id": call.id,
     }
 
 
-def absolute(input: JsonObject, cwd: Path) -> JsonObject:
-    """The input with whole paths: a hook is another program, and may look from elsewhere."""
+def _absolute(input: JsonObject, agent: str, facts: Facts) -> JsonObject:
+    """The input with whole paths, as its tool reads them: a hook may look from elsewhere."""
     paths = {
-        name: str(cwd / Path(value).expanduser())
+        name: str(facts.path(agent, value))
         for name in PATHS
         if isinstance(value := input.get(name), str) and value
     }

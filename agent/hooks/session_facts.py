@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from gatewright.agent.record.events import (
     AgentFinished,
@@ -14,7 +15,7 @@ from gatewright.agent.record.events import (
     Moved,
     UserMessage,
 )
-from gatewright.agent.record.messages import TextPart
+from gatewright.agent.record.messages import CallPart, TextPart
 from gatewright.tools.access import MAIN, Where
 
 
@@ -22,6 +23,7 @@ class Known(msgspec.Struct):
     cwd: Path
     kind: str = ""
     said: str = ""
+    calls: int = 0  # of its last answer
 
 
 class SessionFacts:
@@ -35,6 +37,9 @@ class SessionFacts:
     def of(self, agent: str) -> Known:
         return self._agents.get(agent) or Known(self._where.cwd)
 
+    def where(self, agent: str) -> Where:
+        return replace(self._where, cwd=self.of(agent).cwd)
+
     def saw(self, envelope: Envelope) -> None:
         match envelope.event:
             case UserMessage(input_id=id, hidden=False) if envelope.agent == MAIN:
@@ -43,6 +48,7 @@ class SessionFacts:
                 text = "".join(part.text for part in parts if isinstance(part, TextPart))
                 known = self._known(envelope.agent)
                 known.said = text or known.said
+                known.calls = sum(isinstance(part, CallPart) for part in parts)
             case Moved(where=text):
                 self._known(envelope.agent).cwd = self._place(text)
             case AgentStarted(child=child, kind=kind):

@@ -15,7 +15,7 @@ from gatewright.agent.hooks.kinds.commands import Commands
 from gatewright.agent.hooks.kinds.running import Firing, Output, Ports
 from gatewright.tools.access import Access
 from gatewright.tools.protocol import ToolCall
-from gatewright.tools.shell.proc import spawn
+from gatewright.tools.system.processes import spawn
 
 
 def handler(

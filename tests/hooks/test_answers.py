@@ -130,6 +130,8 @@ def test_the_strictest_word_wins_and_the_first_rewrite() -> None:
     both = verdict("PreToolUse", decides("allow"), decides("ask", "look"), decides("defer"))
     assert both.word == "defer"
     assert verdict("PreToolUse", decides("allow"), decides("deny", "never")).text == "never"
+    assert verdict("PreToolUse", decides("allow")).text == "", "nobody refused anything"
+    assert "refused it" in verdict("PreToolUse", decides("deny")).text
     one, two = {"command": "a"}, {"command": "b"}
     rewritten = verdict(
         "PreToolUse", decides("allow", updatedInput=one), decides("allow", updatedInput=two)
@@ -201,3 +203,32 @@ def test_no_answer_breaks_anything(value: object, event: str, exit: int, strict:
     text = json.dumps(value)
     found = verdict(event, output(text, exit=exit), output(f"x\n{text}", exit=exit), strict=strict)
     assert found.word in ("", "allow", "ask", "defer", "deny", "stop")
+
+
+def test_another_value_than_the_named_type_is_left_out_and_noted() -> None:
+    raw = {"continue": "no", "suppressOutput": 1, "systemMessage": "hi"}
+    raw |= part("SessionStart", sessionTitle=3, watchPaths="/x", initialUserMessage=["a"])
+    found = answer(output(json.dumps(raw)), "SessionStart")
+    assert (found.failure, found.stops, found.notice, found.parts) == ("", False, "hi", {})
+    names = {note.partition(" ")[0] for note in found.notes}
+    assert names == {
+        "continue", "suppressOutput", "sessionTitle", "watchPaths", "initialUserMessage",
+    }  # fmt: skip
+
+
+def test_of_two_outputs_the_first_counts_and_the_other_is_told() -> None:
+    one, two = (
+        output(json.dumps(part("PostToolUse", updatedToolOutput=text))) for text in ("a", "b")
+    )
+    found = verdict("PostToolUse", one, two)
+    assert found.output == "a"
+    assert [text.partition("]")[0] for text in found.context] == ["[PostToolUse hook, hook1"]
+    assert not verdict("PostToolUse", one, one).context
+
+
+def test_a_prompt_that_is_suppressed_is_not_put_back() -> None:
+    raw = BLOCK | part("UserPromptSubmit", suppressOriginalPrompt=True)
+    assert verdict("UserPromptSubmit", output(json.dumps(raw))).output == ""
+    assert verdict("UserPromptSubmit", output(json.dumps(BLOCK))).output is None
+    allowed = part("UserPromptSubmit", suppressOriginalPrompt=True)
+    assert verdict("UserPromptSubmit", output(json.dumps(allowed))).output is None

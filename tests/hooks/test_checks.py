@@ -40,6 +40,7 @@ def ground(root: Path, *urls: str) -> Ground:
         ("./nope.sh", "starts ./nope.sh, which is not there"),
         ("$CLAUDE_PROJECT_DIR/nope.sh", "nope.sh, which is not there"),
         ("./plain.txt", "may not be executed"),
+        ("./folder", "starts ./folder, which is a directory"),
         ("sh ./nope.py && true", "runs ./nope.py, which is not there"),
         ("./odd.sh", "names 'nope-interpreter', which is not there"),
     ],
@@ -48,6 +49,7 @@ def test_commands(tmp_path: Path, command: str, told: str) -> None:
     script(tmp_path, "good.sh", "exit 0")
     odd = Path(script(tmp_path, "odd.sh", ""))
     odd.write_text("#!/usr/bin/env -S nope-interpreter --x\n", encoding="utf-8")
+    (tmp_path / "folder").mkdir()
     (tmp_path / "plain.txt").write_text("x", encoding="utf-8")
     found = trouble(handler(command=command), ground(tmp_path))
     assert (told in found) if told else not found, found

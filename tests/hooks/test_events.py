@@ -5,13 +5,14 @@ Events that wait for the system which brings them are named here; that system em
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
-from gatewright.agent.extensions import hook_session
 from gatewright.agent.hooks.configured.book import Terms, book_of
 from gatewright.agent.hooks.configured.reading import read
 from gatewright.agent.hooks.engine import Engine, EnginePorts
@@ -25,8 +26,7 @@ from gatewright.tools import moments as points
 from gatewright.tools.access import Access
 from gatewright.tools.moments import Moment, Word
 from gatewright.tools.protocol import ToolCall, ToolResult
-from tests.guards.sources import own_sources
-from tests.hooks.scripts import command, hooks
+from tests.hooks.scripts import command, hooks, part
 
 CALL = ToolCall("c1", "Edit", {"file_path": "a.py", "old_string": "x"})
 FINE = ToolResult.text("fine", data={"filePath": "/p/a.py"})
@@ -71,7 +71,7 @@ ROWS: dict[str, tuple[Moment | None, set[str], Word]] = {
         "deny",
     ),
     "PostToolBatch": (points.BatchEnded(calls=((CALL, FINE),)), {"tool_calls"}, "deny"),
-    "Notification": (None, {"message", "notification_type"}, ""),
+    "Notification": (None, {"title", "message", "notification_type"}, ""),
     "SubagentStart": (
         points.AgentStarts(agent=CHILD, child=CHILD, kind="x"), {"agent_id", "agent_type"}, ""
     ),
@@ -132,13 +132,10 @@ ROWS: dict[str, tuple[Moment | None, set[str], Word]] = {
 # What nobody tells of yet, and what will: the kind of moment, or none where there is no such one.
 WAITING: dict[str, str] = {
     "TeammateIdle": "AgentIdles: teams",
-    "InstructionsLoaded": ": a fold over its event",
     "WorktreeCreate": "WorktreeWanted: work trees",
     "WorktreeRemove": "WorktreeGone: work trees",
-    "Elicitation": "Elicits: servers",
-    "ElicitationResult": "Elicited: servers",
 }
-KINDS_WAITING = {"mcp_tool": "servers", "agent": "agents of few tools"}
+TOPS = ("agent", "mcp", "permissions", "skills", "tools", "tui")
 
 
 class Desk:
@@ -146,33 +143,40 @@ class Desk:
         self.said: list[AnyEvent] = []
         self.heard: list[dict[str, Any]] = []
         self.output = output
+        self.defers = False
+        self.passed: list[tuple[str, str, bool]] = []
         self.engine = Engine(
             EnginePorts(
                 kinds={"command": self.run},
                 applies=lambda condition, call, access: True,
                 publish=lambda event, agent: self.said.append(event),
-                tell=lambda text, agent, wakes: None,
+                tell=lambda text, agent, wakes: self.passed.append((text, agent, wakes)),
                 ready=self.ready,
             )
         )
-        raw = hooks(event, command("x", **more))["hooks"]
+        matcher = more.pop("matcher", "")
+        raw = hooks(event, command("x", **more), matcher=matcher)["hooks"]
         given = read(raw, Place("user"), lambda rule: "")
         self.engine.book = book_of((), (given,), Terms(trusted=True), lambda rule: "")
         self.facts = Facts(
             session="s1",
             transcript=lambda agent: f"/t/{agent}.jsonl",
             cwd=lambda agent: tmp_path,
+            path=lambda agent, text: tmp_path / text,
             mode=lambda agent: "autoInProject",
             prompt=lambda: "p1",
             effort=lambda: "high",
             kind=lambda agent: "explore",
             running=lambda agent: ["b1: sleep"],
+            defers=lambda agent: self.defers,
+            printing=self.defers,
         )
         ports = ListeningPorts(
             facts=self.facts,
             spill=tmp_path,
             publish=lambda event, agent: self.said.append(event),
             watch=lambda paths: None,
+            only_reads=lambda call, access, agent: True,
         )
         self.listening = Listening(self.engine, ports)
 
@@ -240,17 +244,49 @@ async def test_a_summary_is_followed_by_a_start(tmp_path: Path) -> None:
     assert desk.heard[0]["source"] == "compact"
 
 
+async def test_settings_have_their_public_names(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, "ConfigChange", Output(exit=0), matcher="policy_settings|user_settings")
+    await desk.listening.at(points.SettingsChange(source="project", path="/s.json"))
+    assert not desk.heard
+    await desk.listening.at(points.SettingsChange(source="managed", path="/s.json"))
+    assert desk.heard[0]["source"] == "policy_settings"
+
+
+async def test_a_model_that_stands_in_is_told_with_what_the_model_is_to_know(
+    tmp_path: Path,
+) -> None:
+    said = Output(exit=0, stdout=json.dumps(part("PostModelSwitch", additionalContext="slower")))
+    desk = Desk(tmp_path, "PostModelSwitch", said)
+    verdict = await desk.listening.at(points.ModelChange(before="a", after="b", reason="fallback"))
+    assert "slower" in verdict.context[0]
+    told = {name: desk.heard[0][name] for name in ("old_model", "new_model", "reason")}
+    assert told == {"old_model": "a", "new_model": "b", "reason": "fallback"}
+    await desk.listening.at(points.ModelChange(before="a", after="b"))
+    assert len(desk.heard) == 1, "another one comes as its own event"
+
+
+async def test_a_terminal_sequence_is_handed_on_and_what_does_more_is_noted(
+    tmp_path: Path,
+) -> None:
+    for text, kept in (("\x1b]0;hi\x07", "\x1b]0;hi\x07"), ("\x1b[2J", "")):
+        desk = Desk(tmp_path, "Stop", Output(exit=0, stdout=json.dumps({"terminalSequence": text})))
+        await desk.listening.at(points.TurnWouldEnd(said="x"))
+        (answered,) = (each for each in desk.said if isinstance(each, HookAnswered))
+        (ran,) = (each for each in desk.said if isinstance(each, HookRan))
+        assert (answered.terminal, "terminalSequence" in ran.message) == (kept, not kept)
+
+
 def test_what_waits_is_told_by_nobody_yet() -> None:
     """When somebody does, its row here goes."""
-    made = {
-        name for source in own_sources() if source.path != "tools/moments.py"
-        and not source.path.startswith("agent/hooks/")
-        for name in (row.partition(":")[0] for row in WAITING.values())
-        if name and f"{name}(" in source.text
-    }  # fmt: skip
-    assert not made
-
-
-def test_the_kinds_that_wait_are_these() -> None:
-    text = Path(hook_session.__file__).read_text(encoding="utf-8")
-    assert not any(f'"{kind}":' in text for kind in KINDS_WAITING)
+    names = [name for name in (row.partition(":")[0] for row in WAITING.values()) if name]
+    told = re.compile(rf"\b({'|'.join(names)})\(")
+    root = Path(__file__).parents[2]
+    paths = [path for top in TOPS for path in (root / top).rglob("*.py")]
+    assert len(paths) > 300
+    asked = [
+        path
+        for path in paths
+        if path.name != "moments.py" and "hooks" not in path.parts
+        if told.search(path.read_text(encoding="utf-8"))
+    ]
+    assert not asked

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import resource
 import time
 from pathlib import Path
 
 import pytest
 
 from gatewright.agent.hooks.answered.answers import understood
+from gatewright.agent.hooks.kinds import commands as kinds
 from gatewright.agent.hooks.kinds.commands import Commands
 from gatewright.agent.hooks.kinds.running import KEPT, Output
+from gatewright.agent.hooks.transcripts import Transcripts
+from gatewright.agent.record.events import AssistantMessage, Envelope
+from gatewright.agent.record.messages import TextPart, Usage
+from gatewright.tools.access import MAIN
+from gatewright.tools.moments import InputArrives
+from gatewright.tools.system import private
 from tests.fakes.waiting import eventually
 from tests.hooks.making import commands, firing, handler
+from tests.hooks.test_events import Desk
 
 pytestmark = pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks at /proc")
 
@@ -40,6 +50,12 @@ def _descriptors() -> int:
     return sum(1 for _ in Path("/proc/self/fd").iterdir())
 
 
+SPOKEN = Envelope(
+    seq=1, uuid="u", parent="", timestamp=0.0, agent=MAIN,
+    event=AssistantMessage(id="m", model="x", parts=(TextPart("hi"),), usage=Usage()),
+)  # fmt: skip
+
+
 async def test_a_program_that_hangs_is_ended_at_its_limit(tmp_path: Path) -> None:
     output, waited = await ran(tmp_path, "echo $$ > pid; exec sleep 60", timeout=0.3)
     assert output.failure == "timed out after 0.3 s"
@@ -62,11 +78,46 @@ async def test_a_daemon_that_holds_the_pipes_delays_nobody(tmp_path: Path) -> No
     await ended((tmp_path / "pid").read_text(encoding="utf-8"))
 
 
-async def test_of_much_output_the_beginning_is_kept(tmp_path: Path) -> None:
-    text = "head -c 64000000 /dev/zero; head -c 3000000 /dev/zero >&2"
+@pytest.mark.parametrize(
+    "size",
+    [
+        32_000_000,
+        pytest.param(1_000_000_000, marks=[pytest.mark.proof, pytest.mark.timeout(120)]),
+    ],
+)
+async def test_of_much_output_the_beginning_is_kept(tmp_path: Path, size: int) -> None:
+    text = f"head -c {size} /dev/zero; head -c 3000000 /dev/zero >&2"
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     output, waited = await ran(tmp_path, text)
     assert len(output.stdout) == len(output.stderr) == KEPT
-    assert waited < 10
+    assert waited < 90
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 * 1024
+
+
+async def test_a_pipe_in_place_of_the_transcript_holds_up_nobody(tmp_path: Path) -> None:
+    transcripts = Transcripts(tmp_path, "s")
+    os.mkfifo(transcripts.path())
+    transcripts.saw(SPOKEN)
+    await asyncio.wait_for(transcripts.written(), 5)
+
+
+async def test_a_full_disk_costs_the_file_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: str, flags: int) -> int:
+        del path, flags
+        return os.open("/dev/full", os.O_WRONLY)
+
+    monkeypatch.setattr(private, "opener", full)
+    transcripts = Transcripts(tmp_path, "s")
+    transcripts.saw(SPOKEN)
+    await transcripts.written()
+    desk = Desk(tmp_path, "UserPromptSubmit", Output(exit=0, stdout="x" * 20_000))
+    verdict = await desk.listening.at(InputArrives(text="hi"))
+    assert "the whole could not be kept: No space left on device" in verdict.context[0]
+    output, _ = await ran(tmp_path, "cat > /dev/full")
+    answer = understood(output, handler(command="x"))
+    assert "No space left on device" in answer.failure
 
 
 async def test_stdin_need_not_be_read_and_its_end_is_seen(tmp_path: Path) -> None:
@@ -117,7 +168,10 @@ async def test_no_profile_runs_and_strangers_get_no_secrets(tmp_path: Path) -> N
     assert (await runner.run(theirs, there)).stdout == "[]\n"
 
 
-async def test_an_interrupt_returns_at_once_and_leaves_nothing(tmp_path: Path) -> None:
+async def test_an_interrupt_returns_at_once_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kinds, "GRACE", 0.2)  # until what traps the signal is killed
     runner = commands(tmp_path)
     before = _descriptors()
     for _ in range(5):

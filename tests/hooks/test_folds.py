@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from gatewright.agent.record.events import (
     AnyEvent,
     Asked,
     Envelope,
+    InstructionsLoaded,
     ModelChanged,
     Moved,
     TurnEnded,
@@ -28,6 +30,7 @@ from gatewright.agent.turn.stop import Stop
 from gatewright.tools.access import MAIN
 from gatewright.tools.interact import Answer, Ask
 from tests.fakes.waiting import eventually
+from tests.hooks.scripts import part
 from tests.hooks.test_events import Desk
 
 FINE = Output(exit=0)
@@ -82,6 +85,7 @@ async def test_a_person_is_called_after_a_while_and_not_when_they_answered(tmp_p
     follow.timers.pass_by(6.0)
     told = await follow.heard()
     assert (told["notification_type"], told["message"]) == ("permission_prompt", "Run it?")
+    assert told["title"] == "Gatewright"
     follow.saw(Asked(id=2, ask=ASK))
     follow.saw(Answered(id=2, answer=Answer(("once",))))
     follow.timers.pass_by(99)
@@ -110,6 +114,7 @@ async def test_an_idle_session_calls_after_a_minute_unless_it_goes_on(tmp_path: 
         (FailureKind.OVERLOADED, "overloaded"),
         (FailureKind.AUTH, "authentication_failed"),
         (FailureKind.QUOTA, "billing_error"),
+        (FailureKind.NO_MODEL, "model_not_found"),
         (FailureKind.TRANSPORT, "server_error"),
     ],
 )
@@ -141,6 +146,37 @@ async def test_another_model_is_told_but_not_the_first(tmp_path: Path) -> None:
     follow.saw(ModelChanged(model="b"))
     told = await follow.heard()
     assert (told["old_model"], told["new_model"]) == ("a", "b")
+    await follow.following.close()
+
+
+async def test_context_of_what_is_only_told_comes_with_the_next_turn(tmp_path: Path) -> None:
+    follow = Follow(tmp_path, "PostModelSwitch")
+    answer = json.dumps(part("PostModelSwitch", additionalContext="mind the prices"))
+    follow.desk.output = Output(exit=0, stdout=answer)
+    follow.saw(ModelChanged(model="a"))
+    follow.saw(ModelChanged(model="b"))
+    await eventually(lambda: bool(follow.desk.passed), what="the context")
+    ((text, agent, wakes),) = follow.desk.passed
+    assert ("mind the prices" in text, agent, wakes) == (True, MAIN, False)
+    await follow.following.close()
+
+
+async def test_an_instruction_file_is_told_under_its_public_names(tmp_path: Path) -> None:
+    follow = Follow(tmp_path, "InstructionsLoaded")
+    loaded = InstructionsLoaded(
+        path="/p/.claude/rules/a.md",
+        kind="shared",
+        reason="path_glob_match",
+        globs=("*.py",),
+        trigger="/p/a.py",
+    )
+    follow.saw(loaded)
+    told = await follow.heard()
+    names = ("file_path", "memory_type", "load_reason", "globs", "trigger_file_path")
+    assert [told[name] for name in names] == [
+        "/p/.claude/rules/a.md", "Project", "path_glob_match", ["*.py"], "/p/a.py",
+    ]  # fmt: skip
+    assert "parent_file_path" not in told
     await follow.following.close()
 
 

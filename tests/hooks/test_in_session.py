@@ -2,15 +2,36 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
+from typing import Any
 
-from gatewright.agent.record.events import HookRan, InputRefused, TurnEnded
+import pytest
+
+from gatewright.agent.extensions import hook_session
+from gatewright.agent.extensions.hooks import Hooks
+from gatewright.agent.hooks.events import EVENTS
+from gatewright.agent.hooks.shown.rows import details
+from gatewright.agent.record.events import (
+    HookRan,
+    HookStarted,
+    InputRefused,
+    Noticed,
+    TitleChanged,
+    TurnEnded,
+)
+from gatewright.agent.session.children import AgentSpec
 from gatewright.agent.turn.stop import Stop
 from gatewright.tools.blocks import plain
+from gatewright.tools.protocol import SpawnRequest
+from gatewright.tools.system import processes
+from gatewright.tools.system.processes import GroupChild
+from tests.fakes.waiting import eventually
 from tests.hooks.scripts import command, hooks, part, says
 from tests.permissions.composed import WITHIN, desk
 
+READ = 'call[c1]: Glob {"pattern": "*"}'
 BASH = 'call[c1]: Bash {"command": "touch made"}'
 
 
@@ -45,6 +66,21 @@ async def test_stdin_is_the_public_contract(tmp_path: Path) -> None:
         lines = Path(told["transcript_path"]).read_text(encoding="utf-8").splitlines()
         kinds = [json.loads(line)["type"] for line in lines]
         assert kinds[-2:] == ["user", "assistant"], kinds
+
+
+@pytest.mark.parametrize("named", ["~nobody-of-that-name/x", "~root/x", "~/x", "up/../x"])
+async def test_a_path_is_told_as_its_tool_reads_it(tmp_path: Path, named: str) -> None:
+    log = tmp_path / "log"
+    own = hooks("PreToolUse", command(f"cat > {log}"), matcher="Glob")
+    call = f'call[c1]: Glob {{"pattern": "*", "path": "{named}"}}'
+    async with desk(tmp_path, [call, "say: done"], own=own, mode="bypassPermissions") as made:
+        made.session.submit("go")
+        await made.finished("c1")
+        await made.ended()
+        home = named.removeprefix("~/")
+        whole = tmp_path / "home" / home if home != named else made.project / named
+        told = json.loads(log.read_text(encoding="utf-8"))
+        assert told["tool_input"]["path"] == str(whole)
 
 
 async def test_an_allow_runs_what_would_be_asked(tmp_path: Path) -> None:
@@ -104,14 +140,34 @@ async def test_continue_false_ends_the_turn(tmp_path: Path) -> None:
         assert (ended.stop, ended.message) == (Stop.HOOK_STOPPED, "enough")
 
 
-async def test_an_untrusted_project_starts_nothing(tmp_path: Path) -> None:
-    settings = hooks("UserPromptSubmit", command(f"touch {tmp_path}/ran"))
+@pytest.mark.parametrize("interactive", [True, False], ids=["screen", "print"])
+async def test_an_untrusted_project_starts_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, interactive: bool
+) -> None:
+    started: list[str] = []
+
+    async def spawn(request: SpawnRequest) -> GroupChild:
+        started.append(" ".join(request.argv))
+        return await processes.spawn(request)
+
+    monkeypatch.setattr(hook_session, "spawn", spawn)
+    settings: dict[str, Any] = {"hooks": {}}
+    for event in EVENTS:
+        settings["hooks"] |= hooks(event, command(f"touch {tmp_path}/ran"))["hooks"]
+    theirs = tmp_path / "project" / ".claude" / "settings.json"
+    theirs.parent.mkdir(parents=True)
+    theirs.write_text(json.dumps(settings), encoding="utf-8")
     async with desk(
-        tmp_path, ["say: one"], settings=settings, trust=False, interactive=False
+        tmp_path, [BASH, "say: hi"], settings=settings, trust=False, interactive=interactive
     ) as made:
-        made.session.submit("hello")
+        if interactive:
+            made.answer(await made.asked(), "continue")
+        made.session.submit("go")
+        if interactive:
+            made.answer(await made.asked(2), "no")
         await made.ended()
-        assert not (tmp_path / "ran").exists()
+    assert started == []
+    assert not (tmp_path / "ran").exists()
 
 
 async def test_what_a_start_hook_exports_is_there_for_commands(tmp_path: Path) -> None:
@@ -121,6 +177,56 @@ async def test_what_a_start_hook_exports_is_there_for_commands(tmp_path: Path) -
         made.session.submit("go")
         assert "got here" in await made.finished("c1")
         await made.ended()
+
+
+async def test_exports_that_are_no_file_hold_up_no_command(tmp_path: Path) -> None:
+    pipe = 'rm -f "$CLAUDE_ENV_FILE"; mkfifo "$CLAUDE_ENV_FILE"'
+    call = 'call[c1]: Bash {"command": "echo went on"}'
+    own = hooks("SessionStart", command(pipe))
+    async with desk(tmp_path, [call, "say: done"], own=own, mode="bypassPermissions") as made:
+        made.session.submit("go")
+        assert "went on" in await made.finished("c1")
+        await made.ended()
+
+
+async def test_what_a_person_is_told_is_printable_and_short(tmp_path: Path) -> None:
+    said = {"systemMessage": "\x1b]0;x\x07\u202e" + "m" * 9_000} | part(
+        "SessionStart", sessionTitle="\u202e" + "t" * 9_000
+    )
+    own = hooks("SessionStart", command(says(said)))
+    async with desk(tmp_path, ["say: hi"], own=own) as made:
+        made.session.submit("go")
+        notice = await made.seen.until(Noticed, within=WITHIN)
+        assert notice.text.startswith("<U+202E>mm")
+        assert notice.text.endswith("m…")
+        assert len(notice.text) == 2_001
+        title = await made.seen.until(TitleChanged, within=WITHIN)
+        assert title.title.startswith("<U+202E>tt")
+        assert len(title.title) == 101
+        await made.ended()
+
+
+async def test_one_that_a_person_interrupted_is_not_failing(tmp_path: Path) -> None:
+    own = hooks("PreToolUse", command("sleep 30"), matcher="Bash")
+    async with desk(tmp_path, [BASH, "say: hi"], own=own) as made:
+        made.session.submit("go")
+        await made.seen.until(HookStarted, within=WITHIN)
+        made.session.interrupt()
+        await made.ended()
+        (row,) = made.session.part(Hooks).rows()  # type: ignore[union-attr]
+        assert (row.state, row.times.partition(",")[0]) == ("ready", "1 run")
+
+
+async def test_nobody_wakes_a_session_for_ever(tmp_path: Path) -> None:
+    """Each turn costs, and nobody may be there to see it."""
+    own = hooks("Stop", command("echo again >&2; exit 2", asyncRewake=True))
+    async with desk(tmp_path, ["say: hi"] * 40, own=own) as made:
+        for count, said in enumerate(("go", "more"), 1):
+            made.session.submit(said)
+            await made.seen.until(
+                Noticed, where=lambda one: "waits for you" in one.text, count=count, within=30
+            )
+            assert len(made.server.bodies) == 9 * count
 
 
 async def test_settings_that_change_are_read_again(tmp_path: Path) -> None:
@@ -133,6 +239,24 @@ async def test_settings_that_change_are_read_again(tmp_path: Path) -> None:
         made.session.submit("go")
         assert "changed" in await made.finished("c1")
         await made.ended()
+
+
+async def test_hooks_that_are_new_count_without_any_call(tmp_path: Path) -> None:
+    """Also where the session began without one."""
+    async with desk(tmp_path, ["say: a", "say: b"]) as made:
+        made.session.submit("hello")
+        await made.ended()
+        path = tmp_path / "home" / ".gatewright" / "settings.json"
+        blocks = hooks("UserPromptSubmit", command("echo not now >&2; exit 2"))
+        path.write_text(json.dumps(blocks), encoding="utf-8")
+        made.session.submit("go")
+        refused = await made.seen.until(InputRefused, within=WITHIN)
+        assert refused.reason == "not now"
+        both = hooks("UserPromptSubmit", command("true"), command("false"))
+        path.write_text(json.dumps(both), encoding="utf-8")
+        held = made.session.part(Hooks)
+        assert held is not None
+        await eventually(lambda: [row.handler.name for row in held.rows()] == ["true", "false"])
 
 
 async def test_a_file_that_breaks_keeps_its_hooks(tmp_path: Path) -> None:
@@ -154,6 +278,8 @@ async def test_claude_codes_files_are_read_in_place(tmp_path: Path) -> None:
         made.session.submit("go")
         assert "theirs" in await made.finished("c1")
         await made.ended()
+        told = [each.text for each in made.seen.of(Noticed) if "readClaudeHooks" in each.text]
+        assert len(told) == 1, "said once how to turn them off"
 
 
 async def test_if_saves_the_process(tmp_path: Path) -> None:
@@ -170,12 +296,18 @@ async def test_if_saves_the_process(tmp_path: Path) -> None:
 
 
 async def test_the_trust_question_names_each_command(tmp_path: Path) -> None:
-    settings = hooks("Stop", command("curl evil.example"), {"type": "http", "url": "http://x"})
+    """And nothing else that is written beside it, or before it."""
+    decoy = {"type": "http", "command": "true", "url": "http://x"}
+    settings = hooks("Stop", command("curl evil.example"), decoy)
+    settings |= {"permissions": {"allow": [f"Bash(a{number})" for number in range(300)]}}
     async with desk(tmp_path, ["say: one"], settings=settings, trust=False) as made:
         asked = await made.asked()
         body = "\n".join(plain(block) for block in asked.ask.body)
         assert "Stop: curl evil.example" in body
-        assert "Stop: url http://x" in body
+        assert "Stop: http http://x" in body
+        assert "more" in body.splitlines()[-1]
+        rows = made.session.part(Hooks).rows()  # type: ignore[union-attr]
+        assert [row.handler.name for row in rows] == ["curl evil.example", "http://x"]
         made.answer(asked, "continue")
 
 
@@ -236,3 +368,72 @@ async def test_a_copy_beside_the_original_runs_once(tmp_path: Path) -> None:
         made.session.submit("hello")
         await made.ended()
         assert log.read_text(encoding="utf-8") == "x\n"
+
+
+async def test_the_first_hook_about_settings_may_come_while_a_session_runs(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    script = [READ, "say: one", READ.replace("c1", "c2"), "say: two"]
+    async with desk(tmp_path, script) as made:
+        path = tmp_path / "home" / ".gatewright" / "settings.json"
+        values = json.loads(path.read_text(encoding="utf-8"))
+        values |= hooks("ConfigChange", command(f"cat >> {log}; exit 2"))
+        path.write_text(json.dumps(values), encoding="utf-8")
+        made.session.submit("hello")
+        await made.ended()
+        made.settings({"permissions": {"allow": ["Bash"]}})
+        made.session.submit("go")
+        await made.ended(2)
+        refused = await made.seen.until(
+            Noticed, where=lambda one: "does not count" in one.text, within=WITHIN
+        )
+        assert "settings.json" in refused.text
+        told = json.loads(log.read_text(encoding="utf-8"))
+        assert told["source"] == "project_settings"
+
+
+async def test_the_panel_names_what_a_projects_hook_does_not_get(tmp_path: Path) -> None:
+    both = hooks("Stop", command("true"))
+    env = {"GITHUB_TOKEN": "x"}
+    async with desk(tmp_path, [], settings=both, own=both, env=env) as made:
+        rows = made.session.part(Hooks).rows()  # type: ignore[union-attr]
+        withheld = {row.handler.place.origin: dict(details(row)).get("Withheld") for row in rows}
+        assert withheld["user"] is None
+        assert "GITHUB_TOKEN" in str(withheld["project"])
+
+
+async def test_instruction_files_are_told(tmp_path: Path) -> None:
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "AGENTS.md").write_text("Be brief.", encoding="utf-8")
+    log = tmp_path / "log"
+    own = hooks("InstructionsLoaded", command(f"cat >> {log}"), matcher="session_start")
+    async with desk(tmp_path, ["say: one"], own=own) as made:
+        made.session.submit("hello")
+        await made.ended()
+        await eventually(log.exists, what="the hook")
+        await eventually(lambda: log.read_text("utf-8").endswith("\n"), what="its input")
+        told = json.loads(log.read_text(encoding="utf-8"))
+        assert told["file_path"].endswith("AGENTS.md")
+
+
+async def test_what_another_agent_does_is_told_as_its_own(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    own: dict[str, Any] = {"hooks": {}}
+    for event in ("SubagentStart", "SubagentStop", "PreToolUse", "PostToolUse", "Stop"):
+        own["hooks"] |= hooks(event, command(f"cat >> {log}"))["hooks"]
+    script = ["say: hi", BASH, "say: made it"]
+    async with desk(tmp_path, script, own=own, mode="bypassPermissions") as made:
+        made.session.submit("hello")
+        await made.ended()
+        run = made.session.spawn(AgentSpec(name="a1", kind="explore", prompt="look"))
+        async with asyncio.timeout(WITHIN):
+            await run.idle()
+        heard = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+        of_child = [each for each in heard if each.get("agent_id") == "a1"]
+        events = [each["hook_event_name"] for each in of_child]
+        assert events == ["SubagentStart", "PreToolUse", "PostToolUse", "SubagentStop"]
+        assert {each["agent_type"] for each in of_child} == {"explore"}
+        told = of_child[-1]
+        assert told["last_assistant_message"] == "made it"
+        assert "made it" in Path(told["agent_transcript_path"]).read_text(encoding="utf-8")
+        assert [each["hook_event_name"] for each in heard if each not in of_child] == ["Stop"]
+        await run.close()

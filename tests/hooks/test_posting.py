@@ -11,7 +11,7 @@ import pytest
 from gatewright.agent.errors import FailureKind, ProviderError
 from gatewright.agent.hooks.answered.answers import understood
 from gatewright.agent.hooks.kinds.judging_model import judged, question
-from gatewright.agent.hooks.kinds.posting import Poster, PostPorts
+from gatewright.agent.hooks.kinds.posting import Poster, PostPorts, listed
 from gatewright.agent.hooks.kinds.running import Output
 from tests.hooks.making import firing, handler
 
@@ -41,7 +41,10 @@ async def posted(
 ) -> Output:
     env = {"TOKEN": "t1", "OTHER": "o1"}
     ports = PostPorts(
-        post=server.post, env=lambda: env, urls=lambda: urls, variables=lambda: allowed
+        post=server.post,
+        env=lambda scrubbed: {"OTHER": "o1"} if scrubbed else env,
+        urls=lambda: urls,
+        variables=lambda: allowed,
     )
     each = handler(kind="http", **{"url": URL, **said})  # type: ignore[arg-type]
     return await Poster(ports).run(each, firing("PreToolUse", tmp_path, "Bash"))
@@ -59,6 +62,7 @@ async def posted(
         (500, b"{}", "it answered 500"),
         (0, b"", "Nothing answers."),
         (200, b" " * 2_000_000 + b"x", "larger than 1 MiB"),
+        (200, b" " * 2_000_000, "larger than 1 MiB"),
     ],
 )
 async def test_what_a_server_answers(
@@ -79,12 +83,46 @@ async def test_headers_hold_only_what_both_lists_name(tmp_path: Path) -> None:
     assert sent["content-type"] == "application/json"
 
 
+@pytest.mark.parametrize("named", [False, True])
+async def test_a_projects_handler_sends_no_secret_that_nobody_named(
+    tmp_path: Path, *, named: bool
+) -> None:
+    server = Server()
+    allowed = ("*", "TOKEN") if named else ("*",)
+    headers = {"A": "$TOKEN $OTHER"}
+    await posted(tmp_path, server, headers=headers, allowed_env_vars=("TOKEN", "OTHER"),
+                 allowed=allowed, origin="project")  # fmt: skip
+    assert server.sent[0][1]["A"] == ("t1 o1" if named else " o1")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "url", "fits"),
+    [
+        ("https://*.corp.example/*", "https://a.corp.example/x", True),
+        ("https://*.corp.example/*", "https://10.0.0.1/.corp.example/x", False),
+        ("https://*.corp.example/*", "https://10.0.0.1?.corp.example/x", False),
+        ("https://*.corp.example/*", "https://10.0.0.1#.corp.example/x", False),
+        ("https://*.corp.example/*", "https://10.0.0.1\\.corp.example/x", False),
+        ("https://a.example:*", "https://a.example:@10.0.0.1/", False),
+        ("http://localhost:*", "http://localhost:8080/hook?a=b", True),
+        ("http://localhost:*", "http://localhost:8080@10.0.0.1/", False),
+        ("https://a.example/*", "https://a.example/b/c?d", True),
+        ("https://a.example/*", "https://a.example", False),
+        ("*.corp.example/*", "https://10.0.0.1/.corp.example/x", False),
+        ("*://a.example/*", "https://a.example/", True),
+    ],
+)
+def test_what_a_pattern_of_addresses_fits(pattern: str, url: str, *, fits: bool) -> None:
+    assert listed(url, [pattern]) is fits
+
+
 @pytest.mark.parametrize(
     ("origin", "url", "urls", "sent", "public"),
     [
         ("user", "http://127.0.0.1/x", ("*",), True, False),
         ("user", URL, ("https://other/*",), False, False),
         ("user", URL, (), False, False),
+        ("user", "ftp://hooks.example/x", ("*",), False, False),
         ("project", URL, ("*",), True, True),
         ("project", "http://hooks.example/x", ("*",), False, False),
         ("project", "http://127.0.0.1/x", ("*", "http://127.0.0.1/*"), True, False),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import signal
+import time
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +68,15 @@ def test_one_broken_entry_among_fifty_costs_only_itself() -> None:
         (hooks("Stop", command("x", timeout="5")), "has a wrong `timeout`"),
         (hooks("Stop", command("x", args="-l")), "has a wrong `args`"),
         (hooks("PreToolUse", command("x"), matcher="(["), "is no regular expression"),
-        (hooks("PreToolUse", command("x", **{"if": "((("})), "has an `if` that is no rule"),
+        (hooks("PreToolUse", command("x", **{"if": "((("})), "is no rule: '(((' names no tool"),
+        (
+            hooks("PreToolUse", command("x", **{"if": "Bash(git"})),
+            "hook has an `if` that is no rule: 'Bash(git' is not of the form Tool(specifier)",
+        ),
+        (
+            hooks("PreToolUse", command("x", **{"if": "Bsh(git)"})),
+            "hook has an `if` that is no rule: No tool is called Bsh. Did you mean Bash?",
+        ),
         (hooks("Stop", command("x", **{"if": "Bash(ls)"})), "only events about tools have"),
         (hooks("Stop", command("x", timeout=-1)), "has a timeout of -1 s"),
         (hooks("SessionStart", {"type": "http", "url": "x"}), "cannot be of the kind http"),
@@ -87,6 +97,7 @@ def test_what_only_looks_wrong_runs_and_is_told() -> None:
         (hooks("PreToolUse", command("x"), matcher="Bash(git *)"), "written like a rule"),
         (hooks("SessionStart", command("x"), matcher="startupp"), "did you mean startup?"),
         (hooks("Stop", command("x"), matcher="Bash"), "does not look at"),
+        (hooks("PreToolUse", command("x"), matcher="Edit|Bsh|mcp__a__b"), "Did you mean Bash?"),
         (hooks("Stop", command("x", timeout=5000)), "timeouts are seconds here"),
     ):
         found = book(layer(Source.USER, raw["hooks"]))
@@ -181,3 +192,15 @@ def test_identical_handlers_run_once_under_the_strongest() -> None:
 )
 def test_matchers(matcher: str, value: str, event: str, *, fits: bool) -> None:
     assert compiled(matcher, EVENTS[event])(value) is fits
+
+
+def test_a_pattern_that_comes_to_no_end_fits() -> None:
+    """It may be there to forbid what it is asked about."""
+    fits = compiled(r"^mcp__(\w+_?)+$", EVENTS["PreToolUse"])
+    before = signal.getsignal(signal.SIGVTALRM)
+    began = time.process_time()
+    assert fits(f"mcp__{'a' * 40}-x")
+    assert time.process_time() - began < 5
+    assert fits("mcp__a_b")
+    assert not fits("mcp__-")
+    assert signal.getsignal(signal.SIGVTALRM) is before

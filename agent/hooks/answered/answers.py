@@ -10,20 +10,29 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from gatewright.agent.frontends.untyped_json import obj
 from gatewright.agent.hooks.answered.words import ESCAPES, printed
 from gatewright.agent.hooks.events import CONTEXT, EVENTS
 from gatewright.agent.hooks.handlers import Handler
 from gatewright.agent.hooks.kinds.running import Output
+from gatewright.agent.text.terminal_sequence import allowed
 from gatewright.tools.protocol import JsonObject
+from gatewright.tools.system.untyped_json import obj
 
 Word: TypeAlias = Literal["", "allow", "ask", "defer", "deny"]
 BLOCKS = 2
 _WORDS: dict[str, Word] = {"allow": "allow", "deny": "deny", "ask": "ask", "defer": "defer"}
 _OLD: dict[str, Word] = {"approve": "allow", "block": "deny"}
-_TERMINAL = re.compile(r"(?:\x07|\x1b\](?:0|1|2|9|99|777);[^\x00-\x1f\x7f]*(?:\x07|\x1b\\))+")
 _OBJECT = re.compile(r"^[ \t]*\{", re.MULTILINE)
 _TEXTS = ("stopReason", "systemMessage", "reason")
+_FLAGS = ("continue", "suppressOutput")
+_PARTS: dict[str, tuple[type, str]] = {
+    "sessionTitle": (str, "text"), "initialUserMessage": (str, "text"),
+    "displayContent": (str, "text"), "worktreePath": (str, "text"),
+    "classifierContext": (str, "text"), CONTEXT: (str, "text"),
+    "permissionDecisionReason": (str, "text"), "watchPaths": (list, "list"),
+    "suppressOriginalPrompt": (bool, "true or false"), "retry": (bool, "true or false"),
+    "reloadSkills": (bool, "true or false"),
+}  # fmt: skip
 _TRIES = 50  # places where an object may begin behind noise
 
 
@@ -120,23 +129,24 @@ def _read(raw: dict[str, Any], event: str, notes: tuple[str, ...]) -> Answer:
     left: list[str] = list(notes)
     texts = {name: _text(raw, name, left) for name in _TEXTS}
     word, blocks = _decision(raw, event)
+    left += [f"{name} is not true or false" for name in _FLAGS if _other(raw, name, bool)]
     part = _part(raw, event, left)
     parts = {name: part[name] for name in EVENTS[event].answers if part.get(name) is not None}
+    for name, (type, told) in _PARTS.items():
+        if _other(parts, name, type):
+            left.append(f"{name} is no {told}" if type is not bool else f"{name} is not {told}")
+            del parts[name]
     word = _word(parts) or word
-    context = parts.pop(CONTEXT, "")
-    if not isinstance(context, str):
-        left.append(f"{CONTEXT} is no text")
-        context = ""
     return Answer(
         blocks=blocks,
-        reason=texts["reason"] or _text(parts, "permissionDecisionReason", left),
+        reason=texts["reason"] or parts.pop("permissionDecisionReason", ""),
         stops=raw.get("continue") is False,
         stop_reason=texts["stopReason"],
         word=word,
         input=_input(parts),
-        context=context,
+        context=parts.pop(CONTEXT, ""),
         notice=texts["systemMessage"],
-        terminal=terminal(_text(raw, "terminalSequence", left)),
+        terminal=_terminal(raw, left),
         quiet=raw.get("suppressOutput") is True,
         parts=parts,
         notes=tuple(left),
@@ -196,6 +206,11 @@ def _input(parts: dict[str, Any]) -> JsonObject | None:
     return obj(value)
 
 
+def _other(table: dict[str, Any], name: str, type: type) -> bool:
+    """Whether it is there, and is no such value."""
+    return table.get(name) is not None and not isinstance(table[name], type)
+
+
 def _is_object(value: object) -> bool:
     return isinstance(value, dict)
 
@@ -208,6 +223,8 @@ def _text(raw: dict[str, Any], name: str, left: list[str]) -> str:
     return ""
 
 
-def terminal(text: str) -> str:
-    """Titles, notifications and bells; nothing that moves, erases or asks."""
-    return text if text and _TERMINAL.fullmatch(text) else ""
+def _terminal(raw: dict[str, Any], left: list[str]) -> str:
+    text = _text(raw, "terminalSequence", left)
+    if text and not allowed(text):
+        left.append("terminalSequence is more than titles, notifications and bells")
+    return allowed(text)

@@ -9,14 +9,14 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from gatewright.agent.frontends.untyped_json import obj
 from gatewright.agent.hooks.answered.answers import Answer
-from gatewright.agent.hooks.answered.words import blamed, labelled
+from gatewright.agent.hooks.answered.words import blamed, harmless, labelled
 from gatewright.agent.hooks.events import EVENTS, TURN_ENDS
-from gatewright.agent.hooks.handlers import BROUGHT, Handler
+from gatewright.agent.hooks.handlers import BROUGHT, OF_PERSON, Handler
 from gatewright.agent.hooks.kinds.running import Output
 from gatewright.tools.moments import Verdict, Word
 from gatewright.tools.protocol import JsonObject
+from gatewright.tools.system.untyped_json import obj
 
 _RANK: Sequence[Word] = ("", "allow", "ask", "defer", "deny")
 STOPPED = "A hook ended the turn."
@@ -51,6 +51,11 @@ class Ran(msgspec.Struct, frozen=True, kw_only=True):
         permits = self.answer.word == "allow" and self.handler.place.origin in BROUGHT
         return "" if permits else self.answer.word
 
+    @property
+    def answers(self) -> bool:
+        """Whether it may answer a question to the person: it is the person's own, or above."""
+        return self.word == "allow" and self.handler.place.origin in OF_PERSON
+
 
 def merged(event: str, runs: Sequence[Ran]) -> Verdict:
     """The whole of it; who gets which part is the event's own."""
@@ -60,20 +65,35 @@ def merged(event: str, runs: Sequence[Ran]) -> Verdict:
         word = "stop"
         texts = [run.answer.stop_reason or run.answer.reason or STOPPED for run in stopped]
     rewrites = [run for run in runs if run.answer.input is not None and not run.refuses]
+    open = word not in ("deny", "stop")
+    first = rewrites[0] if rewrites and open else None
     return Verdict(
         word=word,
         text="\n".join(filter(None, texts)),
-        input=rewrites[0].answer.input if rewrites and word not in ("deny", "stop") else None,
+        input=first.answer.input if first is not None else _reply(runs) if open else None,
+        answers=first is not None and first.answers,
         output=_output(runs),
         context=tuple(_context(event, runs, rewrites)),
         notice="\n".join(run.answer.notice for run in runs if run.answer.notice),
     )
 
 
+def _reply(runs: Sequence[Ran]) -> JsonObject | None:
+    """What is answered to a server: the first that is the person's own; others only decline."""
+    for run in runs:
+        action = run.answer.parts.get("action")
+        own = run.handler.place.origin in OF_PERSON
+        if not run.refuses and action in (("accept", "decline", "cancel") if own else ("decline",)):
+            return {"action": action, "content": run.answer.parts.get("content")}
+    return None
+
+
 def _word(runs: Sequence[Ran]) -> tuple[Word, list[str]]:
     words: list[Word] = [run.word for run in runs]
     word = max(words, key=_RANK.index) if words else _RANK[0]
     heard = [run for run in runs if word and run.word == word]
+    if word != "deny":  # one that permits without a reason refused nothing
+        return word, [harmless(_reason(run)) for run in heard]
     return word, [blamed(run.handler, _reason(run)) for run in heard]
 
 
@@ -82,16 +102,22 @@ def _reason(run: Ran) -> str:
         why = "is strict" if run.handler.strict else "nothing goes on without its answer"
         return f"it failed ({run.answer.failure}) and {why}"
     message = obj(run.answer.parts.get("decision")).get("message")
-    return run.answer.reason or (message if isinstance(message, str) else "")
+    reason = run.answer.reason or (message if isinstance(message, str) else "")
+    return f"The hook {run.handler.name} asks: {reason}" if run.word == "ask" else reason
 
 
 def _output(runs: Sequence[Ran]) -> str | None:
+    if any(run.refuses and run.answer.parts.get("suppressOriginalPrompt") for run in runs):
+        return ""  # nothing of it is put back
+    return next((output for _, output in _outputs(runs)), None)
+
+
+def _outputs(runs: Sequence[Ran]) -> Iterator[tuple[Ran, str]]:
     for run in runs:
         for name in ("updatedMCPToolOutput", "updatedToolOutput", "displayContent"):
             value = run.answer.parts.get(name)
             if value is not None:
-                return value if isinstance(value, str) else _json(value)
-    return None
+                yield run, value if isinstance(value, str) else _json(value)
 
 
 def _context(event: str, runs: Sequence[Ran], rewrites: Sequence[Ran]) -> Iterator[str]:
@@ -105,6 +131,9 @@ def _context(event: str, runs: Sequence[Ran], rewrites: Sequence[Ran]) -> Iterat
     for run in rewrites[1:]:
         if run.answer.input != first:
             yield labelled(run.handler, "Its other rewrite of the input was not used.")
+    for run, output in list(_outputs(runs))[1:]:
+        if output != _output(runs):
+            yield labelled(run.handler, "Its other rewrite of the output was not used.")
 
 
 def _json(value: JsonObject | object) -> str:

@@ -12,6 +12,7 @@ from gatewright.tools.system import private
 
 LONGEST = 10_000  # characters that go into a conversation
 PREVIEW = 2_000
+NOTICE, TITLE = 2_000, 100  # characters for a person
 ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 # What looks like a tag of whoever runs the session, or like the turn of another speaker.
 _TAGS = re.compile(
@@ -38,6 +39,12 @@ def printed(text: str) -> str:
 def harmless(text: str) -> str:
     """Printable, and no tag that a model could take for the program's own."""
     return _TAGS.sub("&lt;", printed(text))
+
+
+def brief(text: str, most: int) -> str:
+    """For a person: printable, and no more of it than one reads."""
+    shown = printed(text[: most + 1])
+    return shown if len(text) <= most else f"{shown[:most]}…"
 
 
 def bounded(text: str, folder: Path) -> str:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+import signal
+import threading
 from collections.abc import Callable
 from functools import lru_cache
+from types import FrameType
 from typing import TypeAlias
 
 from gatewright.agent.hooks.events import ALIASES, Row
@@ -12,6 +15,8 @@ from gatewright.agent.hooks.events import ALIASES, Row
 Matches: TypeAlias = Callable[[str], bool]
 LONGEST = 1_000  # characters of a pattern
 SEEN = 512  # characters of a value that a pattern looks at
+CHOICES = "*+?{|"  # with one of these a pattern comes to an end soon
+MOST = 0.1  # seconds of work that a pattern may take
 _NAMES = re.compile(r"[A-Za-z0-9_\-,| ]*")
 _RULE = re.compile(r"[A-Za-z_]\w*\(.*\)", re.DOTALL)
 _ESCAPED = re.compile(
@@ -59,8 +64,38 @@ def compiled(text: str, row: Row) -> Matches:
     except (re.error, RecursionError, OverflowError, ValueError) as error:
         raise BadMatcher(f"is no regular expression: {error}") from error
     if row.tool:
-        return lambda value: any(pattern.search(name) for name in _names(value[:SEEN]))
-    return lambda value: pattern.search(value[:SEEN]) is not None
+        return lambda value: any(_found(pattern, name) for name in _names(value[:SEEN]))
+    return lambda value: _found(pattern, value[:SEEN])
+
+
+class _Late(Exception):
+    """A pattern came to no end."""
+
+
+def _found(pattern: re.Pattern[str], value: str) -> bool:
+    """Whether it is in there; also where that cannot be said in time, since the hook may forbid it.
+
+    Some patterns take a lifetime for a name that another wrote; only a signal gets them to stop.
+    """
+    soon = sum(map(pattern.pattern.count, CHOICES)) < 2
+    if soon or threading.current_thread() is not threading.main_thread():
+        return pattern.search(value) is not None
+    before = signal.signal(signal.SIGVTALRM, _late)
+    try:
+        try:
+            signal.setitimer(signal.ITIMER_VIRTUAL, MOST)
+            return pattern.search(value) is not None
+        finally:
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    except _Late:
+        return True
+    finally:
+        signal.signal(signal.SIGVTALRM, before)
+
+
+def _late(number: int, frame: FrameType | None) -> None:
+    del number, frame
+    raise _Late
 
 
 def _folded(name: str, row: Row) -> str:

@@ -11,7 +11,6 @@ from typing import Any, TypeAlias, cast, get_args
 
 import msgspec
 
-from gatewright.agent.frontends.untyped_json import items, obj
 from gatewright.agent.hooks.configured.matchers import (
     BadMatcher,
     compiled,
@@ -20,17 +19,14 @@ from gatewright.agent.hooks.configured.matchers import (
 )
 from gatewright.agent.hooks.events import ENDING, EVENTS, TIMEOUTS, Kind, Row
 from gatewright.agent.hooks.handlers import Fault, Handler, Origin, Place, Written
-from gatewright.agent.settings.hook_layers import HOOKS, HookLayer
-from gatewright.agent.settings.layers.coerce import coerce, found_kind
+from gatewright.agent.settings.hook_layers import HOOKS, NEEDED, HookLayer
+from gatewright.agent.settings.layers.coerce import coerce, found_kind, meant
 from gatewright.agent.settings.schema import Source
+from gatewright.tools.system.untyped_json import items, obj
 
 Key: TypeAlias = tuple[str | int, ...]
 CheckRule: TypeAlias = Callable[[str], str]  # a permission rule: what is wrong with it
 FILES: tuple[Kind, ...] = tuple(kind for kind in get_args(Kind) if kind != "callback")
-NEEDED: dict[str, tuple[str, ...]] = {
-    "command": ("command",), "http": ("url",), "mcp_tool": ("server", "tool"),
-    "prompt": ("prompt",), "agent": ("prompt",),
-}  # fmt: skip
 OBJECT, LIST = "an object", "a list"
 LONG = 1_000  # a timeout in seconds that was probably meant in milliseconds
 DEPTH = 6  # hooks, event, number, hooks, number, field
@@ -85,7 +81,7 @@ class _Reader:
         for event, groups in obj(raw).items():
             row = EVENTS.get(event)
             if row is None:
-                self._fault((event,), event, f"is no event{_near(event, tuple(EVENTS))}")
+                self._fault((event,), event, f"is no event{meant(event, tuple(EVENTS))}")
                 continue
             for number, group in enumerate(self._list(groups, (event,), event)):
                 self._group(event, row, group, (event, number))
@@ -117,10 +113,14 @@ class _Reader:
         elif looks_like_rule(matcher):
             told = "which is written like a rule: put that into `if`"
             self._warn(here, event, f"has the matcher {matcher!r}, {told}")
+        elif row.tool:
+            for name in names_of(matcher, row) or ():
+                if told := self._check(name):
+                    self._warn(here, event, f"names {name!r}, which never comes: {told}")
         elif row.known and (names := names_of(matcher, row)):
             for name in (name for name in names if name not in row.known):
                 self._warn(
-                    here, event, f"names {name!r}, which never comes{_near(name, row.known)}"
+                    here, event, f"names {name!r}, which never comes{meant(name, row.known)}"
                 )
         return ""
 
@@ -161,7 +161,7 @@ class _Reader:
     def _written(self, row: Row, raw: dict[str, Any]) -> Written:
         kind = raw.get("type")
         if kind not in FILES:
-            near = _near(kind, FILES) if isinstance(kind, str) else ""
+            near = meant(kind, FILES) if isinstance(kind, str) else ""
             told = f"has no kind {kind!r}{near}" if "type" in raw else "has no `type`"
             raise _Wrong(told)
         if kind not in row.kinds:
@@ -197,13 +197,11 @@ class _Reader:
         """Of the nearest that is written."""
         if not self._text:
             return 0
-        if self._lines is None:
-            from gatewright.agent.settings.layers.lines import lines_of  # noqa: PLC0415  only for a file
+        from gatewright.agent.settings.layers.lines import lines_of, nearest  # noqa: PLC0415  only for a file
 
+        if self._lines is None:
             self._lines = lines_of(self._text, DEPTH)
-        while at and (HOOKS, *at) not in self._lines:
-            at = at[:-1]
-        return self._lines.get((HOOKS, *at), 0)
+        return nearest(self._lines, (HOOKS, *at))
 
     def _fault(self, at: Key, event: str, message: str, *, warning: bool = False) -> None:
         place = msgspec.structs.replace(self._place, line=self._line(at))
@@ -228,30 +226,18 @@ def _typed(raw: dict[str, Any]) -> Written:
 
 def made(event: str, said: Written, place: Place, matcher: str) -> Handler:
     kind = cast("Kind", said.type)
-    usual = EVENTS[event].timeout or TIMEOUTS[kind]
+    usual = 60.0 if event == ENDING else EVENTS[event].timeout or TIMEOUTS[kind]
     return Handler(
         event=event,
         kind=kind,
         place=place,
         matcher=matcher,
-        timeout=float(said.timeout) if said.timeout is not None else _usual(event, usual),
+        timeout=float(said.timeout) if said.timeout is not None else usual,
         explicit=said.timeout is not None,
         strict=said.strict or said.on_failure == "block",
         said=said,
     )
 
 
-def _usual(event: str, usual: float) -> float:
-    return 60.0 if event == ENDING else usual
-
-
 def _of(kinds: Sequence[str]) -> Iterator[str]:
     return (kind for kind in kinds if kind in FILES)
-
-
-def _near(name: str, known: Sequence[str]) -> str:
-    from difflib import get_close_matches  # noqa: PLC0415  lazy: 3 ms, only with a mistake
-
-    folded = {each.lower(): each for each in known}
-    near = get_close_matches(name.lower(), folded, n=1, cutoff=0.6)
-    return f"; did you mean {folded[near[0]]}?" if near else ""

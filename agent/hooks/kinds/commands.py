@@ -1,15 +1,13 @@
 """Runs a handler that is a command: what it reads, how long it may take, what is left of it.
 
-A run is over a moment after its process, whoever still holds its pipes; what it left behind is
-ended beside. Nobody waits for that but the end of the session.
+A run is over with its process, whoever still holds its pipes; what it left behind is ended a
+moment later. Nobody waits for that but the end of the session.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
-import tempfile
-import time
 from collections.abc import Coroutine
 from contextlib import suppress
 from typing import Any
@@ -19,10 +17,10 @@ from gatewright.agent.hooks.handlers import SCRUBBED, Handler
 from gatewright.agent.hooks.kinds.running import KEPT, Firing, Output, Ports, filled, variables
 from gatewright.tools.protocol import Child, SpawnRequest, ToolFailure
 from gatewright.tools.system import private, programs
+from gatewright.tools.system.processes import Errors, holding
 
-AFTER = 0.1  # seconds that a run may last beyond its process
+AFTER = 0.1  # seconds from the end of a process to the end of what it left behind
 GRACE = 2.0  # from TERM to KILL
-CHUNK = 64 * 1024
 NO_SHELL = "There is no {} on this machine."
 FIRST = frozenset({"BASH_ENV", "ENV"})  # what a shell would run before the hook
 
@@ -33,28 +31,20 @@ class Commands:
     def __init__(self, ports: Ports) -> None:
         self._ports = ports
         self._ending: set[asyncio.Task[object]] = set()
+        self._closing = asyncio.Event()
 
     async def run(self, handler: Handler, firing: Firing) -> Output:
         """Never raises but CancelledError, after which its processes are ended all the same."""
-        began = time.monotonic()
         try:
-            argv = self._argv(handler)
-            output = await self._run(handler, firing, argv)
+            return await self._run(handler, firing, self._argv(handler))
         except ToolFailure as error:
-            output = Output(exit=127, failure=str(error))
+            return Output(exit=127, failure=str(error))
         except OSError as error:
-            output = Output(failure=f"cannot start: {error.strerror or error}")
-        ms = round((time.monotonic() - began) * 1000)
-        return Output(
-            exit=output.exit,
-            stdout=output.stdout,
-            stderr=output.stderr,
-            failure=output.failure,
-            ms=ms,
-        )
+            return Output(failure=f"cannot start: {error.strerror or error}")
 
     async def close(self) -> None:
         """Wait for what is still ending."""
+        self._closing.set()
         if self._ending:
             await asyncio.wait(self._ending, timeout=GRACE + 1)
 
@@ -89,80 +79,44 @@ class Commands:
 
     async def _run(self, handler: Handler, firing: Firing, argv: tuple[str, ...]) -> Output:
         cwd = firing.cwd if firing.cwd.is_dir() else self._ports.root
-        reader, writer = os.pipe()
-        told = _Told(reader)
-        stdin = _holding(firing.data)
-        try:
-            child = await self._ports.spawn(
-                SpawnRequest(
-                    argv=argv,
-                    cwd=cwd,
-                    env=self._env(handler, firing),
-                    stdin=stdin,
-                    errors=writer,
-                )
+        stdin = holding(firing.data)
+        with Errors(KEPT) as told:
+            request = SpawnRequest(
+                argv=argv,
+                cwd=cwd,
+                env=self._env(handler, firing),
+                stdin=stdin,
+                errors=told.end,
             )
-        except BaseException:
-            told.close()
-            raise
-        finally:
-            os.close(writer)
-            os.close(stdin)
-        said = bytearray()
-        failure = ""
-        try:
-            async with asyncio.timeout(handler.timeout):
-                await _drained(child, said)
-        except TimeoutError:
-            failure = f"timed out after {handler.timeout:g} s"
-        finally:
-            if child.code is None:
-                self._end(child.kill(GRACE))
-            else:
-                await self._settled(child)
-            told.close()
-        return Output(exit=child.code, stdout=_text(said), stderr=_text(told.kept), failure=failure)
+            try:
+                child = await self._ports.spawn(request)
+            finally:
+                told.begun()
+                os.close(stdin)
+            said = bytearray()
+            failure = ""
+            try:
+                async with asyncio.timeout(handler.timeout):
+                    await _drained(child, said)
+            except TimeoutError:
+                failure = f"timed out after {handler.timeout:g} s"
+            finally:
+                self._end(child.kill(GRACE) if child.code is None else self._swept(child))
+            return Output(
+                exit=child.code, stdout=_text(said), stderr=_text(told.kept()), failure=failure
+            )
 
-    async def _settled(self, child: Child) -> None:
-        """Its process is gone; what else is in its group has a moment, and is ended beside."""
-        ending = self._end(child.wait())
-        await asyncio.wait({ending}, timeout=AFTER)
+    async def _swept(self, child: Child) -> None:
+        """Its process is gone; what it left has a moment, in which others have their answers."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(AFTER):
+                await self._closing.wait()
+        await child.wait()
 
-    def _end(self, work: Coroutine[Any, Any, object]) -> asyncio.Task[object]:
+    def _end(self, work: Coroutine[Any, Any, object]) -> None:
         task = asyncio.create_task(work, name="end of a hook")
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
-        return task
-
-
-class _Told:
-    """What a program says on stderr: the beginning is kept, the rest drained."""
-
-    def __init__(self, reader: int) -> None:
-        self.kept = bytearray()
-        self._reader = reader
-        os.set_blocking(reader, False)
-        asyncio.get_running_loop().add_reader(reader, self._take)
-
-    def _take(self) -> None:
-        try:
-            chunk = os.read(self._reader, CHUNK)
-        except BlockingIOError:
-            return
-        except OSError:
-            chunk = b""
-        if not chunk:
-            asyncio.get_running_loop().remove_reader(self._reader)
-            return
-        self.kept += chunk[: KEPT - len(self.kept)]
-
-    def close(self) -> None:
-        """What was written by now still counts."""
-        asyncio.get_running_loop().remove_reader(self._reader)
-        with suppress(OSError):  # BlockingIOError: whoever still holds it has said nothing more
-            while len(self.kept) < KEPT and (chunk := os.read(self._reader, CHUNK)):
-                self.kept += chunk[: KEPT - len(self.kept)]
-        os.close(self._reader)
 
 
 async def _drained(child: Child, said: bytearray) -> None:
@@ -170,23 +124,5 @@ async def _drained(child: Child, said: bytearray) -> None:
         said += chunk[: KEPT - len(said)]
 
 
-def _holding(data: bytes) -> int:
-    """A descriptor that gives these bytes and ends; nobody has to write while somebody reads."""
-    try:
-        fd = os.memfd_create("hook")
-    except (AttributeError, OSError):  # not Linux
-        with tempfile.TemporaryFile() as file:
-            fd = os.dup(file.fileno())
-    try:
-        view = memoryview(data)
-        while view:
-            view = view[os.write(fd, view) :]
-        os.lseek(fd, 0, os.SEEK_SET)
-    except BaseException:
-        os.close(fd)
-        raise
-    return fd
-
-
-def _text(data: bytearray) -> str:
+def _text(data: bytes | bytearray) -> str:
     return data.decode("utf-8", "replace")

@@ -1,13 +1,12 @@
 """Runs a handler that is an address: the input is posted there, the answer is its JSON.
 
 No redirects, no header of the environment that was not named twice, and for a project's handlers
-public hosts alone, unless the person's own settings list the address.
+no secrets and public hosts alone, unless the person's own settings list them.
 """
 
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -21,12 +20,13 @@ from gatewright.agent.hooks.kinds.running import KEPT, Firing, Output
 # whether only a public host will do.
 Post: TypeAlias = Callable[[str, Mapping[str, str], bytes, bool], Awaitable[tuple[int, bytes]]]
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+_IN_HOST = r"[^/?#@\\]*"
 EVERYWHERE = "*"
 
 
 class PostPorts(msgspec.Struct, frozen=True, kw_only=True):
     post: Post
-    env: Callable[[], Mapping[str, str]]
+    env: Callable[[bool], Mapping[str, str]]  # scrubbed?
     urls: Callable[[], Sequence[str]]  # allowedHttpHookUrls
     variables: Callable[[], Sequence[str]]  # httpHookAllowedEnvVars
 
@@ -36,12 +36,6 @@ class Poster:
         self._ports = ports
 
     async def run(self, handler: Handler, firing: Firing) -> Output:
-        began = time.monotonic()
-        output = await self._posted(handler, firing)
-        ms = round((time.monotonic() - began) * 1000)
-        return msgspec.structs.replace(output, ms=ms)
-
-    async def _posted(self, handler: Handler, firing: Firing) -> Output:
         url, ports = handler.said.url, self._ports
         if refusal := refused(url, ports.urls(), of_project=handler.place.origin in SCRUBBED):
             return Output(failure=refusal)
@@ -62,11 +56,13 @@ class Poster:
             for name in handler.said.allowed_env_vars
             if EVERYWHERE in allowed or name in allowed
         }
-        env = self._ports.env()
+        whole = self._ports.env(False)
+        env = self._ports.env(True) if handler.place.origin in SCRUBBED else whole
 
         def value(match: re.Match[str]) -> str:
             name = match[1] or match[2]
-            return env.get(name, "") if name in names else ""
+            found = whole if name in allowed else env  # a secret of the person's, by its name
+            return found.get(name, "") if name in names else ""
 
         return {name: _VARIABLE.sub(value, text) for name, text in handler.said.headers.items()}
 
@@ -78,6 +74,8 @@ def listed(url: str, patterns: Sequence[str]) -> bool:
 
 def refused(url: str, patterns: Sequence[str], *, of_project: bool) -> str:
     """Why nothing is posted there; empty where it is."""
+    if not url.startswith(("http://", "https://")):
+        return f"{url} is no http:// or https:// address"
     if not any(_fits(each, url) for each in patterns):
         return f"{url} is not among allowedHttpHookUrls"
     if of_project and not listed(url, patterns) and not url.startswith("https://"):
@@ -86,15 +84,28 @@ def refused(url: str, patterns: Sequence[str], *, of_project: bool) -> str:
 
 
 def _fits(pattern: str, url: str) -> bool:
-    pieces = map(re.escape, pattern.split("*"))
-    return re.fullmatch(".*".join(pieces), url, re.DOTALL) is not None
+    """A `*` before the path stands for no part of one: a path could end in any host's name."""
+    if pattern == EVERYWHERE:
+        return True
+    scheme, _, rest = pattern.partition("://")
+    host, slash, path = rest.partition("/")
+    whole = f"{_with(scheme, '[a-z]*')}://{_with(host, _IN_HOST)}"
+    if slash:
+        whole += f"/{_with(path, '.*')}"
+    elif host.endswith("*"):
+        whole += "(?:[/?#].*)?"
+    return re.fullmatch(whole, url, re.DOTALL) is not None
+
+
+def _with(text: str, star: str) -> str:
+    return star.join(map(re.escape, text.split("*")))
 
 
 def _answer(body: bytes) -> Output:
-    if not body.strip():
-        return Output(exit=0)
     if len(body) > KEPT:
         return Output(failure="its answer is larger than 1 MiB")
+    if not body.strip():
+        return Output(exit=0)
     try:
         value: Any = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from gatewright.agent.hooks.events import EVENTS
 from gatewright.agent.hooks.handlers import Handler
 from gatewright.tools.access import MAIN, Access
 from gatewright.tools.protocol import JsonObject, Spawn, ToolCall
@@ -26,6 +27,13 @@ class Firing(msgspec.Struct, frozen=True, kw_only=True):
     cwd: Path
     call: ToolCall | None = None
     access: Access | None = None
+
+    @classmethod
+    def of(cls, event: str, input: JsonObject, *, cwd: Path, agent: str = MAIN) -> Firing:
+        matched = EVENTS[event].matches
+        value = str(input.get(matched, "")) if matched else ""
+        data = msgspec.json.encode(input) + b"\n"
+        return cls(event=event, input=input, data=data, value=value, cwd=cwd, agent=agent)
 
     @property
     def call_id(self) -> str:

@@ -97,7 +97,9 @@ def _program(words: Sequence[str], ground: Ground) -> str:
     found = _found(name, ground)
     if found is None:
         return f"starts {name}, which is not there"
-    if not os.access(found, os.X_OK) or found.is_dir():
+    if found.is_dir():
+        return f"starts {name}, which is a directory"
+    if not os.access(found, os.X_OK):
         return f"starts {name}, which may not be executed: chmod +x"
     script = next((word for word in words[1:2] if INTERPRETERS.fullmatch(found.name)), "")
     if script and "/" in script and not script.startswith("-") and not _MADE.search(script):

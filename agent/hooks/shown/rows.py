@@ -25,6 +25,7 @@ class HookRow(msgspec.Struct, frozen=True, kw_only=True):
     why: str = ""
     closed: bool = False  # nobody can switch it on in a session
     tally: Tally = msgspec.field(default_factory=Tally)
+    withheld: tuple[str, ...] = ()  # variables that it does not get
 
     @property
     def matcher(self) -> str:
@@ -36,7 +37,8 @@ class HookRow(msgspec.Struct, frozen=True, kw_only=True):
         if not tally.runs:
             return "not run yet"
         failed = f", {tally.failures} failed" if tally.failures else ""
-        return f"{tally.runs} runs{failed}, last {tally.times[-1]} ms, p95 {tally.p95()} ms"
+        runs = "1 run" if tally.runs == 1 else f"{tally.runs} runs"
+        return f"{runs}{failed}, last {tally.times[-1]} ms, p95 {tally.p95()} ms"
 
     def facts(self) -> dict[str, Any]:
         """As data, for programs."""
@@ -63,6 +65,7 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
     tallies: Mapping[tuple[object, ...], Tally] = {}
     off: frozenset[tuple[object, ...]] = frozenset()  # for this session
     troubles: Mapping[tuple[object, ...], Fault] = {}
+    withheld: tuple[str, ...] = ()  # variables that those of a project do not get
 
 
 def rows_of(book: Book, seen: Seen) -> list[HookRow]:
@@ -82,32 +85,41 @@ def _row(id: str, handler: Handler, why: str, seen: Seen) -> HookRow:
         state, why = OFF, "switched off for this session"
     elif handler.broken or fault is not None:
         state, why = BROKEN, handler.broken or (fault.message if fault is not None else "")
-    elif tally.last is not None and tally.last.failed:
+    elif tally.last is not None and tally.last.failed and not tally.last.output.cancelled:
         state, why = FAILING, tally.last.answer.failure
     else:
         state = READY
-    return HookRow(id=id, handler=handler, state=state, why=why, closed=closed, tally=tally)
+    withheld = seen.withheld if handler.place.origin in SCRUBBED else ()
+    return HookRow(
+        id=id,
+        handler=handler,
+        state=state,
+        why=why,
+        closed=closed,
+        tally=tally,
+        withheld=withheld,
+    )
 
 
 def details(row: HookRow) -> list[tuple[str, str]]:
     """What one wants to know of one of them."""
     handler, said = row.handler, row.handler.said
-    withheld = "its environment is scrubbed of secrets" if handler.place.origin in SCRUBBED else ""
     facts = [
         ("Event", handler.event),
         ("Kind", handler.kind),
         ("Matcher", row.matcher or "all"),
         ("If", said.condition),
-        ("Does", " ".join((said.command, *(said.args or ()))) or said.url or said.prompt),
+        ("Does", handler.does),
         ("Written in", f"{handler.place.text()} ({handler.place.origin})"),
         ("Time limit", f"{handler.timeout:g} s"),
         ("Strict", "a failure blocks" if handler.strict else ""),
-        ("Withheld", withheld),
+        ("Withheld", ", ".join(row.withheld)),
         ("State", f"{row.state}: {row.why}" if row.why else row.state),
         ("Runs", row.times),
     ]
     if (last := row.tally.last) is not None:
-        facts += [("Exit", str(last.output.exit)), ("Answer", answered(row))]
+        exit = last.output.exit
+        facts += [("Exit", "" if exit is None else str(exit)), ("Answer", answered(row))]
     return [(name, value) for name, value in facts if value]
 
 

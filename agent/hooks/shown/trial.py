@@ -15,7 +15,7 @@ from gatewright.agent.hooks.answered.merging import Ran, merged
 from gatewright.agent.hooks.configured.book import Book
 from gatewright.agent.hooks.configured.matchers import compiled
 from gatewright.agent.hooks.engine import Engine
-from gatewright.agent.hooks.events import EVENTS
+from gatewright.agent.hooks.events import EVENTS, TURN_ENDS
 from gatewright.agent.hooks.handlers import Handler
 from gatewright.agent.hooks.kinds.running import Firing
 from gatewright.tools.access import Access
@@ -74,15 +74,7 @@ def firing_of(event: str, input: dict[str, Any], cwd: Path, access: Access | Non
     if row.tool:
         given = input.get("tool_input")
         call = ToolCall("test", str(input.get("tool_name", "")), given if given else {})
-    return Firing(
-        event=event,
-        input=input,
-        data=msgspec.json.encode(input) + b"\n",
-        value=str(input.get(row.matches, "")) if row.matches else "",
-        cwd=cwd,
-        call=call,
-        access=access,
-    )
+    return msgspec.structs.replace(Firing.of(event, input, cwd=cwd), call=call, access=access)
 
 
 def tried(engine: Engine, firing: Firing) -> Trial:
@@ -114,7 +106,7 @@ def understanding(ran: Ran) -> str:
         return f"failed: {answer.failure}"
     facts = [
         f"decides {answer.word}" if answer.word else "",
-        f"blocks: {answer.reason}" if answer.blocks else "",
+        f"blocks: {answer.reason}".removesuffix(": ") if answer.blocks else "",
         f"ends the turn: {answer.stop_reason}" if answer.stops else "",
         f"reason: {answer.reason}" if answer.reason and not answer.blocks else "",
         "another input" if answer.input is not None else "",
@@ -126,6 +118,19 @@ def understanding(ran: Ran) -> str:
     return "; ".join(filter(None, facts)) or "nothing to say"
 
 
+def timed(ran: Ran) -> str:
+    """How it came to its end, and when."""
+    output = ran.output
+    return f"{output.ms} ms" if output.exit is None else f"exit {output.exit}, {output.ms} ms"
+
+
+def _refusal(event: str) -> str:
+    if event in TURN_ENDS:
+        return "The turn goes on."
+    can = EVENTS[event].block == "refuses" or event == "PermissionRequest"
+    return "Refused." if can else ""
+
+
 def effect(event: str, runs: Sequence[Ran]) -> str:
     """What all answers together would do."""
     verdict = merged(event, runs)
@@ -135,7 +140,7 @@ def effect(event: str, runs: Sequence[Ran]) -> str:
             "allow": "Allowed, where no rule says otherwise.",
             "ask": "A person is asked.",
             "defer": "The call waits for another run.",
-            "deny": "Refused." if EVENTS[event].block == "refuses" else "",
+            "deny": _refusal(event),
             "stop": "The turn ends.",
         }[verdict.word],
         verdict.text,
