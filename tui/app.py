@@ -22,13 +22,13 @@ from textual.driver import Driver
 from textual.filter import LineFilter
 from textual.screen import Screen
 
-from gatewright.agent.commands.outcome import Offer, SetUi, Switch
+from gatewright.agent.commands.outcome import Switch
 from gatewright.agent.errors import GatewrightError
-from gatewright.agent.record.events import Envelope, Rewound, TurnEnded
+from gatewright.agent.record.events import Envelope, TurnEnded
 from gatewright.tools.access import MAIN
 from gatewright.tools.system.signals import ENDING, Hearing
 from gatewright.tui.event_pump import pump
-from gatewright.tui.picker import Picking
+from gatewright.tui.hooking import besides
 from gatewright.tui.prompt.editor import Edited, Editor
 from gatewright.tui.prompt.files import Files
 from gatewright.tui.prompt.history import History
@@ -42,11 +42,10 @@ from gatewright.tui.sessions.resuming import OpenSession, Resuming, chosen
 from gatewright.tui.sessions.switching import Switching
 from gatewright.tui.state import Appended, Change, Emptied, Patched, View
 from gatewright.tui.status.status_command import for_screen
-from gatewright.tui.style.look import Look
+from gatewright.tui.style.look import Colourless, Look
 from gatewright.tui.style.palette_file import read_palettes
 from gatewright.tui.style.theme import ANSI, DEFAULT, Palette, textual_theme
 from gatewright.tui.terminal.clipboard import copy_locally
-from gatewright.tui.terminal.colourless import Colourless
 from gatewright.tui.terminal.notify import Attention, ways_in
 from gatewright.tui.terminal.terminal import ScreenDriver, prepare
 from gatewright.tui.transcript.items import Item, Prose, Said
@@ -95,7 +94,7 @@ class AgentApp(App[int], inherit_bindings=False):
         self.resuming: Resuming | None = None
         if ui is not None:
             self._configure(ui)
-        self._failures = 0
+        self.failures: list[Exception] = []
         self._files: Files | None = None
         self.editor = Editor()
         self.taken = 0  # the last event on the screen
@@ -117,6 +116,7 @@ class AgentApp(App[int], inherit_bindings=False):
 
     @property
     def switches(self) -> bool:
+        """It can go over to other sessions."""
         return self.switching.others is not None
 
     def switch(self, to: Switch) -> None:
@@ -170,8 +170,8 @@ class AgentApp(App[int], inherit_bindings=False):
 
     def _handle_exception(self, error: Exception) -> None:
         """A defect of the screen is told and logged; the session and the draft live on."""
-        self._failures += 1
-        if self.is_headless or self._failures > MAX_FAILURES or not self.repl.is_mounted:
+        self.failures.append(error)
+        if self.is_headless or len(self.failures) > MAX_FAILURES or not self.repl.is_mounted:
             super()._handle_exception(error)
             return
         log.error("the screen failed", exc_info=error)
@@ -219,16 +219,8 @@ class AgentApp(App[int], inherit_bindings=False):
         return events
 
     async def follow(self, events: Subscription) -> None:
+        """Show what happens until the subscription ends."""
         await pump(events, self._take)
-
-    def take_back(self) -> None:
-        self.repl.desk.take_back()
-
-    def tasks(self) -> Sequence[str]:
-        return self.repl.view.tasks
-
-    def pick(self, picking: Picking) -> None:
-        self.repl.reach.pick(picking)
 
     async def _opener(self) -> OpenSession:
         """What opens the session that the person wants, where that is asked."""
@@ -259,7 +251,7 @@ class AgentApp(App[int], inherit_bindings=False):
             isinstance(e.event, TurnEnded) and e.agent == MAIN for e in batch
         )
         if self.taken:
-            self._take_back(batch)
+            besides(batch, self.repl.reach.draft, self.repl.desk.put_back, self.attention.say)
         else:
             said = (c.item for c in changes if isinstance(c, Appended))
             self.repl.box.history_.seed(i.text for i in said if isinstance(i, Said))
@@ -273,19 +265,10 @@ class AgentApp(App[int], inherit_bindings=False):
         if view.asks and before.asks != view.asks:
             self.set_timer(6.5, self._remind)
 
-    def _take_back(self, batch: list[Envelope]) -> None:
-        """After going back, the message it went back to is there to be edited."""
-        for envelope in batch:
-            if isinstance(envelope.event, Rewound) and envelope.event.text:
-                self.repl.reach.draft(envelope.event.text)
-
     def _remind(self) -> None:
         asks = self.repl.view.asks
         if asks and self.attention.check(asks[0].ask.title):
             self.set_timer(1.0, self._remind)
-
-    def ask_to_leave(self) -> None:
-        self.switching.leave()
 
     async def leave(self, code: int = 0) -> None:
         """Whatever fails here is told and logged; the program ends all the same."""
@@ -307,25 +290,18 @@ class AgentApp(App[int], inherit_bindings=False):
     def patch(self, item: Item) -> None:
         self.repl.show(self.repl.view, (Patched(item),))
 
-    def reveal(self, number: int) -> None:
-        self.repl.transcript.reveal(number)
-
     def show_queue(self, texts: Sequence[str]) -> None:
         self.repl.show(replace(self.repl.view, queue=tuple(texts)), ())
-
-    def open_panel(self, offer: Offer) -> bool:
-        return self.repl.reach.open_panel(offer)
-
-    def take_up(self, setting: SetUi) -> None:
-        self.repl.reach.take_up(setting)
 
     def folder(self) -> Path:
         return Path(self.repl.view.cwd or Path.cwd())
 
     def files(self, query: str) -> tuple[Sequence[Choice], str]:
+        """What fits, and what to say below it."""
         return self._files.offer(query) if self._files is not None else ((), "")
 
     def refresh_files(self) -> None:
+        """Read the list again if it is old; returns at once."""
         if self._files is None and self.repl.view.cwd:
             self._files = Files(self.folder())
         if self._files is not None and self._files.stale:
@@ -341,6 +317,7 @@ class AgentApp(App[int], inherit_bindings=False):
         self.spawn(copy_locally(text))
 
     def edit(self, text: str, done: Callable[[Edited], None]) -> None:
+        """Let the person edit a text; returns at once."""
         self.spawn(self._edit(text, done))
 
     async def _edit(self, text: str, done: Callable[[Edited], None]) -> None:
@@ -352,6 +329,7 @@ class AgentApp(App[int], inherit_bindings=False):
         done(edited)
 
     def call_by(self, ways: bool | str) -> None:
+        """How to call the person when a question waits, as the setting says it."""
         self.attention.muted = not ways
         self.attention.ways = ways_in(os.environ, ways)
 
@@ -376,25 +354,25 @@ def run(
     """Run the program in this terminal; returns the exit code.
 
     Raises the GatewrightError that kept the session from being opened, once the screen is gone.
-    `themes` is a folder with themes of the person's own, `history` the file with what was sent
-    before; `resuming` opens other sessions, at the start or later.
+    `themes` is a folder of the person's own, `history` the file with what was sent before.
     """
     prepare()
     own, problems = read_palettes(themes) if themes is not None else ({}, [])
     app = AgentApp(open_session, ui=ui, own=own, driver=ScreenDriver)
-    app.problems = problems
+    app.problems, app.keep_theme, app.resuming = problems, keep_theme, resuming
     if history is not None:
         app.repl.box.history_ = History(history)
-    app.keep_theme = keep_theme
-    app.resuming = resuming
     app.switching.others = resuming.others if resuming is not None else None
     if resuming is not None and resuming.prompt:
         app.talk.first(resuming.prompt)
     code = app.run()
     if app.failed is not None:
         raise app.failed
+    if code is None and app.failures:  # the framework ends where its own loop fails
+        code = 1
+        sys.stderr.write(f"agent: The screen failed: {app.failures[-1]!r}.\n")
     if app.session is not None:
         items, session = app.repl.transcript.records.all(), app.session
         sys.stdout.write(farewell(items, session.id, columns()) + unsaved(session.unsaved))
         sys.stdout.flush()
-    return code if code is not None else (app.return_code or 0)
+    return code or 0

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
+from functools import lru_cache
+from unicodedata import category
 
 from rich.cells import cell_len, split_graphemes
 
-from gatewright.agent.text.combining_marks import SPACING
-
-_SPACING = re.compile(f"[{SPACING}]")
 LOOK = 12  # characters looked at for each cell that is wanted; more only of joined pictures
 
 
@@ -17,15 +15,21 @@ def width(text: str) -> int:
     """Terminal cells the text occupies, counted by grapheme."""
     if text.isascii():
         return len(text)
-    return cell_len(text) + len(_SPACING.findall(text))
+    return cell_len(text) + sum(map(_spacing, text))
+
+
+@lru_cache(4096)
+def _spacing(character: str) -> bool:
+    """Of scripts such as Devanagari: it goes with a letter, and most terminals give it a cell."""
+    return category(character) == "Mc"
 
 
 def _graphemes(text: str) -> Iterator[tuple[int, int, int]]:
     """Start, end and cells of each; signs that terminals give a cell of their own have one."""
     for start, end, size in split_graphemes(text)[0]:
         if end - start > 1:
-            size += len(_SPACING.findall(text, start, end))
-        elif size == 0 and _SPACING.match(text, start):
+            size += sum(map(_spacing, text[start:end]))
+        elif size == 0 and _spacing(text[start]):
             size = 1
         yield start, end, size
 

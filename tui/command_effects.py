@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gatewright.agent.commands.outcome import Offer, Outcome, Secret, SetUi
 from gatewright.tools.blocks import Block
@@ -13,33 +13,24 @@ from gatewright.tui.panels.sheet import Sheet
 from gatewright.tui.panels.sheet import View as PanelView
 from gatewright.tui.picker import Picking
 from gatewright.tui.prompt.editor import Edited
-from gatewright.tui.screens.host import Host
 from gatewright.tui.session_calls import Talk
 from gatewright.tui.style.look import Look
-from gatewright.tui.style.theme import Palette
 from gatewright.tui.terminal.clipboard import part_of_answers
 from gatewright.tui.transcript.items import Prose, Shown
 
 if TYPE_CHECKING:
+    from gatewright.tui.app import AgentApp
     from gatewright.tui.screens.repl import Repl  # it makes this
 
 
 class Reach:
     """The screen as commands see it."""
 
-    def __init__(self, repl: Repl, look: Look, talk: Talk, host: Host) -> None:
+    def __init__(self, repl: Repl, look: Look, talk: Talk, host: AgentApp) -> None:
         self._repl = repl
-        self._look = look
-        self._talk = talk
+        self.look = look
+        self.talk = talk
         self._host = host
-
-    @property
-    def theme_name(self) -> str:
-        return self._look.palette.name
-
-    @property
-    def palettes(self) -> Mapping[str, Palette]:
-        return self._look.palettes
 
     def use_theme(self, name: str, *, keep: bool) -> None:
         self._host.use_theme(name, keep=keep)
@@ -60,9 +51,6 @@ class Reach:
 
         timer = self._repl.set_interval(seconds, tick)
 
-    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        self._talk.spawn(work)
-
     def read(
         self, blocks: Sequence[Block], then: Callable[[], None], *, from_top: bool = False
     ) -> None:
@@ -79,7 +67,7 @@ class Reach:
         """A setting changed: what it means for this screen counts now."""
         repl, ui = self._repl, setting.ui
         match setting.key:
-            case "ui.theme" if ui.theme in self.palettes:
+            case "ui.theme" if ui.theme in self.look.palettes:
                 self.use_theme(ui.theme, keep=False)
             case "ui.vim":
                 repl.box.use_vim(on=ui.vim)
@@ -97,12 +85,6 @@ class Reach:
         self._repl.picker.close()
         self._repl.secret.show(asked)
 
-    def follow(self, line: str, work: Callable[[], Awaitable[Outcome]]) -> None:
-        self._talk.follow(line, work)
-
-    async def keep_setting(self, key: str, value: str) -> Outcome:
-        return await self._talk.keep_setting(key, value)
-
     def draft(self, text: str) -> None:
         self._repl.picker.close()
         self._repl.box.put(text)
@@ -112,9 +94,9 @@ class Reach:
 
         def done(edited: Edited) -> None:
             if edited.problem:
-                self._talk.note(edited.problem, "warning")
+                self.talk.note(edited.problem, "warning")
             elif edited.text != text:
-                self._talk.follow("", partial(take, edited.text))
+                self.talk.follow("", partial(take, edited.text))
 
         self._host.edit(text, done)
 

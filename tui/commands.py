@@ -28,7 +28,7 @@ def screen_commands(screen: Reach) -> tuple[Command, ...]:
     async def vim(context: CommandContext) -> Outcome:  # noqa: ARG001  one signature
         on = screen.toggle_vim()
         said = "Vim keys are on. Esc leaves insert mode." if on else "Vim keys are off."
-        match await screen.keep_setting("ui.vim", "true" if on else "false"):
+        match await screen.talk.keep_setting("ui.vim", "true" if on else "false"):
             case Problem(blocks=(Text(text=why), *_)):
                 return Say.text(f"{said} For this session only: {why}")
             case _:
@@ -48,17 +48,17 @@ def screen_commands(screen: Reach) -> tuple[Command, ...]:
 def _theme(args: str, screen: Reach) -> Outcome:
     if args == "list":
         rows = tuple(
-            ("*" if p.name == screen.theme_name else "", p.name, p.summary)
-            for p in screen.palettes.values()
+            ("*" if p.name == screen.look.palette.name else "", p.name, p.summary)
+            for p in screen.look.palettes.values()
         )
         return Say((Table(("", "Theme", ""), rows),))
-    if args in screen.palettes:
+    if args in screen.look.palettes:
         screen.use_theme(args, keep=True)
         return Say.text(f"Theme: {args}", "dim")
     if args:
-        return Problem.of(f"There is no theme {args}: {', '.join(screen.palettes)}.")
-    before = screen.theme_name
-    choices = [Choice(p.name, p.name, p.summary) for p in screen.palettes.values()]
+        return Problem.of(f"There is no theme {args}: {', '.join(screen.look.palettes)}.")
+    before = screen.look.palette.name
+    choices = [Choice(p.name, p.name, p.summary) for p in screen.look.palettes.values()]
     screen.pick(
         Picking(
             "Theme",
@@ -66,7 +66,7 @@ def _theme(args: str, screen: Reach) -> Outcome:
             pick=lambda choice: screen.use_theme(choice.insert, keep=True),
             preview=lambda choice: screen.use_theme(choice.insert, keep=False),
             cancel=lambda: screen.use_theme(before, keep=False),
-            at=list(screen.palettes).index(before),
+            at=list(screen.look.palettes).index(before),
         )
     )
     return Say(())

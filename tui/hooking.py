@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from msgspec.structs import replace
@@ -10,6 +11,30 @@ from gatewright.agent.record import events as ev
 from gatewright.tui.state import Hooked, View
 
 HookEvent: TypeAlias = ev.HookStarted | ev.HookAnswered | ev.HookRan | ev.HooksSeen
+
+
+def besides(
+    batch: Sequence[ev.Envelope],
+    draft: Callable[[str], object],
+    put_back: Callable[[str], object],
+    say: Callable[[str], object],
+) -> None:
+    """What a live batch leads to beside the transcript."""
+    for envelope in batch:
+        match envelope.event:
+            case ev.Rewound(text=text) if text:
+                draft(text)  # the message it went back to is there to be edited
+            case ev.InputRefused(text=text) if text:
+                put_back(text)
+            case ev.HookAnswered(terminal=sequence) if sequence:
+                say(sequence)
+            case _:
+                pass
+
+
+def passed(event: ev.HookRan) -> str:
+    """A hook that went well: it stands below its call once that is opened."""
+    return f"{event.hook_event} hook {event.command}: {event.ms} ms"
 
 
 def hooked(view: View, event: HookEvent, at: float) -> tuple[View, str]:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from textual import events
-from textual.message import Message
 
 from gatewright.tui import cells
 from gatewright.tui.line import BLANK, Line, Span, indent, line, wrap
@@ -55,9 +54,6 @@ class Picker(Rows, can_focus=True):
     """Shows one `Picking` at a time; invisible without one."""
 
     BACK = "surface"
-
-    class Closed(Message):
-        """The list is gone: the prompt takes over again."""
 
     def __init__(self, look: Look, *, id: str | None = None) -> None:
         super().__init__(look, id=id)

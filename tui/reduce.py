@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from gatewright.agent.record import events as ev
 from gatewright.tools.access import MAIN
 from gatewright.tools.protocol import Content, DocumentContent, ImageContent, TextContent
-from gatewright.tui.hooking import HookEvent, hooked
-from gatewright.tui.message_records import of_message
+from gatewright.tui.hooking import HookEvent, hooked, passed
+from gatewright.tui.message_records import Told, of_message
 from gatewright.tui.state import (
     Appended,
     Change,
@@ -37,6 +37,26 @@ from gatewright.tui.transcript.items import (
     told,
 )
 
+Call: TypeAlias = ev.ToolStarted | ev.ToolProgressed | ev.ToolFinished
+Question: TypeAlias = ev.Asked | ev.Answered
+Turn: TypeAlias = (
+    ev.TurnStarted | ev.TurnEnded | ev.MessageDropped | ev.InputDelta | ev.RetryScheduled
+)
+Record: TypeAlias = (
+    ev.UserMessage | ev.Noticed | ev.Compacted | ev.Cleared | ev.InputRefused | ev.Rewound
+)
+Facts: TypeAlias = (
+    ev.SessionStarted
+    | ev.ModeChanged
+    | ev.ModelChanged
+    | ev.TitleChanged
+    | ev.UsageChanged
+    | ev.QueueChanged
+    | ev.Unconfined
+    | ev.Moved
+    | ev.StreamSilent
+)
+
 
 def reduce(view: View, envelope: ev.Envelope) -> Reduced:
     """The view after an event, and what changed in the transcript."""
@@ -46,49 +66,26 @@ def reduce(view: View, envelope: ev.Envelope) -> Reduced:
     return view, (*changes, Marked(envelope.uuid)) if envelope.uuid else changes
 
 
-def _of_main(view: View, event: ev.AnyEvent, at: float) -> Reduced:  # noqa: C901, PLR0911  one case each
+def _of_main(view: View, event: ev.AnyEvent, at: float) -> Reduced:  # noqa: C901, PLR0911  one kind each
+    if isinstance(event, Told):
+        return of_message(view, event, at)
+    if isinstance(event, Call):
+        return _tool(view, event, at)
+    if isinstance(event, Question):
+        return _asked(view, event, MAIN)
+    if isinstance(event, Turn):
+        return _turn(view, event, at)
+    if isinstance(event, Record):
+        return _record(view, event)
+    if isinstance(event, Facts):
+        return _status(view, event), ()
+    if isinstance(event, HookEvent):
+        return _hook(view, event, at)
     match event:
-        case ev.TextDelta() | ev.ThinkingDelta() | ev.AssistantMessage() | ev.MessageRedrawn():
-            return of_message(view, event, at)
-        case ev.ToolStarted() | ev.ToolProgressed() | ev.ToolFinished():
-            return _tool(view, event, at)
-        case ev.Asked() | ev.Answered():
-            return _asked(view, event, MAIN)
-        case (
-            ev.TurnStarted()
-            | ev.TurnEnded()
-            | ev.MessageDropped()
-            | ev.InputDelta()
-            | ev.RetryScheduled()
-        ):
-            return _turn(view, event, at)
-        case (
-            ev.UserMessage()
-            | ev.Noticed()
-            | ev.Compacted()
-            | ev.Cleared()
-            | ev.InputRefused()
-            | ev.Rewound()
-        ):
-            return _record(view, event)
         case ev.TasksChanged():
             return _background(view, event)
         case ev.AgentStarted() | ev.AgentFinished():
             return _agent(view, event)
-        case (
-            ev.SessionStarted()
-            | ev.ModeChanged()
-            | ev.ModelChanged()
-            | ev.TitleChanged()
-            | ev.UsageChanged()
-            | ev.QueueChanged()
-            | ev.Unconfined()
-            | ev.Moved()
-            | ev.StreamSilent()
-        ):
-            return _status(view, event), ()
-        case ev.HookStarted() | ev.HookAnswered() | ev.HookRan() | ev.HooksSeen():
-            return _hook(view, event, at)
         case (
             ev.AgentProgressed()
             | ev.AttemptPaid()
@@ -113,9 +110,7 @@ def add(view: View, item: Item) -> Reduced:
     return replace(view, next_id=view.next_id + 1), (Appended(numbered),)
 
 
-def _tool(
-    view: View, event: ev.ToolStarted | ev.ToolProgressed | ev.ToolFinished, at: float
-) -> Reduced:
+def _tool(view: View, event: Call, at: float) -> Reduced:
     tools = dict(view.tools)
     match event:
         case ev.ToolStarted():
@@ -163,7 +158,7 @@ def _running(view: View) -> View:
     return replace(view, doing=f"{last.verb} {last.target}".strip(), doing_since=last.started)
 
 
-def _asked(view: View, event: ev.Asked | ev.Answered, agent: str) -> Reduced:
+def _asked(view: View, event: Question, agent: str) -> Reduced:
     match event:
         case ev.Asked(id=id, ask=ask):
             return replace(view, asks=(*view.asks, Pending(id, ask, agent))), ()
@@ -171,11 +166,7 @@ def _asked(view: View, event: ev.Asked | ev.Answered, agent: str) -> Reduced:
             return replace(view, asks=tuple(p for p in view.asks if p.id != id)), ()
 
 
-def _turn(
-    view: View,
-    event: ev.TurnStarted | ev.TurnEnded | ev.MessageDropped | ev.InputDelta | ev.RetryScheduled,
-    at: float,
-) -> Reduced:
+def _turn(view: View, event: Turn, at: float) -> Reduced:
     match event:
         case ev.TurnStarted():
             return replace(view, busy_since=at, doing=""), ()
@@ -212,10 +203,7 @@ def _ended(view: View, event: ev.TurnEnded) -> Reduced:
     return view, (*changes, *more)
 
 
-def _record(
-    view: View,
-    event: ev.UserMessage | ev.Noticed | ev.Compacted | ev.Cleared | ev.InputRefused | ev.Rewound,
-) -> Reduced:
+def _record(view: View, event: Record) -> Reduced:
     match event:
         case ev.UserMessage(hidden=True):
             return view, ()
@@ -235,12 +223,17 @@ def _record(
             view, more = add(view, Rule(0, "back at an earlier message"))
             return view, (Returned(to), *more)
         case ev.InputRefused(text=text, reason=reason):
-            return add(view, Note(0, f"Not sent: {reason}\n{text}", "warning"))
+            return add(view, Note(0, f"Not sent: {reason}\n{text}".rstrip(), "warning"))
 
 
 def _hook(view: View, event: HookEvent, at: float) -> Reduced:
     view, text = hooked(view, event, at)
-    return add(view, Note(0, text, "dim")) if text else (view, ())
+    if text:
+        return add(view, Note(0, text, "dim"))
+    if not isinstance(event, ev.HookRan) or (known := view.tools.get(event.call_id)) is None:
+        return view, ()
+    heard = replace(known, hooks=(*known.hooks, passed(event)))
+    return replace(view, tools={**view.tools, event.call_id: heard}), (Patched(heard),)
 
 
 def _background(view: View, event: ev.TasksChanged) -> Reduced:
@@ -276,19 +269,6 @@ def _of_child(view: View, envelope: ev.Envelope) -> Reduced:
             ), ()
         case _:
             return view, ()
-
-
-Facts: TypeAlias = (
-    ev.SessionStarted
-    | ev.ModeChanged
-    | ev.ModelChanged
-    | ev.TitleChanged
-    | ev.UsageChanged
-    | ev.QueueChanged
-    | ev.Unconfined
-    | ev.Moved
-    | ev.StreamSilent
-)
 
 
 def _status(view: View, event: Facts) -> View:  # noqa: PLR0911  one case each

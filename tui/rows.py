@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
 from textual.geometry import Region, Size
+from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
 from gatewright.tui.line import Line
 from gatewright.tui.style.look import Look
+
+T = TypeVar("T")
 
 
 class Rows(Widget, can_focus=False):
@@ -16,6 +22,9 @@ class Rows(Widget, can_focus=False):
     ALLOW_SELECT = False
     SIDE = 1
     BACK = "background"
+
+    class Closed(Message):
+        """What had the keys is gone: the prompt takes over again."""
 
     def __init__(self, look: Look, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -40,6 +49,8 @@ class Rows(Widget, can_focus=False):
 
     def refresh_rows(self) -> None:
         """Ask for the rows again; lay out only when their number changed."""
+        if not self.is_attached:  # what finished after the screen had closed has nowhere to show
+            return
         width = self.size.width or self.screen.size.width
         before, count = self._strips, len(self._shown)
         self._make(width)
@@ -76,3 +87,22 @@ class Rows(Widget, can_focus=False):
         if y < len(self._strips):
             return self._strips[y]
         return self.look.blank(self.size.width, back=self.BACK)
+
+
+class Drawn(Rows, Generic[T]):
+    """Rows made of one value, and made anew when that is another."""
+
+    def __init__(
+        self, look: Look, draw: Callable[[T, int], list[Line]], value: T, *, id: str | None = None
+    ) -> None:
+        super().__init__(look, id=id)
+        self._draw = draw
+        self._value = value
+
+    def show(self, value: T) -> None:
+        if value != self._value:
+            self._value = value
+            self.refresh_rows()
+
+    def rows(self, width: int) -> list[Line]:
+        return self._draw(self._value, width)

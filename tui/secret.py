@@ -34,9 +34,6 @@ class SecretField(Rows, can_focus=True):
             self.asked = asked
             self.text = text
 
-    class Closed(Message):
-        """The field is gone: the prompt takes over again."""
-
     def __init__(self, look: Look, *, id: str | None = None) -> None:
         super().__init__(look, id=id)
         self._asked: Secret | None = None

@@ -27,8 +27,7 @@ from gatewright.agent.commands.outcome import (
 from gatewright.agent.commands.registry import Commands, Front
 from gatewright.tools.blocks import Block, Command, Output, Text, Tone, plain
 from gatewright.tools.interact import Answer
-from gatewright.tools.protocol import Content, TextContent
-from gatewright.tui.screens.host import Host
+from gatewright.tools.protocol import Content, TextContent, ToolFailure
 from gatewright.tui.shell import OwnShell
 from gatewright.tui.transcript.items import Note, Said, Shown, ToolRun
 
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
         SessionClient,
         Taken,
     )  # the screen is there before the core
+    from gatewright.tui.app import AgentApp  # it makes this
 
 
 NO_MODEL = "no model yet: /setup chooses one"
@@ -53,7 +53,7 @@ class Message(NamedTuple):
 class Talk:
     """Sends, answers, interrupts; holds what has to wait."""
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: AgentApp) -> None:
         self._host = host
         self._early: list[Message] = []  # before there was a session
         self._asked: list[Message] = []  # before anything could answer
@@ -193,7 +193,7 @@ class Talk:
 
     def leave(self) -> None:
         """Once the person knows what is stopped by that."""
-        self._host.ask_to_leave()
+        self._host.switching.leave()
 
     def leave_now(self) -> None:
         self._host.spawn(self._host.leave())
@@ -202,7 +202,7 @@ class Talk:
         """Show the answer of a command below it."""
         number = self._host.add(Said(0, title))
         self._host.add(Shown(0, "", tuple(blocks) or (Text("Nothing to show.", "dim"),)))
-        self._host.reveal(number)
+        self._host.repl.transcript.reveal(number)
 
     def note(self, text: str, tone: Tone = "normal") -> None:
         self._host.add(Note(0, text, tone))
@@ -253,15 +253,15 @@ class Talk:
             case Offer():
                 if isinstance(outcome, Secret):
                     self._tell(line, outcome.told)
-                if not self._host.open_panel(outcome):
+                if not self._host.repl.reach.open_panel(outcome):
                     self.say(line, said(outcome))
             case Quit():
-                self._host.ask_to_leave()
+                self._host.switching.leave()
             case Switch():
                 self._host.switch(outcome)
             case Change(operation=operation):
                 if isinstance(operation, SetUi):
-                    self._host.take_up(operation)
+                    self._host.repl.reach.take_up(operation)
                 self._tell(line, outcome.said)
             case Submit():
                 pass
@@ -284,8 +284,8 @@ class Talk:
         item = replace(item, id=self._host.add(item))
         try:
             ran = await self._shell.run(command, self._host.folder())
-        except OSError as error:
-            self._host.patch(replace(item, state="failed", text=f"Could not be started: {error}"))
+        except ToolFailure as error:
+            self._host.patch(replace(item, state="failed", text=str(error)))
             return
         self._told.append(ran.for_model())
         done = replace(

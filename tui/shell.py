@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import signal
 import time
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from gatewright.tools.protocol import SpawnRequest
 from gatewright.tools.system.programs import find, with_search_path
 from gatewright.tools.system.project import here
+
+if TYPE_CHECKING:
+    from gatewright.tools.system.processes import GroupChild
 
 LIMIT = 600.0
 GRACE = 1.0  # seconds to end in when the program does
@@ -75,86 +78,56 @@ class OwnShell:
     """One command at a time, in its own process group."""
 
     def __init__(self) -> None:
-        self._process: asyncio.subprocess.Process | None = None
+        self._child: GroupChild | None = None
+        self._stopped = False
 
     @property
     def running(self) -> bool:
-        return self._process is not None
+        return self._child is not None
 
     def stop(self) -> bool:
         """End the running command; False when none runs."""
-        if self._process is None:
+        if self._child is None:
             return False
-        _signal(self._process, signal.SIGTERM)
+        self._stopped = True
+        self._child.hint()
         return True
 
     async def close(self) -> None:
         """The program ends, and with it all that the command started."""
-        process = self._process
-        if process is None:
-            return
-        for number in (signal.SIGTERM, signal.SIGKILL):
-            _signal(process, number)
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(GRACE):
-                    await process.wait()
+        if self._child is not None:
+            self._stopped = True
+            await self._child.kill(GRACE)
 
     async def run(self, command: str, cwd: Path) -> Ran:
+        """ToolFailure where it cannot start. Whoever stops waiting has ended it with its group."""
+        from gatewright.tools.system.processes import spawn  # noqa: PLC0415  lazy: 3 ms
+
         start = time.monotonic()
-        self._process = process = await _begun(command, cwd)
-        assert process.stdout is not None
+        self._child = child = await spawn(_request(command, cwd))
+        self._stopped = over = False
         kept = Tail(MAX_BYTES)
         try:
-            async with asyncio.timeout(LIMIT):
-                while chunk := await process.stdout.read(65536):
-                    kept.feed(chunk)
-                code = await process.wait()
-        except TimeoutError:
-            _signal(process, signal.SIGKILL)
-            code = await process.wait()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(LIMIT):
+                    while chunk := await child.read():
+                        kept.feed(chunk)
+                    await child.wait()
+                    over = True
         finally:
-            self._process = None
-            if process.returncode is None or not process.stdout.at_eof():  # nobody waits any more
-                await _ended(process)
+            self._child = None
+            if not over:
+                await child.kill(0.0)
+        code = -1 if self._stopped or not over else await child.wait()
         ms = round((time.monotonic() - start) * 1000)
         return Ran(command, kept.text(), code, ms, kept.hidden)
 
 
-async def _begun(command: str, cwd: Path) -> asyncio.subprocess.Process:
-    """The process with its group; whoever stops waiting while it begins has ended both."""
+def _request(command: str, cwd: Path) -> SpawnRequest:
+    """What it leaves running when it ends by itself is left: it is the person's own."""
     around = here(os.environ, cwd)
     shell = os.environ.get("SHELL") or "/bin/sh"
     if "/" not in shell:
         shell = find(shell, os.environ, around) or "/bin/sh"
-    starting = asyncio.ensure_future(
-        asyncio.create_subprocess_exec(
-            shell,
-            "-c",
-            command,
-            cwd=cwd,
-            env=with_search_path(os.environ, around),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-            start_new_session=True,
-        )
-    )
-    try:
-        return await asyncio.shield(starting)
-    except asyncio.CancelledError:
-        await _ended(await starting)
-        raise
-
-
-async def _ended(process: asyncio.subprocess.Process) -> None:
-    """Killed with its group; what left the group may hold its output for ever."""
-    _signal(process, signal.SIGKILL)
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(GRACE):
-            await process.communicate()
-
-
-def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
-    """To the whole group."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, number)
+    env = with_search_path(os.environ, around)
+    return SpawnRequest(argv=(shell, "-c", command), cwd=cwd, env=env, leaves=True)

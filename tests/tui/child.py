@@ -6,6 +6,8 @@ import asyncio
 import os
 import sys
 
+from textual._context import active_app
+
 from gatewright.agent.client.port import SessionClient
 from gatewright.agent.record.events import (
     Asked,
@@ -27,6 +29,10 @@ HOSTILE = "Go-on;\x07\x1b]0;owned\x07\x1b\\\x9c\u202e\x1b]9;two\x07"
 def asking(session: FakeSession) -> None:
     ask = Ask(kind="question", title=HOSTILE, body=(), options=(Option("yes", "Yes", "y"),))
     session.publish(TurnStarted(), Asked(id=1, ask=ask))
+
+
+def broken() -> None:
+    raise RuntimeError("a defect")
 
 
 def main() -> int:
@@ -51,16 +57,17 @@ def main() -> int:
         session.publish(AssistantMessage(id="m", model="x", parts=(said,)))
         session.publish(TurnEnded(stop=Stop.COMPLETED))
 
-    if what == "ending":
-        session.sent_hook = turn
+    session.sent_hook = turn if what == "ending" else session.sent_hook
     scenes = {**SCENES, "asking": asking}
     tasks: list[asyncio.Task[None]] = []
 
     async def open_session() -> SessionClient:
         if what == "noise":
             os.write(2, b"NOISE from a library\n")
+        elif what == "broken":
+            active_app.get().call_later(broken)
         elif what == "crash":
-            raise RuntimeError("a defect")
+            broken()
         elif what == "stream":
             tasks.append(asyncio.create_task(stream()))
         elif what in scenes:

@@ -217,7 +217,7 @@ class Play:
         if self.s.app.session is None:
             return
         if isinstance(chosen, type):
-            self.s.app.open_panel(MADE[chosen](chance))
+            self.s.app.repl.reach.open_panel(MADE[chosen](chance))
         else:
             self.s.app.talk.send(str(chosen))
 
@@ -320,7 +320,7 @@ class Play:
             return
         about = (chance.row(), chance.row())
         title = chance.row()
-        app.open_panel(Secret(fallback=Say(()), title=title, about=about, take=take))
+        app.repl.reach.open_panel(Secret(fallback=Say(()), title=title, about=about, take=take))
         await self.look()
         end = chance.choice(("enter", "escape"))
         await self.do_text(MARK)

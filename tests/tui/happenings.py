@@ -10,6 +10,7 @@ import string
 from collections.abc import Callable, Mapping
 
 from gatewright.agent.record import events as ev
+from gatewright.agent.record.events_of_past import FileState
 from gatewright.agent.record.messages import CallPart, TextPart, ThinkingPart, Usage
 from gatewright.agent.turn.stop import Stop
 from gatewright.tools import blocks as b
@@ -163,9 +164,9 @@ EVENTS: Mapping[type[ev.AnyEvent], Callable[[Chance], ev.AnyEvent]] = {
     ev.ModeChanged: lambda c: ev.ModeChanged(mode=c.choice(("plan", c.row())), by="user"),
     ev.ModelChanged: lambda c: ev.ModelChanged(model=c.row()),
     ev.TitleChanged: lambda c: ev.TitleChanged(title=c.row()),
-    ev.FileSaved: lambda c: ev.FileSaved(state=ev.FileState(c.row(), "")),
+    ev.FileSaved: lambda c: ev.FileSaved(state=FileState(c.row(), "")),
     ev.TreeSaved: lambda c: ev.TreeSaved(tree=c.row()),
-    ev.FilesRestored: lambda c: ev.FilesRestored(to="id-2", files=(ev.FileState(c.row(), ""),)),
+    ev.FilesRestored: lambda c: ev.FilesRestored(to="id-2", files=(FileState(c.row(), ""),)),
     ev.AgentStarted: lambda c: ev.AgentStarted(
         child=c.choice(("a1", "a2")), kind=c.row(), prompt=c.text()
     ),
@@ -183,7 +184,9 @@ EVENTS: Mapping[type[ev.AnyEvent], Callable[[Chance], ev.AnyEvent]] = {
         id="h", hook_event="Stop", command=c.row(), status=c.row(), waits=c.random() < 0.5
     ),
     ev.HooksSeen: lambda _: ev.HooksSeen(),
-    ev.HookAnswered: lambda c: ev.HookAnswered(id="h", stdout=c.text(), stderr=c.text()),
+    ev.HookAnswered: lambda c: ev.HookAnswered(
+        id="h", stdout=c.text(), stderr=c.text(), terminal=c.text()
+    ),
     ev.Noticed: lambda c: ev.Noticed(text=c.text(), tone=c.choice(("normal", "warning", "error"))),
     ev.TurnStarted: lambda _: ev.TurnStarted(),
     ev.TurnEnded: lambda c: ev.TurnEnded(

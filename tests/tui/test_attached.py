@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gatewright.tools.protocol import ImageContent
-from gatewright.tui.prompt.attached import Attachment, mentioned, row_of, sized
+from gatewright.tui.prompt.attached import Attachment, attached_rows, mentioned, sized
 from gatewright.tui.prompt.paste import Chips
 from tests.fakes.fake_session import FakeSession
 from tests.tui.stage import stage
@@ -123,7 +123,7 @@ def test_names_with_brackets_and_the_order_of_pictures(folder: Path) -> None:
 
 def test_the_row_is_cut_and_inert(folder: Path) -> None:
     many = [Attachment(f"\x1b[31mname{n}", n * 1000) for n in range(12)]
-    row = row_of(many, 60)
+    [row] = attached_rows(many, 60)
     assert row.width <= 60
     assert "\x1b" not in row.plain
     assert [a.name for a in mentioned('a "@x" @"two words.txt" x@notes.md', folder)] == [

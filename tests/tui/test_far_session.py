@@ -15,7 +15,7 @@ from gatewright.agent.client.child_line import ChildLine, start
 from gatewright.agent.client.port import SessionClient
 from gatewright.agent.client.remote import join
 from gatewright.agent.settings.schema import Ui
-from gatewright.tools.shell.proc import spawn
+from gatewright.tools.system.processes import spawn
 from gatewright.tui.app import AgentApp
 from tests.e2e.program import Program
 from tests.e2e.stage import MODEL, served
@@ -154,7 +154,10 @@ async def test_the_screen_says_when_the_process_was_killed(program: Program) -> 
         os.kill(f.line.pid, signal.SIGKILL)
         await f.see("The process of the session has ended", "137")
         assert "Yes, once" not in screen_text(f.app)
-        await f.say("Are you there?")
-        await f.see("Are you there?")
+        f.app.repl.box.insert("Are you there?")
+        await f.pilot.press("end", "enter")
+        await f.see("Not sent", "Are you there?")
+        await f.until(lambda: f.app.repl.box.text == "Are you there?")  # back, and not lost
+        f.app.repl.box.text = ""
         await f.say("/status")
         await f.see("/status", "has ended")

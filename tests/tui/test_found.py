@@ -105,7 +105,7 @@ async def test_a_panel_that_opens_behind_a_question_takes_no_keys() -> None:
     async with stage() as s:
         permission(s.session)
         await s.see("Yes, once")
-        s.app.open_panel(DoctorPanel(fallback=Say(()), checks=()))
+        s.app.repl.reach.open_panel(DoctorPanel(fallback=Say(()), checks=()))
         await s.settled()
         assert s.app.focused is s.app.repl.panel
         check(s.app)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from gatewright.agent.record import events as ev
+from gatewright.tui.hooking import besides
 from gatewright.tui.reduce import reduce
 from gatewright.tui.state import View
 from gatewright.tui.status.spinner import rows_of
 from gatewright.tui.status.status import right_parts
+from gatewright.tui.terminal.notify import Attention
+from gatewright.tui.transcript.draw import chunks_of
 
 
 def told(view: View, *happened: tuple[float, ev.AnyEvent]) -> View:
@@ -61,3 +64,48 @@ def test_failures_are_counted_until_somebody_looks() -> None:
 
 def test_what_failed_in_an_earlier_run_of_the_session_is_not_counted() -> None:
     assert "hooks" not in right_parts(told(View(), (1.0, ended("h1", "error"))))
+
+
+def test_what_hooks_have_for_the_terminal_is_written_and_nothing_that_does_more() -> None:
+    written: list[str] = []
+    attention = Attention(written.append, lambda: 0.0)
+    fine = "\x1b]9;done\x07\a"
+    bad = ("\x1b[2J", "\x1b]52;c;YQ==\x07", "\x1b]0;a\nb\x07", "words", "\a" * 5_000)
+    batch = [
+        ev.Envelope(
+            seq=0, uuid="", parent="", timestamp=0.0, agent="main",
+            event=ev.HookAnswered(id="h", stdout="", stderr="", terminal=text),
+        )
+        for text in (*bad, fine)
+    ]  # fmt: skip
+    besides(batch, print, print, attention.say)
+    assert written == [fine]
+
+
+def test_an_input_that_is_refused_is_put_back_unless_a_hook_keeps_it() -> None:
+    back: list[str] = []
+    batch = [
+        ev.Envelope(
+            seq=0, uuid="", parent="", timestamp=0.0, agent="main",
+            event=ev.InputRefused(text=text, reason="no"),
+        )
+        for text in ("my words", "")
+    ]  # fmt: skip
+    besides(batch, print, back.append, print)
+    assert back == ["my words"]
+
+
+def test_hooks_that_went_well_stand_below_their_call_once_it_is_opened() -> None:
+    call = ev.ToolStarted(call_id="c1", name="Bash", input={}, verb="Run", target="make")
+    ran = ev.HookRan(
+        hook_event="PreToolUse", command="lint.sh", outcome="success", id="h1", call_id="c1", ms=12
+    )
+    view = told(View(), (1.0, call), (1.0, begun("h1")), (1.0, ran))
+    (item,) = view.tools.values()
+
+    def rows(*, expanded: bool) -> str:
+        chunks = chunks_of(item, expanded=expanded)
+        return "\n".join(row.plain for chunk in chunks for row in chunk.rows(80))
+
+    assert "lint.sh" not in rows(expanded=False)
+    assert "PreToolUse hook lint.sh: 12 ms" in rows(expanded=True)

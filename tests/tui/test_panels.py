@@ -56,7 +56,7 @@ async def test_a_mode_without_questions_is_explained_and_one_enter_says_no(
             (("escape",), "default"),
             (("down", "enter"), "plan"),
         ):
-            assert s.app.open_panel(asked)
+            assert s.app.repl.reach.open_panel(asked)
             shown = " ".join(
                 (await s.see("▸ No, stay in default", "Yes, in", "esc closes")).split()
             )
@@ -76,7 +76,7 @@ async def test_a_masked_field_fits_a_low_screen() -> None:
     about = (f"Make a key at {page}", "ANTHROPIC_API_KEY in the environment works as well.")
     asked = Secret(fallback=Say(()), title="Key for anthropic", about=about, take=take)
     async with stage(size=(40, 12)) as s:
-        assert s.app.open_panel(asked)
+        assert s.app.repl.reach.open_panel(asked)
         await s.see(
             "Key for anthropic", "it is not shown", "enter stores", "esc closes", "\u276f Ask"
         )
@@ -130,7 +130,7 @@ async def test_going_back_asks_what_where_files_changed_since() -> None:
         ):
             offered = await rewind(cast("Past", past), CommandContext())
             assert isinstance(offered, Pick)
-            assert s.app.open_panel(offered)
+            assert s.app.repl.reach.open_panel(offered)
             await s.see("Go back to", "thanks")
             await s.press(*["down"] * downs, "enter")
             if picked:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gatewright.tools.protocol import ImageContent
-from gatewright.tui.terminal.picture import LARGEST, PNG, clipboard_picture
+from gatewright.tui.terminal.clipboard import LARGEST, PNG, clipboard_picture
 from tests.tui.stage import stage
 
 

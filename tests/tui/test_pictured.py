@@ -128,7 +128,7 @@ async def test_list(name: str, theme: str, size: str) -> None:
     async with stage(size=snapshots.SIZES[size], theme=theme) as s:
         SCENES["prose"](s.session)
         await s.settled()
-        assert s.app.open_panel(LISTS[name])
+        assert s.app.repl.reach.open_panel(LISTS[name])
         await s.settled()
         check(f"list-{name}-{theme}-{size}", s.app.export_screenshot())
 

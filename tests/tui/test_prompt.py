@@ -334,7 +334,7 @@ async def test_an_own_command_that_cannot_start_says_so() -> None:
     async with stage(FakeSession(cwd="/nowhere/at/all")) as s:
         await s.type("!true")
         await s.press("enter")
-        await s.see("Could not be started")
+        await s.see("does not exist any more")
 
 
 async def test_the_file_menu(tmp_path: Path) -> None:
@@ -414,7 +414,7 @@ def test_the_menu_of_files_is_quick_in_a_large_tree() -> None:
 async def test_a_first_listing_is_offered_while_it_grows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(listing, "PIECE", 2000)
+    monkeypatch.setattr("gatewright.tools.system.processes.CHUNK", 2000)
     monkeypatch.setattr(listing, "TOLD", 0.0)
     for folder in range(10):
         (tmp_path / f"d{folder}").mkdir()

@@ -7,11 +7,10 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from gatewright.agent.commands.outcome import Outcome, Say
-from gatewright.agent.commands.panels import Check, DoctorPanel
+from gatewright.agent.commands.panels import Check, DoctorPanel, Finding, Health
 from gatewright.agent.commands.registry import CommandContext
 from gatewright.agent.record import events as ev
 from gatewright.permissions.context import Call
@@ -373,13 +372,6 @@ async def test_a_typed_change_counts_on_the_screen(tmp_path: Path) -> None:
 # checks
 
 
-class Found(msgspec.Struct):
-    name: str
-    health: str
-    fact: str
-    advice: str = ""
-
-
 def doctor(session: FakeSession, *checks: Check) -> None:
     async def run(context: CommandContext) -> Outcome:
         return DoctorPanel(fallback=Say(()), checks=checks)
@@ -390,15 +382,15 @@ def doctor(session: FakeSession, *checks: Check) -> None:
 async def test_checks_appear_as_they_end_and_run_again() -> None:
     session, gate, runs = FakeSession(), threading.Event(), [0]
 
-    def slow() -> list[Found]:
+    def slow() -> list[Finding]:
         runs[0] += 1
         assert gate.wait(5)
-        return [Found("Slow", "!!", "it is slow", "Buy a faster one.")]
+        return [Finding("Slow", Health.WARN, "it is slow", "Buy a faster one.")]
 
-    def lost() -> list[Found]:
+    def lost() -> list[Finding]:
         raise OSError("no such thing")
 
-    quick = Check("Quick", lambda: [Found("Quick", "ok", "at once")])
+    quick = Check("Quick", lambda: [Finding("Quick", Health.GOOD, "at once")])
     doctor(session, quick, Check("Slow", slow), Check("Lost", lost))
     async with stage(session) as s:
         await s.type("/doctor")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
+import signal
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -58,27 +59,29 @@ async def test_whoever_stops_waiting_ends_it(tmp_path: Path, command: str) -> No
     assert not shell.running
 
 
-async def test_whoever_stops_waiting_while_it_begins_ends_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The command runs before the call that starts it has returned."""
-    real = asyncio.create_subprocess_exec
-    begun = asyncio.Event()
+async def test_what_it_leaves_behind_is_the_persons(tmp_path: Path) -> None:
+    """As from any shell of theirs."""
+    left = f"setsid sleep 60 >/dev/null 2>&1 & echo $! > {tmp_path}/child"
+    ran = await OwnShell().run(f"{left}; echo there", tmp_path)
+    assert (ran.output, ran.exit) == ("there\n", 0)
+    child = await started(tmp_path)
+    assert running(child)
+    os.kill(child, signal.SIGKILL)
 
-    async def slow(*argv: str, **how: Any) -> asyncio.subprocess.Process:
-        process = await real(*argv, **how)
-        await started(tmp_path)
-        begun.set()
-        await asyncio.sleep(0)
-        return process
 
-    monkeypatch.setattr(asyncio, "create_subprocess_exec", slow)
-    waiting = asyncio.create_task(OwnShell().run(CHILD.format(trap="", folder=tmp_path), tmp_path))
-    await begun.wait()
-    waiting.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await waiting
-    assert gone(await started(tmp_path))
+async def test_it_is_read_as_long_as_somebody_says_something(tmp_path: Path) -> None:
+    ran = await OwnShell().run("(sleep 0.3; echo late) & echo first", tmp_path)
+    assert ran.output == "first\nlate\n"
+
+
+async def test_what_a_stopped_one_says_to_that_is_shown(tmp_path: Path) -> None:
+    shell = OwnShell()
+    line = f"trap 'echo bye; exit 3' TERM; echo $$ > {tmp_path}/child; while :; do sleep 0.05; done"
+    waiting = asyncio.create_task(shell.run(line, tmp_path))
+    await started(tmp_path)
+    assert shell.stop()
+    ran = await waiting
+    assert ran.output.endswith("bye\n") and ran.ended == "stopped"
 
 
 def test_a_command_that_was_stopped_says_so_and_no_number() -> None:

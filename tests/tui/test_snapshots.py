@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.agent.commands.panels import Check
+from gatewright.agent.commands.panels import Check, Finding, Health
 from tests.fakes.books import Books
 from tests.fakes.fake_session import FakeSession
 from tests.tui.scenes import SCENES
 from tests.tui.stage import Stage, stage
 from tests.tui.svg import check
-from tests.tui.test_sheets import RULES, Found, doctor
+from tests.tui.test_sheets import RULES, doctor
 
 SIZES = {"wide": (120, 44), "narrow": (80, 24)}
 
@@ -97,9 +97,9 @@ def with_books(folder: Path) -> FakeSession:
     session.permissions, session.settings = books.permissions, books.settings
     doctor(
         session,
-        Check("Python", lambda: [Found("Python", "ok", "3.13.1 at /usr/bin/python3")]),
-        Check("Keys", lambda: [Found("Keys", "!!", "none found", "Run agent login.")]),
-        Check("Own files", lambda: [Found("Own files", "XX", "full", "Make some room.")]),
+        Check("Python", lambda: [Finding("Python", Health.GOOD, "3.13.1 at /usr/bin/python3")]),
+        Check("Keys", lambda: [Finding("Keys", Health.WARN, "none found", "Run agent login.")]),
+        Check("Own files", lambda: [Finding("Own files", Health.BAD, "full", "Make some room.")]),
     )
     return session
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from gatewright.agent.record import events as ev
+from gatewright.agent.record.events_of_past import Carried
 from gatewright.agent.record.messages import CallPart, TextPart, ThinkingPart, Usage
 from gatewright.agent.turn.stop import Stop
 from gatewright.tools.blocks import Output, Text
@@ -312,7 +313,7 @@ def test_a_finished_view_is_kept_as_it_is() -> None:
 
 def test_the_title_outlives_a_summary() -> None:
     done = ev.Compacted(
-        summary="s", trigger="auto", tokens_before=9, carried=ev.Carried(title="Mend it")
+        summary="s", trigger="auto", tokens_before=9, carried=Carried(title="Mend it")
     )
     assert play(done)[0].title == "Mend it"
     assert play(ev.TitleChanged(title="Mine"), ev.Compacted("s", "auto", 9))[0].title == "Mine"

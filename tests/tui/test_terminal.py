@@ -81,6 +81,13 @@ def test_a_defect_is_told_and_the_prompt_lives_on() -> None:
         restored(bytes(terminal.raw))
 
 
+def test_a_defect_that_ends_it_is_told_and_no_success() -> None:
+    with child("broken") as terminal:
+        assert terminal.wait_exit() == 1
+        terminal.wait_for("The screen failed: RuntimeError('a defect')")
+        restored(bytes(terminal.raw))
+
+
 def test_what_libraries_write_to_the_error_stream_never_shows() -> None:
     with child("noise") as terminal:
         terminal.wait_for(READY)

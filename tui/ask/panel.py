@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from textual import events
@@ -49,47 +50,41 @@ class AskPanel(Rows, can_focus=True):
     BACK = "surface"
     FOCUS_ON_CLICK = False  # words that are typed instead keep the keys
 
+    @dataclass
     class Answered(Message):
-        def __init__(self, pending: Pending, answer: Answer) -> None:
-            super().__init__()
-            self.pending = pending
-            self.answer = answer
+        pending: Pending
+        answer: Answer
 
+    @dataclass
     class WantsText(Message):
         """The person wants to answer in words: the screen opens the line editor."""
 
-        def __init__(self, pending: Pending) -> None:
-            super().__init__()
-            self.pending = pending
+        pending: Pending
 
+    @dataclass
     class Told(Message):
         """The draft is the answer: what the agent is to do instead."""
 
-        def __init__(self, pending: Pending) -> None:
-            super().__init__()
-            self.pending = pending
+        pending: Pending
 
+    @dataclass
     class Passed(Message):
         """A key that is none of the question's; the question stays as it is."""
 
-        def __init__(self, key: str) -> None:
-            super().__init__()
-            self.key = key
+        key: str
 
+    @dataclass
     class Typed(Message):
         """Text for the draft; `key` is the key when it is none."""
 
-        def __init__(self, text: str, key: str = "") -> None:
-            super().__init__()
-            self.text = text
-            self.key = key
+        text: str
+        key: str = ""
 
+    @dataclass
     class Unclear(Message):
         """The key may have been meant for the draft, or for what cannot be read."""
 
-        def __init__(self, hint: str = UNCLEAR) -> None:
-            super().__init__()
-            self.hint = hint
+        hint: str = UNCLEAR
 
     def __init__(
         self,

@@ -11,13 +11,27 @@ from dataclasses import dataclass
 from itertools import accumulate, chain
 from typing import NamedTuple
 
+import msgspec
+
 from gatewright.agent.text.printable import as_run, spelled
 from gatewright.tools.access import MAIN
-from gatewright.tools.blocks import Command, Diff
-from gatewright.tools.interact import Ask, Option, words
+from gatewright.tools.blocks import (
+    Block,
+    Code,
+    Command,
+    Diff,
+    Hunk,
+    Image,
+    Markdown,
+    Output,
+    Table,
+    Text,
+    Todo,
+    Unknown,
+)
+from gatewright.tools.interact import ELICITATION, Ask, Option, words
 from gatewright.tools.system.hosts import misread
 from gatewright.tui import cells
-from gatewright.tui.ask.exact import exact
 from gatewright.tui.blocks.diff import draw_split, summary
 from gatewright.tui.blocks.registry import draw
 from gatewright.tui.line import BLANK, Line, Span, clip, flow, indent, line
@@ -262,9 +276,11 @@ def _changes(row: Line) -> bool:
 def _options(ask: Ask, marks: Marks, width: int) -> list[list[Line]]:
     options = list(ask.options)
     if ask.free_text:
-        permission = ask.kind == "permission"
-        label = "Tell the agent what to do instead" if permission else "Something else"
-        label = "Tell the agent what you typed" if marks.tells else label
+        field = ask.kind == ELICITATION
+        other = "Type it" if field else "Something else"
+        label = "Tell the agent what to do instead" if ask.kind == "permission" else other
+        told = "Give what you typed" if field else "Tell the agent what you typed"
+        label = told if marks.tells else label
         options.append(Option("", label, TELL))
     return [
         _option(ask, option, marks, width, here=number == marks.at)
@@ -286,3 +302,28 @@ def _option(ask: Ask, option: Option, marks: Marks, width: int, *, here: bool) -
     if option.help and ask.kind != "permission":
         rows += indent(flow(visible(option.help, strict=True), room, "dim"), " " * size)
     return rows
+
+
+def exact(block: Block) -> Block:
+    """With every hidden character spelled out, as people judge the exact text: nothing more is
+    hidden by drawing it afterwards.
+    """
+    match block:
+        case Text() | Markdown() | Code() | Output():
+            return msgspec.structs.replace(block, text=visible(block.text, strict=True))
+        case Diff(path=path, hunks=hunks):
+            shown = tuple(map(_exact_hunk, hunks))
+            return msgspec.structs.replace(block, path=visible(path, strict=True), hunks=shown)
+        case Table(headers=headers, rows=rows):
+            return Table(_all(headers), tuple(map(_all, rows)))
+        case Command() | Todo() | Image() | Unknown():
+            return block  # a command is drawn exactly anyway; the others are not judged
+
+
+def _exact_hunk(hunk: Hunk) -> Hunk:
+    lines = tuple(line[:1] + visible(line[1:], strict=True) for line in hunk.lines)
+    return Hunk(hunk.old_start, hunk.new_start, lines)
+
+
+def _all(cells: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(visible(cell, strict=True) for cell in cells)

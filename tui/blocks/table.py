@@ -24,10 +24,11 @@ def draw(block: Table, width: int) -> list[Line]:
 def grid(
     header: Sequence[Cell], body: Sequence[Sequence[Cell]], width: int, right: Sequence[bool] = ()
 ) -> list[Line]:
-    """Rows of a table of styled cells that fits the width."""
-    count = len(header)
+    """Rows of a table of styled cells that fits the width; a row may have any length."""
+    count = max(map(len, (header, *body)))
     if not count:
         return []
+    header = [*header, *[()] * (count - len(header))]
     natural = [
         max([_size(row[column]) for row in (header, *body) if column < len(row)], default=0)
         for column in range(count)
@@ -40,7 +41,7 @@ def grid(
         rows = _row(bold, sizes, align)
         rows.append(Line((Span("─" * min(width, sum(sizes) + GAP * (count - 1)), "faint"),)))
     for row in body:
-        rows += _row([*row, *[()] * (count - len(row))][:count], sizes, align)
+        rows += _row([*row, *[()] * (count - len(row))], sizes, align)
     return [clip(row, width) for row in rows]
 
 

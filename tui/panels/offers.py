@@ -46,7 +46,7 @@ def open_offer(offer: Offer, screen: Reach) -> bool:
         case RulesPanel(book=book, tab=tab):
             screen.show_panel(lambda sheet: RulesView(sheet, book, tab).listing)
         case ConfigPanel() as panel:
-            themes = [(p.name, p.summary) for p in screen.palettes.values()]
+            themes = [(p.name, p.summary) for p in screen.look.palettes.values()]
             follow = partial(_take_up, panel, screen)
             screen.show_panel(lambda sheet: ConfigView(sheet, panel, themes, follow).listing)
         case DoctorPanel(checks=checks):
@@ -60,7 +60,7 @@ def _take_up(panel: ConfigPanel, screen: Reach, key: str) -> None:
     async def work() -> Outcome:
         return panel.taken_up(key)
 
-    screen.follow(f"/config {key}", work)
+    screen.talk.follow(f"/config {key}", work)
 
 
 def choice_of(row: Row) -> Choice:
@@ -72,13 +72,13 @@ def _picking(offer: Pick, screen: Reach) -> Picking:
     back = offer.back
 
     def pick(choice: Choice) -> None:
-        screen.follow(lines[choice.insert], partial(offer.choose, choice.insert))
+        screen.talk.follow(lines[choice.insert], partial(offer.choose, choice.insert))
 
     return Picking(
         offer.title,
         [choice_of(row) for row in offer.choices],
         pick,
-        cancel=None if back is None else lambda: screen.follow("", back),
+        cancel=None if back is None else lambda: screen.talk.follow("", back),
         at=offer.at,
         about=offer.about,
     )
@@ -106,11 +106,11 @@ def _listed(offer: Listing, screen: Reach, first: str, at: int) -> Picking:
     def pick(choice: Choice) -> None:
         row = rows[choice.insert]
         tab = [each.id for each in rows.values() if not offer.tabs or each.source == row.source]
-        screen.spawn(_read(offer, screen, row, tab.index(row.id)))
+        screen.talk.spawn(_read(offer, screen, row, tab.index(row.id)))
 
     def act(run: Callable[[str], Awaitable[Outcome]], choice: Choice) -> None:
         if row := rows.get(choice.insert):
-            screen.follow(row.typed or row.label, partial(run, row.id))
+            screen.talk.follow(row.typed or row.label, partial(run, row.id))
 
     return Picking(
         offer.title,

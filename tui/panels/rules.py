@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 
 from gatewright.agent.commands.panels import Done, FolderRow, RuleRow, Undo
 from gatewright.agent.errors import GatewrightError
+from gatewright.tools.blocks import Block, plain
+from gatewright.tui.line import Line, Span, line, wrap
 from gatewright.tui.panels.field import Field, Wanted
-from gatewright.tui.panels.listing import Act, Item, Listing, Tabs
-from gatewright.tui.panels.pages import Pages
-from gatewright.tui.panels.sheet import Sheet
+from gatewright.tui.panels.listing import STEPS, Act, Item, Listing, Tabs
+from gatewright.tui.panels.sheet import Press, Sheet
+from gatewright.tui.sanitize import visible
 
 if TYPE_CHECKING:  # the core: the screen is there before it
     from gatewright.agent.commands.rules.keeping_places import Shelf
@@ -181,3 +183,38 @@ def _past_item(past: Decided) -> Item:
     word, role = ("denied", "warning") if denied else ("allowed", "dim")
     about = ((past.target, "dim"), (f"{word}: {past.by}", "faint"))
     return Item(past.serial, f"{at}  {past.tool}", past.target, "", word, about, role=role)
+
+
+class Pages:
+    """Blocks to read inside a panel, a screenful at a time."""
+
+    def __init__(self, title: str, blocks: Sequence[Block]) -> None:
+        self._title = title
+        self._texts = [visible(row) for block in blocks for row in plain(block).splitlines()]
+        self._at = 0
+
+    @property
+    def keys(self) -> Sequence[str]:
+        return ("up/down scroll",)
+
+    def press(self, press: Press) -> bool:
+        step = STEPS.get(press.key)
+        if step is None:
+            return False
+        self._at = max(0, self._at + step)
+        return True
+
+    def paste(self, text: str) -> None:
+        """Nothing is typed here."""
+
+    def lines(self, width: int, height: int) -> list[Line]:
+        rows = [
+            row
+            for text in self._texts
+            for row in wrap((Span(text, "text" if text.startswith(">") else "dim"),), width)
+        ]
+        room = max(1, height - 1)
+        self._at = min(self._at, max(0, len(rows) - room))
+        below = len(rows) - room - self._at
+        more = Span(f"   {below} more below" if below > 0 else "", "faint")
+        return [line(Span(self._title, "text:b"), more), *rows[self._at : self._at + room]]

@@ -11,7 +11,6 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from textual import events
-from textual.message import Message
 
 from gatewright.agent.errors import GatewrightError
 from gatewright.tui import cells
@@ -52,9 +51,6 @@ class View(Protocol):
 
 class Sheet(Rows, can_focus=True):
     BACK = "surface"
-
-    class Closed(Message):
-        """The panel is gone: the prompt takes over again."""
 
     def __init__(
         self,

@@ -11,9 +11,7 @@ from typing import NamedTuple
 
 from gatewright.tui import cells
 from gatewright.tui.line import Line, Span, clip
-from gatewright.tui.rows import Rows
 from gatewright.tui.sanitize import one_line
-from gatewright.tui.style.look import Look
 
 MOST = 8
 NAME = 32  # cells of one name
@@ -54,7 +52,9 @@ def sized(size: int) -> str:
     return f"{size} GB"
 
 
-def row_of(attachments: Sequence[Attachment], width: int) -> Line:
+def attached_rows(attachments: Sequence[Attachment], width: int) -> list[Line]:
+    if not attachments:
+        return []
     spans = [Span("+ ", "accent")]
     for number, attachment in enumerate(attachments[:MOST]):
         spans.append(Span("   " if number else ""))
@@ -63,20 +63,4 @@ def row_of(attachments: Sequence[Attachment], width: int) -> Line:
             spans.append(Span(f" {size}", "faint"))
     if len(attachments) > MOST:
         spans.append(Span("   and more", "faint"))
-    return clip(Line(tuple(span for span in spans if span.text)), width)
-
-
-class Attached(Rows):
-    """Invisible while nothing is attached."""
-
-    def __init__(self, look: Look, *, id: str | None = None) -> None:
-        super().__init__(look, id=id)
-        self._attachments: tuple[Attachment, ...] = ()
-
-    def show(self, attachments: tuple[Attachment, ...]) -> None:
-        if attachments != self._attachments:
-            self._attachments = attachments
-            self.refresh_rows()
-
-    def rows(self, width: int) -> list[Line]:
-        return [row_of(self._attachments, width)] if self._attachments else []
+    return [clip(Line(tuple(span for span in spans if span.text)), width)]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from textual import events
 from textual.document._document import EditResult
@@ -19,7 +20,7 @@ from gatewright.tui.prompt.history import History
 from gatewright.tui.prompt.kill import KillRing
 from gatewright.tui.prompt.paste import Chips, normal, seen
 from gatewright.tui.prompt.vim.machine import Machine
-from gatewright.tui.terminal.picture import clipboard_picture
+from gatewright.tui.terminal.clipboard import clipboard_picture
 
 BURST = 0.012  # seconds between keys below which nobody types
 SETTLE = 0.03  # an Enter at the end of a burst counts after so long without another key
@@ -39,30 +40,27 @@ class Box(TextArea):
 
     FOCUS_ON_CLICK = False  # what is open above keeps the keys
 
+    @dataclass
     class Submitted(Message):
-        def __init__(self, box: Box, text: str) -> None:
-            super().__init__()
-            self.box = box
-            self.text = text
+        box: Box
+        text: str
 
+    @dataclass
     class Pressed(Message):
         """A key that means something to the screen rather than to the text."""
 
-        def __init__(self, box: Box, key: str) -> None:
-            super().__init__()
-            self.box = box
-            self.key = key
+        box: Box
+        key: str
 
     class Empty(Message):
         """Neither the desktop's clipboard has a picture nor ours a text."""
 
+    @dataclass
     class Turned(Message):
         """Vim's normal mode began or ended."""
 
-        def __init__(self, box: Box, *, inserting: bool) -> None:
-            super().__init__()
-            self.box = box
-            self.inserting = inserting
+        box: Box
+        inserting: bool
 
     def __init__(self, hint: str = HINT, *, id: str | None = None) -> None:
         super().__init__(

@@ -3,25 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from gatewright.tools.protocol import Content
-from gatewright.tui.prompt.attached import Attached, mentioned
+from gatewright.tui.prompt.attached import Attachment, mentioned
 from gatewright.tui.prompt.box import Box
 from gatewright.tui.prompt.complete import NOTHING, Word, command_choices, word_at
 from gatewright.tui.prompt.menu import Menu
-from gatewright.tui.screens.host import Host
+from gatewright.tui.rows import Drawn
 from gatewright.tui.session_calls import Message, Talk
+
+if TYPE_CHECKING:
+    from gatewright.tui.app import AgentApp  # files are listed there
 
 
 class Desk:
     """Keeps menu and prompt together; the screen forwards keys."""
 
-    def __init__(self, box: Box, menu: Menu, attached: Attached, talk: Talk, files: Host) -> None:
+    def __init__(
+        self,
+        box: Box,
+        menu: Menu,
+        attached: Drawn[tuple[Attachment, ...]],
+        talk: Talk,
+        app: AgentApp,
+    ) -> None:
         self._attached = attached
         self._box = box
         self._menu = menu
         self._talk = talk
-        self._files = files
+        self._files = app
         self._word: Word = NOTHING
         self._stashed = ""
 
@@ -50,11 +61,15 @@ class Desk:
         """What waits to be taken up is the draft again, with its pictures."""
         return self._talk.recall(self._draft_again)
 
+    def put_back(self, *texts: str) -> None:
+        """The draft again, before what was typed since."""
+        draft = [self._box.text] if self._box.text.strip() else []
+        self._box.put("\n".join([*texts, *draft]))
+
     def _draft_again(self, taken: Sequence[Message]) -> None:
         for message in taken:
             self._box.chips.restore(message.text, message.attached)
-        draft = [self._box.text] if self._box.text.strip() else []
-        self._box.put("\n".join([*(message.text for message in taken), *draft]))
+        self.put_back(*(message.text for message in taken))
 
     def stash(self) -> str:
         """Put the draft aside or take it back; says which. One put aside before is in history."""

@@ -6,7 +6,6 @@ The first listing is offered as it grows; a later one takes the place of the old
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import re
 import sys
@@ -15,6 +14,8 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import aclosing
 from pathlib import Path
 
+from gatewright.tools.protocol import Child, SpawnRequest, ToolFailure
+from gatewright.tools.system.processes import NOWHERE, spawn
 from gatewright.tools.system.programs import find
 from gatewright.tools.system.project import here
 from gatewright.tui.prompt.match import score
@@ -25,7 +26,6 @@ FRESH = 20.0  # seconds a listing is used
 LIMIT = 20.0  # seconds the listing may take
 SHOWN = 50
 SCORED = 1000
-PIECE = 64 * 1024  # bytes of a listing taken at a time: 2 ms of work between two keys
 TOLD = 0.1  # seconds between two looks at a list that grows
 RARE = "qzxjkvywbghfpmudclnosirate"  # letters of names of files, the rarest first
 MISSING = "there is no ripgrep to list the files with"
@@ -192,34 +192,31 @@ def find_rg(root: Path) -> str:
 
 async def _with_rg(program: str, root: Path) -> AsyncGenerator[list[str]]:
     """The files ripgrep finds, as it finds them; none where it cannot run or takes too long."""
+    request = SpawnRequest(
+        argv=(program, "--files", "--hidden", "--no-config", "--glob=!.git"),
+        cwd=root,
+        env=os.environ,
+        errors=NOWHERE,
+        leaves=True,  # it starts nothing: nobody has to look for that
+    )
     try:
-        process = await asyncio.create_subprocess_exec(
-            program,
-            *("--files", "--hidden", "--no-config", "--glob=!.git"),
-            cwd=root,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-        )
-    except OSError:  # the folder is gone, or the program cannot run here
+        child = await spawn(request)
+    except ToolFailure:  # the folder is gone, or the program cannot run here
         return
-    assert process.stdout is not None
     rest, end = b"", time.monotonic() + LIMIT
     try:
-        while piece := await _read(process.stdout, end - time.monotonic()):
+        while piece := await _read(child, end - time.monotonic()):
             whole, cut, rest = (rest + piece).rpartition(b"\n")
             if cut:
                 yield whole.decode("utf-8", "replace").split("\n")
+            await asyncio.sleep(0)  # a pipe full is 2 ms of work: a key may have come
     finally:
-        if not process.stdout.at_eof():  # else it has ended by itself
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
-        await process.wait()
+        await child.kill(0.0)
 
 
-async def _read(stream: asyncio.StreamReader, seconds: float) -> bytes:
+async def _read(child: Child, seconds: float) -> bytes:
     try:
         async with asyncio.timeout(max(0.0, seconds)):
-            return await stream.read(PIECE)
+            return await child.read()
     except TimeoutError:
         return b""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from textual import events
 from textual.app import ComposeResult
@@ -21,14 +22,13 @@ from gatewright.tui.command_effects import Reach
 from gatewright.tui.commands import screen_commands
 from gatewright.tui.panels.sheet import Sheet
 from gatewright.tui.picker import Picker
-from gatewright.tui.prompt.attached import Attached
+from gatewright.tui.prompt.attached import Attachment, attached_rows
 from gatewright.tui.prompt.box import Box
 from gatewright.tui.prompt.desk import Desk
 from gatewright.tui.prompt.editor import Edited
 from gatewright.tui.prompt.menu import Menu
 from gatewright.tui.prompt.search import history_search
-from gatewright.tui.rows import Rows
-from gatewright.tui.screens.host import Host
+from gatewright.tui.rows import Drawn, Rows
 from gatewright.tui.screens.patient import Patient
 from gatewright.tui.screens.reader import Reader
 from gatewright.tui.secret import SecretField
@@ -36,11 +36,14 @@ from gatewright.tui.session_calls import Talk
 from gatewright.tui.state import Change, View
 from gatewright.tui.status.spinner import Spinner
 from gatewright.tui.status.status import Status
-from gatewright.tui.status.waiting import Agents, Queue
+from gatewright.tui.status.waiting import agent_rows, queue_rows
 from gatewright.tui.style.look import Look
 from gatewright.tui.transcript.greeting import greeting
 from gatewright.tui.transcript.items import Item
 from gatewright.tui.transcript.view import Transcript
+
+if TYPE_CHECKING:
+    from gatewright.tui.app import AgentApp  # it makes this
 
 MARK = "\u276f"
 TWICE = 2.0  # seconds within which a second Ctrl+C leaves
@@ -63,7 +66,7 @@ class Repl(Patient, inherit_bindings=False):
         self,
         look: Look,
         talk: Talk,
-        host: Host,
+        host: AgentApp,
         *,
         monotonic: Callable[[], float] = time.monotonic,
         now: Callable[[], float] = time.time,
@@ -79,14 +82,14 @@ class Repl(Patient, inherit_bindings=False):
         self.transcript = Transcript(look, id="transcript")
         self.transcript.greeting = lambda width: greeting(host.folder(), width, talk.answering)
         self.spinner = Spinner(look, clock=now, id="spinner")
-        self.agents = Agents(look, id="agents")
-        self.queue = Queue(look, id="queue")
+        self.agents = Drawn[tuple[tuple[str, str], ...]](look, agent_rows, (), id="agents")
+        self.queue = Drawn[tuple[str, ...]](look, queue_rows, (), id="queue")
         self.panel = AskPanel(look, clock=monotonic, draft=lambda: self.box.text, id="panel")
         self.picker = Picker(look, id="picker")
         self.sheet = Sheet(look, spawn=host.spawn, clock=monotonic, id="sheet")
         self.secret = SecretField(look, id="secret")
         self.menu = Menu(look, id="menu")
-        self.attached = Attached(look, id="attached")
+        self.attached = Drawn[tuple[Attachment, ...]](look, attached_rows, (), id="attached")
         self.box = Box(id="box")
         self.reply = Box("say it, or esc goes back", id="reply")
         self.status = Status(look, id="status")
@@ -340,16 +343,7 @@ class Repl(Patient, inherit_bindings=False):
     def _search_history(self) -> None:
         self.reach.pick(history_search(self.box))
 
-    def on_picker_closed(self) -> None:
-        self._come_back()
-
-    def on_sheet_closed(self) -> None:
-        self._come_back()
-
-    def on_secret_field_closed(self) -> None:
-        self._come_back()
-
-    def _come_back(self) -> None:
+    def on_rows_closed(self) -> None:
         """A second Enter may still be on its way: it answers no question below."""
         self.panel.draft_changed()
         self.return_focus()

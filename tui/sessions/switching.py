@@ -15,20 +15,20 @@ from gatewright.agent.errors import GatewrightError
 from gatewright.tui.picker import Picking
 from gatewright.tui.prompt.menu import Choice
 from gatewright.tui.sanitize import one_line
-from gatewright.tui.screens.host import Host
 from gatewright.tui.session_calls import Talk
 from gatewright.tui.sessions.resuming import Others
 
 if TYPE_CHECKING:
     from gatewright.agent.client.port import SessionClient  # the screen is there before the core
     from gatewright.agent.record.hub import Subscription
+    from gatewright.tui.app import AgentApp  # it makes this
 
 OWN_COMMAND = "Your own command still runs. Esc stops it; then switch again."
 TASKS = 5  # named when the person is to leave
 
 
 class Switching:
-    def __init__(self, screen: Host, talk: Talk) -> None:
+    def __init__(self, screen: AgentApp, talk: Talk) -> None:
         self._screen = screen
         self._talk = talk
         self._events: Subscription | None = None
@@ -58,8 +58,8 @@ class Switching:
         """Go over, once nothing is lost by it or the person wants it so."""
         if self._talk.busy_shell:
             self._talk.note(OWN_COMMAND, "warning")
-        elif tasks := self._screen.tasks():
-            self._screen.pick(self._sure(to, len(tasks)))
+        elif tasks := self._screen.repl.view.tasks:
+            self._screen.repl.reach.pick(self._sure(to, len(tasks)))
         else:
             await self.go(to)
 
@@ -90,13 +90,13 @@ class Switching:
             self._asking = False
 
         title = "Leaving stops " + " and ".join(running)
-        tasks = [one_line(each) for each in self._screen.tasks()[:TASKS]]
-        self._screen.pick(Picking(title, choices, pick, cancel=stay, about=tasks))
+        tasks = [one_line(each) for each in self._screen.repl.view.tasks[:TASKS]]
+        self._screen.repl.reach.pick(Picking(title, choices, pick, cancel=stay, about=tasks))
         self._asking = True  # after what stood there before was cancelled
 
     def _running(self) -> Sequence[str]:
         """What would be stopped, in a few words."""
-        turn, count = self.shown is not None and self.shown.busy, len(self._screen.tasks())
+        turn, count = self.shown is not None and self.shown.busy, len(self._screen.repl.view.tasks)
         tasks = f"{count} background task{'' if count == 1 else 's'}" if count else ""
         own = "your own command" if self._talk.busy_shell else ""
         return [each for each in ("the turn that runs" if turn else "", own, tasks) if each]
@@ -116,7 +116,7 @@ class Switching:
         finally:
             self._going = False
             if other is None:
-                self._screen.take_back()
+                self._screen.repl.desk.take_back()
                 self._talk.begin(here)
         if other is not None:
             await self._leave_for(other, keep=to.copy)

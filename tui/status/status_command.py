@@ -7,19 +7,18 @@ something changed; it has five seconds. Nothing runs before somebody calls `chan
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import os
-import signal
 from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gatewright.tui.screens.host import Host
+from gatewright.tools.protocol import SpawnRequest, ToolFailure
+from gatewright.tools.system import processes
 from gatewright.tui.session_calls import Talk
 from gatewright.tui.status.status import Status
 
 if TYPE_CHECKING:
     from gatewright.agent.client.port import StatusSource
+    from gatewright.tui.app import AgentApp
 
 DEBOUNCE = 0.3
 LIMIT = 5.0
@@ -55,9 +54,7 @@ class StatusCommand:
         self._again = False
         self._stopped = False
         self._told: set[str] = set()  # commands whose failure was told
-        self._group = 0
-        self._over = asyncio.Event()  # no process of it is left
-        self._over.set()
+        self._running: asyncio.Task[processes.Printed] | None = None
         self._timer: asyncio.TimerHandle | None = None
 
     def begin(self, book: StatusSource | None, input: Callable[[], bytes]) -> None:
@@ -99,12 +96,12 @@ class StatusCommand:
             return
         columns, rows = self._ports.size()
         env = {**book.env(), "COLUMNS": str(columns), "LINES": str(rows)}
-        printed = await self.run(setting.command, env, self._input())
+        line = await self.run(setting.command, env, self._input())
         if self._stopped or book.setting() != setting:
             return  # it is another one by now, or none: `changed` was called for that
-        if printed.problem:
-            self._fail(setting.command, printed.problem)
-        self._ports.show(None if printed.problem else printed.text, setting.padding)
+        if line.problem:
+            self._fail(setting.command, line.problem)
+        self._ports.show(None if line.problem else line.text, setting.padding)
         self._wait(setting.refresh_interval)
 
     def _wait(self, seconds: int | None) -> None:
@@ -125,65 +122,33 @@ class StatusCommand:
 
     async def run(self, command: str, env: Mapping[str, str], given: bytes) -> Printed:
         """Run it once, with the time it has."""
-        with Drain() as output, Drain() as errors:
-            try:
-                process = await asyncio.create_subprocess_exec(
-                    *("/bin/sh", "-c", command),
-                    cwd=self._ports.folder(),
-                    env=env,
-                    stdin=asyncio.subprocess.PIPE,
-                    stdout=output.end,
-                    stderr=errors.end,
-                    start_new_session=True,
-                )
-            except (OSError, ValueError) as error:
-                return Printed(problem=f"could not be started: {error}")
-            code = await self._ended(process, given)
-            if code is None:
-                return Printed(problem=f"took longer than {LIMIT:.0f} seconds and was stopped")
-            text, why = output.text(), errors.text().strip()[:SHOWN_ERROR]
+        argv = ("/bin/sh", "-c", command)
+        request = SpawnRequest(argv=argv, cwd=self._ports.folder(), env=env)
+        try:
+            work = processes.printed(request, given, seconds=LIMIT, keep=MAX_BYTES)
+            self._running = asyncio.create_task(work, name="status line")
+            code, said, errors = await self._running
+        except ToolFailure as failure:
+            return Printed(problem=f"could not be started: {failure}")
+        if code is None:
+            return Printed(problem=f"took longer than {LIMIT:.0f} seconds and was stopped")
+        text, why = (part.decode("utf-8", "replace") for part in (said, errors))
         if code:
+            why = why.strip()[:SHOWN_ERROR]
             return Printed(problem=f"ended with {code}" + (f": {why}" if why else ""))
         return Printed(text) if text.strip() else Printed(problem="printed nothing")
-
-    async def _ended(self, process: asyncio.subprocess.Process, given: bytes) -> int | None:
-        """How it ended; None when it had to be ended. Its group ends with it."""
-        assert process.stdin is not None
-        self._group = process.pid
-        self._over.clear()
-        try:
-            async with asyncio.timeout(LIMIT):
-                with contextlib.suppress(OSError):  # it need not read
-                    process.stdin.write(given)
-                    await process.stdin.drain()
-                process.stdin.close()
-                return await process.wait()
-        except TimeoutError:
-            return None
-        finally:
-            self._kill()
-            process.stdin.close()
-            await process.wait()
-            self._group = 0
-            self._over.set()
-
-    def _kill(self) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._group, signal.SIGKILL)
 
     async def close(self) -> None:
         """The program ends: nothing of it stays."""
         self._stopped = True
         if self._timer is not None:
             self._timer.cancel()
-        if self._group:
-            self._kill()
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(LIMIT):
-                    await self._over.wait()
+        if self._running is not None:
+            self._running.cancel()
+            await asyncio.wait({self._running}, timeout=LIMIT)
 
 
-def for_screen(status: Status, talk: Talk, host: Host) -> StatusCommand:
+def for_screen(status: Status, talk: Talk, app: AgentApp) -> StatusCommand:
     """The command whose line this status line shows."""
 
     def tell(text: str) -> None:
@@ -193,47 +158,10 @@ def for_screen(status: Status, talk: Talk, host: Host) -> StatusCommand:
         Ports(
             show=status.show_own,
             tell=tell,
-            spawn=host.spawn,
+            spawn=app.spawn,
             size=lambda: (status.room(), status.screen.size.height),
-            folder=host.folder,
+            folder=app.folder,
         )
     )
     status.on_change = command.changed
     return command
-
-
-class Drain:
-    """A pipe to write into, read as it fills; the first part is kept.
-
-    Of our own, because the one of a process is waited for as long as anybody has it open.
-    """
-
-    def __init__(self) -> None:
-        self._kept = bytearray()
-        self._from, self.end = os.pipe()
-        os.set_blocking(self._from, False)
-
-    def __enter__(self) -> Drain:
-        asyncio.get_running_loop().add_reader(self._from, self._read)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        asyncio.get_running_loop().remove_reader(self._from)
-        os.close(self._from)
-        os.close(self.end)
-
-    def _read(self) -> bool:
-        """Whether there was something."""
-        try:
-            chunk = os.read(self._from, 65536)
-        except BlockingIOError:
-            return False
-        self._kept += chunk[: MAX_BYTES - len(self._kept)]
-        return bool(chunk)
-
-    def text(self) -> str:
-        """What came, and what still lies in the pipe."""
-        left = MAX_BYTES
-        while left > 0 and self._read():
-            left -= 65536
-        return self._kept.decode("utf-8", "replace")

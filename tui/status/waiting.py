@@ -6,9 +6,7 @@ from collections.abc import Sequence
 
 from gatewright.tui import cells
 from gatewright.tui.line import Line, Span, clip, line
-from gatewright.tui.rows import Rows
 from gatewright.tui.sanitize import one_line
-from gatewright.tui.style.look import Look
 
 SHOWN = 3
 
@@ -36,35 +34,3 @@ def agent_rows(agents: Sequence[tuple[str, str]], width: int) -> list[Line]:
         )
         for name, doing in agents[:SHOWN]
     ]
-
-
-class Queue(Rows):
-    """Waiting inputs, oldest first."""
-
-    def __init__(self, look: Look, *, id: str | None = None) -> None:
-        super().__init__(look, id=id)
-        self.texts: tuple[str, ...] = ()
-
-    def show(self, texts: tuple[str, ...]) -> None:
-        if texts != self.texts:
-            self.texts = texts
-            self.refresh_rows()
-
-    def rows(self, width: int) -> list[Line]:
-        return queue_rows(self.texts, width)
-
-
-class Agents(Rows):
-    """One row per running child agent."""
-
-    def __init__(self, look: Look, *, id: str | None = None) -> None:
-        super().__init__(look, id=id)
-        self.agents: tuple[tuple[str, str], ...] = ()
-
-    def show(self, agents: tuple[tuple[str, str], ...]) -> None:
-        if agents != self.agents:
-            self.agents = agents
-            self.refresh_rows()
-
-    def rows(self, width: int) -> list[Line]:
-        return agent_rows(self.agents, width)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Mapping
+from functools import lru_cache
 
 from rich.segment import Segment
 from rich.style import Style
+from textual.color import Color
+from textual.filter import LineFilter
 from textual.strip import Strip
 
 from gatewright.tui import cells
@@ -77,3 +80,21 @@ class Look:
 
     def blank(self, width: int, *, back: str = "background") -> Strip:
         return Strip.blank(width, self._styles(back))
+
+
+class Colourless(LineFilter):
+    """NO_COLOR: text as the terminal writes it, told apart by bold, underline and reverse alone.
+
+    Instead of the framework's greys.
+    """
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002  the framework's signature
+        return [
+            Segment(text, None if style is None else _bare(style), control)
+            for text, style, control in segments
+        ]
+
+
+@lru_cache(1024)
+def _bare(style: Style) -> Style:
+    return style.without_color

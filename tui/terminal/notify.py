@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from gatewright.agent.text.terminal_sequence import allowed
 from gatewright.tui import cells
 from gatewright.tui.sanitize import one_line
 
@@ -99,6 +100,11 @@ class Attention:
         self._called, self._asked = self._asked[0], None
         self._call(f"waits for you: {title}")
         return False
+
+    def say(self, sequence: str) -> None:
+        """What a hook has for the terminal; nothing but titles, notifications and bells."""
+        if allowed(sequence):
+            self._write(sequence)
 
     def ended(self, message: str) -> None:
         """A turn ended: tell it when nobody looks."""

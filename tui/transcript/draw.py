@@ -12,12 +12,12 @@ from functools import partial
 from typing import TypeAlias, assert_never
 
 from gatewright.agent.record.messages import Usage
+from gatewright.agent.turn.stop import Stop
 from gatewright.tools.blocks import Block, Diff, Output, Text
 from gatewright.tui.blocks.diff import draw_split
 from gatewright.tui.blocks.markdown import PROSE, draw_piece
 from gatewright.tui.blocks.pieces import Piece, pieces
-from gatewright.tui.blocks.registry import draw_all
-from gatewright.tui.blocks.text import TONES
+from gatewright.tui.blocks.registry import draw_all, role_of
 from gatewright.tui.line import BLANK, Line, Span, clip, flow, indent, line
 from gatewright.tui.sanitize import one_line, stripped, visible
 from gatewright.tui.transcript import tool
@@ -32,7 +32,29 @@ from gatewright.tui.transcript.items import (
     Thought,
     ToolRun,
 )
-from gatewright.tui.transcript.stops import explain
+
+# What to tell the person when a turn did not simply complete, with a way out.
+_TOLD: dict[Stop, tuple[str, str]] = {
+    Stop.MAX_TURNS: (
+        "Stopped at the limit of steps for one turn. Send anything to go on.",
+        "warning",
+    ),
+    Stop.BUDGET_EXHAUSTED: ("The budget of this session is used up.", "warning"),
+    Stop.ABORTED_STREAMING: ("Interrupted. Say what to do instead.", "dim"),
+    Stop.ABORTED_TOOLS: ("Interrupted. Say what to do instead.", "dim"),
+    Stop.USER_REFUSED: ("Not run. Say what to do instead.", "dim"),
+    Stop.HOOK_STOPPED: ("A hook stopped the turn.", "warning"),
+    Stop.TOOL_DEFERRED: ("A hook put the call off. Send anything to go on with it.", "warning"),
+    Stop.TOOL_DEFERRED_UNAVAILABLE: ("The tool of the call that was put off is gone.", "error"),
+    Stop.PROMPT_TOO_LONG: (
+        "The conversation no longer fits the model. /clear begins anew.",
+        "error",
+    ),
+    Stop.MODEL_ERROR: ("The model could not answer. Send the message again.", "error"),
+    Stop.PROVIDER_AUTH: ("The model's service refused the key. Check it, then try again.", "error"),
+    Stop.LOOP_GUARD: ("Stopped: the same call was repeated without progress.", "warning"),
+    Stop.MALFORMED_TOOL_USE: ("The model sent calls that cannot be read. Try again.", "error"),
+}
 
 Draw: TypeAlias = Callable[[int], list[Line]]
 
@@ -76,7 +98,7 @@ def chunks_of(item: Item, *, expanded: bool = False) -> list[Chunk]:
         case ToolRun():
             return _tool(item, expanded)
         case Note(text=text, tone=tone):
-            return [Chunk(partial(_note, text, TONES[tone]))]
+            return [Chunk(partial(_note, text, role_of(tone)))]
         case Shown():
             return [Chunk(partial(_shown, item))]
         case Rule(text=text):
@@ -128,6 +150,8 @@ def _tool(item: ToolRun, expanded: bool) -> list[Chunk]:
     if not expanded:
         return [Chunk(partial(tool.collapsed, item))]
     blocks = item.view or ((Text(item.text, "dim"),) if item.text else item.before)
+    if item.hooks:
+        blocks = (*blocks, Text("\n".join(item.hooks), "dim"))
     parts = [part for block in blocks for part in split(block)]
     head = Chunk(partial(tool.head, item))
     return [head, *[Chunk(partial(_body, part)) for part in parts]]
@@ -151,7 +175,7 @@ def split(block: Block) -> list[Block]:
 def _body(block: Block, width: int) -> list[Line]:
     if isinstance(block, Text):
         output = block.tone == "dim"  # a part of it: every blank counts
-        rows = flow(stripped(block.text), width - tool.INDENT, TONES[block.tone], hard=output)
+        rows = flow(stripped(block.text), width - tool.INDENT, role_of(block.tone), hard=output)
     else:
         rows = draw_all((block,), width - tool.INDENT)
     return indent(rows, " " * tool.INDENT)
@@ -226,3 +250,12 @@ def count(tokens: int) -> str:
 
 def money(dollars: float) -> str:
     return f"${dollars:.4f}" if dollars < 0.1 else f"${dollars:.2f}"
+
+
+def explain(stop: Stop, message: str) -> tuple[str, str] | None:
+    """Text and role for an ending, or None when there is nothing to say."""
+    told = _TOLD.get(stop)
+    if told is None:
+        return (message, "dim") if message else None
+    text, role = told
+    return message or text, role

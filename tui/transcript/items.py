@@ -54,6 +54,7 @@ class ToolRun(msgspec.Struct, frozen=True):
     tail: str = ""
     started: float = 0.0
     movable: bool = False  # it can be sent to the background
+    hooks: tuple[str, ...] = ()  # those that had nothing against it
 
 
 def told(view: tuple[Block, ...], summary: str) -> tuple[Block, ...]:

@@ -56,12 +56,12 @@ class Records:
         made = self._chunks_at(item)
         if chunk >= len(made):
             return 0
-        return len(self._rows_of(made[chunk])) + (self._gap(item) if not chunk else 0)
+        return len(self._rows_of(made[chunk])) + (self.gap(item) if not chunk else 0)
 
     def rows(self, item: int, chunk: int) -> list[Line]:
         """The rows of a chunk, with the gap above its record."""
         rows = self._rows_of(self._chunks_at(item)[chunk])
-        gap = 0 if chunk else self._gap(item)
+        gap = 0 if chunk else self.gap(item)
         return [BLANK] * gap + rows if gap else rows
 
     def only_notes(self) -> bool:
@@ -160,11 +160,8 @@ class Records:
         ]
         return rows[0] != rows[1]
 
-    def gap_rows(self, item: int) -> int:
+    def gap(self, item: int) -> int:
         """Blank rows above a record."""
-        return self._gap(item)
-
-    def _gap(self, item: int) -> int:
         return gap_between(self._items[item - 1] if item else None, self._items[item])
 
     def _drop(self, id: int) -> None:

@@ -7,6 +7,7 @@ stays at a place is explicit; new content never moves what a person is reading.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
 
@@ -52,14 +53,6 @@ class Transcript(Widget, can_focus=False):
     ALLOW_SELECT = False  # the framework selects cells; we select text, see `select.py`
 
     unseen: reactive[int] = reactive(0, repaint=False)
-
-    class Moved(Message):
-        """Following began or ended, or unseen records changed."""
-
-        def __init__(self, unseen: int, *, following: bool) -> None:
-            super().__init__()
-            self.unseen = unseen
-            self.following = following
 
     def __init__(self, look: Look, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -249,24 +242,17 @@ class Transcript(Widget, can_focus=False):
         if item is not None and self.place is None:
             place = Place(item, 0, 0)
             if not at_end(self.records, place, self.size.height):
-                self._go(move(self.records, place, self.records.gap_rows(item)))
+                self._go(move(self.records, place, self.records.gap(item)))
 
     def go_to(self, place: Place) -> None:
         """Show a place at the upper edge, or follow when it is within the last screen."""
         self._go(None if at_end(self.records, place, self.size.height) else place)
 
     def _go(self, place: Place | None) -> None:
-        changed = (place is None) != (self.place is None)
         self.place = place
-        if place is None and self.unseen:
+        if place is None:
             self.unseen = 0
-            changed = True
         self.sync()
-        if changed:
-            self.post_message(self.Moved(self.unseen, following=place is None))
-
-    def watch_unseen(self, unseen: int) -> None:
-        self.post_message(self.Moved(unseen, following=self.place is None))
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
         event.stop()
@@ -278,12 +264,11 @@ class Transcript(Widget, can_focus=False):
 
     # selecting with the mouse
 
+    @dataclass
     class Selected(Message):
         """The person let go of the mouse after selecting this text."""
 
-        def __init__(self, text: str) -> None:
-            super().__init__()
-            self.text = text
+        text: str
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         if event.button != 1:

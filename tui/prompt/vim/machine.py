@@ -29,7 +29,6 @@ class Edit:
     at: int
     inserting: bool = False
     undo: bool = False
-    redo: bool = False
 
 
 @dataclass(frozen=True)
