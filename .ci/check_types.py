@@ -12,6 +12,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -61,25 +63,26 @@ def copy_with_error(target: Path) -> Path:
     return target
 
 
+def judged(name: str, check: Callable[[Path], tuple[int, str]], files: int) -> tuple[bool, str]:
+    """Whether it is green, and what to say of it."""
+    seen, report = check(ROOT)
+    with tempfile.TemporaryDirectory() as folder:
+        _, planted = check(copy_with_error(Path(folder)))
+    if seen != files:
+        said = f"checked {seen} of {files} files" if seen else "errors above"
+        return False, f"{report}\n{name}: {said}"
+    if "planted.py:5" not in planted:
+        return False, f"{name}: the planted error was not reported:\n{planted}"
+    return True, f"{name}: {seen} files, no errors; the planted error is reported"
+
+
 def main() -> int:
     files = expected(ROOT)
-    failed = False
-    for name, check in (("mypy", mypy), ("pyright", pyright)):
-        seen, report = check(ROOT)
-        if seen != files:
-            failed = True
-            print(report)
-            print(f"{name}: " + (f"checked {seen} of {files} files" if seen else "errors above"))
-        else:
-            print(f"{name}: {seen} files, no errors")
-        with tempfile.TemporaryDirectory() as folder:
-            _, planted = check(copy_with_error(Path(folder)))
-        if "planted.py:5" not in planted:
-            failed = True
-            print(f"{name}: the planted error was not reported:\n{planted}")
-        else:
-            print(f"{name}: the planted error is reported")
-    return int(failed)
+    with ThreadPoolExecutor() as pool:
+        both = list(pool.map(judged, ("mypy", "pyright"), (mypy, pyright), (files, files)))
+    for _, said in both:
+        print(said)
+    return int(not all(green for green, _ in both))
 
 
 if __name__ == "__main__":

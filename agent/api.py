@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from gatewright.agent.build import open_session
+from gatewright.agent.client.brought import NOTHING, Brought
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.frontends.turn import Follower, shape_of, text_of
 from gatewright.agent.launch.options import LaunchOptions
@@ -44,7 +45,8 @@ class Client:
     """One session: `async with Client(...) as client`.
 
     `consent` is asked what the gate would ask a person; without it such calls are refused, and the
-    model is told so. Raises GatewrightError on entering when the session cannot be opened.
+    model is told so. `brings` are hooks that the client answers itself, and where it holds the text
+    of files. Raises GatewrightError on entering when the session cannot be opened.
     """
 
     def __init__(
@@ -53,8 +55,10 @@ class Client:
         *,
         consent: Consent | None = None,
         env: Mapping[str, str] | None = None,
+        brings: Brought = NOTHING,
     ) -> None:
         self._options = options
+        self._brings = brings
         self._consent = consent
         self._env = os.environ if env is None else env
         self._session: Session | None = None
@@ -62,7 +66,9 @@ class Client:
 
     async def __aenter__(self) -> Client:
         interactive = self._consent is not None
-        self._session = await open_session(self._options, self._env, interactive=interactive)
+        self._session = await open_session(
+            self._options, self._env, interactive=interactive, client=self._brings
+        )
         self._follower = Follower(self._session, shape_of(self._options))
         return self
 

@@ -15,29 +15,31 @@ from gatewright.agent.client.brought import NOTHING, Brought
 from gatewright.agent.compact.state import Remains
 from gatewright.agent.context.briefing import Briefing
 from gatewright.agent.context.file_judge import readable_by
+from gatewright.agent.context.tool_search import SearchTools
 from gatewright.agent.context.tool_sources import ToolSources
 from gatewright.agent.extensions.call_context import call_contexts
 from gatewright.agent.extensions.contribution import Contribution
 from gatewright.agent.extensions.gate import Possible, gate_ports, live_settings, planning_of
 from gatewright.agent.extensions.host import Host
 from gatewright.agent.extensions.listed import EXTENSIONS
-from gatewright.agent.extensions.opened import open_all
+from gatewright.agent.extensions.opened import Opened
 from gatewright.agent.extensions.settings_changes import ask_about_changes
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.models.opener import ModelOpener, small_model
 from gatewright.agent.models.short_answer import PageReader
 from gatewright.agent.providers.retry import Backoff, RetryPolicy
 from gatewright.agent.record.journal import of_main
-from gatewright.agent.session.children import ChildPorts
+from gatewright.agent.session.children import AgentSpec, ChildPorts
 from gatewright.agent.session.frame import Frame
 from gatewright.agent.session.planning import SessionPlanning
+from gatewright.agent.session.scopes import believed
 from gatewright.agent.session.session import Session
 from gatewright.agent.session.start.base import CLOCK, announce, open_base
-from gatewright.agent.session.start.opening import ask_for_trust
 from gatewright.agent.session.writers import child_writer, nothing_to_keep, session_writer
 from gatewright.agent.settings.live_settings import starting
 from gatewright.agent.settings.paths import own_home
 from gatewright.agent.settings.policy_settings import own_of, policy_config, start_mode
+from gatewright.agent.settings.trust_question import ask_for_trust
 from gatewright.agent.settings.workspace import survey
 from gatewright.permissions.gated import gated
 from gatewright.permissions.policy import Policy
@@ -70,13 +72,12 @@ async def open_session(
     if not interactive:
         briefing.begin()
     host = Host(base, live, policy, briefing, ReadLedger(), client)
-    tools = BuiltinTools.of(options.tools, alone=not interactive)
+    tools = BuiltinTools.of(options.tools, alone=not interactive, background=not options.served)
     sources = host.tools = ToolSources([tools], policy.wholly_denied)
-    brought = await open_all(host, EXTENSIONS)
+    sources.add(SearchTools(sources))
+    opened = Opened(host, EXTENSIONS)
+    brought = await opened.all()
     possible.take(brought, live)
-    for each in brought:
-        sources.add(*each.sources)
-    briefing.sections = [section for each in brought for section in each.prompt]
     ask_about_changes(host)
     planning = planning_of(base, policy)
     opener = ModelOpener(live, sources.offered, base.start.id, briefing, planning=planning.active)
@@ -89,21 +90,28 @@ async def open_session(
     own = Contribution(
         folds=(*base.folds, of_main(sources.saw)),
         announcements=(sources.announced,),
-        close=(reader.close,),
+        brings=(opened.beside,),
+        parts=(sources,),
+        close=(reader.close, opened.close, opener.close),
     )
-    frame = _frame(host, opener, (planning, reader, tools), brought)
+    frame = _frame(host, opener, (planning, reader, tools))
     frame = replace(frame, opening=partial(ask_for_trust, base, env, live))
     session = Session(frame, (own, *brought))
     sources.thawed = session.renew_model
     host.join(session)
+    opened.follow(partial(_joined, session, host, possible))
     return session
+
+
+def _joined(session: Session, host: Host, possible: Possible, late: Contribution) -> None:
+    session.take(late)
+    possible.take(host.brought, host.live)
 
 
 def _frame(
     host: Host,
     opener: ModelOpener,
     using: tuple[SessionPlanning, PageReader, BuiltinTools],
-    brought: tuple[Contribution, ...],
 ) -> Frame:
     base, live, policy = host.base, host.live, host.policy
     around, start, (planning, reader, tools) = base.around, base.start, using
@@ -118,14 +126,15 @@ def _frame(
         clock=CLOCK,
         modes=policy,
         rules=policy,
-        executor=gated([host.tools], policy, gate_ports(base, live, barrier, brought)),
+        executor=gated([host.tools], policy, gate_ports(base, live, barrier, host.brought)),
+        refresh=live.refresh,
         context=call_contexts(host, planning, reader, jobs=tools.background),
         ledger=host.ledger,
         children=ChildPorts(
             ledger=ReadLedger,
             backoff=_backoff,
             writer=partial(child_writer, base),
-            enters=lambda path, mode: policy.view(path).keep(mode),
+            enters=partial(_enters, host),
             left=policy.forget,
         ),
         open_model=opener,
@@ -138,7 +147,7 @@ def _frame(
         fallback_names=around.settings.fallback_models,
         writer=writer,
         stored=len(start.stored),
-        begins=start.begins,
+        begins="clear" if around.options.cleared else start.begins,
         spending=base.spending(),
         remains=Remains(
             lambda: now.now, planning.path, around.where.resolve, host.briefing.readable
@@ -148,6 +157,14 @@ def _frame(
         listeners=host.listeners,
         folder=start.path.parent,
     )
+
+
+def _enters(host: Host, path: str, spec: AgentSpec) -> None:
+    """What of the rules is that agent's own. Raises ValueError: there is no such mode."""
+    host.policy.view(path).keep(spec.mode)
+    if spec.scope is not None:
+        for problem in host.policy.scope(believed(spec.scope), path):
+            host.warn(problem)
 
 
 def _backoff() -> Backoff:

@@ -36,6 +36,7 @@ class FailureKind(enum.StrEnum):
     OVERLOADED = "overloaded"
     TOO_LONG = "too_long"
     REFUSED = "refused"  # the request itself is wrong: never retried
+    NO_MODEL = "no_model"  # the server knows none of that name
     TRANSPORT = "transport"
 
 

@@ -3,6 +3,7 @@ loopback."""
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import socket
@@ -46,6 +47,13 @@ def _loopback_only(monkeypatch: pytest.MonkeyPatch) -> None:
         connect(self, address)
 
     monkeypatch.setattr(socket.socket, "connect", guarded)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """What is loaded by now stays: no collection in the midst of a test goes through it again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -41,7 +41,7 @@ def test_the_tree_keeps_the_rule(rule: Rule) -> None:
         ("tools/files/read.py", "import mcp"),
         ("tools/files/read.py", "def late() -> None:\n    import textual"),
         ("permissions/gate.py", "from gatewright.tools import bash"),
-        ("permissions/gate.py", "import msgspec"),
+        ("permissions/gate.py", "import pydantic"),
         ("permissions/gate.py", "from gatewright.tools.executor import RawExecutor"),
         ("mcp/source.py", "from gatewright.agent.record.events import Event"),
         ("skills/tool.py", "from gatewright.mcp.source import Source"),
@@ -118,7 +118,7 @@ def test_a_second_executor_is_found(tmp_path: Path) -> None:
     [
         (starts.starts_elsewhere, "agent/turn/loop.py", "subprocess.run([program])"),
         (starts.starts_elsewhere, "tui/app.py", "await create_subprocess_exec(program)"),
-        (starts.bare_names, "tools/shell/proc.py", "subprocess.Popen(['xclip', '-o'])"),
+        (starts.bare_names, "tools/system/processes.py", "subprocess.Popen(['xclip', '-o'])"),
         (
             starts.bare_names,
             "tui/terminal/clipboard.py",
@@ -129,11 +129,15 @@ def test_a_second_executor_is_found(tmp_path: Path) -> None:
             "tools/search/grep.py",
             "ctx.spawn(SpawnRequest(argv=('rg', 'x'), cwd=cwd))",
         ),
-        (starts.bare_names, "tools/shell/proc.py", "os.system('/bin/true')"),
+        (starts.bare_names, "tools/system/processes.py", "os.system('/bin/true')"),
         (starts.other_finders, "tools/search/rg.py", "shutil.which('rg')"),
         (starts.other_finders, "tools/search/rg.py", "from shutil import which"),
         (starts.other_gits, "agent/launch/bug_report.py", "find('git', env)"),
-        (starts.other_gits, "tools/shell/proc.py", "subprocess.run(['/usr/bin/git', 'status'])"),
+        (
+            starts.other_gits,
+            "tools/system/processes.py",
+            "subprocess.run(['/usr/bin/git', 'status'])",
+        ),
     ],
 )
 def test_a_planted_start_is_found(tmp_path: Path, rule: Rule, path: str, line: str) -> None:

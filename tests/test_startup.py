@@ -24,7 +24,7 @@ HEAVY = frozenset(
         "openai",
         "mcp",
         "mcp_types",
-        "starlette",  # these two come with the MCP SDK, for servers; we are none
+        "starlette",  # these two come with the MCP SDK, for servers: agent mcp serve alone is one
         "uvicorn",
         "httpx",
         "httpx2",

@@ -37,6 +37,16 @@ class Deferring(Protocol):
 
 
 @runtime_checkable
+class Growing(Protocol):
+    """A source that may have more tools later than when it was asked first."""
+
+    def grows(self) -> bool: ...
+    async def settled(self) -> None:
+        """Wait, not for long, for what is on its way."""
+        ...
+
+
+@runtime_checkable
 class Foreseeing(Protocol):
     """Can tell what a call would change in the file as it is now, or that it cannot succeed."""
 

@@ -80,7 +80,7 @@ class ShellText(msgspec.Struct, frozen=True):
 
 
 class RemoteTool(msgspec.Struct, frozen=True):
-    """A tool that another process offers."""
+    """A tool that another process offers; without a `tool` it is about that process itself."""
 
     server: str
     tool: str

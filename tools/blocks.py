@@ -144,8 +144,9 @@ def _plain_output(output: Output) -> str:
 
 def _plain_table(table: Table) -> str:
     rows = [table.headers, *table.rows] if any(table.headers) else list(table.rows)
-    columns = range(len(table.headers))
-    widths = [max((len(row[column]) for row in rows), default=0) for column in columns]
+    columns = max(map(len, (table.headers, *table.rows)))
+    rows = [(*row, *[""] * (columns - len(row))) for row in rows]
+    widths = [max((len(row[column]) for row in rows), default=0) for column in range(columns)]
     if len(widths) == 2 and sum(widths) > WIDE:
         widths[0] = min(widths[0], NAME)  # a longer name has a row of its own
     return "\n".join(_plain_row(row, widths) for row in rows)

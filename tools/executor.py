@@ -143,7 +143,7 @@ class RawExecutor:
         from gatewright.tools.documents.fitted import fitted  # noqa: PLC0415  lazy: only with images
 
         async with self._few:
-            return await fitted(result, ctx)
+            return await fitted(result, ctx.spawn, ctx.spill)
 
     async def _read(self, call: ToolCall) -> tuple[Tool[Any], Any]:
         tool = await self._find(call.name)

@@ -15,7 +15,7 @@ _ESCAPES = re.compile(
     r"|\x1b[ -/]*[0-Z\\-~]"
     r"|\x9b[0-?]*[ -/]*[@-~]"
 )
-_OVERWRITTEN = re.compile(r"[^\n]*\r(?!\n|\Z)")
+_OVERWRITTEN = re.compile(r"^[^\n]*\r(?!\n|\Z)", re.MULTILINE)
 _BIDI = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
 _INVISIBLE = (0x200B, 0x2060, 0xFEFF, *range(0xFFF9, 0xFFFC), *range(0xE0000, 0xE0080))
 

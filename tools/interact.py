@@ -13,6 +13,7 @@ from gatewright.tools.blocks import Block, Diff, plain
 
 # The kinds that everybody knows. Who draws or passes on a question of another one, such as a form
 # of a server, treats it like a question, and gives no consent that it does not understand.
+ELICITATION = "elicitation"  # of a server: what is answered is kept nowhere
 AskKind: TypeAlias = Literal["permission", "question", "plan", "trust"]
 Answerer: TypeAlias = Literal["person", "classifier", "host"]
 FieldType: TypeAlias = Literal["text", "secret", "number", "integer", "boolean", "one", "several"]

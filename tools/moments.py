@@ -25,7 +25,8 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True):
 class SessionStarts(Moment, frozen=True):
     """Before the first request, and that after a clear: it waits for the answer.
 
-    After a summary it is `CompactionEnded`, whose context stands behind the summary.
+    After a summary it is `CompactionEnded`, whose context stands behind the summary. `input` in the
+    answer has the `prompt` that the session begins with.
     """
 
     source: Literal["startup", "resume", "clear", "compact", "fork"]
@@ -44,7 +45,7 @@ class SetUp(Moment, frozen=True):
 
 
 class InputArrives(Moment, frozen=True):
-    """A denied input is not sent; its text goes back to who typed it."""
+    """A denied input is not sent; its text goes back to who typed it, or `output` in its place."""
 
     text: str
     source: str = "person"  # or what started by itself: schedule, channel, peer, agent
@@ -74,6 +75,7 @@ class PersonNeeded(Moment, frozen=True):
     access: Access
     mode: str
     suggestions: tuple[str, ...] = ()
+    modes: tuple[str, ...] = ()  # those that the prompt could switch to
 
 
 class CallDenied(Moment, frozen=True):
@@ -184,7 +186,9 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     """What those who listen say together; the default goes on as if nobody had listened.
 
     `context` is for the model, `notice` for the person; `stop` ends the turn with `text` as why.
-    `always`: of the rules that a prompt could offer, those that count from now on.
+    `always`: of the rules that a prompt could offer, those that count from now on; `session`: those
+    that do for this session; `mode`: what it works in from now on. `answers`: with `input`, a call
+    that is a question to the person has its answer. `defer` comes only where a call can wait.
     """
 
     word: Word = ""
@@ -194,6 +198,9 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     context: tuple[str, ...] = ()
     notice: str = ""
     always: tuple[str, ...] = ()
+    session: tuple[str, ...] = ()
+    mode: str = ""
+    answers: bool = False
 
     def ends_turn(self) -> bool:
         return self.word == "stop"
@@ -225,6 +232,9 @@ def merged(verdicts: Sequence[Verdict]) -> Verdict:
         context=tuple(text for each in verdicts for text in each.context),
         notice="\n".join(each.notice for each in verdicts if each.notice),
         always=tuple(rule for each in verdicts for rule in each.always),
+        session=tuple(rule for each in verdicts for rule in each.session),
+        mode=next((each.mode for each in verdicts if each.mode), ""),
+        answers=bool(inputs) and next(each for each in verdicts if each.input is not None).answers,
     )
 
 

@@ -97,9 +97,8 @@ INTERRUPTED = "Interrupted before it finished. Whether it had any effect is not 
 class ToolResult(msgspec.Struct, frozen=True, kw_only=True):
     """`content` is for the model, `view` for people, `data` for hooks and JSON output.
 
-    A tool with images or files gives `parts` instead of content, and who runs it makes content
-    of them. `summary` is the outcome in a few words ("12 lines", "exit 1"); `ends_turn` gives
-    control back to the person after this call; text beyond `cap` characters goes to a file.
+    A tool with images or files gives `parts`, of which who runs it makes content. `summary` is the
+    outcome in a few words; `ends_turn` gives control back to the person after this call.
     """
 
     ok: bool
@@ -110,7 +109,8 @@ class ToolResult(msgspec.Struct, frozen=True, kw_only=True):
     summary: str = ""
     ends_turn: bool = False
     stopped: str = ""  # somebody who listens ended the turn, and why
-    cap: int = RESULT_CAP
+    waits: bool = False  # not judged yet: the call stays open until the session goes on
+    cap: int = RESULT_CAP  # characters; text beyond goes to a file
 
     @classmethod
     def text(
@@ -181,9 +181,8 @@ class ToolFailure(Exception):
 class SpawnRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A child process: own process group and session.
 
-    Its standard input is empty, or what `stdin` describes; what it says on stderr is joined to
-    its output, or goes where `errors` describes. Where `at` is an open directory it
-    starts in exactly that one; `cwd` then only names it.
+    Standard input is empty, or what `stdin` describes; stderr is joined to the output, or goes to
+    `errors`. Where `at` is an open directory it starts in exactly that one; `cwd` only names it.
     """
 
     argv: tuple[str, ...]
@@ -192,6 +191,7 @@ class SpawnRequest(msgspec.Struct, frozen=True, kw_only=True):
     at: int = -1
     stdin: int = -1
     errors: int = -1
+    leaves: bool = False  # what it leaves behind is the person's own, and lives on
     dies_with_us: bool = False  # ended by the kernel if we are killed, where there is such a thing
     fds: tuple[int, ...] = ()  # descriptors the child inherits under the same numbers
     memory: int = 0  # bytes of its own that it may take, where the system has such a limit
@@ -337,6 +337,9 @@ class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
     def judged(self, real: Mapping[Path, Path], readable: Callable[[str], bool]) -> ToolContext:
         """With what the gate knew when it decided."""
         return msgspec.structs.replace(self, real=real, readable=readable)
+
+    def asking(self, ask: Asker) -> ToolContext:
+        return msgspec.structs.replace(self, ask=ask)
 
     def confined(self, confinement: Confinement | None) -> ToolContext:
         return msgspec.structs.replace(self, confinement=confinement)

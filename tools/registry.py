@@ -115,22 +115,25 @@ class BuiltinTools:
     Who names a tool for background work beside a preset without it has it again.
     """
 
-    def __init__(self, enabled: Collection[str] = BASIC) -> None:
+    def __init__(self, enabled: Collection[str] = BASIC, *, background: bool = True) -> None:
         wanted = {canonical(name) for name in expanded(enabled)}
+        if not background:
+            wanted -= BACKGROUND_TOOLS
         self._names = tuple(name for name in TOOLS if name in wanted)
         presets = (PRESETS[name] for name in enabled if name in PRESETS)
-        self.background = all(each.background for each in presets) or bool(
-            wanted & BACKGROUND_TOOLS
+        self.background = background and (
+            all(each.background for each in presets) or bool(wanted & BACKGROUND_TOOLS)
         )
         self._specs: dict[bool, tuple[ToolSpec, ...]] = {}
         self._loaded: dict[str, Tool[Any]] = {}
 
     @classmethod
-    def of(cls, named: Collection[str] | None, *, alone: bool) -> BuiltinTools:
+    def of(
+        cls, named: Collection[str] | None, *, alone: bool, background: bool = True
+    ) -> BuiltinTools:
         """Those that a person named, or the usual ones."""
-        if named is not None:
-            return cls(named)
-        return cls(ALONE if alone else INTERACTIVE)
+        usual = ALONE if alone else INTERACTIVE
+        return cls(usual if named is None else named, background=background)
 
     def specs(self, *, short: bool = False) -> Sequence[ToolSpec]:
         """What models are told; the short form is for those with little room."""

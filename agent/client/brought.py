@@ -2,14 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
+
+from gatewright.tools.protocol import JsonObject
 from gatewright.tools.textfiles import TextFiles
 
+if TYPE_CHECKING:
+    from gatewright.agent.hooks.configured.reading import Read
+    from gatewright.agent.hooks.kinds.running import Run
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Brought:
+
+class OwnHooks(NamedTuple):
+    """Handlers that the client answers itself."""
+
+    given: Read
+    run: Run
+
+
+class Brought(msgspec.Struct, frozen=True, kw_only=True):
+    """Servers and agents are by name, as settings and `--agents` write them."""
+
     files: TextFiles | None = None  # an editor's buffers; without one the disk holds the text
+    servers: Mapping[str, JsonObject] = msgspec.field(default_factory=dict[str, JsonObject])
+    agents: Mapping[str, JsonObject] = msgspec.field(default_factory=dict[str, JsonObject])
+    hooks: OwnHooks | None = None
 
 
 NOTHING = Brought()

@@ -17,6 +17,7 @@ from gatewright.agent.client.framing import MAX_LINE, Lines, TooLong
 from gatewright.agent.errors import SessionError
 from gatewright.agent.text.printable import visible
 from gatewright.tools.protocol import Child, Spawn, SpawnRequest, ToolFailure
+from gatewright.tools.system.drain import Drain
 
 FLAGS = (
     "--input-format",
@@ -64,7 +65,7 @@ class ChildLine:
 
     def __init__(self, child: Child, out: int, errors: int) -> None:
         self._child = child
-        self._out, self._errors = out, errors
+        self._out = out
         self._loop = asyncio.get_running_loop()
         self._lines = Lines()
         self._whole: deque[bytes] = deque()
@@ -74,9 +75,8 @@ class ChildLine:
         self._why = ""
         self._over = asyncio.Event()  # nothing more is read
         self._closing: asyncio.Task[None] | None = None
-        for fd in (out, errors):
-            os.set_blocking(fd, False)
-        self._loop.add_reader(errors, self._hear)
+        os.set_blocking(out, False)
+        self._errors = Drain(errors, self._hear)
 
     @property
     def pid(self) -> int:
@@ -131,6 +131,7 @@ class ChildLine:
             if not chunk:
                 self._over.set()
                 raise LineEnded(await self._ended())
+            await asyncio.sleep(0)  # also where it never stops, and never says anything
             try:
                 self._whole.extend(line for line in self._lines.add(chunk) if line.strip())
             except TooLong:
@@ -141,26 +142,15 @@ class ChildLine:
 
     async def _ended(self) -> str:
         code = await self._child.wait()
-        self._hear()
+        self._errors.rest()
         if self._why:
             return self._why
         words = " ".join(visible(self._tail.decode("utf-8", "replace")).split())
         how = f" with exit code {code}" if code else ""
         return ENDED.format(how=f"{how}: {words[-SHOWN:]}" if words else how)
 
-    def _hear(self) -> None:
-        while self._errors >= 0:
-            try:
-                said = os.read(self._errors, TAIL)
-            except BlockingIOError:
-                return
-            except OSError:
-                said = b""
-            if not said:
-                self._loop.remove_reader(self._errors)
-                os.close(self._errors)
-                self._errors = -1
-            self._tail = (self._tail + said)[-TAIL:]
+    def _hear(self, said: bytes) -> None:
+        self._tail = (self._tail + said)[-TAIL:]
 
     async def close(self, *, at_once: bool = False) -> None:
         if at_once or self._why:
@@ -178,8 +168,5 @@ class ChildLine:
                 await self._over.wait()
         self._hang_up()
         await self._child.kill()
-        self._hear()
-        if self._errors >= 0:  # somebody it left behind still has it open
-            self._loop.remove_reader(self._errors)
-            os.close(self._errors)
-            self._errors = -1
+        self._errors.rest()
+        self._errors.close()

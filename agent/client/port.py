@@ -89,7 +89,7 @@ class SessionClient(Protocol):
         """Everything kept so far with seq > since (stored history included), then live events."""
         ...
 
-    async def opened(self) -> None:
+    async def opened(self) -> object:
         """Wait until what is asked at the beginning is answered."""
         ...
 

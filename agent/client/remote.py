@@ -61,6 +61,7 @@ from gatewright.agent.record.journal import Journal
 from gatewright.tools.interact import Answer
 
 HELLO_LIMIT = 10.0
+SLICE = 0.01  # seconds of taking in lines that always come, until everybody else has a turn
 LAST = 1.0  # seconds for what was written last, once the other end has ended
 SILENT = "Nothing was heard of the session within {seconds:.0f} s."
 STRANGE = "The session sent a line that is not understood here, so this end was closed: {cut}"
@@ -223,11 +224,16 @@ class RemoteSession:
             await self._changed.wait()
 
     async def _read(self) -> None:
+        loop = asyncio.get_running_loop()
+        since = loop.time()
         try:
             while True:
                 line = await self._line.next()
                 if (told := read(line)) is not None:
                     self._take(told, line)
+                if loop.time() - since > SLICE:
+                    await asyncio.sleep(0)
+                    since = loop.time()
         except LineEnded as error:
             self._lost(str(error))
             await self._line.close(at_once=True)
@@ -335,7 +341,7 @@ class RemoteSession:
             case Change(
                 operation=SetMode() | SetModel() | SetEffort() | ClearHistory() as operation
             ):
-                return await self._offers.of(ApplyChange.of(operation))
+                return await self._offers.of(ApplyChange(operation=operation))
             case Submit(text=text, scope=None):
                 self.submit(text)
                 return outcome

@@ -13,13 +13,11 @@ import msgspec
 from gatewright.agent.client.port import SessionClient, Taken
 from gatewright.agent.commands.outcome import (
     ClearHistory,
-    Operation,
     SetEffort,
     SetMode,
     SetModel,
 )
 from gatewright.agent.commands.registry import Command
-from gatewright.agent.errors import SessionError
 from gatewright.agent.record.codec import encode as encode_event
 from gatewright.agent.record.events import Envelope, UsageChanged
 from gatewright.agent.record.messages import Usage
@@ -181,38 +179,7 @@ class RunCommand(Lasting, frozen=True, tag="session_command"):
 
 
 class ApplyChange(Lasting, frozen=True, tag="session_apply"):
-    """`value` is what the kind of change takes."""
-
-    kind: str  # mode, model, effort, clear
-    value: str = ""
-    then: str = ""
-
-    @classmethod
-    def of(cls, operation: SetMode | SetModel | SetEffort | ClearHistory) -> ApplyChange:
-        match operation:
-            case SetMode(mode=mode, then=then):
-                return cls(kind="mode", value=mode, then=then)
-            case SetModel(model=model):
-                return cls(kind="model", value=model)
-            case SetEffort(effort=effort):
-                return cls(kind="effort", value=effort)
-            case ClearHistory():
-                return cls(kind="clear")
-
-    @property
-    def operation(self) -> Operation:
-        """Raises SessionError for a kind of another version."""
-        match self.kind:
-            case "mode":
-                return SetMode(self.value, self.then)
-            case "model":
-                return SetModel(self.value)
-            case "effort":
-                return SetEffort(self.value)
-            case "clear":
-                return ClearHistory()
-            case _:
-                raise SessionError(f"There is no change {self.kind!r:.40} here.")
+    operation: SetMode | SetModel | SetEffort | ClearHistory
 
 
 class KeepSetting(Lasting, frozen=True, tag="session_keep_setting"):

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
 from gatewright.agent.commands.outcome import Choice, Listing, Outcome, Problem, Say
 from gatewright.agent.commands.registry import Command, CommandContext
 from gatewright.tools.blocks import Block, Table, Text
+
+if TYPE_CHECKING:
+    from gatewright.agent.session.review import Review  # it makes what is here
 
 SHOWN = 100
 NOTHING = "Nothing has changed: no uncommitted change, and none that this session made."
@@ -48,15 +51,7 @@ class Changes(msgspec.Struct, frozen=True):
         return f"{files} {self.about}, +{added} -{removed}"
 
 
-class Reviewing(Protocol):
-    """Who knows what changed."""
-
-    async def changes(self) -> list[Changes]: ...
-    def unknown(self) -> str: ...
-    async def drawn(self, entry: Entry) -> Sequence[Block]: ...
-
-
-def diff_commands(review: Reviewing) -> tuple[Command, ...]:
+def diff_commands(review: Review) -> tuple[Command, ...]:
     return (
         Command(
             name="diff",
@@ -67,7 +62,7 @@ def diff_commands(review: Reviewing) -> tuple[Command, ...]:
     )
 
 
-async def diff(review: Reviewing, context: CommandContext) -> Outcome:
+async def diff(review: Review, context: CommandContext) -> Outcome:
     views, args = await review.changes(), context.args
     if not views:
         return Say.text(f"{NOTHING} {review.unknown()}".rstrip())

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from gatewright.agent.commands.outcome import Act, Choice, Listing, Outcome, Problem, Say
 from gatewright.agent.commands.registry import Command, CommandContext
 from gatewright.tools.blocks import Block, Output, Table, Text
 
 if TYPE_CHECKING:
+    from gatewright.agent.extensions.hooks import Hooks  # it makes what is here
     from gatewright.agent.hooks.shown.rows import HookRow
 
 NOTHING = "There are no hooks here: agent hooks and docs/hooks.md say how to have some."
@@ -19,24 +20,7 @@ USAGE = "Usage: /hooks [N | test N | off N | on N]"
 WIDTH = 50
 
 
-class HookBook(Protocol):
-    """The hooks of a session, as they are when asked."""
-
-    def rows(self) -> Sequence[HookRow]: ...
-    def seen(self) -> None:
-        """The person looks at them now."""
-        ...
-
-    async def tried(self, row: HookRow) -> str:
-        """Run one on a sample of its event; what came of it."""
-        ...
-
-    def switched(self, row: HookRow, *, on: bool) -> str:
-        """For this session; what to tell the person."""
-        ...
-
-
-def hook_commands(book: HookBook) -> tuple[Command, ...]:
+def hook_commands(book: Hooks) -> tuple[Command, ...]:
     return (
         Command(
             name="hooks",
@@ -47,7 +31,7 @@ def hook_commands(book: HookBook) -> tuple[Command, ...]:
     )
 
 
-async def hooks(book: HookBook, context: CommandContext) -> Outcome:
+async def hooks(book: Hooks, context: CommandContext) -> Outcome:
     verb, _, id = context.args.strip().rpartition(" ")
     rows = book.rows()
     book.seen()
@@ -69,7 +53,7 @@ async def hooks(book: HookBook, context: CommandContext) -> Outcome:
             return Problem.of(USAGE)
 
 
-def listing(book: HookBook, fallback: Say) -> Listing:
+def listing(book: Hooks, fallback: Say) -> Listing:
     """Follows what happens, by event."""
 
     async def read(id: str) -> Sequence[Block]:

@@ -14,22 +14,22 @@ if TYPE_CHECKING:
     from gatewright.agent.settings.schema import Ui
 
 
-class SetMode(msgspec.Struct, frozen=True):
+class SetMode(msgspec.Struct, frozen=True, tag_field="kind", tag="mode"):
     """`then` is sent to the model in that mode."""
 
     mode: str
     then: str = ""
 
 
-class SetModel(msgspec.Struct, frozen=True):
+class SetModel(msgspec.Struct, frozen=True, tag_field="kind", tag="model"):
     model: str
 
 
-class SetEffort(msgspec.Struct, frozen=True):
+class SetEffort(msgspec.Struct, frozen=True, tag_field="kind", tag="effort"):
     effort: str
 
 
-class ClearHistory(msgspec.Struct, frozen=True):
+class ClearHistory(msgspec.Struct, frozen=True, tag_field="kind", tag="clear"):
     pass
 
 
@@ -64,8 +64,9 @@ class Problem(Say, frozen=True):
 class Scope(msgspec.Struct, frozen=True, kw_only=True):
     """What a command brings for the turns it starts, until the person's next message.
 
-    It is never restored on resume. `trusted`: whoever wrote it may loosen; all others only forbid
-    and ask.
+    Also what an agent is started with, for as long as it lives. It is never restored on resume.
+    `trusted`: whoever wrote it may loosen; all others only forbid and ask. `only` limits what may
+    be called to the tools it names, whatever else allows others.
     """
 
     by: str  # the command, as people call it
@@ -73,6 +74,7 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True):
     allow: tuple[str, ...] = ()
     ask: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
+    only: tuple[str, ...] | None = None
     model: str = ""
     effort: str = ""
     attachments: tuple[Content, ...] = ()

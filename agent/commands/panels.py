@@ -5,8 +5,9 @@ A front end without such a panel shows the fallback.
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 import msgspec
 
@@ -68,26 +69,28 @@ class Option(msgspec.Struct, frozen=True, kw_only=True):
 
     key: str
     help: str
-    value: str
-    source: str
     kind: OptionKind
     choices: tuple[str, ...] = ()
     belongs: str = ""
+    value: str = ""
+    source: str = ""
     own: bool = False  # the person's own file has a value
     fixed: str = ""
 
 
-class Finding(Protocol):
-    """`health` is ok, !! or XX; `advice` says what to do, empty where nothing is wrong."""
+class Health(enum.StrEnum):
+    GOOD = "ok"
+    WARN = "!!"
+    BAD = "XX"
 
-    @property
-    def name(self) -> str: ...
-    @property
-    def health(self) -> str: ...
-    @property
-    def fact(self) -> str: ...
-    @property
-    def advice(self) -> str: ...
+
+class Finding(msgspec.Struct, frozen=True):
+    """`advice` is what to do; empty when nothing is wrong."""
+
+    name: str
+    health: Health
+    fact: str
+    advice: str = ""
 
 
 class Check(msgspec.Struct, frozen=True):

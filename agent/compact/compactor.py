@@ -19,8 +19,7 @@ from gatewright.agent.compact.estimate import (
 )
 from gatewright.agent.compact.keep import Kept, choose
 from gatewright.agent.compact.micro import old_results
-from gatewright.agent.compact.summary import Wish, summarise
-from gatewright.agent.compact.summary_head import fitting, opening
+from gatewright.agent.compact.summary import Wish, fitting, opening, summarise
 from gatewright.agent.errors import FailureKind, GatewrightError, ProviderError
 from gatewright.agent.models.model import OpenModel
 from gatewright.agent.record.clock import Clock

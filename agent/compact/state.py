@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gatewright.agent.compact.estimate import text_tokens
 from gatewright.agent.context.readable import Readable
-from gatewright.agent.record.events import Carried
+from gatewright.agent.record.events_of_past import Carried
 from gatewright.tools.blocks import Todo, plain
 
 PLAN_LIMIT = 40_000  # characters

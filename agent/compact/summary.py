@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from gatewright.agent.compact.estimate import turns_tokens
+from gatewright.agent.compact.estimate import text_tokens, turns_tokens
 from gatewright.agent.compact.keep import rounds
 from gatewright.agent.errors import FailureKind, ProviderError
 from gatewright.agent.models.model import OpenModel
@@ -19,6 +19,12 @@ from gatewright.agent.record.messages import AssistantTurn, TextPart, Turn, Usag
 from gatewright.agent.turn.answer_stream import Assembly
 from gatewright.agent.turn.valid_history import paired
 from gatewright.tools.protocol import TextContent
+
+LEAD = (
+    "This conversation was longer. What follows is a summary of the part that was taken out, "
+    "then what still holds. Go on from here as if nothing had been taken out: do not mention "
+    "it, do not repeat what was done."
+)
 
 SHRINKS = 3  # times old rounds are left out of a request that is too long itself
 SHARE = 5  # one fifth of the rounds at a time
@@ -114,3 +120,24 @@ def _without_pictures(turn: Turn) -> Turn:
         return turn
     texts = tuple(part if isinstance(part, TextContent) else NO_PICTURE for part in turn.content)
     return msgspec.structs.replace(turn, content=texts)
+
+
+def opening(summary: str, words: Sequence[str], state: Sequence[str]) -> str:
+    """What a summarised conversation begins with: summary, the person's words, and the state."""
+    parts = [LEAD, summary]
+    if words:
+        quoted = "\n\n".join(f"<message>\n{text}\n</message>" for text in words)
+        parts.append(f"# What the person said, word for word, oldest first\n\n{quoted}")
+    parts += state
+    return "\n\n".join(parts)
+
+
+def fitting(sections: Sequence[str], limit: int) -> tuple[str, ...]:
+    """The sections that fit, in order of importance; one too large for what is left is skipped."""
+    kept: list[str] = []
+    for text in sections:
+        size = text_tokens(text)
+        if size <= limit:
+            kept.append(text)
+            limit -= size
+    return tuple(kept)

@@ -24,8 +24,11 @@ class Announcement(msgspec.Struct, frozen=True):
 
 class Announcements:
     def __init__(self, sources: Sequence[Callable[[], Announcement]]) -> None:
-        self._sources = sources
+        self._sources = list(sources)
         self._told: dict[str, str] = {}
+
+    def add(self, *sources: Callable[[], Announcement]) -> None:
+        self._sources += sources
 
     def saw(self, event: AnyEvent) -> None:
         if isinstance(event, Compacted | Cleared | Rewound):

@@ -33,6 +33,12 @@ _MENTION = re.compile(r'(?:(?<=[\s(\["\'])|^)@(?:"([^"\n]+)"|([^\s"\'<>|]+))')
 _RANGE = re.compile(r"#L(\d{1,9})(?:-L?(\d{1,9}))?$")
 
 
+def _nobody(name: str) -> bool:
+    """Every name is that of a file."""
+    del name
+    return False
+
+
 class Mention(msgspec.Struct, frozen=True):
     """`first` and `last` are lines, 0 for none given."""
 
@@ -48,6 +54,7 @@ class AttachPorts(msgspec.Struct, frozen=True):
     note: Callable[[Path, bytes], None]  # the model has seen the whole file
     readable: Readable
     tell: Callable[[str], None]  # the person: what goes along, and what does not
+    elsewhere: Callable[[str], bool] = _nobody  # what somebody else brings
 
 
 class Brought(msgspec.Struct, frozen=True):
@@ -58,18 +65,23 @@ class Brought(msgspec.Struct, frozen=True):
     told: str = ""
 
 
-def mentions(text: str) -> list[Mention]:
-    found: dict[Mention, None] = {}
-    for match in _MENTION.finditer(text):
-        name = match[1] or match[2].rstrip(".,;:!?)]}")
-        if part := _RANGE.search(name):
-            first = int(part[1])
-            mention = Mention(name[: part.start()], first, int(part[2] or first))
-        else:
-            mention = Mention(name)
-        if mention.name:
-            found[mention] = None
-    return list(found)[:MOST]
+def named(text: str) -> list[str]:
+    """The names behind @, as they are written."""
+    found = (match[1] or match[2].rstrip(".,;:!?)]}") for match in _MENTION.finditer(text))
+    return list(dict.fromkeys(name for name in found if name))[:MOST]
+
+
+def mentions(text: str, elsewhere: Callable[[str], bool] = _nobody) -> list[Mention]:
+    """Those of files: what is to be found `elsewhere` is none."""
+    found = (_mention(name) for name in named(text) if not elsewhere(name))
+    return [mention for mention in found if mention.name]
+
+
+def _mention(name: str) -> Mention:
+    if (part := _RANGE.search(name)) is None:
+        return Mention(name)
+    first = int(part[1])
+    return Mention(name[: part.start()], first, int(part[2] or first))
 
 
 def unread(typed: str, text: str, where: Where) -> str:
@@ -91,7 +103,7 @@ def attach(text: str, where: Where, ports: AttachPorts) -> tuple[Content, ...]:
     """What the mentions of an input add to it, in their order."""
     found: list[Brought] = []
     left = ALL_CHARACTERS
-    for mention in mentions(text):
+    for mention in mentions(text, ports.elsewhere):
         brought = _attached(mention, where, ports)
         size = sum(len(part.text) for part in brought.content if isinstance(part, TextContent))
         if size > left:

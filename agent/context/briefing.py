@@ -23,7 +23,7 @@ class Briefing:
         self._around = around
         self.readable = readable
         self._lock = threading.Lock()
-        self.sections: Sequence[Callable[[], str]] = ()  # of whoever has something to add
+        self.sections: tuple[Callable[[], str], ...] = ()  # of whoever has something to add
         self._environment: str | None = None
         self._blocks: tuple[str, ...] | None = None
         self._memory = Memory()

@@ -12,7 +12,7 @@ from gatewright.permissions.policy import Policy
 from gatewright.permissions.readable import read_decision
 from gatewright.tools.access import Where
 from gatewright.tools.protocol import Content, ToolFailure
-from gatewright.tools.shell.proc import spawn
+from gatewright.tools.system.processes import spawn
 
 
 def readable_by(policy: Policy, where: Callable[[], Where]) -> Readable:

@@ -11,7 +11,8 @@ from gatewright.agent.context.briefing import Briefing, read_memory
 from gatewright.agent.context.prompt.approvals import Approvals
 from gatewright.agent.context.prompt.memory import LOCAL_NAMES, NAMES, Memory
 from gatewright.agent.errors import GatewrightError
-from gatewright.agent.record.events import AnyEvent, FileSaved, FileState
+from gatewright.agent.record.events import AnyEvent, FileSaved
+from gatewright.agent.record.events_of_past import FileState
 from gatewright.agent.settings.workspace import Surroundings
 from gatewright.tools.system import private
 

@@ -6,16 +6,19 @@ delegate mode: a tool that comes later can be called all the same, and the model
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from gatewright.agent.context.announcements import Announcement
 from gatewright.agent.record.events import AnyEvent, Cleared, ModeChanged
-from gatewright.tools.abilities import Deferring
+from gatewright.tools.abilities import Deferring, Growing
 from gatewright.tools.protocol import Tool, ToolSource, ToolSpec
 
 SUBJECT = "tools"
-NAMED = 200  # of the tools that came later; beyond that a count
+LISTED = 4_000  # characters of their names: less than a hundredth of most windows
+GROUPS = 200  # that are named where the names are too many
+FOUND = "ToolSearch shows what they take, and CallTool calls one."
 ALONE = "delegate"  # the mode in which the main agent is offered other tools
 
 
@@ -79,10 +82,26 @@ class ToolSources:
         beside = sorted(spec.name for spec in self.beside())
         if not beside:
             return Announcement(SUBJECT, "")
-        more = f" and {len(beside) - NAMED} more" if len(beside) > NAMED else ""
-        names = ", ".join(beside[:NAMED])
+        names = ", ".join(beside)
         text = "besides the tools of this request these can be called, by their name"
-        return Announcement(SUBJECT, f"Notice of this program: {text}: {names}{more}.")
+        way = f" {FOUND}" if self.searched else ""
+        if len(names) > LISTED:
+            names = _counted(beside)
+            text = "besides the tools of this request these many can be called"
+            way = f" {FOUND} A group's name as the query lists it." if self.searched else ""
+        return Announcement(SUBJECT, f"Notice of this program: {text}: {names}.{way}")
+
+    @property
+    def searched(self) -> bool:
+        """Whether there is, or may come, what is found by searching."""
+        growing = (each for each in self._sources if isinstance(each, Growing))
+        return any(each.grows() for each in growing) or bool(self._put_off())
+
+    async def settled(self) -> None:
+        """Wait, not for long, for tools that are on their way."""
+        for source in self._sources:
+            if isinstance(source, Growing):
+                await source.settled()
 
     def saw(self, event: AnyEvent) -> None:
         """Of the main agent: when the array may change, since the prompt begins anew anyway."""
@@ -105,3 +124,11 @@ class ToolSources:
             if isinstance(source, Deferring)
             for name in source.deferred()
         }
+
+
+def _counted(names: Sequence[str]) -> str:
+    """How many there are of each group: of a server's, what stands before the tool's own name."""
+    groups = Counter(name.rpartition("__")[0] or name for name in names)
+    told = [f"{group} ({count})" for group, count in list(groups.items())[:GROUPS]]
+    more = len(groups) - GROUPS
+    return ", ".join([*told, *([f"{more} more groups"] if more > 0 else [])])

@@ -46,6 +46,7 @@ class Contribution(msgspec.Struct, frozen=True, kw_only=True):
     announcements: tuple[Callable[[], Announcement], ...] = ()
     folds: tuple[Fold, ...] = ()
     brings: tuple[Brings, ...] = ()  # what goes to the model beside an input of the person
+    claims: Callable[[str], bool] | None = None  # which names behind @ it brings itself
     moments: Moments | None = None
     classify: Classify | None = None  # judges asks in a person's place: auto mode is offered
     agents: bool = False  # there is something to delegate to

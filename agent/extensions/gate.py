@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from gatewright.agent.errors import SettingsError
 from gatewright.agent.extensions.contribution import Contribution, Saving, part_of
@@ -76,8 +77,9 @@ def gate_ports(
     base: Base,
     live: LiveSettings,
     barrier: Callable[[], Awaitable[None]],
-    brought: tuple[Contribution, ...],
+    brought: Sequence[Contribution],
 ) -> GatePorts:
+    """What is `brought` may grow."""
     store = GrantStore(base.around.places, trusted=base.around.trusted)
 
     async def persist(rules: tuple[str, ...]) -> None:
@@ -92,39 +94,35 @@ def gate_ports(
     return GatePorts(
         record=lambda record: base.publish(_decided(record, base.redactor)),
         barrier=barrier,
-        saving=_all_of(each.saving for each in brought if each.saving is not None),
+        saving=_all_of(brought),
         clock=CLOCK.monotonic,
         persist=persist,
         place=store.place,
         mode_changed=lambda mode: base.publish(ModeChanged(mode=mode, by="answer")),
-        classify=next((each.classify for each in brought if each.classify is not None), None),
+        classify=lambda: next((each.classify for each in brought if each.classify), None),
         sandbox=part_of(brought, CommandSandbox),
         dirty=partial(git_dirty, caller=caller),
-        keeps=_kept(
-            partial(git_keeps, caller=caller),
-            [each.keeps for each in brought if each.keeps is not None],
-        ),
+        keeps=_kept(partial(git_keeps, caller=caller), brought),
     )
 
 
-def _all_of(savings: Iterable[Saving]) -> Saving:
-    kept = tuple(savings)
-
+def _all_of(brought: Sequence[Contribution]) -> Saving:
     async def saving(access: Access, losing: bool) -> None:
-        for each in kept:
-            await each(access, losing)
+        for each in brought:
+            if each.saving is not None:
+                await each.saving(access, losing)
 
     return saving
 
 
-def _kept(by_git: Keeps, others: Sequence[Callable[[Path], Awaitable[bool]]]) -> Keeps:
+def _kept(by_git: Keeps, brought: Sequence[Contribution]) -> Keeps:
     """Git is asked first: what it holds costs no snapshot."""
 
     async def keeps(path: str) -> bool:
         if await by_git(path):
             return True
-        for each in others:
-            if await each(Path(path)):
+        for each in brought:
+            if each.keeps is not None and await each.keeps(Path(path)):
                 return True
         return False
 

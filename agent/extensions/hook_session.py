@@ -6,7 +6,9 @@ import asyncio
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
-from gatewright.agent.extensions.hook_ways import Posts, Ways
+from gatewright.agent.extensions.hook_calls import HookCalls
+from gatewright.agent.extensions.hook_ground import environment, ground, poster
+from gatewright.agent.extensions.hook_ways import Ways
 from gatewright.agent.extensions.host import Host
 from gatewright.agent.hooks.configured.book import Terms, book_of
 from gatewright.agent.hooks.configured.matchers import names_of
@@ -17,28 +19,27 @@ from gatewright.agent.hooks.following import Following, FollowingPorts
 from gatewright.agent.hooks.handlers import OF_CLAUDE, Fault, Handler
 from gatewright.agent.hooks.inputs import Facts
 from gatewright.agent.hooks.kinds.commands import Commands
-from gatewright.agent.hooks.kinds.judging_model import Questions
-from gatewright.agent.hooks.kinds.posting import Poster, PostPorts
+from gatewright.agent.hooks.kinds.judging_model import LOOKS, SYSTEM, Questions
 from gatewright.agent.hooks.kinds.running import Firing, Output, Ports, Run
+from gatewright.agent.hooks.kinds.server_tools import ServerTools
 from gatewright.agent.hooks.listening import Listening, ListeningPorts
 from gatewright.agent.hooks.session_facts import SessionFacts
-from gatewright.agent.hooks.shown.checks import Ground, summary, troubles
+from gatewright.agent.hooks.shown.checks import summary, troubles
 from gatewright.agent.hooks.shown.rows import HookRow, Seen, rows_of
-from gatewright.agent.hooks.shown.trial import firing_of, sample, understanding
+from gatewright.agent.hooks.shown.trial import firing_of, sample, timed, understanding
 from gatewright.agent.hooks.transcripts import Transcripts
 from gatewright.agent.hooks.watching import Watching
-from gatewright.agent.record.events import Envelope
+from gatewright.agent.record.events import Envelope, UserMessage
 from gatewright.agent.settings.workspace import Surroundings
 from gatewright.agent.text.printable import escaped
-from gatewright.permissions.condition import is_about, problem_of
-from gatewright.permissions.context import Call
-from gatewright.tools.access import Access
+from gatewright.permissions.condition import is_about, only_reads, problem_of
+from gatewright.permissions.context import Call, Context
+from gatewright.tools.access import MAIN, Access
 from gatewright.tools.counted import counted
 from gatewright.tools.protocol import ToolCall
-from gatewright.tools.shell.environment import child_environment
-from gatewright.tools.shell.proc import spawn
-from gatewright.tools.shell.sweep import SHELL_MARK
 from gatewright.tools.system import private
+from gatewright.tools.system.processes import spawn
+from gatewright.tools.system.sweep import SHELL_MARK
 
 
 class HookSession:
@@ -47,6 +48,7 @@ class HookSession:
     def __init__(self, host: Host) -> None:
         around, start = host.around, host.base.start
         self._host = host
+        self._ways = Ways(host)
         self._kept = start.path.with_suffix("")
         self._env_file = self._kept / "spill" / "hook-env.sh"
         host.exports["GATEWRIGHT_ENV_FILE"] = str(self._env_file)  # sourced before every command
@@ -57,6 +59,8 @@ class HookSession:
         self._checking: asyncio.Task[None] | None = None
         self.troubles: dict[tuple[object, ...], Fault] = {}  # what the check of them found
         self.known = SessionFacts(around.where)
+        for envelope in host.journal.hub().kept():
+            self.known.saw(envelope)
         stored = None if around.options.no_session else self._kept
         self.transcripts = Transcripts(stored, start.id, host.journal.hub().kept())
         self.commands = Commands(self._running_ports())
@@ -66,12 +70,15 @@ class HookSession:
             spill=self._kept / "spill",
             publish=host.base.journal.publish,
             watch=lambda paths: self.watching.ask(paths),
+            judging=self._ways.judging,
+            only_reads=self._only_reads,
         )
         self.listening = Listening(self.engine, listening)
         following = FollowingPorts(
             cwd=lambda agent: self.known.of(agent).cwd,
             said=lambda agent: self.known.of(agent).said,
             later=asyncio.get_running_loop().call_later,
+            judging=self._ways.judging,
         )
         self.following = Following(self.engine, self.listening, following)
         self.watching = Watching(self._changed)
@@ -90,37 +97,40 @@ class HookSession:
 
     def _engine_ports(self) -> EnginePorts:
         host = self._host
-        ways = Ways(host)
-        posting = PostPorts(
-            post=Posts(lambda: host.env),
-            env=lambda: host.env,
-            urls=lambda: host.around.settings.allowed_http_hook_urls,
-            variables=lambda: host.around.settings.http_hook_allowed_env_vars,
-        )
+        ways = self._ways
         return EnginePorts(
             kinds={
                 "command": self.commands.run,
-                "http": Poster(posting).run,
+                "http": poster(lambda: host.around).run,
                 "prompt": Questions(ways.asks).run,
+                "agent": Questions(ways.looks, SYSTEM + LOOKS).run,
+                "mcp_tool": ServerTools(HookCalls(host)).run,
                 "callback": lambda handler, firing: self._called_back(handler, firing),
             },
             applies=self._applies,
             publish=host.base.journal.publish,
-            tell=lambda text, agent, wakes: host.session.tell(text, agent=agent, wakes=wakes),
+            tell=lambda text, agent, wakes: host.session.tell(
+                text, agent=agent, wakes=wakes and not host.around.options.served
+            ),
             ready=self.transcripts.written,
+            judging=ways.judging,
         )
 
     def _facts(self) -> Facts:
         host, known = self._host, self.known
+        printing = not (host.around.interactive and host.around.options.has_screen)
         return Facts(
             session=host.base.start.id,
             transcript=self.transcripts.path,
             cwd=lambda agent: known.of(agent).cwd,
+            path=lambda agent, text: known.where(agent).resolve(text),
             mode=lambda agent: host.policy.view(agent).mode,
             prompt=lambda: known.prompt,
             effort=lambda: host.around.settings.effort,
             kind=lambda agent: known.of(agent).kind,
             running=lambda agent: list(host.session.jobs_of(agent).running()),
+            defers=lambda agent: printing and agent == MAIN and known.of(agent).calls == 1,
+            printing=printing,
         )
 
     def read(self, around: Surroundings) -> tuple[str, ...]:
@@ -183,15 +193,8 @@ class HookSession:
 
     async def _checked(self, around: Surroundings) -> None:
         book, kinds = self.engine.book, self.engine.kinds
-        ground = Ground(
-            root=around.where.cwd,
-            home=around.where.home,
-            env=around.env,
-            urls=around.settings.allowed_http_hook_urls,
-            kinds=kinds,
-        )
         known = [each for each in book.handlers if not each.broken and each.kind in kinds]
-        found = await asyncio.to_thread(lambda: list(troubles(known, ground)))
+        found = await asyncio.to_thread(lambda: list(troubles(known, ground(around, kinds))))
         before, self.troubles = self.troubles, {handler.key: fault for handler, fault in found}
         new = [fault for handler, fault in found if handler.key not in before]
         if text := summary(new):
@@ -200,7 +203,12 @@ class HookSession:
     def rows(self) -> list[HookRow]:
         """Every handler there is, as it stands now."""
         engine = self.engine
-        seen = Seen(tallies=engine.tallies, off=frozenset(engine.off), troubles=self.troubles)
+        seen = Seen(
+            tallies=engine.tallies,
+            off=frozenset(engine.off),
+            troubles=self.troubles,
+            withheld=tuple(sorted(self._env(False).keys() - self._env(True).keys())),
+        )
         return rows_of(engine.book, seen)
 
     async def tried(self, handler: Handler) -> str:
@@ -209,8 +217,7 @@ class HookSession:
         input = sample(handler.event, where.cwd, _first_name(handler))
         firing = firing_of(handler.event, input, where.cwd, Access())
         ran = await self.engine.tried(handler, firing)
-        output = ran.output
-        return f"{handler.name}: exit {output.exit}, {output.ms} ms, {understanding(ran)}."
+        return f"{handler.name}: {timed(ran)}, {understanding(ran)}."
 
     def switched(self, handler: Handler, *, on: bool) -> str:
         """Off or on for this session; what to tell the person."""
@@ -231,6 +238,9 @@ class HookSession:
         return not any(off.handler.place.origin == "sdk" for off in self.engine.book.off)
 
     def saw(self, envelope: Envelope) -> None:
+        event = envelope.event
+        if isinstance(event, UserMessage) and not event.hidden and not event.source:
+            self.engine.spoken()
         self.following.saw(envelope)
         self.known.saw(envelope)
         self.transcripts.saw(envelope)
@@ -244,13 +254,16 @@ class HookSession:
         await self.commands.close()
 
     def _applies(self, condition: str, call: ToolCall, access: Access) -> bool:
-        host = self._host
-        context = host.policy.context(host.around.where)
-        return is_about(condition, Call(call.name, call.input, access), context)
+        return is_about(condition, Call(call.name, call.input, access), self._context())
+
+    def _only_reads(self, call: ToolCall, access: Access, agent: str) -> bool:
+        return only_reads(Call(call.name, call.input, access), self._context(agent))
+
+    def _context(self, agent: str = MAIN) -> Context:
+        return self._host.policy.context(self._host.around.where, agent=agent)
 
     def _env(self, scrubbed: bool) -> Mapping[str, str]:
-        around = self._host.around
-        return child_environment(around.env, around.secrets) if scrubbed else around.env
+        return environment(self._host.around, scrubbed=scrubbed)
 
 
 def _first_name(handler: Handler) -> str:

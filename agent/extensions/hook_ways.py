@@ -1,66 +1,96 @@
-"""How hooks reach out besides starting programs: posts to addresses, questions to a model."""
+"""How hooks ask models: a question to a small one, or an agent that looks before it answers."""
 
 from __future__ import annotations
 
 import asyncio
-import ipaddress
-from collections.abc import Callable, Mapping
+import itertools
 
+from gatewright.agent.commands.outcome import Scope
 from gatewright.agent.errors import FailureKind, ProviderError
 from gatewright.agent.extensions.host import Host
-from gatewright.agent.hooks.kinds.running import KEPT
+from gatewright.agent.hooks.kinds.judging_model import Question
+from gatewright.agent.models.model import OpenModel
 from gatewright.agent.models.short_answer import short_answer
-from gatewright.agent.providers.transport.dial import anywhere
-from gatewright.agent.providers.transport.http import DirectTransport
-from gatewright.tools.web.address import kind_of
+from gatewright.agent.record.events import AttemptPaid
+from gatewright.agent.record.messages import Usage
+from gatewright.agent.session.children import AgentSpec
+from gatewright.agent.turn.limits import Limits
+from gatewright.agent.turn.stop import Stop
 
 MOST = 1_000  # tokens of an answer
-
-
-def public(address: str) -> bool:
-    try:
-        return kind_of(ipaddress.ip_address(address.partition("%")[0])) == "public"
-    except ValueError:
-        return False
-
-
-class Posts:
-    def __init__(self, env: Callable[[], Mapping[str, str]]) -> None:
-        self._env = env
-
-    async def __call__(
-        self, url: str, headers: Mapping[str, str], body: bytes, only_public: bool
-    ) -> tuple[int, bytes]:
-        """Status and body; no redirect is followed. Raises ProviderError."""
-        admits = public if only_public else anywhere
-        transport = DirectTransport(self._env(), admits=admits)
-        try:
-            async with transport.send(url, headers, body) as answer:
-                kept = bytearray()
-                async for chunk in answer.chunks():
-                    kept += chunk
-                    if len(kept) > KEPT:
-                        break
-                return answer.status, bytes(kept)
-        finally:
-            await transport.close()
+REQUESTS = 50  # of an agent that looks first
+READING = ("Bash", "Glob", "Grep", "Read")  # what it is offered, and may call
 
 
 class Ways:
+    """What is used here is booked to the session, as that of hooks."""
+
     def __init__(self, host: Host) -> None:
         self._host = host
+        self._numbers = itertools.count(1)
+        self._judges: set[str] = set()
 
-    async def asks(self, system: str, text: str, seconds: float, model: str) -> str:
+    def judging(self, agent: str) -> bool:
+        """Whether that agent works for a hook."""
+        return agent in self._judges
+
+    async def asks(self, asked: Question) -> str:
         """The text of one answer. Raises GatewrightError."""
-        host = self._host
-        if model:
-            opened = await asyncio.to_thread(host.open_model, model, "")
-        else:
-            opened = await asyncio.to_thread(host.small_model)
+        opened = await self._opened(asked.model)
         try:
-            return await short_answer(opened, system, text, max_output=MOST, seconds=seconds)
+            return await short_answer(
+                opened,
+                asked.system,
+                asked.text,
+                max_output=MOST,
+                seconds=asked.seconds,
+                paid=lambda usage: self._paid(opened.name, usage, opened.price(usage)),
+            )
         except TimeoutError:
-            text = f"The model did not answer within {seconds:g} s."
-            raise ProviderError(FailureKind.TRANSPORT, text) from None
+            raise _late(asked) from None
         finally:
             await opened.provider.close()
+
+    async def looks(self, asked: Question) -> str:
+        """The last words of an agent that looks at files first. Raises GatewrightError."""
+        host = self._host
+        opened = await self._opened(asked.model)
+        tools = tuple(spec for spec in host.tools.specs() if spec.name in READING)
+        spec = AgentSpec(
+            name=f"hook{next(self._numbers)}",
+            kind="hook",
+            prompt=asked.text,
+            parent=asked.agent,
+            model=lambda: opened.briefed((asked.system,), tools),
+            limits=Limits(requests=REQUESTS),
+            mode="dontAsk",
+            scope=Scope(by="a hook", only=READING),
+        )
+        self._judges.add(path := f"{spec.parent}/{spec.name}")
+        run = host.session.spawn(spec)
+        try:
+            async with asyncio.timeout(asked.seconds):
+                stop = await run.idle()
+        except TimeoutError:
+            raise _late(asked) from None
+        finally:
+            await run.close()
+            self._paid(opened.name, run.usage, run.cost)
+            self._judges.discard(path)
+        if stop is not Stop.COMPLETED:
+            raise ProviderError(FailureKind.REFUSED, f"its agent came to no end: {stop}")
+        return run.report
+
+    async def _opened(self, model: str) -> OpenModel:
+        if model:
+            return await asyncio.to_thread(self._host.open_model, model, "")
+        return await asyncio.to_thread(self._host.small_model)
+
+    def _paid(self, model: str, usage: Usage, cost: float) -> None:
+        if usage != Usage():
+            self._host.publish(AttemptPaid(model=model, usage=usage, cost=cost, by="hooks"))
+
+
+def _late(asked: Question) -> ProviderError:
+    text = f"The model did not answer within {asked.seconds:g} s."
+    return ProviderError(FailureKind.TRANSPORT, text)

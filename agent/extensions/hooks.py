@@ -56,17 +56,21 @@ class Hooks:
         return self.opened().attend(given, run, self._host.around)
 
     def rows(self) -> Sequence[HookRow]:
+        self._host.live.refresh()
         return self.session.rows() if self.session is not None else ()
 
     def seen(self) -> None:
+        """The person looks at them now."""
         self._host.publish(HooksSeen())
 
     async def tried(self, row: HookRow) -> str:
+        """Run one on a sample of its event; what came of it."""
         if row.closed:
             return f"It does not run here: {row.why}."
         return await self.opened().tried(row.handler)
 
     def switched(self, row: HookRow, *, on: bool) -> str:
+        """For this session; what to tell the person."""
         return self.opened().switched(row.handler, on=on)
 
     async def close(self) -> None:
@@ -77,6 +81,8 @@ class Hooks:
 async def plug_hooks(host: Host) -> Contribution:
     hooks = Hooks(host)
     problems = hooks.follow(host.around)
+    if (own := host.client.hooks) is not None:
+        hooks.attend(own.given, own.run)
     host.live.listen(hooks.changed)
     return Contribution(
         commands=(lambda: hook_commands(hooks),),

@@ -6,14 +6,13 @@ that does not want it.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from gatewright.agent.client.brought import NOTHING, Brought
-from gatewright.agent.commands.outcome import Outcome
-from gatewright.agent.commands.registry import Commands
 from gatewright.agent.context.briefing import Briefing
 from gatewright.agent.context.tool_sources import ToolSources
 from gatewright.agent.errors import SessionError
@@ -21,49 +20,23 @@ from gatewright.agent.extensions.contribution import Contribution, Root
 from gatewright.agent.models.model import OpenModel
 from gatewright.agent.record.events import AnyEvent
 from gatewright.agent.record.journal import Journal
-from gatewright.agent.session.inbox import InputSource
 from gatewright.agent.session.start.base import Base
 from gatewright.agent.settings.live_settings import LiveSettings
 from gatewright.agent.settings.workspace import Surroundings
 from gatewright.agent.turn.listeners import Listeners
 from gatewright.permissions.policy import Policy
-from gatewright.tools.access import MAIN
-from gatewright.tools.interact import Answer, Ask
-from gatewright.tools.protocol import Jobs, Ledger, ToolCall, ToolResult
+from gatewright.tools.protocol import Asker, Ledger
 
 if TYPE_CHECKING:
-    from gatewright.agent.session.children import AgentRun, AgentSpec
+    from gatewright.agent.session.session import Session  # it is put together from this
     from gatewright.tools.moments import Moments
 
 
-class SessionSide(Protocol):
-    """What a session that runs does for who plugs into it."""
+class Alone(msgspec.Struct, frozen=True):
+    """Who hears of a call and is asked about it, in place of all others."""
 
-    async def ask(self, ask: Ask, agent: str = MAIN) -> Answer: ...
-    @property
-    def commands(self) -> Commands: ...
-    @property
-    def mode(self) -> str: ...
-    @property
-    def busy(self) -> bool: ...
-    def set_mode(self, name: str) -> str:
-        """Raises ValueError naming the valid ones."""
-        ...
-
-    def tell(
-        self, text: str, *, agent: str = MAIN, wakes: bool = True, source: InputSource = "program"
-    ) -> None:
-        """A text for the model of that agent, and whose words it is."""
-        ...
-
-    async def run_command(self, line: str) -> Outcome: ...
-    def interrupt(self) -> bool: ...
-
-    def spawn(self, spec: AgentSpec) -> AgentRun: ...
-    def jobs_of(self, agent: str) -> Jobs: ...
-    async def call(self, call: ToolCall, agent: str = MAIN) -> ToolResult:
-        """Through the gate, like a call of the model."""
-        ...
+    moments: Moments | None
+    ask: Asker
 
 
 class Host:
@@ -84,11 +57,13 @@ class Host:
         self.ledger = ledger  # which files that model has seen
         self.listeners = Listeners()  # at the moments of the session
         self.exports: dict[str, str] = {}  # variables that commands find besides their own
-        self.roots: list[Root] = []  # of those that were opened before
+        self.brought: list[Contribution] = []  # by all that plugged in so far
+        self.roots: list[Root] = []  # of those
         self.tools = ToolSources(())  # all of the session, once it is put together
         self.small_model: Callable[[], OpenModel] = _too_early
         self.open_model: Callable[[str, str], OpenModel] = _no_model_yet  # by name and effort
-        self._session: SessionSide | None = None
+        self._session: Session | None = None
+        self.joined = asyncio.Event()  # set once the session runs
 
     @property
     def moments(self) -> Moments | None:
@@ -109,14 +84,27 @@ class Host:
         return self.base.journal
 
     @property
-    def session(self) -> SessionSide:
+    def session(self) -> Session:
         """The session, once it runs. Raises SessionError while it is being put together."""
         if self._session is None:
             raise SessionError("The session has not begun yet.")
         return self._session
 
-    def join(self, session: SessionSide) -> None:
+    def take(self, contribution: Contribution) -> None:
+        """What it brings that needs no running session."""
+        self.brought.append(contribution)
+        self.roots += contribution.roots
+        self.listeners.add(contribution.moments)
+        self.tools.add(*contribution.sources)
+        self.briefing.sections += contribution.prompt
+
+    def join(self, session: Session) -> None:
         self._session = session
+        self.joined.set()
+
+    def brings_name(self, name: str) -> bool:
+        """Whether a name behind @ is somebody's own, and no file's."""
+        return any(each.claims(name) for each in self.brought if each.claims is not None)
 
     def publish(self, event: AnyEvent) -> None:
         self.base.journal.publish(event)
@@ -132,15 +120,20 @@ def always(around: Surroundings) -> bool:
 
 
 class Extension(msgspec.Struct, frozen=True, kw_only=True):
-    """One system. `wanted` costs settings and a few stats and imports nothing.
+    """One system. `wanted` costs settings and a few stats, imports nothing, and is asked again.
 
-    A session does not begin without a `needed` one: what it does keeps the person safe.
+    A session does not begin without a `needed` one, which every session wants: what it does keeps
+    the person safe.
     """
 
     name: str
     plug: Callable[[Host], Awaitable[Contribution]]
     wanted: Callable[[Surroundings], bool] = always
     needed: bool = False
+
+    def __post_init__(self) -> None:
+        if self.needed and self.wanted is not always:
+            raise ValueError(f"{self.name} cannot be needed and come later")
 
 
 def _too_early() -> OpenModel:

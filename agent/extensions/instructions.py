@@ -32,7 +32,9 @@ async def plug_memory(host: Host) -> Contribution:
         tell=host.warn,
         loaded=loaded,
     )
-    attaching = AttachPorts(pictures(), host.ledger.note, briefing.readable, host.base.mention)
+    attaching = AttachPorts(
+        pictures(), host.ledger.note, briefing.readable, host.base.mention, host.brings_name
+    )
     context = InputContext(notices, attaching, AboutMemory(briefing.memory, host.warn, loaded))
 
     def saw(event: AnyEvent) -> None:

@@ -11,4 +11,5 @@ EXTENSIONS = (
     "gatewright.agent.extensions.status_line:STATUS_LINE",
     "gatewright.agent.extensions.upkeep:UPKEEP",
     "gatewright.agent.extensions.hooks:HOOKS",
+    "gatewright.agent.extensions.servers.plugging:MCP",
 )

@@ -12,15 +12,13 @@ from gatewright.agent.settings.schema import Source
 
 def ask_about_changes(host: Host) -> None:
     """With nobody to ask, what changed on disk counts at once, as always."""
-    if (moments := host.moments) is None:
-        return
-    from gatewright.tools.moments import SettingsChange  # noqa: PLC0415  only where somebody listens
-
     live, running = host.live, set[asyncio.Task[None]]()
     loop = asyncio.get_running_loop()
 
     async def ask(path: Path, source: str, answered: Callable[[bool], None]) -> None:
-        verdict = await moments.at(SettingsChange(source=source, path=str(path)))
+        from gatewright.tools.moments import SettingsChange  # noqa: PLC0415  only where somebody listens
+
+        verdict = await host.listeners.at(SettingsChange(source=source, path=str(path)))
         refused = verdict.word in ("deny", "stop") and source != Source.MANAGED
         if refused:
             host.warn(f"{path} has changed, which does not count: {verdict.text or 'refused'}")
@@ -33,6 +31,8 @@ def ask_about_changes(host: Host) -> None:
 
     def asking(path: Path, answered: Callable[[bool], None]) -> bool:
         """May be called from a thread. What is managed does not wait."""
+        if host.moments is None:
+            return False
         places = live.around.places
         source = next((str(each) for each in Source if places.file(each) == path), "")
         loop.call_soon_threadsafe(begin, path, source, answered)

@@ -10,7 +10,7 @@ from gatewright.agent.launch.preload import import_all
 from gatewright.agent.record.events import InputDelta, TurnEnded, TurnStarted
 from gatewright.agent.record.journal import of_main
 from gatewright.agent.session.housekeeping import Housekeeping, cleaning
-from gatewright.tools.shell.sweep import sweep_abandoned
+from gatewright.tools.system.sweep import sweep_abandoned
 
 FIRST_CALL = (  # 140 ms to judge and run it, imported while the model still writes it
     "gatewright.permissions.calls.shell_call",

@@ -16,9 +16,9 @@ from gatewright.agent.frontends import plain
 from gatewright.agent.frontends.interruption import Interruption
 from gatewright.agent.frontends.output import Output, went_away
 from gatewright.agent.frontends.slash_text import command, no_command
-from gatewright.agent.frontends.stdin import prompt_from
+from gatewright.agent.frontends.stdin import NOTHING, prompt_from
 from gatewright.agent.frontends.turn import Follower, tell
-from gatewright.agent.launch.exits import Exit, UsageError, code_for
+from gatewright.agent.launch.exits import BadInput, Exit, UsageError, code_for
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.record.must_know import Told
 from gatewright.agent.session.session import Session
@@ -33,6 +33,8 @@ def run(options: LaunchOptions, open_session: Opener) -> int:
     """Answer and return the exit code; every wait after the answer is bounded."""
     if options.input_format == "text" and not (options.no_stdin and options.prompt.strip()):
         prompt = prompt_from(options.prompt, tell=_tell, env=os.environ)
+        if not prompt and options.resume is None and not options.continue_session:
+            raise BadInput(NOTHING)
         typed = None if prompt == options.prompt else options.prompt
         options = msgspec.structs.replace(options, prompt=prompt, typed=typed)
     loop = asyncio.new_event_loop()
@@ -104,6 +106,9 @@ class _Process:
         chatty = options.verbose or err.isatty()
         if options.input_format == "text" and (wrong := no_command(session, options.prompt)):
             raise UsageError(wrong)
+        asked = options.prompt or options.input_format != "text"
+        if not asked and not await session.opened():
+            raise BadInput(NOTHING)
         if options.output_format == "text":
             said = await command(session, options.prompt)
             if isinstance(said, str):

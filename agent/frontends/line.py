@@ -39,7 +39,7 @@ from gatewright.agent.record.hub import Subscription
 from gatewright.agent.text.printable import visible
 from gatewright.tools.blocks import plain
 from gatewright.tools.interact import Answer, leaves
-from gatewright.tools.protocol import TextContent
+from gatewright.tools.protocol import TextContent, ToolFailure
 from gatewright.tools.system.signals import hearing
 
 Opener = Callable[[], Awaitable[SessionClient]]
@@ -279,8 +279,8 @@ class Conversation:
         """What is typed meanwhile waits: it may be about the output."""
         try:
             ran = await self._ports.shell.run(command, self._cwd)
-        except OSError as error:
-            self._say(f"  failed: {error.strerror}\n")
+        except ToolFailure as error:
+            self._say(f"  failed: {error}\n")
             return
         self._told.append(ran.for_model())
         output = self._ports.output(ran.shown()).rstrip("\n")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from gatewright.agent.commands.outcome import Scope
 from gatewright.agent.frontends.json_lines import Sink, encode
 from gatewright.agent.frontends.running import Running
 from gatewright.agent.frontends.turn import (
     CRASHED,
     MISSHAPEN,
+    UNSENT,
     Follower,
     shape_of,
     text_of,
@@ -19,6 +22,7 @@ from gatewright.agent.record.events import (
     Asked,
     AssistantMessage,
     Envelope,
+    InputRefused,
     Noticed,
     ToolFinished,
     ToolStarted,
@@ -30,6 +34,9 @@ from gatewright.agent.text.printable import visible
 from gatewright.agent.turn.structured_answer import Shape
 from gatewright.tools.access import MAIN
 from gatewright.tools.interact import Answer
+
+if TYPE_CHECKING:
+    from gatewright.agent.frontends.sdk.prompt_tool import PromptTool
 
 
 async def run(
@@ -49,32 +56,42 @@ async def run(
     shape = shape_of(options)
     follower = Follower(session, shape)
     told, progress = Told(), Progress()
+    answers = _prompt_tool(session, options.prompt_tool) if options.prompt_tool else None
     answer = ""
     ended: TurnEnded | None = None
+    unsent = ""
     async for envelope in follower.turn(options.prompt, typed=options.typed, scope=scope):
         match envelope.event:
             case AssistantMessage() as message if envelope.agent == MAIN:
                 answer = text_of(message) or answer
             case TurnEnded() as end if envelope.agent == MAIN:
                 ended = end
-            case Asked(id=ask):
+            case InputRefused(reason=reason):
+                unsent = reason
+            case Asked(id=ask) if not options.prompt_tool:
                 session.answer(ask, Answer(cancelled=True))
             case _:
                 pass
+        if answers is not None:
+            answers.saw(envelope)
         happened = progress.line(envelope)
         if line := told.line(envelope) or (happened if chatty else ""):
             err.write(visible(f"{line}\n"))
+    if ended is None:
+        err.write(visible(f"agent: {UNSENT.format(reason=unsent) if unsent else CRASHED}\n"))
+        return Exit.ERROR
     return _finish(answer, ended, shape, (out, err))
 
 
-def _finish(
-    answer: str, ended: TurnEnded | None, shape: Shape | None, streams: tuple[Sink, Sink]
-) -> int:
+def _prompt_tool(session: Session, name: str) -> PromptTool:
+    from gatewright.agent.frontends.sdk.prompt_tool import PromptTool  # noqa: PLC0415  lazy: 3 ms
+
+    return PromptTool(session, name)
+
+
+def _finish(answer: str, ended: TurnEnded, shape: Shape | None, streams: tuple[Sink, Sink]) -> int:
     """Print the answer, and why there is none or only a part."""
     out, err = streams
-    if ended is None:
-        err.write(f"agent: {CRASHED}\n")
-        return Exit.ERROR
     code = code_of(ended)
     if shape is not None and code is Exit.OK:
         if problem := shape.problem(answer):
@@ -106,7 +123,8 @@ def _line(event: AnyEvent, name: str) -> str:
         case ToolStarted(verb=verb, target=target):
             return f"{verb} {target}".rstrip()
         case ToolFinished(ok=ok, summary=summary) if summary:
-            how = f"{'ok' if ok else 'failed'}: {summary}"
+            state = "ok" if ok else "failed"
+            how = f"{state}: {summary}" if summary != state else state
             return f"  {name}{how}" if summary != "refused" else ""
         case Noticed(text=text, tone="normal" | "dim" | "good"):
             return text

@@ -6,7 +6,6 @@ import asyncio
 import os
 import threading
 import time
-from collections.abc import Callable
 from contextlib import suppress
 
 from gatewright.agent.client.framing import MAX_LINE, Lines, TooLong
@@ -62,9 +61,5 @@ class LineReader:
     def _put(self, line: str | None) -> None:
         at = time.monotonic()
         self._room.acquire()
-        _call(self._loop, lambda: self._lines.put_nowait((line, at)))
-
-
-def _call(loop: asyncio.AbstractEventLoop, callback: Callable[[], None]) -> None:
-    if not loop.is_closed():
-        loop.call_soon_threadsafe(callback)
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._lines.put_nowait, (line, at))

@@ -12,6 +12,8 @@ from gatewright.agent.record.events import (
     AssistantMessage,
     Cleared,
     Envelope,
+    HookRan,
+    InputRefused,
     MessageDropped,
     ModeChanged,
     Noticed,
@@ -25,7 +27,7 @@ from gatewright.agent.record.events import (
     TurnStarted,
     UserMessage,
 )
-from gatewright.agent.record.must_know import waiting
+from gatewright.agent.record.must_know import waiting, warning
 from gatewright.agent.text.printable import as_run, visible
 from gatewright.tools.access import MAIN
 from gatewright.tools.blocks import Block, Command, Diff, Output, Text, plain
@@ -135,6 +137,10 @@ def _line(event: AnyEvent) -> str:
             return f"{waiting(retry)}\n"
         case Noticed(text=text):
             return f"{text}\n"
+        case HookRan(message=message) as ran if message:
+            return f"{warning(ran)}\n"
+        case InputRefused(reason=reason):
+            return f"Not sent: {reason}\n"
         case ModeChanged(mode=mode, by=by) if by != "user":  # what /mode says is enough
             return f"Mode: {mode}\n"
         case Cleared():

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 
 from gatewright.agent.launch.exits import BadInput
 
+NOTHING = 'There is nothing to answer: agent -p "question", or pipe the prompt into agent -p.'
 GRACE = 0.2  # seconds in which a pipe that a client's library holds open must speak or end
 SILENCE = 3.0  # seconds after which the person is told what is waited for
 WAITING = (
@@ -27,17 +28,13 @@ def prompt_from(
 ) -> str:
     """The prompt: the argument, standard input, or the argument with standard input below it.
 
-    Raises BadInput when there is nothing, too much, or no text.
+    Empty where there is neither. Raises BadInput when there is too much, or no text.
     """
     given = argument.strip()
     held = given and env.get("CLAUDE_CODE_ENTRYPOINT", "").startswith("sdk")
     piped = "" if held and not _speaks(fd, GRACE) else read(fd, tell)
     if not piped.strip():
-        if not given:
-            raise BadInput(
-                'There is nothing to answer: agent -p "question", or pipe the prompt into agent -p.'
-            )
-        return argument
+        return argument if given else ""
     return f"{argument}\n\n<stdin>\n{piped}\n</stdin>" if given else piped
 
 

@@ -23,6 +23,7 @@ from gatewright.tools.protocol import Content
 
 CORRECTIONS = 2
 CRASHED = "The turn crashed; agent --debug writes a log that shows where."
+UNSENT = "The input was not sent: {reason}"
 MISSHAPEN = "The answer does not satisfy the schema: {problem}"
 
 
@@ -97,6 +98,12 @@ class Follower:
 
     def _submit(self, words: Words) -> None:
         text, attachments, typed, scope = words
+        if (
+            not text and not attachments
+        ):  # a call that was put off, or what hooks have it begin with
+            if not self._session.busy:
+                self._session.tell("")
+            return
         self._session.submit(text, attachments, typed=typed, scope=scope)
 
     async def _corrected(self, shape: Shape, words: Words) -> AsyncGenerator[Envelope]:

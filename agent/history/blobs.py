@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from gatewright.agent.record.events import FileState
+from gatewright.agent.record.events_of_past import FileState
 from gatewright.tools.system import private
 from gatewright.tools.system.regular import read_regular
 

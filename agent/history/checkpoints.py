@@ -15,12 +15,12 @@ from gatewright.agent.history.shadow import Shadow
 from gatewright.agent.record.events import (
     AnyEvent,
     FileSaved,
-    FileState,
     Noticed,
     TreeSaved,
     TurnEnded,
     UserMessage,
 )
+from gatewright.agent.record.events_of_past import FileState
 from gatewright.tools.access import Access
 from gatewright.tools.system.exact import real_path
 

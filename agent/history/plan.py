@@ -10,14 +10,8 @@ from pathlib import Path
 import msgspec
 
 from gatewright.agent.history.shadow import Change
-from gatewright.agent.record.events import (
-    AnyEvent,
-    FileSaved,
-    FilesRestored,
-    FileState,
-    Rewound,
-    TreeSaved,
-)
+from gatewright.agent.record.events import AnyEvent, FileSaved, FilesRestored, Rewound, TreeSaved
+from gatewright.agent.record.events_of_past import FileState
 from gatewright.tools.system.regular import NotRegular, open_regular
 
 

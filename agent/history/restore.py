@@ -8,7 +8,7 @@ import msgspec
 
 from gatewright.agent.history.blobs import Blobs
 from gatewright.agent.history.plan import Step
-from gatewright.agent.record.events import FileState
+from gatewright.agent.record.events_of_past import FileState
 from gatewright.agent.record.ids import new_id
 
 

@@ -6,9 +6,9 @@ import difflib
 import importlib
 import inspect
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from enum import EnumType
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
@@ -17,14 +17,33 @@ from typer.exceptions import TyperException
 from gatewright.agent.launch.exits import Exit
 from gatewright.agent.subcommands.names import module_of
 
+if TYPE_CHECKING:  # most sub-commands begin no session
+    from gatewright.agent.launch.options import LaunchOptions
+    from gatewright.agent.session.session import Session
+
 Command = TyperCommand | TyperGroup
 
 
-def run_subcommand(arguments: Sequence[str]) -> int:
+class Starting(NamedTuple):
+    """What a sub-command is lent that begins a session: opening it, and leaving the process."""
+
+    opener: Opener
+    leave: Callable[[int], int]
+
+
+class Opener(Protocol):
+    def __call__(
+        self, options: LaunchOptions, *, interactive: bool
+    ) -> Callable[[], Awaitable[Session]]: ...
+
+
+def run_subcommand(arguments: Sequence[str], starting: Starting | None = None) -> int:
     """Run the sub-command that the first argument names; only its module is imported."""
     command = application(arguments[0])
     try:
-        code: Any = command.main(list(arguments), prog_name="agent", standalone_mode=False)
+        code: Any = command.main(
+            list(arguments), prog_name="agent", standalone_mode=False, obj=starting
+        )
     except typer.Exit as exit_:
         return exit_.exit_code
     except typer.Abort:
@@ -39,10 +58,13 @@ def run_subcommand(arguments: Sequence[str]) -> int:
 
 def application(name: str) -> Command:
     """The program with this sub-command alone."""
-    module = importlib.import_module(module_of(name))
+    module = vars(importlib.import_module(module_of(name)))
     app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
     app.callback()(_nothing)
-    module.register(app)
+    if "register" in module:  # what is no group
+        module["register"](app)
+    else:
+        app.add_typer(module["group"], name=name)
     command = typer.main.get_command(app)
     assert isinstance(command, Command)
     _summarise(command)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import enum
 import os
 import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-import msgspec
-
+from gatewright.agent.commands.panels import Finding, Health
 from gatewright.agent.providers.listing import LocalServer
 from gatewright.agent.settings.layers.sources import Loaded
 from gatewright.agent.settings.schema import Settings
@@ -21,21 +19,6 @@ MIN_COLUMNS = 40
 MIN_PYTHON = (3, 11)
 TIMEOUT = 5.0
 MODELS_SHOWN = 5
-
-
-class Health(enum.StrEnum):
-    GOOD = "ok"
-    WARN = "!!"
-    BAD = "XX"
-
-
-class Finding(msgspec.Struct, frozen=True):
-    """`advice` is what to do; empty when nothing is wrong."""
-
-    name: str
-    health: Health
-    fact: str
-    advice: str = ""
 
 
 def python() -> Finding:
@@ -150,3 +133,16 @@ def settings(loaded: Loaded) -> Iterator[Finding]:
                 yield Finding("Settings", Health.WARN, problem.text(), "Correct that line.")
             case "untrusted":
                 yield Finding("Settings", Health.WARN, problem.text(), "agent trust add trusts it.")
+
+
+def mcp_servers(standing: tuple[Mapping[str, str], Sequence[str]]) -> Iterator[Finding]:
+    """Nothing where nobody wrote one down."""
+    states, problems = standing
+    for problem in problems:
+        yield Finding("MCP", Health.WARN, problem, "See docs/mcp.md.")
+    waiting = [name for name, state in states.items() if state == "unapproved"]
+    if waiting:
+        told = f"{', '.join(waiting)} of this project: not approved"
+        yield Finding("MCP", Health.WARN, told, "agent mcp approve NAME lets one run.")
+    if states and not waiting and not problems:
+        yield Finding("MCP", Health.GOOD, f"{', '.join(states)}; agent mcp list tries them")

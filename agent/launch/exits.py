@@ -47,7 +47,7 @@ class UsageError(GatewrightError):
 
 def code_of(ended: TurnEnded) -> Exit:
     match ended.stop:
-        case Stop.COMPLETED | Stop.USER_REFUSED | Stop.HOOK_STOPPED:
+        case Stop.COMPLETED | Stop.USER_REFUSED | Stop.HOOK_STOPPED | Stop.TOOL_DEFERRED:
             return Exit.OK
         case Stop.MAX_TURNS | Stop.BUDGET_EXHAUSTED:
             return Exit.LIMIT

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from typing import cast
 
 import msgspec
 
@@ -27,28 +26,16 @@ def idle_flags(options: LaunchOptions) -> Iterator[str]:
     return (idle.lacks for idle in IDLE.values() if idle.asked(options))
 
 
-def _never(options: LaunchOptions) -> bool:  # noqa: ARG001  the shape of a question
-    """What it asks for holds anyway: there is no server but those of --mcp-config."""
-    return False
-
-
-def _names_any(text: str, inside: str = "") -> bool:
+def _names_any(text: str) -> bool:
     """Whether JSON text holds an entry; a file's name, or what is no JSON, may."""
     try:
         value: object = json.loads(text)
     except (ValueError, RecursionError):
         return bool(text.strip())
-    if inside and isinstance(value, dict):
-        return bool(cast("dict[str, object]", value).get(inside))
     return bool(value)
 
 
 IDLE: Mapping[str, Idle] = {
-    "strict_mcp_config": Idle("", _never),
-    "mcp_config": Idle(
-        "There are no MCP servers in this version: --mcp-config is left out.",
-        lambda o: any(_names_any(text, "mcpServers") for text in o.mcp_config),
-    ),
     "agents": Idle(
         "There are no subagents in this version: --agents is left out.",
         lambda o: _names_any(o.agents) if o.agents else False,
@@ -70,7 +57,7 @@ IDLE: Mapping[str, Idle] = {
         lambda o: o.task_budget is not None,
     ),
     "permission_prompt_tool": Idle(
-        "--permission-prompt-tool knows only stdio in this version.",
-        lambda o: o.permission_prompt_tool not in ("", "stdio"),
+        "--permission-prompt-tool is stdio, or an MCP tool in print mode: mcp__server__tool.",
+        lambda o: o.permission_prompt_tool not in ("", "stdio", o.prompt_tool),
     ),
 }

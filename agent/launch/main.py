@@ -45,23 +45,26 @@ def launch(arguments: Sequence[str]) -> int:
     from gatewright.agent.launch.argv import Conflict, parse  # noqa: PLC0415  lazy: 20 ms, msgspec
     from gatewright.agent.launch.exits import Exit, code_for  # noqa: PLC0415  lazy: 1 ms
     from gatewright.agent.subcommands.names import (  # noqa: PLC0415  lazy: 1 ms
+        SUBCOMMANDS,
         elsewhere,
-        is_subcommand,
         mistyped,
     )
 
     if list(arguments) == ["help"]:
         return show_help()
-    if arguments[:1] == ["__complete"]:  # what the scripts of agent/launch/shell_completion.py ask
+    if arguments[:1] == ["__complete"]:  # what the scripts of agent/subcommands/completion.py ask
         from gatewright.agent.subcommands.completing import answer  # noqa: PLC0415  lazy: 20 ms
 
         sys.stdout.write(answer(arguments[1], arguments[2:]) if len(arguments) > 1 else "")
         return 0
     try:
-        if arguments and is_subcommand(arguments[0]):
-            from gatewright.agent.launch.cli import run_subcommand  # noqa: PLC0415  lazy: 44 ms, typer
+        if arguments and arguments[0] in SUBCOMMANDS:
+            from gatewright.agent.launch.cli import (  # noqa: PLC0415  lazy: 44 ms, typer
+                Starting,
+                run_subcommand,
+            )
 
-            return run_subcommand(arguments)
+            return run_subcommand(arguments, Starting(opener, leave))
         if arguments and (told := elsewhere(arguments[0])):
             raise Conflict(told)
         if arguments and (near := mistyped(arguments[0])):
@@ -278,7 +281,7 @@ def leave(code: int) -> int:
     sys.stdout.flush()
     sys.stderr.flush()
     if "gatewright.tools.shell.bash" in sys.modules:  # else no command was started
-        from gatewright.tools.shell.sweep import sweep_own  # noqa: PLC0415  lazy: loaded already
+        from gatewright.tools.system.sweep import sweep_own  # noqa: PLC0415  lazy: loaded already
 
         sweep_own()
     os._exit(code)

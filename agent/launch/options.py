@@ -71,6 +71,8 @@ class LaunchOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     fork_session: bool = False
     session_id: str = ""
     no_session: bool = False
+    cleared: bool = False  # begun by /clear, in place of the session that was left
+    served: bool = False  # another program's model calls its tools; it has no turn of its own
     name: str = ""  # its title
 
     # the screen and the process
@@ -82,7 +84,25 @@ class LaunchOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     cwd: str = ""
 
     @property
+    def prints(self) -> bool:
+        """Whether it is print mode: asked for, or by its lines of JSON."""
+        return self.print_mode or self.input_format == "stream-json"
+
+    @property
+    def has_screen(self) -> bool:
+        """Whether a person looks at a screen, here or at the other end of the lines."""
+        return not self.prints or self.include_session_events
+
+    @property
+    def prompt_tool(self) -> str:
+        """The tool of a server that answers in print mode."""
+        name = self.permission_prompt_tool
+        return name if self.prints and name.startswith("mcp__") else ""
+
+    @property
     def answers_asks(self) -> bool:
-        """Whether print mode has somebody to ask: a client that speaks the control protocol."""
+        """Whether print mode has somebody to ask: a client of the control protocol, or a tool."""
+        if self.prompt_tool:
+            return True
         asks = self.permission_prompt_tool == "stdio" or self.include_session_events
         return self.input_format == "stream-json" and asks

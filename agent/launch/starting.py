@@ -16,6 +16,10 @@ from gatewright.agent.launch.ignored_flags import idle_flags
 from gatewright.agent.launch.options import LaunchOptions
 
 GONE = "The current directory is no longer there: change to another one."
+NO_TEXT = (
+    "The name of the current directory is not UTF-8, and a session is kept as text. "
+    "Rename it, or start in another directory."
+)
 CLOSED = "Standard output is closed: nobody would see the answer."
 PROMPT_FILE_BYTES = 1024 * 1024
 
@@ -33,7 +37,7 @@ def manner(options: LaunchOptions) -> Manner:
     """A screen needs a terminal on both ends; without one, what is piped in is answered."""
     if options.dump_system_prompt:
         return Manner.DUMP
-    if options.print_mode or options.input_format == "stream-json":
+    if options.prints:
         return Manner.PRINT
     if options.plain:
         return Manner.LINES
@@ -89,11 +93,13 @@ def require_added(options: LaunchOptions) -> None:
 
 
 def require_directory() -> None:
-    """Raises GatewrightError where the current directory is gone."""
+    """Raises GatewrightError where the current directory is gone, or no text can name it."""
     try:
-        Path.cwd()
+        str(Path.cwd()).encode()
     except FileNotFoundError as error:
         raise GatewrightError(GONE) from error
+    except UnicodeEncodeError as error:
+        raise GatewrightError(NO_TEXT) from error
 
 
 def warn_of_idle_flags(options: LaunchOptions) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import msgspec
+from msgspec.structs import replace
 
 from gatewright.agent.providers.protocol import Provider
 from gatewright.agent.record.messages import Usage
 from gatewright.agent.turn.request import RequestFrame
+from gatewright.tools.protocol import ToolSpec
 
 
 class OpenModel(msgspec.Struct, frozen=True, kw_only=True):
@@ -20,3 +22,7 @@ class OpenModel(msgspec.Struct, frozen=True, kw_only=True):
     lack: str = ""  # what its server is likely to lack where calls come as text
     by_mode: bool = False  # planning or not decides which one it is
     note: str = ""  # what the person should know of it, once
+
+    def briefed(self, system: tuple[str, ...], tools: tuple[ToolSpec, ...]) -> OpenModel:
+        """The same model with a prompt and an array of its own: for an agent of another kind."""
+        return replace(self, frame=replace(self.frame, system=system, tools=tools, schema=None))

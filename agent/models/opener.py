@@ -14,6 +14,7 @@ from gatewright.agent.models.model import OpenModel
 from gatewright.agent.providers.catalog import ModelFacts, load_catalog
 from gatewright.agent.providers.protocol import Provider
 from gatewright.agent.providers.registry import Chosen, Opened, choose, default_model, open_provider
+from gatewright.agent.providers.shared import SharedProviders
 from gatewright.agent.session.start.resume import Start
 from gatewright.agent.settings.live_settings import LiveSettings
 from gatewright.agent.settings.workspace import Surroundings
@@ -54,6 +55,11 @@ class ModelOpener:
         self._short: dict[str, bool] = {}  # by model
         self._session = session
         self._planning = planning
+        self._shared = SharedProviders()
+
+    async def close(self) -> None:
+        """The session is over: whatever is still open for it."""
+        await self._shared.close()
 
     def __call__(self, name: str, effort: str) -> OpenModel:
         """Raises GatewrightError: no key, no such provider."""
@@ -62,7 +68,9 @@ class ModelOpener:
         if not name:
             raise GatewrightError(self._no_model())
         meant = load_catalog().meant(name, planning=self._planning())
-        opened = open_provider(meant, settings=around.providers, env=around.env)
+        opened = open_provider(
+            meant, settings=around.providers, env=around.env, sharing=self._shared.of
+        )
         facts, (usual, most) = opened.facts, output_limits(opened.facts, around.env)
         frame = RequestFrame(
             model=opened.model,

@@ -10,7 +10,7 @@ from contextlib import aclosing
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.models.model import OpenModel
 from gatewright.agent.providers.protocol import Request
-from gatewright.agent.record.messages import TextPart, UserTurn
+from gatewright.agent.record.messages import TextPart, Turn, Usage, UserTurn
 from gatewright.agent.turn.answer_stream import Assembly
 from gatewright.tools.protocol import TextContent
 
@@ -26,20 +26,46 @@ log = logging.getLogger(__name__)
 
 
 async def short_answer(
-    model: OpenModel, system: str, text: str, *, max_output: int, seconds: float
+    model: OpenModel,
+    system: str,
+    text: str,
+    *,
+    max_output: int,
+    seconds: float,
+    paid: Callable[[Usage], object] = lambda _: None,
 ) -> str:
-    """The text of the answer. Raises ProviderError, or TimeoutError after `seconds`."""
+    """The text of the answer. Raises ProviderError, or TimeoutError after `seconds`.
+
+    `paid` hears what was used, however it ends.
+    """
+    turns = (UserTurn((TextContent(text),)),)
+    return await answer_to(model, system, turns, max_output=max_output, seconds=seconds, paid=paid)
+
+
+async def answer_to(
+    model: OpenModel,
+    system: str,
+    turns: tuple[Turn, ...],
+    *,
+    max_output: int,
+    seconds: float,
+    paid: Callable[[Usage], object] = lambda _: None,
+) -> str:
+    """The same of a whole conversation."""
     request = Request(
         model=model.frame.model,
-        system=(system,),
+        system=(system,) if system else (),
         tools=(),
-        turns=(UserTurn((TextContent(text),)),),
+        turns=turns,
         max_output=max_output,
     )
     assembly = Assembly(frozenset())
-    async with asyncio.timeout(seconds), aclosing(model.provider.stream(request)) as pieces:
-        async for piece in pieces:
-            assembly.add(piece)
+    try:
+        async with asyncio.timeout(seconds), aclosing(model.provider.stream(request)) as pieces:
+            async for piece in pieces:
+                assembly.add(piece)
+    finally:
+        paid(assembly.usage)
     return " ".join(part.text for part in assembly.parts if isinstance(part, TextPart))
 
 

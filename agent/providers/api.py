@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Protocol
 
+from gatewright.agent.providers.apis.event_reader import EventReader
 from gatewright.agent.providers.catalog import ModelFacts
-from gatewright.agent.providers.protocol import Piece, Request
+from gatewright.agent.providers.protocol import Request
 from gatewright.agent.providers.quirks import Quirks
-from gatewright.agent.providers.streams.sse import Sse
 from gatewright.tools.protocol import JsonObject
-
-
-class Reader(Protocol):
-    """Reads one answer. Raises `ProviderError` where the server reports a failure in the stream."""
-
-    def feed(self, event: Sse) -> Iterable[Piece]: ...
-    def whole(self, body: JsonObject) -> Iterable[Piece]:
-        """A complete answer of a server that does not stream."""
-        ...
-
-    def end(self) -> Iterable[Piece]:
-        """The bytes ended: the last piece where the answer was complete without saying so."""
-        ...
 
 
 class Bodies(Protocol):
@@ -39,7 +26,7 @@ class Api:
         path: str,
         *,
         bodies: Bodies,
-        reading: Callable[[str, str], Reader],
+        reading: Callable[[str, str], EventReader],
         server: str,
         facts: Callable[[str], ModelFacts],
         quirks: Quirks,
@@ -56,5 +43,5 @@ class Api:
         body = self._bodies.body(request, self._facts(request.model), quirks) | quirks.extra
         return {name: value for name, value in body.items() if name not in quirks.omit}
 
-    def reader(self, request: Request) -> Reader:
+    def reader(self, request: Request) -> EventReader:
         return self._reading(request.model, self._server)

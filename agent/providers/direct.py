@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from gatewright.agent.errors import FailureKind, ProviderError
-from gatewright.agent.providers.api import Api, Bodies, Reader
+from gatewright.agent.providers.api import Api, Bodies
+from gatewright.agent.providers.apis.event_reader import EventReader
 from gatewright.agent.providers.carrier import HeaderSource, HttpWire, read_all
 from gatewright.agent.providers.catalog import ModelFacts
 from gatewright.agent.providers.errors import Tried, failure_of
@@ -90,7 +91,7 @@ def stored_key(name: str, env: Mapping[str, str]) -> str:
 def api_of(server: Endpoint, facts: Callable[[str], ModelFacts], spoken: str) -> Api:
     """Only the API that is spoken is imported."""
     bodies: Bodies
-    reading: Callable[[str, str], Reader]
+    reading: Callable[[str, str], EventReader]
     match spoken:
         case "anthropic":
             from gatewright.agent.providers.apis import (  # noqa: PLC0415  lazy: 2 ms

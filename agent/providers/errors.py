@@ -84,6 +84,7 @@ _SENTENCE = {
     FailureKind.OVERLOADED: "{who} is overloaded{status}{said}",
     FailureKind.TOO_LONG: "The conversation is too long for the model{status}{said}",
     FailureKind.REFUSED: "{who} refused the request{status}{said}",
+    FailureKind.NO_MODEL: "{who} refused the request{status}{said}",
     FailureKind.TRANSPORT: "{who} failed to answer{status}{said}",
 }
 
@@ -128,7 +129,7 @@ def _special(
     unknown = "model_not_found" in codes or _NO_MODEL.search(message)
     if status in (400, 404) and unknown and not _NONE_LOADED.search(message):
         text = f"{who} refused the request ({status}){said}"
-        return UnknownModel(FailureKind.REFUSED, text, status=status)
+        return UnknownModel(FailureKind.NO_MODEL, text, status=status)
     if (
         status == 404
         and tried is not None

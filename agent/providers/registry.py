@@ -19,6 +19,7 @@ from gatewright.agent.providers.catalog import (
 from gatewright.agent.providers.presets import Endpoint, endpoint, first_of, load_presets
 from gatewright.agent.providers.protocol import Provider
 from gatewright.agent.providers.settings import ProviderSettings
+from gatewright.agent.providers.shared import Sharing, alone, identity
 
 if TYPE_CHECKING:
     from gatewright.agent.providers.listed import Listed
@@ -66,7 +67,11 @@ class Chosen(msgspec.Struct, frozen=True):
 
 
 def open_provider(
-    model: str, *, settings: Mapping[str, ProviderSettings], env: Mapping[str, str]
+    model: str,
+    *,
+    settings: Mapping[str, ProviderSettings],
+    env: Mapping[str, str],
+    sharing: Sharing = alone,
 ) -> Opened:
     """Raises `ProviderError` (no key) or `SettingsError` (no such provider), each one sentence."""
     chosen = choose(model, settings=settings, env=env)
@@ -84,7 +89,7 @@ def open_provider(
     make: Callable[[Endpoint, Facts, Mapping[str, str]], Provider] = vars(import_module(module))[
         attribute
     ]
-    provider = make(server, facts, env)
+    provider = sharing(identity(server, env), lambda: make(server, facts, env))
     note = note or ("" if own.known else _undescribed(server, chosen, own, env))
     return Opened(provider, chosen.model, own, f"{chosen.name}{mark}", lack=server.lack, note=note)
 

@@ -7,7 +7,7 @@ package finds in its own environment variables and credential files.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gatewright.agent.errors import FailureKind, ProviderError
 from gatewright.agent.providers.catalog import ModelFacts
@@ -59,7 +59,6 @@ def _wire(server: Endpoint, spoken: str, path: str, env: Mapping[str, str]) -> S
 def _anthropic_client(server: Endpoint, env: Mapping[str, str]) -> AnthropicClient:
     options = server.settings.options
     address = server.base_url or None
-    headers = {"user-agent": USER_AGENT, **server.headers}
     match server.type:
         case "bedrock":
             from anthropic.lib.bedrock import (  # noqa: PLC0415  lazy: of the same package
@@ -70,9 +69,7 @@ def _anthropic_client(server: Endpoint, env: Mapping[str, str]) -> AnthropicClie
                 aws_region=options.get("region"),
                 aws_profile=options.get("profile"),
                 base_url=address,
-                max_retries=0,
-                timeout=_TIMEOUT,
-                default_headers=headers,
+                **_common(server),
             )
         case "vertex":
             from anthropic import not_given  # noqa: PLC0415  lazy: of the same package
@@ -89,19 +86,21 @@ def _anthropic_client(server: Endpoint, env: Mapping[str, str]) -> AnthropicClie
                 project_id=project or not_given,
                 access_token=token,
                 base_url=address,
-                max_retries=0,
-                timeout=_TIMEOUT,
-                default_headers=headers,
+                **_common(server),
             )
         case "foundry":
-            return _foundry(server, env, headers)
+            return _foundry(server, env)
         case _:
-            return _first_party(server, env, headers)
+            return _first_party(server, env)
 
 
-def _foundry(
-    server: Endpoint, env: Mapping[str, str], headers: Mapping[str, str]
-) -> AnthropicClient:
+def _common(server: Endpoint) -> dict[str, Any]:
+    """What every client is given: it does not try again by itself, since we do."""
+    headers = {"user-agent": USER_AGENT, **server.headers}
+    return {"max_retries": 0, "timeout": _TIMEOUT, "default_headers": headers}
+
+
+def _foundry(server: Endpoint, env: Mapping[str, str]) -> AnthropicClient:
     import anthropic  # noqa: PLC0415  lazy: 600 ms
 
     key = env.get(server.api_key_env) or None
@@ -111,14 +110,10 @@ def _foundry(
         raise ValueError("set providers.foundry.baseUrl or options.resource")
     if not key:
         raise missing_key(server)
-    return anthropic.AsyncAnthropicFoundry(
-        base_url=address, api_key=key, max_retries=0, timeout=_TIMEOUT, default_headers=headers
-    )
+    return anthropic.AsyncAnthropicFoundry(base_url=address, api_key=key, **_common(server))
 
 
-def _first_party(
-    server: Endpoint, env: Mapping[str, str], headers: Mapping[str, str]
-) -> AnthropicClient:
+def _first_party(server: Endpoint, env: Mapping[str, str]) -> AnthropicClient:
     import anthropic  # noqa: PLC0415  lazy: 600 ms
 
     key, token = env.get(server.api_key_env), env.get(server.token_env)
@@ -130,9 +125,7 @@ def _first_party(
         api_key=key or None,
         auth_token=token or ("none" if not key else None),
         base_url=base_url(server, "anthropic"),
-        max_retries=0,
-        timeout=_TIMEOUT,
-        default_headers=headers,
+        **_common(server),
     )
 
 
@@ -140,7 +133,6 @@ def _openai_client(server: Endpoint, env: Mapping[str, str]) -> openai.AsyncOpen
     import openai  # noqa: PLC0415  lazy: 300 ms
 
     options = server.settings.options
-    headers = {"user-agent": USER_AGENT, **server.headers}
     if server.type in _SPOKEN:
         address, key = _azure_address(server, env), env.get(server.api_key_env) or None
         token = env.get("AZURE_OPENAI_AD_TOKEN") or None
@@ -153,9 +145,7 @@ def _openai_client(server: Endpoint, env: Mapping[str, str]) -> openai.AsyncOpen
             or _AZURE_VERSION,
             api_key=key,
             azure_ad_token=token,
-            max_retries=0,
-            timeout=_TIMEOUT,
-            default_headers=headers,
+            **_common(server),
         )
     known = env.get(server.api_key_env, "") or _stored(server, env)
     if not known and server.quirks.key_required:
@@ -163,9 +153,7 @@ def _openai_client(server: Endpoint, env: Mapping[str, str]) -> openai.AsyncOpen
     return openai.AsyncOpenAI(
         api_key=known or "none",
         base_url=server.base_url,
-        max_retries=0,
-        timeout=_TIMEOUT,
-        default_headers=headers,
+        **_common(server),
     )
 
 

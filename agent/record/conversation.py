@@ -16,6 +16,7 @@ from gatewright.agent.record.events import (
     ImagesDropped,
     ResultsCleared,
     ToolFinished,
+    TurnEnded,
     UserMessage,
 )
 from gatewright.agent.record.messages import (
@@ -40,6 +41,7 @@ class Conversation:
         self._history = Pairing()
         self._open: dict[str, CallPart] = {}
         self.call_ids: set[str] = set()  # of all that was applied, also what was cleared
+        self._put_off = ""  # the call that the next turn begins with
         self.last_usage = Usage()
         self.words: list[str] = []  # what the person typed since the last clear
         self._added = 0  # tokens, guessed, since an answer was counted
@@ -68,11 +70,18 @@ class Conversation:
             case Cleared():
                 self._restart()
                 self.words = []
+            case _:
+                self._besides(event)
+
+    def _besides(self, event: AnyEvent) -> None:
+        match event:
             case ImagesDropped():
                 self._history.drop_images()
             case ResultsCleared(call_ids=call_ids, tokens=tokens):
                 self._history.clear(call_ids)
                 self._added -= tokens
+            case TurnEnded(waits=CallPart(id=id)):
+                self._put_off = id
             case _:
                 pass
 
@@ -104,9 +113,14 @@ class Conversation:
         turns = (turn for turn in self._history.view() if not isinstance(turn, AssistantTurn))
         return any(isinstance(part, ImageContent) for turn in turns for part in turn.content)
 
+    @property
+    def waiting(self) -> CallPart | None:
+        """The call without a result that the next turn begins with, because it was put off."""
+        return self._open.get(self._put_off)
+
     def dangling(self) -> tuple[CallPart, ...]:
-        """Calls without a result: what a crash left behind."""
-        return tuple(self._open.values())
+        """Calls without a result that were not put off: what a crash left behind."""
+        return tuple(call for id, call in self._open.items() if id != self._put_off)
 
     def _called(self, parts: Iterable[AssistantPart]) -> None:
         calls = {part.id: part for part in parts if isinstance(part, CallPart)}

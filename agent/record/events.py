@@ -10,7 +10,6 @@ from typing import TypeAlias
 
 import msgspec
 
-from gatewright.agent.record.event_base import Event
 from gatewright.agent.record.events_of_agents import AgentFinished, AgentProgressed, AgentStarted
 from gatewright.agent.record.events_of_calls import (
     Answered,
@@ -21,12 +20,10 @@ from gatewright.agent.record.events_of_calls import (
     ToolStarted,
 )
 from gatewright.agent.record.events_of_past import (
-    Carried,
     Cleared,
     Compacted,
     FileSaved,
     FilesRestored,
-    FileState,
     ImagesDropped,
     ResultsCleared,
     Rewound,
@@ -66,61 +63,6 @@ from gatewright.agent.record.events_of_turns import (
     TurnStarted,
     UserMessage,
 )
-
-__all__ = [
-    "AgentFinished",
-    "AgentProgressed",
-    "AgentStarted",
-    "Answered",
-    "AnyEvent",
-    "Asked",
-    "AssistantMessage",
-    "AttemptPaid",
-    "Carried",
-    "Cleared",
-    "Compacted",
-    "Decided",
-    "DirectoryAdded",
-    "Envelope",
-    "Event",
-    "FileSaved",
-    "FileState",
-    "FilesRestored",
-    "HookAnswered",
-    "HookRan",
-    "HookStarted",
-    "HooksSeen",
-    "ImagesDropped",
-    "InputDelta",
-    "InputRefused",
-    "InstructionsLoaded",
-    "MessageDropped",
-    "MessageRedrawn",
-    "ModeChanged",
-    "ModelChanged",
-    "Moved",
-    "Noticed",
-    "QueueChanged",
-    "ResultsCleared",
-    "RetryScheduled",
-    "Rewound",
-    "SessionStarted",
-    "StreamSilent",
-    "TasksChanged",
-    "TextDelta",
-    "ThinkingDelta",
-    "TitleChanged",
-    "ToolFinished",
-    "ToolProgressed",
-    "ToolStarted",
-    "TreeSaved",
-    "TurnEnded",
-    "TurnStarted",
-    "Unconfined",
-    "UnknownEvent",
-    "UsageChanged",
-    "UserMessage",
-]
 
 AnyEvent: TypeAlias = (
     SessionStarted

@@ -109,12 +109,16 @@ class HookStarted(Event, frozen=True, tag="hook_started"):
 
 
 class HookAnswered(Event, frozen=True, tag="hook_answered"):
-    """What it printed, before it is told how it went; only what was said at all."""
+    """What it printed, before it is told how it went; only what was said at all.
+
+    `terminal` is for the terminal of a screen: titles, notifications and bells.
+    """
 
     durable: ClassVar[bool] = False
     id: str
     stdout: str
     stderr: str
+    terminal: str = ""
 
 
 class HooksSeen(Event, frozen=True, tag="hooks_seen"):

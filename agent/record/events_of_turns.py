@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from gatewright.agent.errors import FailureKind
 from gatewright.agent.record.event_base import Event
-from gatewright.agent.record.messages import AssistantPart, Usage
+from gatewright.agent.record.messages import AssistantPart, CallPart, Usage
 from gatewright.agent.turn.stop import Stop
 from gatewright.tools.protocol import Content
 
@@ -42,11 +42,15 @@ class AssistantMessage(Event, frozen=True, tag="assistant"):
 
 
 class AttemptPaid(Event, frozen=True, tag="attempt_paid"):
-    """What was used by an attempt at an answer that no message has: it failed or was stopped."""
+    """What was used by an attempt at an answer that no message has: it failed or was stopped.
+
+    `by` is who else asked beside the conversation: hooks.
+    """
 
     model: str
     usage: Usage
     cost: float = 0.0
+    by: str = ""
 
 
 class MessageRedrawn(Event, frozen=True, tag="message_redrawn"):
@@ -64,7 +68,8 @@ class TurnStarted(Event, frozen=True, tag="turn_started"):
 class TurnEnded(Event, frozen=True, tag="turn_ended"):
     """Exactly one per turn. `usage` and `cost` are the turn's sums, `requests` its round trips.
 
-    `failure` is the kind of provider error that ended it: whether trying again can help.
+    `failure` is the kind of provider error that ended it: whether trying again can help. `waits` is
+    a call that was put off: it has no result, and the next turn begins with it.
     """
 
     stop: Stop
@@ -75,6 +80,7 @@ class TurnEnded(Event, frozen=True, tag="turn_ended"):
     requests: int = 0
     ms: int = 0
     api_ms: int = 0
+    waits: CallPart | None = None
 
 
 class TextDelta(Event, frozen=True, tag="text_delta"):

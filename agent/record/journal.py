@@ -1,8 +1,9 @@
 """The one way anything that happened becomes known: numbered, folded, handed on.
 
-What folds there are is said once, before the first event is handed on: none can be seen by one of
-them and missed by another. Every agent has a hub of its own; of a child's events only a few reach
-the hubs above it, so that whoever watches the main agent neither waits for it nor drowns in it.
+What folds there are is said before the first event is handed on: none can be seen by one of
+them and missed by another. Who plugs in later hears of everything from then on. Every agent has a
+hub of its own; of a child's events only a few reach the hubs above it, so that whoever watches the
+main agent neither waits for it nor drowns in it.
 """
 
 from __future__ import annotations
@@ -67,6 +68,12 @@ class Journal:
             raise RuntimeError("the folds of a journal are said once")
         self._folds = tuple(folds)
         self._hand_on()
+
+    def follow(self, *folds: Fold) -> None:
+        """Further ones, behind all others, from the next event on."""
+        if self._folds is None:
+            raise RuntimeError("a journal that has not begun is told all its folds then")
+        self._folds += folds
 
     def restore(self, stored: Sequence[Envelope]) -> None:
         """Go on with the numbers and the branch of a stored session."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TypeAlias
 
 import msgspec
 
-from gatewright.tools.protocol import Content, JsonObject
+from gatewright.tools.protocol import Content, JsonObject, TextContent
 
 
 class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -78,3 +79,8 @@ class ResultTurn(msgspec.Struct, frozen=True, tag_field="kind", tag="result"):
 
 
 Turn: TypeAlias = UserTurn | AssistantTurn | ResultTurn
+
+
+def filled(content: Iterable[Content]) -> tuple[Content, ...]:
+    """Without texts that say nothing, which no API takes."""
+    return tuple(part for part in content if not isinstance(part, TextContent) or part.text.strip())

@@ -14,7 +14,6 @@ from gatewright.agent.record.events import (
     AnyEvent,
     AssistantMessage,
     AttemptPaid,
-    Carried,
     Cleared,
     Compacted,
     ModeChanged,
@@ -26,6 +25,7 @@ from gatewright.agent.record.events import (
     ToolStarted,
     TurnEnded,
 )
+from gatewright.agent.record.events_of_past import Carried
 from gatewright.tools.blocks import Todo
 
 FILES = 5

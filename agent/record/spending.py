@@ -40,6 +40,7 @@ class Spending:
         self.answers = 0  # of this process
         self._context = 0
         self._count = 0
+        self._beside: dict[str, tuple[Usage, float]] = {}  # by who asked beside the conversation
         self._turns: deque[TurnCost] = deque(maxlen=SHOWN_TURNS)
 
     @property
@@ -50,9 +51,12 @@ class Spending:
         match event:
             case AssistantMessage():
                 self.answered(event)
-            case AttemptPaid(usage=usage, cost=cost):
+            case AttemptPaid(usage=usage, cost=cost, by=by):
                 self.usage = self.usage.plus(usage)
                 self.cost += cost
+                if by:
+                    before, paid = self._beside.get(by, (Usage(), 0.0))
+                    self._beside[by] = before.plus(usage), paid + cost
             case Compacted():
                 self.usage = self.usage.plus(event.usage)
                 self.cost += event.cost
@@ -94,6 +98,7 @@ class Spending:
         if not self._count and not self.cost:
             return (Text("Nothing was asked yet."),)
         rows = [_row(f"turn {turn.number}", turn.usage, turn.cost) for turn in self._turns]
+        rows += [_row(name, *used) for name, used in self._beside.items()]
         rows.append(_row("session", self.usage, self.cost))
         headers = ("", "cached", "written", "uncached", "output", "$")
         return (Table(headers, tuple(rows)),)

@@ -18,7 +18,6 @@ from gatewright.agent.compact.compactor import Compactor, CompactPorts
 from gatewright.agent.errors import ProviderError
 from gatewright.agent.models.in_use import Models
 from gatewright.agent.models.model import OpenModel
-from gatewright.agent.record.clock import Clock
 from gatewright.agent.record.conversation import Conversation
 from gatewright.agent.record.events import (
     AnyEvent,
@@ -26,6 +25,7 @@ from gatewright.agent.record.events import (
     AttemptPaid,
     Cleared,
     Compacted,
+    InputRefused,
     ModeChanged,
     ModelChanged,
     Moved,
@@ -36,7 +36,6 @@ from gatewright.agent.record.events import (
     UserMessage,
 )
 from gatewright.agent.record.ids import new_id
-from gatewright.agent.record.journal import Journal
 from gatewright.agent.record.spending import Spending
 from gatewright.agent.session.broker import Broker
 from gatewright.agent.session.inbox import Input, InputSource, Priority
@@ -44,15 +43,14 @@ from gatewright.agent.session.jobs import SessionJobs
 from gatewright.agent.session.runner import Runner, RunnerPorts
 from gatewright.agent.turn.answers import AnswerPorts
 from gatewright.agent.turn.cache_watch import CacheWatch
-from gatewright.agent.turn.listeners import Listeners
-from gatewright.agent.turn.loop import Limits, Ports, run_turn
+from gatewright.agent.turn.limits import Limits
+from gatewright.agent.turn.loop import Ports, run_turn
 from gatewright.agent.turn.stop import Stop
 from gatewright.agent.turn.tool_calls import BatchPorts
 from gatewright.tools.access import Where
 from gatewright.tools.interact import Answer, Ask
 from gatewright.tools.protocol import (
     Content,
-    Executor,
     Jobs,
     Ledger,
     Progress,
@@ -61,7 +59,8 @@ from gatewright.tools.protocol import (
 )
 
 if TYPE_CHECKING:
-    from gatewright.tools.moments import Moments, Verdict
+    from gatewright.agent.session.frame import Frame  # it names what is here
+    from gatewright.tools.moments import Verdict
 
 
 class CallPorts(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,23 +75,12 @@ class CallPorts(msgspec.Struct, frozen=True, kw_only=True):
     jobs: Jobs
 
 
-class Shared(msgspec.Struct, frozen=True, kw_only=True):
+class Shared(msgspec.Struct, frozen=True):
     """What all agents of a session have in common."""
 
-    journal: Journal
-    clock: Clock
+    frame: Frame
     broker: Broker
     jobs: SessionJobs
-    executor: Executor
-    context: Callable[[CallPorts], ToolContext]
-    attempts: int
-    interactive: bool  # somebody can be asked
-    listeners: Listeners = msgspec.field(default_factory=Listeners)
-
-    @property
-    def moments(self) -> Moments | None:
-        """Who may speak at the points of a session, as of now."""
-        return self.listeners.now
 
 
 def _nobody(item: Input) -> None:
@@ -148,7 +136,7 @@ class Agent:
         return self.spending.changed(model.window if model else 0)
 
     def publish(self, event: AnyEvent) -> None:
-        self._shared.journal.publish(event, self.path)
+        self._shared.frame.journal.publish(event, self.path)
 
     def saw(self, event: AnyEvent) -> None:
         """Every event of this agent, before anybody else has it."""
@@ -219,20 +207,24 @@ class Agent:
     ) -> OpenModel | None:
         """The next model in order that nobody who listens refuses."""
         while (other := fallbacks()) is not None:
-            if (moments := self._shared.moments) is None:
+            if (moments := self._shared.frame.moments) is None:
                 return other
             from gatewright.tools.moments import ModelChange  # noqa: PLC0415  only where somebody listens
 
             change = ModelChange(
                 agent=self.path, before=before, after=other.name, reason="fallback"
             )
-            if (await moments.at(change)).word not in ("deny", "stop"):
+            verdict = await moments.at(change)
+            if verdict.word not in ("deny", "stop"):
+                self.advise(verdict)
                 return other
         return None
 
-    async def _arrived(self, item: Input) -> str | None:
+    async def _arrived(self, item: Input) -> InputRefused | None:
         """Why an input is not taken up, where somebody has a say in that."""
-        if (moments := self._shared.moments) is None or item.hidden:
+        frame = self._shared.frame
+        frame.refresh()
+        if (moments := frame.moments) is None or item.hidden:
             return None
         from gatewright.tools.moments import InputArrives  # noqa: PLC0415  only where somebody listens
 
@@ -240,7 +232,8 @@ class Agent:
             InputArrives(agent=self.path, text=item.text, source=item.source)
         )
         if verdict.word in ("deny", "stop"):
-            return verdict.text or "It was refused."
+            text = item.text if verdict.output is None else verdict.output
+            return InputRefused(text=text, reason=verdict.text or "It was refused.")
         self.advise(verdict)
         return None
 
@@ -260,10 +253,10 @@ class Agent:
             make_room=self.compactor.make_room,
             compact=self.compactor.rescue,
             retry_in=own.retry_in,
-            attempts=shared.attempts,
+            attempts=shared.frame.attempts,
             barrier=own.barrier,
             emit=self.publish,
-            clock=shared.clock,
+            clock=shared.frame.clock,
             cache=self._cache,
             patient=self.spending.answers > 0,
             silence=own.limits.silence,
@@ -271,20 +264,24 @@ class Agent:
         )
         return Ports(
             answers=answers,
-            tools=BatchPorts(
-                shared.executor, self.context, self.publish, shared.clock, self._waited_for
-            ),
+            tools=self.tools,
             inputs=self.runner.take_inputs,
             limits=own.limits,
-            ask=partial(shared.broker.ask, self.path) if shared.interactive else None,
-            spent=self.spending.since_start,
-            moments=shared.moments,
+            ask=partial(shared.broker.ask, self.path) if shared.frame.interactive else None,
+            spent=lambda: self.spending.since_start,
+            moments=shared.frame.moments,
             agent=self.path,
         )
 
+    @property
+    def tools(self) -> BatchPorts:
+        """What its calls run with."""
+        frame = self._shared.frame
+        return BatchPorts(frame.executor, self.context, self.publish, frame.clock, self._waited_for)
+
     def context(self, call_id: str) -> ToolContext:
         """What a call of this agent may use."""
-        return self._shared.context(
+        return self._shared.frame.context(
             CallPorts(
                 agent=self.path,
                 where=self.where,
@@ -297,7 +294,7 @@ class Agent:
         )
 
     async def _ask(self, call_id: str, ask: Ask) -> Answer:
-        clock = self._shared.clock
+        clock = self._shared.frame.clock
         began = clock.monotonic()
         try:
             named = msgspec.structs.replace(ask, call_id=call_id)

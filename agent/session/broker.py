@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 
 from gatewright.agent.record.events import Answered, AnyEvent, Asked
-from gatewright.tools.interact import Answer, Ask
+from gatewright.tools.interact import ELICITATION, Answer, Ask
 
 CANCELLED = Answer(cancelled=True)
 
@@ -17,12 +17,12 @@ class Broker:
     def __init__(self, emit: Callable[[AnyEvent, str], object]) -> None:
         self._emit = emit
         self._next = 1
-        self._waiting: dict[int, tuple[str, asyncio.Future[Answer]]] = {}
+        self._waiting: dict[int, tuple[str, Ask, asyncio.Future[Answer]]] = {}
 
     async def ask(self, agent: str, ask: Ask) -> Answer:
         number, self._next = self._next, self._next + 1
         future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        self._waiting[number] = (agent, future)
+        self._waiting[number] = (agent, ask, future)
         self._emit(Asked(id=number, ask=ask), agent)
         try:
             return await future
@@ -36,8 +36,8 @@ class Broker:
         waiting = self._waiting.pop(number, None)
         if waiting is None:
             return False
-        agent, future = waiting
-        self._emit(Answered(id=number, answer=answer), agent)
+        agent, ask, future = waiting
+        self._emit(Answered(id=number, answer=_kept(ask, answer)), agent)
         if not future.done():
             future.set_result(answer)
         return True
@@ -48,3 +48,11 @@ class Broker:
     def cancel_all(self) -> None:
         for number in self.pending():
             self.answer(number, CANCELLED)
+
+
+def _kept(ask: Ask, answer: Answer) -> Answer:
+    """What everybody may know of it: what a server is told is between it and the person."""
+    if ask.kind != ELICITATION:
+        return answer
+    asked = () if ask.multiple or not ask.fields else answer.choices
+    return Answer(asked, cancelled=answer.cancelled)

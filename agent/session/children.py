@@ -11,6 +11,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 
 import msgspec
 
+from gatewright.agent.commands.outcome import Scope
 from gatewright.agent.compact.compactor import CompactPorts
 from gatewright.agent.compact.state import nothing
 from gatewright.agent.errors import ProviderError, SessionError
@@ -25,12 +26,12 @@ from gatewright.agent.record.events import (
     Envelope,
     ToolStarted,
 )
-from gatewright.agent.record.messages import AssistantTurn, TextPart
+from gatewright.agent.record.messages import AssistantTurn, TextPart, Usage
 from gatewright.agent.session.agent import Agent, Own, Shared
 from gatewright.agent.session.inbox import Input
 from gatewright.agent.session.writers import nothing_to_keep
 from gatewright.agent.transcript.writer import TranscriptWriter
-from gatewright.agent.turn.loop import Limits
+from gatewright.agent.turn.limits import Limits
 from gatewright.agent.turn.stop import Stop
 from gatewright.tools.access import MAIN, Where
 from gatewright.tools.protocol import Content, Ledger
@@ -50,6 +51,7 @@ class AgentSpec(msgspec.Struct, frozen=True, kw_only=True):
     model: Callable[[], OpenModel] | None = None
     limits: Limits = Limits()
     mode: str = ""  # its own permission mode, never looser than its parent's; empty follows it
+    scope: Scope | None = None  # rules of its kind, and the only tools it may call
 
 
 class ChildPorts(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,7 +60,7 @@ class ChildPorts(msgspec.Struct, frozen=True, kw_only=True):
     ledger: Callable[[], Ledger]
     backoff: Callable[[], Callable[[ProviderError, int], float | None]]
     writer: Callable[[str], TranscriptWriter | None]  # by path; None: nothing is stored
-    enters: Callable[[str, str], object]  # path and mode, before its first turn; raises ValueError
+    enters: Callable[[str, AgentSpec], object]  # before its first turn; raises ValueError
     left: Callable[[str], None]  # nothing of it is judged any more
 
 
@@ -115,6 +117,10 @@ class AgentRun:
     def cost(self) -> float:
         return self._agent.spending.cost
 
+    @property
+    def usage(self) -> Usage:
+        return self._agent.spending.usage
+
     async def close(self) -> None:
         """End it; what it said is on disk when this returns."""
         await self._close(self)
@@ -136,14 +142,14 @@ class Children:
         parent, path = self._agents.get(spec.parent), f"{spec.parent}/{spec.name}"
         if parent is None or path in self._agents or "/" in spec.name or not spec.name:
             raise SessionError(f"No agent can be started as {path}.")
-        if spec.mode:
-            self._ports.enters(path, spec.mode)
+        if spec.mode or spec.scope is not None:
+            self._ports.enters(path, spec)
         writer = self._ports.writer(path)
         own = self._own(spec, parent, path, writer)
         agent = self._agents[path] = Agent(self._shared, own)
         run = self._runs[path] = AgentRun(agent, self._ended)
         if writer is not None:
-            following = self._shared.journal.hub(path).subscribe()
+            following = self._shared.frame.journal.hub(path).subscribe()
             task = asyncio.create_task(writer.run(following), name=f"transcript of {path}")
             self._writing[path] = writer, task
         parent.publish(AgentStarted(child=path, kind=spec.kind, prompt=spec.prompt))
@@ -155,7 +161,7 @@ class Children:
         event = envelope.event
         if not isinstance(event, ToolStarted) or envelope.agent not in self._runs:
             return
-        now = self._shared.clock.monotonic()
+        now = self._shared.frame.clock.monotonic()
         if now - self._told.get(envelope.agent, -1.0) < BETWEEN:
             return
         self._told[envelope.agent] = now
@@ -177,11 +183,11 @@ class Children:
         talk, ledger, shared = Conversation(), self._ports.ledger(), self._shared
         room = CompactPorts(
             talk=talk,
-            emit=lambda event: shared.journal.publish(event, path),
+            emit=lambda event: shared.frame.journal.publish(event, path),
             state=nothing,
             forget=ledger.forget_shown,
-            clock=shared.clock,
-            listeners=shared.listeners,
+            clock=shared.frame.clock,
+            listeners=shared.frame.listeners,
             agent=path,
         )
         return Own(
@@ -201,7 +207,7 @@ class Children:
 
     async def _begins(self, path: str, kind: str) -> None:
         """Before its first turn: others may add to what it is told."""
-        if (moments := self._shared.moments) is None:
+        if (moments := self._shared.frame.moments) is None:
             return
         from gatewright.tools.moments import AgentStarts  # noqa: PLC0415  only where somebody listens
 
@@ -225,7 +231,7 @@ class Children:
         if parent is not None:
             ok = run.stop is Stop.COMPLETED
             parent.publish(AgentFinished(child=path, ok=ok, report=run.report))
-        self._shared.journal.forget(path)
+        self._shared.frame.journal.forget(path)
         self._ports.left(path)
         if (writing := self._writing.pop(path, None)) is not None:
             writer, task = writing

@@ -21,8 +21,8 @@ from gatewright.agent.session.children import ChildPorts
 from gatewright.agent.session.scopes import ScopedRules
 from gatewright.agent.text.redact import Redactor
 from gatewright.agent.transcript.writer import TranscriptWriter
+from gatewright.agent.turn.limits import Limits
 from gatewright.agent.turn.listeners import Listeners
-from gatewright.agent.turn.loop import Limits
 from gatewright.tools.access import Where
 from gatewright.tools.protocol import Asker, Executor, Ledger, ToolContext
 
@@ -56,14 +56,20 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
     fallback_names: tuple[str, ...] = ()
     opening: Callable[[Asker], Awaitable[None]] | None = None  # awaited before the first turn
     writer: TranscriptWriter | None = None
-    begins: Literal["startup", "resume", "fork"] = "startup"
+    begins: Literal["startup", "resume", "clear", "fork"] = "startup"
     stored: int = 0  # the last sequence number the writer need not write
     spending: Spending = msgspec.field(default_factory=Spending)  # with what is stored
     remains: Callable[[int], Awaitable[Sequence[str]]] = nothing  # what a summary is joined by
     auto_compact: bool = True
     redactor: Redactor = Redactor({})
     listeners: Listeners = msgspec.field(default_factory=Listeners)
+    refresh: Callable[[], object] = lambda: None  # what changed in settings counts from now on
     folder: Path | None = None  # where this directory's sessions are
+
+    @property
+    def transcript(self) -> Path | None:
+        """Where it is stored; None where it is not."""
+        return self.writer.path if self.writer is not None else None
 
     @property
     def moments(self) -> Moments | None:

@@ -3,81 +3,58 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeVar, cast
-
-import msgspec
+from typing import cast
 
 from gatewright.agent.compact import grid
-from gatewright.agent.compact.compactor import Compactor, CompactPorts, budget_of
+from gatewright.agent.compact.compactor import CompactPorts, budget_of
 from gatewright.agent.compact.keep import Kept
 from gatewright.agent.errors import SessionError
 from gatewright.agent.history.history import History
 from gatewright.agent.history.plan import Step
-from gatewright.agent.models.model import OpenModel
-from gatewright.agent.record.conversation import Conversation
-from gatewright.agent.record.events import AnyEvent, Compacted, Noticed, TitleChanged
+from gatewright.agent.record.events import Compacted, Noticed, TitleChanged
+from gatewright.agent.session.agent import Agent
 from gatewright.agent.session.frame import Frame
 from gatewright.agent.session.review import Review
-from gatewright.agent.session.rewind import Gone, Point, Rewinder, RewindPorts, What
+from gatewright.agent.session.rewind import Gone, Point, Rewinder, What
 from gatewright.agent.text.redact import Redactor
 from gatewright.agent.transcript.index import Listed, describe, find_session, list_sessions
 from gatewright.tools.blocks import Block
 
-T = TypeVar("T")
 TITLE_LIMIT = 100
 
 
-class Entry(msgspec.Struct, frozen=True):
-    """What the session alone can give."""
-
-    publish: Callable[[AnyEvent], None]
-    model: Callable[[], Awaitable[OpenModel]]
-    alone: Callable[[Callable[[], Awaitable[object]]], Awaitable[object]]
-
-
-class Door(msgspec.Struct, frozen=True, kw_only=True):
-    """What the session opens for its past. `alone` runs work while no turn does."""
-
-    id: str
-    talk: Conversation
-    publish: Callable[[AnyEvent], None]
-    model: Callable[[], Awaitable[OpenModel]]  # raises GatewrightError
-    alone: Callable[[Callable[[], Awaitable[object]]], Awaitable[object]]
-    barrier: Callable[[], Awaitable[None]]
-    stored: Callable[[], Path | None]
-    redactor: Redactor
-    cwd: Path
-    folder: Path | None
-
-
 class Past:
-    def __init__(
-        self, door: Door, compactor: Compactor, rewinder: Rewinder, review: Review | None = None
-    ) -> None:
-        self.review = review  # what changed, where files are known
-        self._door = door
-        self._compactor = compactor
-        self._rewinder = rewinder
+    """Works on what the main agent said and did; `history` is that of its files, where known."""
+
+    def __init__(self, frame: Frame, history: History | None, agent: Agent) -> None:
+        self._frame = frame
+        self._agent = agent
+        self._compactor = agent.compactor
+        self._rewinder = Rewinder(
+            frame, history if history is not None and history.keeping else None
+        )
+        hub = frame.journal.hub()
+        self.review = Review(history, hub.kept) if history is not None else None  # what changed
 
     async def compact(self, instructions: str = "") -> Compacted:
         """Summarise now. Raises GatewrightError."""
 
         async def work() -> Compacted:
-            return await self._compactor.compact(await self._door.model(), instructions)
+            return await self._compactor.compact(await self._agent.needed(), instructions)
 
-        return await self._alone(work)
+        return await self._agent.runner.alone(work)
 
     async def preview(self) -> Kept:
         """What a summary would keep as it is."""
-        return self._compactor.preview(await self._door.model())
+        return self._compactor.preview(await self._agent.needed())
 
     async def window(self) -> tuple[grid.Usage, str]:
         """Where the tokens are, and the model's name."""
-        model = await self._door.model()
+        model = await self._agent.needed()
         size, budget = self._compactor.size(model), budget_of(model)
-        return grid.window_use(model, self._door.talk.view(), size, budget), model.name
+        return grid.window_use(model, self._frame.talk.view(), size, budget), model.name
 
     async def context(self) -> Sequence[Block]:
         usage, name = await self.window()
@@ -100,116 +77,80 @@ class Past:
         """Raises SessionError."""
 
         async def work() -> Gone:
-            await self._door.barrier()
+            await self._frame.barrier()
             return await self._rewinder.go(to, what)
 
-        return await self._alone(work)
+        return await self._agent.runner.alone(work)
 
     async def undo(self) -> Gone:
         """Take back the last going back or summary. Raises SessionError."""
 
         async def work() -> Gone:
-            await self._door.barrier()
+            await self._frame.barrier()
             return await self._rewinder.undo()
 
-        return await self._alone(work)
+        return await self._agent.runner.alone(work)
 
     @property
     def id(self) -> str:
-        return self._door.id
+        return self._frame.id
 
     def rename(self, title: str) -> str:
         """Returns the title as it is kept."""
         title = " ".join(title.split())[:TITLE_LIMIT]
-        self._door.publish(TitleChanged(title=title))
+        self._agent.publish(TitleChanged(title=title))
         return title
 
     async def sessions(self) -> list[Listed]:
         """The other sessions of this directory, newest first."""
-        folder = self._door.folder
+        folder = self._frame.folder
         if folder is None:
             return []
         found = await asyncio.to_thread(list_sessions, folder)
-        return [listed for listed in found if listed.id != self._door.id]
+        return [listed for listed in found if listed.id != self._frame.id]
 
     def note(self, text: str) -> None:
         """Tell the person, here and whenever they come back."""
-        self._door.publish(Noticed(text=text, tone="dim"))
+        self._agent.publish(Noticed(text=text, tone="dim"))
 
     async def elsewhere(self, wanted: str) -> Listed | None:
         """The session of another directory that is meant. Raises SessionError: none, or many."""
-        folder = self._door.folder
+        folder = self._frame.folder
         if folder is None:
             return None
         return describe(await asyncio.to_thread(find_session, folder, wanted))
 
     async def stored(self) -> Listed | None:
         """This session as it is on the disk now; None: nothing is."""
-        path = self._door.stored()
+        path = self._frame.transcript
         if path is None or not path.exists():
             return None
-        await self._door.barrier()
+        await self._frame.barrier()
         return await asyncio.to_thread(describe, path)
 
     async def export(self, format: str, target: str) -> Path:
         """Write the session to a file; returns where. Raises SessionError."""
-        stored = self._door.stored()
+        stored = self._frame.transcript
         if stored is None or not stored.exists():
             raise SessionError("There is nothing to write out: this session is not stored yet.")
-        await self._door.barrier()
-        path = self._door.cwd / (target or f"session-{self._door.id[:8]}.{format}")
+        await self._frame.barrier()
+        path = self._frame.where.cwd / (target or f"session-{self._frame.id[:8]}.{format}")
         if path.exists():
             raise SessionError(f"{path} exists. Give another name: /export {format} NAME")
-        await asyncio.to_thread(_write, stored, path, format, self._door.redactor)
+        await asyncio.to_thread(_write, stored, path, format, self._frame.redactor)
         return path
 
-    async def _alone(self, work: Callable[[], Awaitable[T]]) -> T:
-        return cast("T", await self._door.alone(work))
 
-
-def compact_ports(frame: Frame, publish: Callable[[AnyEvent], object]) -> CompactPorts:
+def compact_ports(frame: Frame) -> CompactPorts:
     return CompactPorts(
         talk=frame.talk,
-        emit=publish,
+        emit=frame.journal.publish,
         state=frame.remains,
         forget=frame.ledger.forget_shown,
         clock=frame.clock,
         automatic=frame.auto_compact,
         listeners=frame.listeners,
     )
-
-
-def open_past(frame: Frame, history: History | None, compactor: Compactor, entry: Entry) -> Past:
-    """The past of a session; `history` is that of its files, where it is kept."""
-    writer, hub = frame.writer, frame.journal.hub()
-
-    def stored() -> Path | None:
-        return writer.path if writer is not None else None
-
-    rewinder = Rewinder(
-        RewindPorts(
-            hub=hub,
-            talk=frame.talk,
-            publish=entry.publish,
-            forget=frame.ledger.forget_shown,
-            stored=stored,
-            history=history if history is not None and history.keeping else None,
-        )
-    )
-    door = Door(
-        id=frame.id,
-        talk=frame.talk,
-        publish=entry.publish,
-        model=entry.model,
-        alone=entry.alone,
-        barrier=frame.barrier,
-        stored=stored,
-        redactor=frame.redactor,
-        cwd=frame.where.cwd,
-        folder=frame.folder,
-    )
-    review = Review(history, hub.kept) if history is not None else None
-    return Past(door, compactor, rewinder, review)
 
 
 def _write(stored: Path, path: Path, format: str, redactor: Redactor) -> None:

@@ -16,17 +16,11 @@ from gatewright.tools.system import private
 DAY = 86_400.0
 
 
-class Housekeeping:
-    """Fed with the session's events; works once, at the first event of the kind."""
+class Once:
+    """Something that is begun once in a session, and ended with it."""
 
-    def __init__(self, when: type[AnyEvent], work: Callable[[], object]) -> None:
-        self._when = when
-        self._work = work
+    def __init__(self) -> None:
         self._task: asyncio.Task[object] | None = None
-
-    def saw(self, event: AnyEvent) -> None:
-        if isinstance(event, self._when) and self._task is None:
-            self._task = asyncio.create_task(asyncio.to_thread(self._work), name="housekeeping")
 
     async def settled(self) -> None:
         """Wait until what was begun is done."""
@@ -37,6 +31,19 @@ class Housekeeping:
         if self._task is not None:
             self._task.cancel()
             await self.settled()
+
+
+class Housekeeping(Once):
+    """Fed with the session's events; works once, at the first event of the kind."""
+
+    def __init__(self, when: type[AnyEvent], work: Callable[[], object]) -> None:
+        self._when = when
+        self._work = work
+        super().__init__()
+
+    def saw(self, event: AnyEvent) -> None:
+        if isinstance(event, self._when) and self._task is None:
+            self._task = asyncio.create_task(asyncio.to_thread(self._work), name="housekeeping")
 
 
 def cleaning(around: Surroundings) -> Callable[[], None]:

@@ -64,10 +64,6 @@ class Inbox:
         taken, self._waiting = tuple(self._waiting), []
         return taken
 
-    def recall(self) -> tuple[str, ...]:
-        """The texts of what is taken back."""
-        return tuple(item.text for item in self.take_back())
-
     def take_back(self) -> tuple[Input, ...]:
         """Take back what the person typed; notices stay."""
         typed = tuple(item for item in self._waiting if item.priority < Priority.LATER)

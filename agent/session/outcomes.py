@@ -30,8 +30,8 @@ from gatewright.agent.record.events import AnyEvent, Cleared, ModelChanged
 BUSY = "Interrupt the running turn first (Esc)."
 
 
-class OutcomePorts(msgspec.Struct, frozen=True, kw_only=True):
-    """What of the session outcomes change."""
+class Outcomes(msgspec.Struct, frozen=True, kw_only=True):
+    """Made of what of the session outcomes change."""
 
     models: Models
     publish: Callable[[AnyEvent], None]
@@ -40,19 +40,14 @@ class OutcomePorts(msgspec.Struct, frozen=True, kw_only=True):
     busy: Callable[[], bool]
     kept_from: Callable[[str, str], Awaitable[str]] | None  # why one model does not follow another
 
-
-class Outcomes:
-    def __init__(self, ports: OutcomePorts) -> None:
-        self._ports = ports
-
     async def apply(self, outcome: Outcome, front: Front) -> Outcome:
         """What a front end has to show of it, or to do."""
         if isinstance(outcome, Change):
             outcome = _told(outcome, await self._change(outcome))
         match outcome:
             case Submit(text=text, scope=scope) if not front.asks:
-                self._ports.submit(text, scope)
-            case Switch() if self._ports.busy():
+                self.submit(text, scope)
+            case Switch() if self.busy():
                 return Problem.of(BUSY)
             case _:
                 pass
@@ -60,11 +55,11 @@ class Outcomes:
 
     async def _change(self, change: Change) -> Outcome:
         operation: Operation = change.operation
-        models = self._ports.models
+        models = self.models
         match operation:
             case SetMode(mode=name, then=then):
                 try:
-                    said = Say.text(f"Mode: {self._ports.set_mode(name)}")
+                    said = Say.text(f"Mode: {self.set_mode(name)}")
                 except ValueError as error:
                     return Problem.of(str(error))
                 return Submit(then) if then else said
@@ -73,9 +68,9 @@ class Outcomes:
             case SetEffort(effort=effort):
                 return await self._change_model(models.name, effort)
             case ClearHistory():
-                if self._ports.busy():
+                if self.busy():
                     return Problem.of(BUSY)
-                self._ports.publish(Cleared())
+                self.publish(Cleared())
                 return change
             case SetUi():
                 return change
@@ -83,9 +78,9 @@ class Outcomes:
                 assert_never(operation)
 
     async def _change_model(self, name: str, effort: str) -> Outcome:
-        models = self._ports.models
+        models = self.models
         before = models.name
-        kept_from = self._ports.kept_from
+        kept_from = self.kept_from
         if kept_from is not None and (why := await kept_from(before, name)):
             return Problem.of(why)
         try:
@@ -93,7 +88,7 @@ class Outcomes:
         except GatewrightError as error:
             return Problem.of(str(error))
         if opened.name != before:
-            self._ports.publish(ModelChanged(model=opened.name))
+            self.publish(ModelChanged(model=opened.name))
         said = f" ({opened.frame.effort} effort)" if opened.frame.effort else ""
         which = f", now {opened.frame.model}" if opened.by_mode else ""
         note = models.note(opened)

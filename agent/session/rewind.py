@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -12,7 +11,6 @@ from gatewright.agent.errors import SessionError
 from gatewright.agent.history.history import History
 from gatewright.agent.history.plan import Step
 from gatewright.agent.history.restore import Restored
-from gatewright.agent.record.conversation import Conversation
 from gatewright.agent.record.events import (
     AnyEvent,
     AssistantMessage,
@@ -25,7 +23,7 @@ from gatewright.agent.record.events import (
     TreeSaved,
     UserMessage,
 )
-from gatewright.agent.record.hub import Hub
+from gatewright.agent.session.frame import Frame
 from gatewright.agent.transcript.reader import read_transcript
 from gatewright.tools.protocol import TextContent
 
@@ -51,22 +49,13 @@ class Gone(msgspec.Struct, frozen=True):
     unknown: str = ""  # what else may have been changed, and was not put back
 
 
-class RewindPorts(msgspec.Struct, frozen=True, kw_only=True):
-    """`stored` is where what memory no longer has can be read, None when nothing is stored."""
-
-    hub: Hub
-    talk: Conversation
-    publish: Callable[[AnyEvent], None]
-    forget: Callable[[], None]
-    stored: Callable[[], Path | None]
-    history: History | None = None
-
-
 class Rewinder:
     """Used while no turn runs: the session sees to that."""
 
-    def __init__(self, ports: RewindPorts) -> None:
-        self._ports = ports
+    def __init__(self, frame: Frame, history: History | None) -> None:
+        self._frame = frame
+        self._history = history
+        self._hub = frame.journal.hub()
         self._left: dict[str, Sequence[Envelope]] = {}  # the branch left last, for want of a file
 
     def points(self) -> list[Point]:
@@ -86,7 +75,7 @@ class Rewinder:
     async def plan(self, to: str) -> list[Step]:
         """What would happen to the files."""
         _, after = self._split(to)
-        history = self._ports.history
+        history = self._history
         return await history.plan([e.event for e in after]) if history else []
 
     async def go(self, to: str, what: What) -> Gone:
@@ -94,7 +83,7 @@ class Rewinder:
         before, after = self._split(to)
         steps: list[Step] = []
         restored = None
-        if what != "talk" and (history := self._ports.history) is not None:
+        if what != "talk" and (history := self._history) is not None:
             steps = await history.plan([envelope.event for envelope in after])
             restored = await history.restore(steps)
         text = ""
@@ -103,29 +92,29 @@ class Rewinder:
             self._branch_off(before, text)
             for envelope in after:
                 if _stays(envelope.event, restored=restored is not None):
-                    self._ports.publish(envelope.event)
+                    self._frame.journal.publish(envelope.event)
         if restored is not None and restored.undo:
-            self._ports.publish(FilesRestored(to=to, files=restored.undo))
+            self._frame.journal.publish(FilesRestored(to=to, files=restored.undo))
         left = tuple(step for step in steps if step.kind == "leave")
         return Gone(text, restored, left, self.unknown if restored is not None else "")
 
     @property
     def unknown(self) -> str:
-        return self._ports.history.unknown if self._ports.history is not None else ""
+        return self._history.unknown if self._history is not None else ""
 
     async def undo(self) -> Gone:
         """Take back what went back last, or the last summary. Raises SessionError."""
         files, branch, lines = self._last()
         restored = None
         left: tuple[Step, ...] = ()
-        if files is not None and (history := self._ports.history) is not None:
+        if files is not None and (history := self._history) is not None:
             steps = await history.plan([files, *lines])
             left = tuple(step for step in steps if step.kind == "leave")
             restored = await history.restore(steps)
         if branch:
             self._branch_off(self._read(branch), "")
         if restored is not None and restored.undo:
-            self._ports.publish(FilesRestored(to="", files=restored.undo))
+            self._frame.journal.publish(FilesRestored(to="", files=restored.undo))
         return Gone("", restored, left)
 
     def _last(self) -> tuple[FilesRestored | None, str, list[AnyEvent]]:
@@ -157,10 +146,10 @@ class Rewinder:
         return files, "", lines
 
     def _mine(self) -> Sequence[Envelope]:
-        return self._ports.hub.kept()
+        return self._hub.kept()
 
     def _split(self, to: str) -> tuple[Sequence[Envelope], Sequence[Envelope]]:
-        kept = self._ports.hub.kept()
+        kept = self._hub.kept()
         for index, envelope in enumerate(kept):
             if envelope.uuid == to and isinstance(envelope.event, UserMessage):
                 before = kept[:index]
@@ -173,20 +162,19 @@ class Rewinder:
     def _read(self, to: str) -> Sequence[Envelope]:
         if (left := self._left.get(to)) is not None:
             return left
-        path = self._ports.stored()
+        path = self._frame.transcript
         if path is None:
             raise SessionError("This session is not stored, and that part of it is gone.")
         return read_transcript(path, to=to).branch
 
     def _branch_off(self, branch: Sequence[Envelope], text: str) -> None:
-        ports = self._ports
-        left = ports.hub.leaf
-        self._left = {left: tuple(ports.hub.kept())}
-        ports.hub.go_back(branch)
-        ports.talk.rebuild(envelope.event for envelope in branch)
-        ports.forget()
+        left = self._hub.leaf
+        self._left = {left: tuple(self._hub.kept())}
+        self._hub.go_back(branch)
+        self._frame.talk.rebuild(envelope.event for envelope in branch)
+        self._frame.ledger.forget_shown()
         to = branch[-1].uuid if branch else ""
-        ports.publish(Rewound(to=to, left=left, text=text))
+        self._frame.journal.publish(Rewound(to=to, left=left, text=text))
 
 
 def _stays(event: AnyEvent, *, restored: bool) -> bool:

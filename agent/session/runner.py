@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -30,12 +30,14 @@ from gatewright.tools.protocol import Content
 
 CLOSE_LIMIT = 5.0
 
+T = TypeVar("T")
+
 log = logging.getLogger(__name__)
 
 
 class RunnerPorts(msgspec.Struct, frozen=True, kw_only=True):
     publish: Callable[[AnyEvent], None]
-    arrived: Callable[[Input], Awaitable[str | None]]  # why it is not taken up; None: it is
+    arrived: Callable[[Input], Awaitable[InputRefused | None]]  # None: it is taken up
     brought: Callable[[Input], Awaitable[Sequence[tuple[Content, ...]]]]  # what comes with it
     model: Callable[[], Awaitable[OpenModel]]  # raises GatewrightError
     turn: Callable[[OpenModel], Awaitable[object]]  # emits its own start and end
@@ -70,9 +72,6 @@ class Runner:
         if self._turn is not None:
             self._tell_queue()
 
-    def recall(self) -> tuple[str, ...]:
-        return tuple(item.text for item in self.take_back())
-
     def take_back(self) -> tuple[Input, ...]:
         items = self._inbox.take_back()
         self._tell_queue()
@@ -101,8 +100,9 @@ class Runner:
         waiting, taken = list(self._inbox.take()), False
         try:
             while waiting:
-                if (why := await self._ports.arrived(waiting[0])) is not None:
-                    self._ports.publish(InputRefused(text=waiting.pop(0).text, reason=why))
+                if (refused := await self._ports.arrived(waiting[0])) is not None:
+                    self._ports.publish(refused)
+                    del waiting[0]
                     continue
                 taken = True
                 for content in await self._ports.brought(waiting[0]):
@@ -118,13 +118,14 @@ class Runner:
         self._ports.taken(item)
         self._ports.publish(item.message())
 
-    async def alone(self, work: Callable[[], Awaitable[object]]) -> object:
+    async def alone(self, work: Callable[[], Awaitable[T]]) -> T:
         """Do this while no turn runs; an interrupt ends it like a turn."""
         if self.busy:
             raise SessionError("Interrupt the running turn first (Esc).")
         self._idle.clear()
         async with self._working:
-            task = self._turn = asyncio.ensure_future(work())
+            task = asyncio.ensure_future(work())
+            self._turn = task
             try:
                 return await task
             except asyncio.CancelledError:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from gatewright.agent.commands.memory import remember
 from gatewright.agent.commands.outcome import (
     Change,
@@ -27,31 +29,29 @@ from gatewright.agent.extensions.contribution import Contribution, Part, part_of
 from gatewright.agent.history.history import History
 from gatewright.agent.models.choices import ModelBook
 from gatewright.agent.models.in_use import Models
-from gatewright.agent.record.events import (
-    AnyEvent,
-    Envelope,
-    ModeChanged,
-    UsageChanged,
-)
+from gatewright.agent.record.events import AnyEvent, Envelope, ModeChanged, UsageChanged
 from gatewright.agent.record.hub import Subscription
 from gatewright.agent.record.journal import of_main
+from gatewright.agent.record.messages import CallPart
 from gatewright.agent.session.agent import Agent, Own, Shared
 from gatewright.agent.session.broker import Broker
 from gatewright.agent.session.children import AgentRun, AgentSpec, Children
 from gatewright.agent.session.frame import Frame
-from gatewright.agent.session.history_actions import Entry, compact_ports, open_past
+from gatewright.agent.session.history_actions import Past, compact_ports
 from gatewright.agent.session.inbox import Input, InputSource
 from gatewright.agent.session.jobs import SessionJobs
-from gatewright.agent.session.outcomes import OutcomePorts, Outcomes
+from gatewright.agent.session.outcomes import Outcomes
 from gatewright.agent.session.own_commands import State, known_commands
 from gatewright.agent.session.scopes import Scopes
 from gatewright.agent.session.status.status_facts import StatusBook
 from gatewright.agent.settings.overview import SettingsBook
+from gatewright.agent.turn.tool_calls import run_batch
 from gatewright.tools.access import MAIN, Where
 from gatewright.tools.interact import Answer, Ask
 from gatewright.tools.protocol import Content, Jobs, TextContent, ToolCall, ToolResult
 
 if TYPE_CHECKING:
+    from gatewright.agent.extensions.host import Alone
     from gatewright.agent.session.session_moments import SessionMoments
 
 CLOSE_LIMIT = 5.0
@@ -64,20 +64,10 @@ class Session:
 
     def __init__(self, frame: Frame, brought: Sequence[Contribution] = ()) -> None:
         self.id = frame.id
-        self._frame, self._brought = frame, tuple(brought)
+        self._frame, self._brought = frame, list(brought)
         self._broker = Broker(frame.journal.publish)
         self._jobs = SessionJobs(self._tell, frame.journal.publish)
-        shared = Shared(
-            journal=frame.journal,
-            clock=frame.clock,
-            broker=self._broker,
-            jobs=self._jobs,
-            executor=frame.executor,
-            context=frame.context,
-            attempts=frame.attempts,
-            interactive=frame.interactive,
-            listeners=frame.listeners,
-        )
+        shared = Shared(frame, self._broker, self._jobs)
         self._leaving = "other"  # for who listens: resume, clear, prompt_input_exit
         self._agents: dict[str, Agent] = {}
         self._main = self._agents[MAIN] = Agent(shared, self._own(frame))
@@ -85,23 +75,19 @@ class Session:
         self._moments: SessionMoments | None = None
         if (models := self.part(ModelBook)) is not None:
             models.changed = self._main.models.renew
-        entry = Entry(self._main.publish, self._main.needed, self._main.runner.alone)
-        self.past = open_past(frame, self.part(History), self._main.compactor, entry)
+        self.past = Past(frame, self.part(History), self._main)
         self._scopes = Scopes(frame.rules, self._main.models, self._publish)
         state = State(frame, self._brought, self.past, self._main.models, self._jobs)
         self.commands = known_commands(state)
         self._outcomes = Outcomes(
-            OutcomePorts(
-                models=self._main.models,
-                publish=self._publish,
-                set_mode=self.set_mode,
-                submit=lambda text, scope: self.submit(text, scope=scope),
-                busy=lambda: self.busy,
-                kept_from=self._kept_from,
-            )
+            models=self._main.models,
+            publish=self._publish,
+            set_mode=self.set_mode,
+            submit=lambda text, scope: self.submit(text, scope=scope),
+            busy=lambda: self.busy,
+            kept_from=self._kept_from,
         )
-        told = [source for each in brought for source in each.announcements]
-        self._announcements = Announcements(told)
+        self._announcements = Announcements([one for each in brought for one in each.announcements])
         folds = (fold for each in brought for fold in each.folds)
         frame.journal.begin((self._saw, of_main(self._announcements.saw), *folds))
         self._writing: list[asyncio.Task[None]] = []
@@ -119,7 +105,7 @@ class Session:
             models=Models(frame.open_model, frame.model_name, frame.fallback_names),
             ledger=frame.ledger,
             retry_in=frame.retry_in,
-            room=compact_ports(frame, frame.journal.publish),
+            room=compact_ports(frame),
             barrier=frame.barrier,
             limits=frame.limits,
             spending=frame.spending,
@@ -127,6 +113,14 @@ class Session:
             brought=self._beside_input,
             taken=lambda item: self._scopes.taken(item),
         )
+
+    def take(self, late: Contribution) -> None:
+        """What plugged in while the session runs counts from now on."""
+        self._brought.append(late)
+        for source in late.commands:
+            self.commands.add(source)
+        self._announcements.add(*late.announcements)
+        self._frame.journal.follow(*late.folds)
 
     def part(self, kind: type[Part]) -> Part | None:
         """What an extension brought of this type."""
@@ -167,9 +161,10 @@ class Session:
         book = self.part(ModelBook)
         return book.answering(self.model) if book is not None else ""
 
-    async def opened(self) -> None:
-        """Wait until what is asked at the beginning is answered."""
+    async def opened(self) -> bool:
+        """Wait until what is asked at the beginning is answered; whether there is work already."""
         await self._main.runner.opened.wait()
+        return self.busy or self._main.talk.waiting is not None
 
     @property
     def busy(self) -> bool:
@@ -203,12 +198,8 @@ class Session:
         """
         return self._main.submit(text, attachments, typed=typed, scope=scope, id=id)
 
-    def recall(self) -> tuple[str, ...]:
-        """Take back queued input that was not taken up yet."""
-        return self._main.runner.recall()
-
     def take_back(self, give: Callable[[Sequence[tuple[Content, ...]]], None]) -> bool:
-        """Like `recall`, each with its attachments behind the text; False: nothing waited."""
+        """Give back what was not taken up yet, each with its attachments behind the text."""
         taken = [item.content for item in self._main.runner.take_back()]
         if taken:
             give(taken)
@@ -355,13 +346,9 @@ class Session:
             return ()
         if self._heard is not None:
             await self._heard.settled()
-        found: list[tuple[Content, ...]] = [
-            (TextContent(text),) for text in self._announcements.due()
-        ]
-        for each in self._brought:
-            for brings in each.brings:
-                found += await brings(item.typed, item.text, where)
-        return found
+        every = [brings for each in self._brought for brings in each.brings]
+        found = [one for brings in every for one in await brings(item.typed, item.text, where)]
+        return [*((TextContent(text),) for text in self._announcements.due()), *found]
 
     async def ask(self, ask: Ask, agent: str = MAIN) -> Answer:
         """Put a question to the person, as the agent of that path."""
@@ -386,12 +373,25 @@ class Session:
     def jobs_of(self, agent: str) -> Jobs:
         return self._jobs.of(agent)
 
-    async def call(self, call: ToolCall, agent: str = MAIN) -> ToolResult:
-        """Run a call through the gate, as one of that agent. Raises SessionError: it is gone."""
+    async def call(
+        self, call: ToolCall, agent: str = MAIN, *, alone: Alone | None = None
+    ) -> ToolResult:
+        """Run a call through the gate, as one of that agent. Raises SessionError: it is gone.
+
+        Those `alone` hear of it and are asked, in place of all others.
+        """
         if (owner := self._agents.get(agent)) is None:
             raise SessionError(f"There is no agent {agent}.")
         executor, context = self._frame.executor, owner.context(call.id)
+        if alone is not None:
+            context = msgspec.structs.replace(context, moments=alone.moments, ask=alone.ask)
         return await executor.run(await executor.prepare(call, context.where), context)
+
+    async def run_call(self, part: CallPart) -> ToolResult:
+        """Run a call that no turn of ours made, with all its events."""
+        self._frame.ledger.forget_shown()  # what others still have is not known
+        (done,) = await run_batch((part,), self._main.tools)
+        return done.result
 
     def _tell(self, agent: str, text: str) -> None:
         self.tell(text, agent=agent, source="job")

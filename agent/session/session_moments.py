@@ -18,8 +18,10 @@ from gatewright.agent.record.events import (
     MessageRedrawn,
     TitleChanged,
 )
+from gatewright.agent.record.ids import new_id
 from gatewright.agent.record.messages import TextPart
 from gatewright.agent.session.agent import Agent
+from gatewright.agent.session.inbox import Input, Priority
 from gatewright.tools.moments import (
     CommandExpands,
     MessageShown,
@@ -29,6 +31,7 @@ from gatewright.tools.moments import (
     SessionStarts,
     SetUp,
 )
+from gatewright.tools.protocol import TextContent
 
 END_LIMIT = 60.0  # seconds; those who want to know of the end keep to less by themselves
 Begun: TypeAlias = Literal["startup", "resume", "clear", "fork"]
@@ -63,7 +66,11 @@ class SessionMoments:
         """The first request waits for what others have to say."""
         models = self._main.models
         moment = SessionStarts(source=source, model=models.name, title=self._title)
-        self._main.advise(await self._moments.at(moment))
+        verdict = await self._moments.at(moment)
+        self._main.advise(verdict)
+        if verdict.input is not None:
+            content = (TextContent(str(verdict.input["prompt"])),)
+            self._main.runner.put(Input(new_id(), content, Priority.NOW, source="program"))
 
     async def settled(self) -> None:
         """Until those who were told of a beginning have answered."""

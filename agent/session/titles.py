@@ -16,9 +16,11 @@ from gatewright.agent.record.events import (
     Compacted,
     Rewound,
     TitleChanged,
+    ToolFinished,
     TurnEnded,
     UserMessage,
 )
+from gatewright.agent.session.housekeeping import Once
 from gatewright.agent.turn.stop import Stop
 from gatewright.tools.protocol import TextContent
 
@@ -36,7 +38,7 @@ SYSTEM = (
 log = logging.getLogger(__name__)
 
 
-class Namer:
+class Namer(Once):
     """Fed with the main agent's events, stored ones first; names a session nobody named."""
 
     def __init__(
@@ -46,7 +48,7 @@ class Namer:
         self._publish = publish
         self._said = ""
         self._named = False
-        self._task: asyncio.Task[None] | None = None
+        super().__init__()
 
     def restore(self, event: AnyEvent) -> None:
         if isinstance(event, TitleChanged):
@@ -62,16 +64,6 @@ class Namer:
         ready = self._said and not self._named and self._task is None
         if ready and isinstance(event, TurnEnded) and event.stop is Stop.COMPLETED:
             self._task = asyncio.create_task(self._name(), name="title of the session")
-
-    async def settled(self) -> None:
-        """Wait until what was begun is done."""
-        if self._task is not None:
-            await asyncio.wait([self._task])
-
-    async def close(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
-            await self.settled()
 
     async def _name(self) -> None:
         try:
@@ -106,7 +98,7 @@ class TitleKeeper:
         self.restore(event)
         if isinstance(event, TitleChanged):
             self._said_at = self._size()
-        elif isinstance(event, TurnEnded) and self._title and self._grown():
+        elif isinstance(event, TurnEnded | ToolFinished) and self._title and self._grown():
             # Not from within a publish: everybody shall see the events in one order.
             again = TitleChanged(title=self._title)
             asyncio.get_running_loop().call_soon(self._publish, again)

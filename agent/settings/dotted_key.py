@@ -6,16 +6,24 @@ import functools
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, cast, get_args, get_origin
+from typing import Any, get_args, get_origin
 
 import msgspec
 from msgspec import structs
 
 from gatewright.agent.errors import SettingsError
-from gatewright.agent.settings.layers.coerce import coerce, describe, help_of, strip, unknown
+from gatewright.agent.settings.layers.coerce import (
+    coerce,
+    describe,
+    help_of,
+    is_section,
+    strip,
+    unknown,
+)
 from gatewright.agent.settings.layers.key import parts_of, spelled
 from gatewright.agent.settings.layers.sources import dotted
 from gatewright.agent.settings.schema import Settings, Source
+from gatewright.tools.system.untyped_json import obj
 
 
 class Facts(msgspec.Struct, frozen=True):
@@ -34,7 +42,7 @@ def facts(key: str) -> Facts:
     help, default, at = "", None, ""
     for part in parts_of(key):
         bare = strip(kind)
-        if _is_section(bare):
+        if is_section(bare):
             fields = _fields(bare)
             if part not in fields:
                 raise SettingsError(f"{at}{part} {unknown(part, fields)}")
@@ -46,7 +54,7 @@ def facts(key: str) -> Facts:
             raise SettingsError(f"{at.rstrip('.')} takes {describe(kind)}, so there is no {key}.")
         at += f"{spelled((part,))}."
     bare = strip(kind)
-    inside = tuple(_leaves(bare, at)) if _is_section(bare) else ()
+    inside = tuple(_leaves(bare, at)) if is_section(bare) else ()
     shown = None if default is msgspec.NODEFAULT else msgspec.to_builtins(default)
     return Facts(key, help, describe(kind), shown, inside)
 
@@ -54,7 +62,7 @@ def facts(key: str) -> Facts:
 def value_at(values: Any, key: str) -> Any:
     """The value of a dotted key, or None."""
     for part in parts_of(key):
-        values = cast("dict[str, Any]", values).get(part) if isinstance(values, dict) else None
+        values = obj(values).get(part)
     return values
 
 
@@ -76,10 +84,6 @@ def check(key: str, value: Any, source: Source, home: Path) -> None:
         raise SettingsError(f"{dotted(fault.key)} {fault.message}{end}")
 
 
-def _is_section(kind: Any) -> bool:
-    return isinstance(kind, type) and issubclass(kind, msgspec.Struct)
-
-
 @functools.cache
 def _fields(kind: Any) -> dict[str, structs.FieldInfo]:
     """By name. To look once is 4 ms, and a list of all settings looks a hundred times."""
@@ -89,7 +93,7 @@ def _fields(kind: Any) -> dict[str, structs.FieldInfo]:
 def _leaves(kind: Any, at: str) -> Iterator[str]:
     for field in _fields(kind).values():
         inner = strip(field.type)
-        if _is_section(inner):
+        if is_section(inner):
             yield from _leaves(inner, f"{at}{field.encode_name}.")
         else:
             yield f"{at}{field.encode_name}"

@@ -6,7 +6,6 @@ A file that cannot be parsed is never overwritten: the change is refused, naming
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import tempfile
@@ -20,6 +19,7 @@ from gatewright.agent.settings.layers.broken import Broken, parse_object
 from gatewright.agent.settings.layers.key import parts_of
 from gatewright.agent.settings.layers.settled import MAX_BYTES
 from gatewright.tools.system import private
+from gatewright.tools.system.locks import let_go, taken
 from gatewright.tools.system.regular import read_regular
 
 LOCK_SECONDS = 5.0
@@ -83,7 +83,7 @@ def locked(path: Path) -> Generator[None]:
     """Hold the lock beside `path`; it dies with its process and leaves no file behind."""
     lock = path.with_name(f".{path.name}.lock")
     deadline = time.monotonic() + LOCK_SECONDS
-    while (descriptor := _taken(lock)) is None:
+    while (descriptor := taken(lock)) is None:
         if time.monotonic() > deadline:
             raise SettingsError(
                 f"{path} has been locked by another process for {LOCK_SECONDS:.0f} s."
@@ -92,23 +92,7 @@ def locked(path: Path) -> Generator[None]:
     try:
         yield
     finally:
-        with contextlib.suppress(FileNotFoundError):
-            lock.unlink()  # while it is held: whoever waits for this very file sees that it went
-        os.close(descriptor)
-
-
-def _taken(lock: Path) -> int | None:
-    """A descriptor that holds the lock; None while another process does."""
-    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    held = False
-    try:
-        with contextlib.suppress(BlockingIOError, FileNotFoundError):
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            held = os.path.samestat(os.fstat(descriptor), lock.lstat())
-    finally:
-        if not held:
-            os.close(descriptor)
-    return descriptor if held else None
+        let_go(lock, descriptor)
 
 
 def _keep_out_of_git(folder: Path) -> None:

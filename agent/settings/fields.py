@@ -4,37 +4,30 @@ from __future__ import annotations
 
 import types
 from collections.abc import Iterator
-from typing import Any, Literal, TypeAlias, Union, get_args, get_origin
+from typing import Any, Literal, Union, get_args, get_origin
 
 import msgspec
 from msgspec import structs
 
-from gatewright.agent.settings.layers.coerce import describe, help_of, strip
+from gatewright.agent.commands.panels import Option, OptionKind
+from gatewright.agent.settings.layers.coerce import describe, help_of, is_section, strip
 from gatewright.agent.settings.schema import Settings
 
-Kind: TypeAlias = Literal["switch", "choice", "number", "text", "list"]
-SIMPLE: dict[Any, Kind] = {bool: "switch", int: "number", float: "number", str: "text"}
+SIMPLE: dict[Any, OptionKind] = {bool: "switch", int: "number", float: "number", str: "text"}
 
 
-class Field(msgspec.Struct, frozen=True):
-    key: str
-    help: str
-    belongs: str
-    kind: Kind
-    choices: tuple[str, ...] = ()
-
-
-def fields_of(kind: type[msgspec.Struct] = Settings, at: str = "") -> Iterator[Field]:
+def fields_of(kind: type[msgspec.Struct] = Settings, at: str = "") -> Iterator[Option]:
     """In the schema's order. Tables and lists of rules have panels or commands of their own."""
     for field in structs.fields(kind):
         inner, key = strip(field.type), f"{at}{field.encode_name}"
-        if isinstance(inner, type) and issubclass(inner, msgspec.Struct):
+        if is_section(inner):
             yield from fields_of(inner, f"{key}.")
         elif (found := _kind(inner)) is not None:
-            yield Field(key, help_of(field.type), describe(field.type), *found)
+            help, belongs = help_of(field.type), describe(field.type)
+            yield Option(key=key, help=help, belongs=belongs, kind=found[0], choices=found[1])
 
 
-def _kind(kind: Any) -> tuple[Kind, tuple[str, ...]] | None:
+def _kind(kind: Any) -> tuple[OptionKind, tuple[str, ...]] | None:
     if get_origin(kind) in (Union, types.UnionType):
         parts = [strip(part) for part in get_args(kind) if part is not type(None)]
         if len(parts) == 1:

@@ -7,14 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
 from gatewright.agent.settings.schema import COMMITTED, Source
+from gatewright.tools.system.untyped_json import items, obj
 
 HOOKS, DISABLED = "hooks", "disableAllHooks"
-TOLD = ("url", "prompt", "tool")  # what a handler that is no command does
+# What a handler of each kind cannot do without, and what it does.
+NEEDED: dict[str, tuple[str, ...]] = {
+    "command": ("command",), "http": ("url",), "mcp_tool": ("server", "tool"),
+    "prompt": ("prompt",), "agent": ("prompt",),
+}  # fmt: skip
 
 
 class HookLayer(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,21 +67,20 @@ def kept(
 
 def said(layer: HookLayer) -> Iterator[str]:
     """What each handler would do, one line each, whether it is well formed or not."""
-    for event, groups in _table(layer.raw).items():
-        for group in _list(groups):
-            for handler in _list(_table(group).get("hooks")):
-                yield f"{event}: {_said(_table(handler))} (in {layer.where})"
+    for event, groups in obj(layer.raw).items():
+        for group in items(groups):
+            for handler in items(obj(group).get("hooks")):
+                yield f"{event}: {_said(obj(handler))} (in {layer.where})"
 
 
 def _said(handler: Mapping[str, Any]) -> str:
-    words = [handler.get("command", ""), *_list(handler.get("args"))]
-    told = next((f"{key} {handler[key]}" for key in TOLD if key in handler), "")
-    return " ".join(map(str, words)).strip() or told or "an unreadable hook"
-
-
-def _table(value: object) -> Mapping[str, Any]:
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
-
-
-def _list(value: object) -> list[object]:
-    return cast("list[object]", value) if isinstance(value, list) else []
+    """By its kind: another field may say anything, and nothing of it would run."""
+    kind = handler.get("type")
+    names = NEEDED.get(kind, ()) if isinstance(kind, str) else ()
+    words = [handler.get(name, "") for name in names]
+    if kind == "command":
+        words += items(handler.get("args"))
+    told = " ".join(map(str, words)).strip()
+    if not told:
+        return "an unreadable hook"
+    return told if kind == "command" else f"{kind} {told}"

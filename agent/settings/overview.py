@@ -19,7 +19,6 @@ from gatewright.agent.settings.schema import Source, Ui
 from gatewright.agent.text.redact import Redactor
 
 if TYPE_CHECKING:
-    from gatewright.agent.settings.fields import Field
     from gatewright.agent.settings.workspace import Surroundings
 
 DEFAULT = "default"
@@ -89,7 +88,7 @@ class SettingsBook:
         from gatewright.agent.settings.fields import fields_of  # noqa: PLC0415  only for a form
 
         self._live.refresh()
-        return [self._option(field) for field in fields_of() if field.key not in ELSEWHERE]
+        return [self._in_force(each) for each in fields_of() if each.key not in ELSEWHERE]
 
     def problem(self, key: str, text: str) -> str:
         """Why a text is no value of a setting; empty where it is one."""
@@ -130,18 +129,14 @@ class SettingsBook:
         env = {**around.env, "PATH": around.search.given}
         return checks(around.places, around.loaded, env, trusted=around.trusted)
 
-    def _option(self, field: Field) -> Option:
-        now = self._setting(field.key)
+    def _in_force(self, option: Option) -> Option:
+        now = self._setting(option.key)
         sources = now.source.split(", ")
-        managed = str(Source.MANAGED) in sources and field.kind != "list"
-        return Option(
-            key=field.key,
-            help=field.help,
+        managed = str(Source.MANAGED) in sources and option.kind != "list"
+        return msgspec.structs.replace(
+            option,
             value=now.value,
             source=now.source,
-            kind=field.kind,
-            choices=field.choices,
-            belongs=field.belongs,
             own=str(Source.USER) in sources,
             fixed="Your administrator manages this setting." if managed else "",
         )

@@ -56,13 +56,19 @@ def user_home(env: Mapping[str, str]) -> Path:
 def own_home(env: Mapping[str, str]) -> Path:
     """`GATEWRIGHT_HOME`, or `~/.gatewright`."""
     named = env.get("GATEWRIGHT_HOME", "")
-    return Path(named).expanduser() if named else user_home(env) / FOLDER
+    return _named(named, env) if named else user_home(env) / FOLDER
 
 
 def claude_home(env: Mapping[str, str]) -> Path:
     """Where Claude Code keeps what is the person's: `CLAUDE_CONFIG_DIR`, or `~/.claude`."""
     named = env.get("CLAUDE_CONFIG_DIR", "")
-    return Path(named).expanduser() if named else user_home(env) / CLAUDE
+    return _named(named, env) if named else user_home(env) / CLAUDE
+
+
+def _named(text: str, env: Mapping[str, str]) -> Path:
+    """A place that a variable names, below the home that this environment says."""
+    below = text.removeprefix("~/")
+    return user_home(env) / below if below != text else Path(text).expanduser()
 
 
 def folders_down(root: Path, cwd: Path) -> Iterator[Path]:

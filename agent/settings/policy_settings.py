@@ -12,6 +12,7 @@ from gatewright.agent.settings.workspace import Surroundings
 from gatewright.agent.transcript.place import project_folder
 from gatewright.permissions.modes import MODES, canonical, deprecation
 from gatewright.permissions.policy import Policy, PolicyConfig
+from gatewright.permissions.rulebook.allotment import allotted
 from gatewright.permissions.rulebook.rules import RuleTexts
 from gatewright.permissions.sandbox.commands import Base as SandboxBase
 from gatewright.permissions.sandbox.commands import CommandSandbox
@@ -121,4 +122,4 @@ def start_mode(base: Base) -> str:
 def rules_of(loaded: Loaded) -> Mapping[str, RuleTexts]:
     """Every source's rules, as the gate takes them."""
     named = loaded.named_rules.items()
-    return {name: RuleTexts(texts.allow, texts.ask, texts.deny) for name, texts in named}
+    return allotted({name: RuleTexts(one.allow, one.ask, one.deny) for name, one in named})

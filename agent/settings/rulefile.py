@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
 
 from gatewright.agent.settings.edit import edit, entries, read_object, section
+from gatewright.tools.system.untyped_json import items, obj
 
 Behavior: TypeAlias = Literal["allow", "ask", "deny"]
 BEHAVIORS: tuple[Behavior, ...] = ("allow", "ask", "deny")
@@ -58,8 +59,8 @@ def _list_at(path: Path, at: Sequence[str]) -> list[object]:
     """What is there now: a file that holds no such entry is not written to."""
     values: object = read_object(path)
     for key in at:
-        values = cast("dict[str, object]", values).get(key) if isinstance(values, dict) else None
-    return cast("list[object]", values) if isinstance(values, list) else []
+        values = obj(values).get(key)
+    return items(values)
 
 
 def text_of(entry: object) -> str:

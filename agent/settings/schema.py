@@ -97,6 +97,16 @@ def personal(help: str, merge: Merge = "replace") -> msgspec.Meta:
     return setting(help, merge, scopes=NOT_PROJECT)
 
 
+def owned(help: str) -> msgspec.Meta:
+    """Describe a value that only the person's own file says, or the administrator's."""
+    return setting(help, "replace", scopes=OWN_FILES)
+
+
+def on_is_strict(help: str) -> msgspec.Meta:
+    """Describe a switch that a project may turn on, never off."""
+    return setting(help, "tighten", order=(True, False))
+
+
 def forbidding(help: str) -> msgspec.Meta:
     """Describe a list that only forbids: it counts from everybody, and adds up."""
     return setting(help, "join", untrusted="it can only forbid", restricts=True)
@@ -164,9 +174,7 @@ class Permissions(Section, frozen=True):
             order=(False, True),
         ),
     ] = True
-    subagent_permission_mode: Annotated[
-        str, setting("The mode subagents start in.", "replace", scopes=OWN_FILES)
-    ] = ""
+    subagent_permission_mode: Annotated[str, owned("The mode subagents start in.")] = ""
     harmless_env: Annotated[
         tuple[str, ...], personal("Variables a command may set in front of itself.", "join")
     ] = ()
@@ -210,7 +218,7 @@ class Sandbox(Section, frozen=True):
     ] = "auto"
     fail_if_unavailable: Annotated[
         bool,
-        setting("Run no command where the sandbox does not work.", "tighten", order=(True, False)),
+        on_is_strict("Run no command where the sandbox does not work."),
     ] = False
     auto_allow_bash_if_sandboxed: Annotated[
         bool, personal("Run confined commands without asking.")
@@ -273,10 +281,30 @@ class Web(Section, frozen=True):
     ] = ()
 
 
+class Mcp(Section, frozen=True):
+    tool_search: Annotated[
+        str, chosen("Tools found by ToolSearch: auto (beyond 10 % of the window), always, never.")
+    ] = "auto"
+    max_result_chars: Annotated[
+        Annotated[int, msgspec.Meta(ge=1000, le=100_000)],
+        personal("Characters of a result that a model reads; the rest is in a file."),
+    ] = 30_000
+    sampling: Annotated[
+        Literal["ask", "off"], personal("Whether servers may ask for an answer of your model.")
+    ] = "ask"
+    auto_background_seconds: Annotated[
+        int, personal("Seconds after which a server's call goes on in the background; 0: never.")
+    ] = 120
+    client_metadata_url: Annotated[
+        str, personal("Address of a document about us as a client, for servers that read such.")
+    ] = ""
+
+
 class ProjectSection(Section, frozen=True):
     permissions: Annotated[Permissions, group("Your own rules for this project alone.")] = (
         Permissions()
     )
+    mcp_servers: Annotated[dict[str, Any], personal("Your MCP servers for it alone.", "join")] = {}
 
 
 class Settings(Section, frozen=True):
@@ -293,26 +321,14 @@ class Settings(Section, frozen=True):
         bool, chosen("Summarise the conversation when the model's window is nearly full.")
     ] = True
     checkpoints: Annotated[
-        bool,
-        setting(
-            "Keep what is changed, so that /rewind can put it back.",
-            "tighten",
-            order=(True, False),
-        ),
+        bool, on_is_strict("Keep what is changed, so that /rewind can put it back.")
     ] = True
     sync_sessions: Annotated[
-        bool,
-        setting(
-            "Wait until the disk itself has what is said, against power cuts.",
-            "tighten",
-            order=(True, False),
-        ),
+        bool, on_is_strict("Wait until the disk itself has what is said, against power cuts.")
     ] = False
     cleanup_period_days: Annotated[
         Annotated[int, msgspec.Meta(ge=0)],
-        setting(
-            "Delete sessions unused for so many days; 0 keeps them.", "replace", scopes=OWN_FILES
-        ),
+        owned("Delete sessions unused for so many days; 0 keeps them."),
     ] = 30
     max_turns: Annotated[
         Annotated[int, msgspec.Meta(ge=1)] | None,
@@ -347,18 +363,37 @@ class Settings(Section, frozen=True):
     allow_managed_hooks_only: Annotated[
         bool, setting("Run managed hooks alone.", "replace", scopes=frozenset({Source.MANAGED}))
     ] = False
-    read_claude_hooks: Annotated[
-        bool, setting("Run the hooks of Claude Code's files.", "replace", scopes=OWN_FILES)
-    ] = True
-    hooks_strict: Annotated[
-        bool, setting("A hook that fails refuses the call.", "replace", scopes=OWN_FILES)
-    ] = False
+    read_claude_hooks: Annotated[bool, owned("Run the hooks of Claude Code's files.")] = True
+    hooks_strict: Annotated[bool, owned("A hook that fails refuses the call.")] = False
     allowed_http_hook_urls: Annotated[
-        tuple[str, ...], setting("Where http hooks may post.", "join", scopes=NOT_PROJECT)
+        tuple[str, ...], personal("Where http hooks may post.", "join")
     ] = ("*",)
     http_hook_allowed_env_vars: Annotated[
-        tuple[str, ...], setting("Variables http headers may hold.", "join", scopes=NOT_PROJECT)
+        tuple[str, ...], personal("Variables http headers may hold.", "join")
     ] = ("*",)
+    mcp: Annotated[Mcp, group("Servers of the Model Context Protocol.")] = Mcp()
+    mcp_servers: Annotated[
+        dict[str, Any], personal("MCP servers by name; a project's are in .mcp.json.", "join")
+    ] = {}
+    allowed_mcp_servers: Annotated[
+        tuple[dict[str, Any], ...],
+        personal("Only these MCP servers: serverName, serverCommand or serverUrl.", "join"),
+    ] = ()
+    denied_mcp_servers: Annotated[
+        tuple[dict[str, Any], ...], forbidding("MCP servers that are never used.")
+    ] = ()
+    allow_managed_mcp_servers_only: Annotated[
+        bool, setting("Managed allow lists alone.", "replace", scopes=frozenset({Source.MANAGED}))
+    ] = False
+    enable_all_project_mcp_servers: Annotated[
+        bool, personal("Use all servers of a trusted project unasked.")
+    ] = False
+    enabled_mcpjson_servers: Annotated[
+        tuple[str, ...], personal("Servers of .mcp.json that are used without asking.", "join")
+    ] = ()
+    disabled_mcpjson_servers: Annotated[
+        tuple[str, ...], forbidding("Servers of .mcp.json that are never used.")
+    ] = ()
     projects: Annotated[
         dict[str, ProjectSection],
         setting("Your own settings by project path.", "join", scopes=frozenset({Source.USER})),

@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
@@ -18,6 +18,7 @@ from gatewright.agent.errors import SettingsError
 from gatewright.agent.settings.layers.settled import MAX_BYTES
 from gatewright.agent.settings.paths import Places, user_home
 from gatewright.tools.system.regular import head_of, read_regular
+from gatewright.tools.system.untyped_json import obj
 
 MAX_LINK_BYTES = 8192
 
@@ -36,13 +37,10 @@ class TrustStore:
     def roots(self) -> dict[str, Any]:
         """Trusted roots, with when they were added."""
         try:
-            values: Any = msgspec.json.decode(read_regular(self.path, MAX_BYTES))
+            values: object = msgspec.json.decode(read_regular(self.path, MAX_BYTES))
         except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return {}
-        if not isinstance(values, dict):
-            return {}
-        trusted: Any = cast("dict[str, Any]", values).get("trusted")
-        return cast("dict[str, Any]", trusted) if isinstance(trusted, dict) else {}
+        return obj(obj(values).get("trusted"))
 
     def add(self, root: Path) -> Path:
         """Trust the project; returns the root that is trusted from now on."""

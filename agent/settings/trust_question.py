@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
+from gatewright.agent.errors import SettingsError
+from gatewright.agent.record.events import Noticed
+from gatewright.agent.servers.written import of_project
 from gatewright.agent.settings.hook_layers import said
 from gatewright.agent.settings.layers.sources import Loaded
+from gatewright.agent.settings.live_settings import LiveSettings
 from gatewright.agent.settings.schema import COMMITTED
+from gatewright.agent.settings.trust import TrustStore
 from gatewright.agent.settings.workspace import Surroundings
 from gatewright.agent.text.printable import escaped
 from gatewright.tools.blocks import Text
 from gatewright.tools.interact import Ask, Option
+from gatewright.tools.protocol import Asker
+
+if TYPE_CHECKING:
+    from gatewright.agent.session.start.base import Base  # it looks at what is here
 
 TRUST, GO_ON, LEAVE = "trust", "continue", "exit"
 SHOWN = 200  # all of them, as a rule: the question scrolls
@@ -18,8 +29,12 @@ VALUE_SHOWN = 4000
 
 
 def would_act(loaded: Loaded) -> tuple[str, ...]:
-    """What of the project's configuration counts only once it is trusted, one line each."""
-    lines = [
+    """What of the project's configuration counts only once it is trusted, one line each.
+
+    Programs first: nothing that is written besides may push them out of sight.
+    """
+    lines = [f"hook {text}" for each in loaded.hooks if each.committed for text in said(each)]
+    lines += [
         f"{problem.key} = {_cut(problem.value)} (in {problem.where})"
         for problem in loaded.problems
         if problem.level == "untrusted"
@@ -27,7 +42,6 @@ def would_act(loaded: Loaded) -> tuple[str, ...]:
     for source, rules in (*loaded.rules.items(), *loaded.legacy.items()):
         if source in COMMITTED:
             lines += [f"allow {rule} ({source} settings)" for rule in rules.allow]
-    lines += [f"hook {text}" for each in loaded.hooks if each.committed for text in said(each)]
     return tuple(map(escaped, lines))
 
 
@@ -37,8 +51,10 @@ def _cut(value: str) -> str:
 
 def question(around: Surroundings) -> Ask | None:
     """What to ask, or None where there is nothing to trust or nobody to ask."""
-    lines = would_act(around.loaded)
-    if around.trusted or not around.interactive or not lines:
+    if around.trusted or not _asks(around):
+        return None
+    lines = (*would_act(around.loaded), *map(escaped, of_project(around)))
+    if not lines:
         return None
     return Ask(
         kind="trust",
@@ -56,7 +72,7 @@ def question(around: Surroundings) -> Ask | None:
 def notice(around: Surroundings) -> str:
     """The one line where nobody can be asked."""
     lines = would_act(around.loaded)
-    if around.trusted or around.interactive or not lines:
+    if around.trusted or _asks(around) or not lines:
         return ""
     one = "One setting of this project is"
     count = one if len(lines) == 1 else f"{len(lines)} settings of this project are"
@@ -66,8 +82,28 @@ def notice(around: Surroundings) -> str:
     )
 
 
+def _asks(around: Surroundings) -> bool:
+    """Where tools are served, only calls are asked about."""
+    return around.interactive and not around.options.served
+
+
 def _listed(lines: Sequence[str]) -> str:
     shown = list(lines[:SHOWN])
     if len(lines) > SHOWN:
         shown.append(f"and {len(lines) - SHOWN} more")
     return "\n".join(shown)
+
+
+async def ask_for_trust(base: Base, env: Mapping[str, str], live: LiveSettings, ask: Asker) -> None:
+    """Before the first turn; who chooses to leave is let out by the front end that asked."""
+    about = question(base.around)
+    if about is None or (await ask(about)).choice != TRUST:
+        return
+    store = TrustStore(base.around.places, env)
+    try:
+        await asyncio.to_thread(store.add, base.around.where.root)
+    except SettingsError as error:
+        base.warn(f"Trusted for this session only. {error}")
+    else:
+        base.publish(Noticed(text="Trusted. `agent trust remove` takes it back."))
+    live.trust()

@@ -5,25 +5,29 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.providers.settings import ProviderSettings
+from gatewright.agent.settings.layers.key import spelled
 from gatewright.agent.settings.layers.sources import Loaded, load
 from gatewright.agent.settings.paths import Places, places, user_home
-from gatewright.agent.settings.schema import Settings
+from gatewright.agent.settings.schema import COMMITTED, Settings, Source
 from gatewright.agent.settings.session_secrets import providers_of, secrets_of, set_by
 from gatewright.agent.settings.trust import TrustStore
 from gatewright.tools.access import Where
 from gatewright.tools.system.git import Caller, Wrap, bare
 from gatewright.tools.system.programs import SearchPath, search_path
-from gatewright.tools.system.secrets import Secrets
+from gatewright.tools.system.secrets import KEEP, Secrets
+from gatewright.tools.system.untyped_json import obj
 
 
 class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
     options: LaunchOptions
     env: Mapping[str, str]  # what commands of the session see
+    own_env: Mapping[str, str]  # the same without what files in the project set
     where: Where
     places: Places
     loaded: Loaded
@@ -79,9 +83,12 @@ def survey(
     )
     given = {**env, **set_by(loaded.settings)}
     search = search_path(given, roots(where), activated=trusted)
+    own = {**env, **_own(loaded, found)}
+    path = search if own == given else search_path(own, roots(where), activated=trusted)
     return Surroundings(
         options=options,
         env={**given, "PATH": search.text},
+        own_env={**own, "PATH": path.text},
         search=search,
         where=where,
         places=found,
@@ -90,6 +97,20 @@ def survey(
         interactive=interactive,
         providers=providers_of(loaded.settings),
     )
+
+
+def _own(loaded: Loaded, found: Places) -> Mapping[str, str]:
+    """Variables that the person set, also where the project sets them to something else."""
+    user = found.file(Source.USER)
+    written: Mapping[str, Any] = loaded.valid.get(user, {}) if user is not None else {}
+    theirs = {
+        name
+        for name in loaded.settings.env
+        if COMMITTED.intersection(loaded.provenance.get(spelled(("env", name)), ()))
+    }
+    kept = {name: value for name, value in set_by(loaded.settings).items() if name not in theirs}
+    before = {name: str(value) for name, value in obj(written.get("env")).items()}
+    return {**{name: before[name] for name in theirs & before.keys() if name != KEEP}, **kept}
 
 
 def roots(where: Where) -> tuple[Path, ...]:

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.launch.flags import BY_NAME, FLAGS, Flag
-from gatewright.agent.subcommands.names import SUBCOMMANDS, is_subcommand
+from gatewright.agent.subcommands.names import SUBCOMMANDS
 from gatewright.agent.text.printable import visible
 
 Offer: TypeAlias = tuple[str, str]  # a word, and what it is
@@ -54,7 +54,7 @@ def rejoined(words: Sequence[str]) -> list[str]:
 def offers(words: Sequence[str]) -> Iterator[Offer]:
     """What the last word may become; nothing where names of files fit."""
     *before, last = words
-    if before and is_subcommand(before[0]):
+    if before and before[0] in SUBCOMMANDS:
         return _begun(_below(before, last), last)
     flag = BY_NAME.get(before[-1]) if before else None
     if flag is not None and flag.kind != "switch":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from enum import StrEnum
 from typing import Annotated, Any
 
 import msgspec
@@ -12,25 +11,15 @@ import typer
 from gatewright.agent.settings.dotted_key import check, facts, typed, value_at
 from gatewright.agent.settings.edit import set_value
 from gatewright.agent.settings.schema import Source
-from gatewright.agent.subcommands.place import here, refuse_inside_session
+from gatewright.agent.subcommands.place import Scope, file_of, here, refuse_inside_session
 from gatewright.agent.subcommands.schema import Name, document
 from gatewright.agent.subcommands.tell import give, tell
 
 group = typer.Typer(help="Show and change settings.", no_args_is_help=True)
 
 
-class Scope(StrEnum):
-    USER = "user"
-    PROJECT = "project"
-    LOCAL = "local"
-
-
 Where = Annotated[Scope, typer.Option("--scope", "-s", help="Which file to change.")]
 Key = Annotated[str, typer.Argument(help="A key such as permissions.defaultMode.")]
-
-
-def register(app: typer.Typer) -> None:
-    app.add_typer(group, name="config")
 
 
 @group.command()
@@ -61,12 +50,10 @@ def list_() -> None:
 def set_(key: Key, value: Annotated[str, typer.Argument()], scope: Where = Scope.USER) -> None:
     """Change one setting; the value is JSON, or plain text."""
     refuse_inside_session()
-    source = Source(scope)
     given = typed(value)
-    places = here().places
-    check(key, given, source, places.home)
-    path = places.file(source)
-    assert path is not None
+    place = here()
+    check(key, given, scope.source, place.places.home)
+    path = file_of(place, scope)
     set_value(path, key, given)
     tell(f"{key} = {json.dumps(given, ensure_ascii=False)} in {path}")
 
@@ -75,8 +62,7 @@ def set_(key: Key, value: Annotated[str, typer.Argument()], scope: Where = Scope
 def unset(key: Key, scope: Where = Scope.USER) -> None:
     """Remove one setting from a file."""
     refuse_inside_session()
-    path = here().places.file(Source(scope))
-    assert path is not None
+    path = file_of(here(), scope)
     set_value(path, key, None)
     tell(f"{key} is no longer set in {path}")
 

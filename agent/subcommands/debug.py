@@ -9,15 +9,6 @@ from gatewright.agent.subcommands.questions.jsonl import Jsonl, answer_lines
 group = typer.Typer(help="Show how the program decides things.", no_args_is_help=True)
 
 
-def register(app: typer.Typer) -> None:
-    app.add_typer(group, name="debug")
-
-
-@group.callback()
-def _group() -> None:
-    """A group, also while it has one command."""
-
-
 @group.command()
 def render(jsonl: Jsonl = False) -> None:
     """Print what would reach the terminal: {"id", "where", "chunks"} per line."""

@@ -10,10 +10,8 @@ from typing import Annotated
 
 import typer
 
-from gatewright.agent.commands.panels import Check
-from gatewright.agent.commands.panels import Finding as Found
+from gatewright.agent.commands.panels import Check, Finding, Health
 from gatewright.agent.launch import doctor_checks as examine
-from gatewright.agent.launch.doctor_checks import Finding, Health
 from gatewright.agent.providers.catalog import load_catalog
 from gatewright.agent.providers.keys.stored_keys import key_store
 from gatewright.agent.providers.listing import local_servers
@@ -76,6 +74,11 @@ def checks(
     def servers() -> list[Finding]:
         return list(examine.local(asyncio.run(local_servers(settings.providers, env))))
 
+    def mcp() -> list[Finding]:
+        from gatewright.agent.subcommands.questions.servers_here import ServersHere  # noqa: PLC0415  90 ms
+
+        return list(examine.mcp_servers(ServersHere().standing()))
+
     def keys() -> list[Finding]:
         return [examine.keys(settings, env, key_variables(), key_store(env).names())]
 
@@ -85,6 +88,7 @@ def checks(
         Check("Locale", lambda: [examine.encoding(env)]),
         Check("Keys", keys),
         Check("Local", servers),
+        Check("MCP", mcp),
         Check("ripgrep", lambda: [examine.ripgrep(locate(places.root))]),
         Check("git", lambda: [examine.git(Caller(env, roots))]),
         Check("PATH", lambda: [examine.search(search_path(env, roots, activated=trusted))]),
@@ -150,7 +154,7 @@ def _finding(found: Probed) -> Finding:
     return Finding(found.what.capitalize(), health, fact)
 
 
-def _show(finding: Found) -> None:
+def _show(finding: Finding) -> None:
     mark, color = MARKS[Health(finding.health)]
     typer.echo(f"{typer.style(mark, fg=color)}  {finding.name.ljust(10)} {visible(finding.fact)}")
     if finding.advice:

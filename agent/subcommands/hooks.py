@@ -17,10 +17,6 @@ AsJson = Annotated[bool, typer.Option("--json", help="As JSON, a list.")]
 Given = Annotated[str, typer.Option("--input", help="The event as JSON: a file, or - to read it.")]
 
 
-def register(app: typer.Typer) -> None:
-    app.add_typer(group, name="hooks")
-
-
 @group.command(name="list")
 def list_(as_json: AsJson = False) -> None:
     """List the hooks of all sources, with where each is written and whether it runs."""
@@ -49,8 +45,9 @@ def check() -> None:
     for fault, runs in here.problems():
         bad += not runs
         tell(f"{'!!' if runs else 'XX'}  {fault.text()}")
-    count = len(here.book.handlers)
-    tell(f"Hooks in force: {count}, off: {len(here.book.off)}.")
+    off = here.book.off
+    why = "; ".join(dict.fromkeys(each.why for each in off))
+    tell(f"Hooks in force: {len(here.book.handlers)}, off: {len(off)}{f' ({why})' if why else ''}.")
     if bad:
         raise typer.Exit(1)
 
@@ -64,7 +61,7 @@ def test(
 ) -> None:
     """Run the hooks of an event on a sample of it: who hears of it, what each answers."""
     from gatewright.agent.hooks.events import EVENTS  # noqa: PLC0415  lazy: 5 ms
-    from gatewright.agent.hooks.shown.trial import effect, understanding  # noqa: PLC0415
+    from gatewright.agent.hooks.shown.trial import effect, timed, understanding  # noqa: PLC0415
     from gatewright.agent.subcommands.questions.hooks_here import HooksHere  # noqa: PLC0415  90 ms
 
     if event not in EVENTS:
@@ -83,9 +80,8 @@ def test(
         return
     runs = here.run(trial)
     for ran in runs:
-        output = ran.output
         tell(f"+  {ran.handler.place.text()}  {ran.handler.name}")
-        tell(f"   exit {output.exit}, {output.ms} ms: {understanding(ran)}")
+        tell(f"   {timed(ran)}: {understanding(ran)}")
     tell(f"Effect: {effect(event, runs)}")
 
 
@@ -94,6 +90,11 @@ def _given(input: str) -> dict[str, Any] | None:
         return None
     try:
         text = sys.stdin.read() if input == "-" else Path(input).read_text(encoding="utf-8")
-        return msgspec.json.decode(text, type=dict[str, Any])
-    except (OSError, UnicodeDecodeError, msgspec.DecodeError) as error:
-        raise BadInput(f"The input of the event cannot be read: {error}.") from error
+        given = msgspec.json.decode(text, type=dict[str, Any])
+    except OSError as error:
+        raise BadInput(f"{input} cannot be read: {error.strerror or error}.") from error
+    except (UnicodeDecodeError, msgspec.DecodeError, RecursionError) as error:
+        raise BadInput(f"The input of the event is no JSON object: {error}.") from error
+    if not isinstance(given.get("tool_input", {}), dict):
+        raise BadInput("The tool_input of the event is no object.")
+    return given

@@ -13,22 +13,11 @@ from gatewright.agent.errors import SettingsError
 from gatewright.agent.settings.foreign import claude as theirs
 from gatewright.agent.settings.foreign.offers import remember
 from gatewright.agent.settings.paths import Places
-from gatewright.agent.settings.rulefile import Behavior
-from gatewright.agent.settings.schema import Source
-from gatewright.agent.subcommands.place import here, refuse_inside_session
+from gatewright.agent.subcommands.place import here, refuse_inside_session, wrong_rule
 from gatewright.agent.subcommands.tell import tell
 
 group = typer.Typer(help="Copy settings of another program.", no_args_is_help=True)
 Sure = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
-
-
-def register(app: typer.Typer) -> None:
-    app.add_typer(group, name="import")
-
-
-@group.callback()
-def _group() -> None:
-    """Makes it a group though it knows a single program."""
 
 
 @group.command()
@@ -53,7 +42,7 @@ def claude(yes: Sure = False) -> None:
 
 def surveyed(places: Places, env: Mapping[str, str]) -> list[theirs.Copy]:
     """What can be copied, of each file there is; who looks need not be told of them any more."""
-    copies = list(theirs.survey(places, env, _check))
+    copies = list(theirs.survey(places, env, wrong_rule))
     remember(places, [copy.origin for copy in copies])
     return copies
 
@@ -76,9 +65,3 @@ def copied(copies: Iterable[theirs.Copy]) -> Iterator[str]:
         if copy.values:
             theirs.apply(copy)
             yield f"Copied into {copy.target}"
-
-
-def _check(rule: str, behavior: Behavior, source: Source) -> str:
-    from gatewright.permissions.rulebook.rules import parse_rule  # noqa: PLC0415  lazy: 5 ms
-
-    return parse_rule(rule, behavior, source)[1]

@@ -14,6 +14,7 @@ SUBCOMMANDS: dict[str, str] = {
     "logout": "Forget a stored key",
     "schema": "Print the JSON Schema of settings, or of print mode's lines",
     "hooks": "List, check and try hooks",
+    "mcp": "Add, list, try, approve and remove MCP servers; serve our tools to others",
     "sandbox": "Run a command confined, and explain the confinement",
     "completion": "Print completion for bash, zsh or fish",
     "debug": "Show how the program decides things",
@@ -22,7 +23,6 @@ SUBCOMMANDS: dict[str, str] = {
 
 # What others have and we have not, or have elsewhere: no prompt was meant by one of these words.
 ELSEWHERE: dict[str, str] = {
-    "mcp": "There are no MCP servers in this version.",
     "plugin": "There are no plugins in this version.",
     "plugins": "There are no plugins in this version.",
     "skills": "There are no skills in this version.",
@@ -34,7 +34,7 @@ ELSEWHERE: dict[str, str] = {
     "setup-token": "agent login keeps a key.",
     "resume": "agent --resume goes on with a session, agent sessions list lists them.",
     "exec": 'agent -p "PROMPT" answers and exits.',
-    "serve": "There is no server in this version.",
+    "serve": "agent mcp serve offers its tools to MCP clients.",
     "acp": "There is no server for editors in this version.",
 }
 
@@ -43,10 +43,6 @@ def elsewhere(word: str) -> str:
     """What to do instead of a sub-command that is none; empty for every other word."""
     told = ELSEWHERE.get(word, "")
     return told and f"There is no command agent {word}. {told} As a prompt it is: agent -- {word}"
-
-
-def is_subcommand(word: str) -> bool:
-    return word in SUBCOMMANDS
 
 
 def module_of(name: str) -> str:

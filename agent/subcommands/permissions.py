@@ -14,7 +14,13 @@ from gatewright.agent.errors import GatewrightError
 from gatewright.agent.launch.exits import UsageError
 from gatewright.agent.settings.rulefile import add_rule, remove_rule
 from gatewright.agent.settings.schema import Source
-from gatewright.agent.subcommands.place import Here, here, refuse_inside_session
+from gatewright.agent.subcommands.place import (
+    Scope,
+    file_of,
+    here,
+    refuse_inside_session,
+    wrong_rule,
+)
 from gatewright.agent.subcommands.questions.jsonl import Jsonl, answer_lines
 from gatewright.agent.subcommands.tell import tell
 
@@ -28,19 +34,9 @@ class Behavior(StrEnum):
     DENY = "deny"
 
 
-class Scope(StrEnum):
-    USER = "user"
-    PROJECT = "project"
-    LOCAL = "local"
-
-
 Where = Annotated[Scope, typer.Option("--scope", "-s", help="Which settings file.")]
 Mode = Annotated[str, typer.Option("--mode", "-m", help="In this mode.")]
 Rule = Annotated[str, typer.Argument(help='A rule such as "Bash(npm test)".')]
-
-
-def register(app: typer.Typer) -> None:
-    app.add_typer(group, name="permissions")
 
 
 @group.command()
@@ -120,14 +116,16 @@ def add(behavior: Behavior, rule: Rule, scope: Where = Scope.LOCAL) -> None:
     """Add a rule to a settings file."""
     refuse_inside_session()
     place = here()
-    source = Source(scope)
-    if problem := _problem(rule, behavior, source):
+    if problem := wrong_rule(rule, behavior.value, scope.source):
         raise GatewrightError(problem)
-    if told := _unknown(rule):
+    from gatewright.permissions.rulebook.known_tools import unknown  # noqa: PLC0415  lazy: 5 ms
+    from gatewright.permissions.rulebook.rules import tool_of  # noqa: PLC0415
+
+    if told := unknown(tool_of(rule)):
         if behavior is Behavior.DENY:
             raise UsageError(f"deny {rule} would forbid nothing. {told}")
         tell(told, err=True)
-    path = _file(place, source)
+    path = file_of(place, scope)
     new = add_rule(path, behavior, rule)
     tell(f"{behavior} {rule} {'is in' if new else 'was already in'} {path}")
     if scope is not Scope.USER and not place.trusted and behavior is Behavior.ALLOW:
@@ -138,24 +136,11 @@ def add(behavior: Behavior, rule: Rule, scope: Where = Scope.LOCAL) -> None:
 def remove(rule: Rule, scope: Where = Scope.LOCAL) -> None:
     """Remove a rule from a settings file, from whichever list it is in."""
     refuse_inside_session()
-    path = _file(here(), Source(scope))
+    path = file_of(here(), scope)
     lists = remove_rule(path, rule)
     if not lists:
         raise GatewrightError(f"{path} has no rule {rule}.")
     tell(f"{rule} is no longer in {', '.join(lists)} of {path}")
-
-
-def _problem(text: str, behavior: Behavior, source: str) -> str:
-    from gatewright.permissions.rulebook.rules import parse_rule  # noqa: PLC0415  lazy: 5 ms
-
-    return parse_rule(text, behavior.value, source)[1]
-
-
-def _unknown(text: str) -> str:
-    from gatewright.permissions.rulebook.known_tools import unknown  # noqa: PLC0415  lazy: 5 ms
-    from gatewright.permissions.rulebook.rules import tool_of  # noqa: PLC0415
-
-    return unknown(tool_of(text))
 
 
 def _input(tool: str, text: str) -> dict[str, Any]:
@@ -165,9 +150,3 @@ def _input(tool: str, text: str) -> dict[str, Any]:
         return msgspec.json.decode(text, type=dict[str, Any])
     except msgspec.DecodeError as error:
         raise UsageError(f"The input of {tool} is a JSON object: {error}.") from error
-
-
-def _file(place: Here, source: Source) -> Path:
-    path = place.places.file(source)
-    assert path is not None
-    return path

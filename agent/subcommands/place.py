@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -11,9 +13,13 @@ from gatewright.agent.errors import GatewrightError
 from gatewright.agent.launch.starting import require_directory
 from gatewright.agent.settings.layers.sources import Loaded, load
 from gatewright.agent.settings.paths import Places, places
+from gatewright.agent.settings.schema import Source
 from gatewright.agent.settings.session_secrets import providers_of, secrets_of
 from gatewright.agent.settings.trust import TrustStore
 from gatewright.tools.system.secrets import Secrets
+
+if TYPE_CHECKING:
+    from gatewright.agent.settings.rulefile import Behavior
 
 
 class Here(msgspec.Struct, frozen=True):
@@ -35,6 +41,30 @@ def here() -> Here:
     store = TrustStore(found, os.environ)
     trusted = store.trusts(found.root)
     return Here(found, store, trusted, load(found, env=os.environ, trusted=trusted))
+
+
+class Scope(StrEnum):
+    USER = "user"
+    PROJECT = "project"
+    LOCAL = "local"
+
+    @property
+    def source(self) -> Source:
+        return Source(self)
+
+
+def file_of(place: Here, scope: Scope) -> Path:
+    """The settings file that is meant."""
+    path = place.places.file(scope.source)
+    assert path is not None
+    return path
+
+
+def wrong_rule(rule: str, behavior: Behavior, source: str) -> str:
+    """Why a text is no rule; empty where it is one."""
+    from gatewright.permissions.rulebook.rules import parse_rule  # noqa: PLC0415  lazy: 5 ms
+
+    return parse_rule(rule, behavior, source)[1]
 
 
 def refuse_inside_session() -> None:

@@ -10,6 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
+import msgspec
 import typer
 
 from gatewright.agent.errors import SessionError
@@ -19,7 +20,7 @@ from gatewright.agent.subcommands.place import here
 from gatewright.agent.subcommands.tell import give, tell
 from gatewright.agent.text.printable import visible
 from gatewright.agent.transcript.index import (
-    Listed,
+    ago,
     describe,
     find_session,
     list_everywhere,
@@ -46,11 +47,6 @@ Limit = Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so man
 Kind = Annotated[Format, typer.Option("--format", "-f", help="What to write.")]
 Target = Annotated[str, typer.Option("--output", "-o", help="A new file, instead of the screen.")]
 Sure = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
-UNITS = ((86400, "d"), (3600, "h"), (60, "min"))
-
-
-def register(app: typer.Typer) -> None:
-    app.add_typer(group, name="sessions")
 
 
 @group.command(name="list")
@@ -59,7 +55,7 @@ def list_(everywhere: Everywhere = False, as_json: AsJson = False, limit: Limit 
     home = here().places.home
     found = list_everywhere(home, limit=limit) if everywhere else list_sessions(_folder())[:limit]
     if as_json:
-        give(json.dumps([_facts(listed) for listed in found], indent=2, ensure_ascii=False))
+        give(msgspec.json.format(msgspec.json.encode(found, enc_hook=str)).decode())
         return
     if not found:
         tell("There are no sessions yet." if everywhere else "None here; try --all.")
@@ -69,7 +65,7 @@ def list_(everywhere: Everywhere = False, as_json: AsJson = False, limit: Limit 
     rows = tuple(
         (
             listed.id,
-            _age(now - listed.changed),
+            ago(now - listed.changed),
             f"{max(1, listed.size // 1024)} kB",
             listed.branch,
             listed.title[:60],
@@ -103,7 +99,7 @@ def search(words: list[str], limit: Limit = 20, as_json: AsJson = False) -> None
         give(json.dumps(facts, indent=2, ensure_ascii=False))
         return
     for hit in hits:
-        age = _age(time.time() - hit.time)
+        age = ago(time.time() - hit.time)
         tell(f"{hit.session}  {age.rjust(7)}  {hit.who}: {' '.join(hit.snippet.split())}")
     if not hits:
         tell("Nothing found.")
@@ -180,25 +176,3 @@ def _said(envelope: Envelope) -> str:
 
 def _folder() -> Path:
     return project_folder(here().places.home, Path.cwd())
-
-
-def _facts(listed: Listed) -> dict[str, object]:
-    return {
-        "id": listed.id,
-        "title": listed.title,
-        "cwd": listed.cwd,
-        "branch": listed.branch,
-        "prompt": listed.prompt,
-        "path": str(listed.path),
-        "created": listed.created,
-        "changed": listed.changed,
-        "size": listed.size,
-        "forkedFrom": listed.forked_from,
-    }
-
-
-def _age(seconds: float) -> str:
-    for size, unit in UNITS:
-        if seconds >= size:
-            return f"{int(seconds // size)} {unit}"
-    return "now"

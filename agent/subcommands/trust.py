@@ -19,10 +19,6 @@ Directory = Annotated[Path, typer.Argument(help="A directory of the project.")]
 group = typer.Typer(help=HELP, no_args_is_help=True)
 
 
-def register(app: typer.Typer) -> None:
-    app.add_typer(group, name="trust")
-
-
 @group.command()
 def status(directory: Directory = Path()) -> None:
     """Say whether the project is trusted; exit code 1 when it is not."""

@@ -15,7 +15,8 @@ from gatewright.tools.system.secrets import SHAPE, Secrets
 MARK = "[redacted]"
 
 _PRIVATE = re.compile(
-    r"-----BEGIN (?P<kind>[A-Z ]{0,40}PRIVATE KEY)-----.{1,20000}?-----END (?P=kind)-----",
+    r"-----BEGIN (?P<kind>[A-Z ]{0,40}PRIVATE KEY)-----(?:(?!-----BEGIN ).){1,20000}?"
+    r"-----END (?P=kind)-----",
     re.DOTALL,
 )
 _HEADER = re.compile(r"(?i)\b(bearer|basic)( +)[A-Za-z0-9._~+/=-]{12,}")

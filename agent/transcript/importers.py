@@ -28,6 +28,7 @@ from gatewright.tools.access import MAIN
 from gatewright.tools.protocol import Content, ImageContent, TextContent
 from gatewright.tools.system import private
 from gatewright.tools.system.regular import open_regular
+from gatewright.tools.system.untyped_json import items, obj
 
 TARGETS = ("file_path", "command", "pattern", "path", "url", "notebook_path", "description")
 
@@ -193,19 +194,12 @@ def _blocks(message: dict[str, Any]) -> list[dict[str, Any]]:
     content = message.get("content")
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
-    if not isinstance(content, list):
-        return []
-    return [block for block in content if isinstance(block, dict)]  # pyright: ignore[reportUnknownVariableType]
+    return [block for block in map(obj, items(content)) if block]
 
 
 def _usage(raw: object) -> Usage:
-    try:
-        counts = msgspec.convert(raw, dict[str, Any])
-    except msgspec.ValidationError:
-        return Usage()
-
     def count(name: str) -> int:
-        value = counts.get(name)
+        value = obj(raw).get(name)
         return value if isinstance(value, int) else 0
 
     return Usage(

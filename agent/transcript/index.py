@@ -19,7 +19,7 @@ ID_TEXT = re.compile(r"[A-Za-z0-9-]+")
 _CUT_TEXT = re.compile(rb'^\{"type":"user",.*?"text":"((?:[^"\\]|\\.)*)', re.DOTALL)
 
 
-class Listed(msgspec.Struct, frozen=True):
+class Listed(msgspec.Struct, frozen=True, rename="camel"):
     """`title` is what the person or the model named it, else how its first prompt begins."""
 
     id: str
@@ -110,6 +110,13 @@ def _prompt(head: Sequence[bytes]) -> str:
 
 def shortened(text: str) -> str:
     return " ".join(text[: 4 * TITLE_LIMIT].split())[:TITLE_LIMIT]
+
+
+def ago(seconds: float) -> str:
+    for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= size:
+            return f"{seconds // size:.0f} {unit}"
+    return "now"
 
 
 def find_session(folder: Path, wanted: str) -> Path:

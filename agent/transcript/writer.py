@@ -22,6 +22,7 @@ from gatewright.agent.record import codec as wire
 from gatewright.agent.record.events import Envelope, TitleChanged, TurnEnded, UserMessage
 from gatewright.agent.record.hub import Subscription
 from gatewright.agent.record.ids import new_id
+from gatewright.agent.transcript.backwards import lines_backwards
 from gatewright.tools.access import MAIN
 from gatewright.tools.system import private
 
@@ -227,14 +228,7 @@ def _copy(source: int, size: int, path: Path) -> None:
 
 def torn_tail(file: int, size: int) -> bytes:
     """What stands behind the last newline of the file."""
-    tail = b""
-    while size > 0:
-        start = max(0, size - 65536)
-        chunk = os.pread(file, size - start, start)
-        cut = chunk.rfind(b"\n")
-        if cut >= 0:
-            return chunk[cut + 1 :] + tail
-        tail, size = chunk + tail, start
+    _, tail = next(lines_backwards(file, size))
     return tail
 
 

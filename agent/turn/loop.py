@@ -19,13 +19,14 @@ from gatewright.agent.record.events import Noticed, TurnEnded, TurnStarted, User
 from gatewright.agent.record.messages import CallPart, TextPart
 from gatewright.agent.turn.answer_stream import Assembly
 from gatewright.agent.turn.answers import AnswerPorts, Answers
+from gatewright.agent.turn.limits import Limits
 from gatewright.agent.turn.loop_guard import LoopGuard, Repeats, Verdict
 from gatewright.agent.turn.stop import Stop
 from gatewright.agent.turn.tool_calls import BatchPorts, Finished, run_batch
 from gatewright.agent.turn.written_call import written_call
 from gatewright.tools.access import MAIN
 from gatewright.tools.interact import Ask, Option
-from gatewright.tools.protocol import Asker, TextContent
+from gatewright.tools.protocol import Asker, TextContent, ToolCall
 
 if TYPE_CHECKING:
     from gatewright.tools.moments import Moments
@@ -60,23 +61,13 @@ SENSIBLE = 30 * DAY  # seconds: nobody tries again then
 DEFECT = "An internal error ended the turn; see ~/.gatewright/logs/errors.log."
 
 
-class Limits(msgspec.Struct, frozen=True):
-    """Zero means no limit; `silence` is how long a stream may say nothing, `patience` how long
-    nothing but that the server is alive."""
-
-    requests: int = 0
-    cost: float = 0.0
-    silence: float = 90.0
-    patience: float = 1800.0
-
-
 class Ports(msgspec.Struct, frozen=True, kw_only=True):
     answers: AnswerPorts
     tools: BatchPorts
     inputs: Callable[[], Awaitable[bool]]  # takes up what was typed; whether there was any
     limits: Limits
     ask: Asker | None  # None: nobody is there to be asked
-    spent: float  # dollars this session cost before this turn
+    spent: Callable[[], float]  # dollars that the agent cost in this process
     moments: Moments | None = None  # who may speak before the turn ends
     agent: str = MAIN
 
@@ -104,6 +95,7 @@ class Round(msgspec.Struct, frozen=True):
 class End(msgspec.Struct, frozen=True):
     stop: Stop
     message: str = ""
+    waits: CallPart | None = None  # a call that the next turn begins with
 
 
 async def run_turn(ports: Ports, talk: Conversation) -> Stop:
@@ -160,7 +152,7 @@ def _spoken(seconds: float) -> str:
 
 class _Turn:
     def __init__(self, ports: Ports, talk: Conversation) -> None:
-        self._ports = ports
+        self._ports, self._talk = ports, talk
         self._answers = Answers(ports.answers, talk)
         self._guard, self._repeats = LoopGuard(), Repeats()
         self._clock = ports.answers.clock
@@ -169,7 +161,8 @@ class _Turn:
         self.in_tools = False
 
     async def run(self) -> End:
-        step: Round | End = Round()
+        waiting = self._talk.waiting
+        step: Round | End = await self._go_on(waiting) if waiting is not None else Round()
         while isinstance(step, Round):
             message = await self._answers.next()
             calls = [part for part in message.parts if isinstance(part, CallPart)]
@@ -192,8 +185,19 @@ class _Turn:
                 requests=answers.requests,
                 ms=round((self._clock.monotonic() - self._started) * 1000),
                 api_ms=round(answers.seconds * 1000),
+                waits=end.waits,
             )
         )
+
+    async def _go_on(self, call: CallPart) -> Round | End:
+        """With a call that was put off; a tool that is gone cannot be called any more."""
+        tools = self._ports.tools
+        asked = ToolCall(call.id, call.name, call.input)
+        found = await tools.executor.prepare(asked, tools.context(call.id).where)
+        step = await self._run_calls(Round(), [call])
+        if found.tool is None:
+            return End(Stop.TOOL_DEFERRED_UNAVAILABLE, found.facts.error)
+        return step
 
     async def _without_calls(self, before: Round, message: Assembly) -> Round | End:
         if message.reason is StopReason.LENGTH:
@@ -248,6 +252,9 @@ class _Turn:
         self.in_tools = True
         finished = await run_batch(calls, self._ports.tools, self._repeats)
         self.in_tools = False
+        if any(item.result.waits for item in finished):
+            told = f"{calls[0].name} waits: go on with this session to have it judged again."
+            return End(Stop.TOOL_DEFERRED, told, waits=calls[0])
         if stopped := next((item.result.stopped for item in finished if item.result.stopped), ""):
             return End(Stop.HOOK_STOPPED, stopped)
         if any(item.result.ends_turn for item in finished):
@@ -262,7 +269,7 @@ class _Turn:
 
     def _over_a_limit(self, malformed: int) -> End | None:
         limits, answers = self._ports.limits, self._answers
-        cost = self._ports.spent + answers.cost
+        cost = self._ports.spent()
         if malformed >= MALFORMED_LIMIT:
             return End(
                 Stop.MALFORMED_TOOL_USE,

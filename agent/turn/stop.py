@@ -13,6 +13,8 @@ class Stop(enum.StrEnum):
     ABORTED_TOOLS = "aborted_tools"
     USER_REFUSED = "user_refused"
     HOOK_STOPPED = "hook_stopped"
+    TOOL_DEFERRED = "tool_deferred"
+    TOOL_DEFERRED_UNAVAILABLE = "tool_deferred_unavailable"
     PROMPT_TOO_LONG = "prompt_too_long"
     MODEL_ERROR = "model_error"
     PROVIDER_AUTH = "provider_auth"

@@ -76,7 +76,8 @@ class _Ready(msgspec.Struct, frozen=True):
 async def run_batch(
     parts: Sequence[CallPart], ports: BatchPorts, repeats: Repeats | None = None
 ) -> tuple[Finished, ...]:
-    """The results in order. When one `ends_turn`, the calls behind it were not run."""
+    """The results in order. When one `ends_turn`, the calls behind it were not run; one that
+    `waits` has no result yet."""
     batch = _Batch(ports, repeats or Repeats())
     try:
         await batch.run(parts)
@@ -131,6 +132,8 @@ class _Batch:
     async def told(self) -> None:
         """Those who listen hear of all calls together, and may add to what the model knows."""
         if self._moments is None or not self.done:
+            return
+        if any(each.result.waits for each in self.done.values()):
             return
         from gatewright.agent.turn.call_moments import batch_ended  # noqa: PLC0415  lazy
 
@@ -231,6 +234,8 @@ class _Batch:
         known = self._calls.get(call.id)
         key = known.facts.loop_key if known else None
         self.done[call.id] = Finished(call, result, key)
+        if result.waits:
+            return  # no result yet
         content = result.content
         if self._repeats.again(call, content, key=key):
             content = (*content, SAME)

@@ -20,6 +20,7 @@ from gatewright.agent.record.messages import (
     ThinkingPart,
     Turn,
     UserTurn,
+    filled,
 )
 from gatewright.tools.protocol import INTERRUPTED, Content, ImageContent, TextContent
 
@@ -39,7 +40,7 @@ class Pairing:
     def add(self, turn: Turn) -> None:
         match turn:
             case UserTurn(content=content):
-                if kept := _filled(content):
+                if kept := filled(content):
                     self._add_user(turn if len(kept) == len(content) else UserTurn(kept))
             case AssistantTurn():
                 self._add_assistant(turn)
@@ -117,14 +118,10 @@ def _stand_in(call_id: str) -> ResultTurn:
 
 
 def _with_content(turn: ResultTurn) -> ResultTurn:
-    kept = _filled(turn.content)
+    kept = filled(turn.content)
     if len(kept) == len(turn.content) and kept:
         return turn
     return msgspec.structs.replace(turn, content=kept or (NO_OUTPUT,))
-
-
-def _filled(content: Sequence[Content]) -> tuple[Content, ...]:
-    return tuple(part for part in content if not isinstance(part, TextContent) or part.text.strip())
 
 
 def _joined(first: AssistantTurn, second: AssistantTurn) -> AssistantTurn:

@@ -26,7 +26,7 @@ from gatewright.agent.record.messages import CallPart
 from gatewright.tools.interact import Answer, Ask, Option
 from gatewright.tools.protocol import ToolCall, ToolContext, ToolResult
 from tests.fakes.executor import FakeExecutor
-from tests.fakes.house import House, house
+from tests.fakes.house import House, house, recalled
 from tests.fakes.recorder import Recorder
 from tests.fakes.waiting import PATIENCE
 
@@ -69,7 +69,7 @@ async def meddle(built: House, dice: random.Random, asked: Sequence[int]) -> int
             session.submit("more")
             return 1
         case 3:
-            return -len(session.recall())
+            return -len(recalled(session))
         case 4 | 5 if asked:
             session.answer(asked[-1], Answer(("a",), cancelled=dice.random() < 0.3))
         case _:
@@ -121,7 +121,7 @@ async def test_whatever_happens_when(seed: int) -> None:
                 for event in seen.of(Asked):
                     built.session.answer(event.id, Answer(("a",)))
                 await asyncio.sleep(0)
-        waiting = built.session.recall()
+        waiting = recalled(built.session)
         await built.session.close()
     assert closing or not waiting
     check(seen.envelopes, built.talk, inputs - len(waiting))

@@ -24,7 +24,10 @@ from gatewright.tools.registry import INTERACTIVE
 from gatewright.tui.reduce import reduce
 from gatewright.tui.state import Appended, Patched, View
 from gatewright.tui.transcript.items import Prose
+from tests.fakes.near_server import instead
 from tests.fakes.waiting import eventually
+from tests.mcp.test_elicitation import OWN, SCHEMA, asking
+from tests.mcp.test_session import connected
 from tests.permissions.composed import WITHIN, Desk, desk
 
 HERE = "tests.agent.test_every_moment"
@@ -86,6 +89,8 @@ MOMENTS: dict[str, tuple[type[Moment], str]] = {
     "PostCompact": (moments.CompactionEnded, "compact/compactor.py"),
     "ConfigChange": (moments.SettingsChange, "extensions/settings_changes.py"),
     "PreModelSwitch": (moments.ModelChange, "Session.set_model, and a stand-in"),
+    "Elicitation": (moments.Elicits, "extensions/servers/elicitations.py"),
+    "ElicitationResult": (moments.Elicited, "extensions/servers/elicitations.py"),
 }
 FOLDS: dict[str, tuple[type[AnyEvent], str]] = {
     "Notification": (events.Asked, "with Answered, TurnEnded and AgentFinished"),
@@ -100,8 +105,6 @@ WAITING: dict[str, tuple[type[Moment] | None, str]] = {
     "TeammateIdle": (moments.AgentIdles, "teams"),
     "WorktreeCreate": (moments.WorktreeWanted, "work trees"),
     "WorktreeRemove": (moments.WorktreeGone, "work trees"),
-    "Elicitation": (moments.Elicits, "servers"),
-    "ElicitationResult": (moments.Elicited, "servers"),
     "FileChanged": (None, "whoever watches files tells it to itself"),
 }
 
@@ -124,6 +127,7 @@ SCRIPT = (
     'call[c5]: Bash {"command": "cd sub"}',
     'call[c6]: TaskCreate {"subject": "Mend it"}',
     'call[c7]: TaskUpdate {"taskId": "1", "status": "completed"}',
+    "call[c8]: mcp__fake__sign {}",
     "say: done",
     "say: expanded",
     "say: from a child",
@@ -133,11 +137,12 @@ SCRIPT = (
 
 
 async def story(made: Desk, heard: Heard) -> None:
-    """A session in which everything happens that can happen without teams, trees and servers."""
+    """A session in which everything happens that can happen without teams and trees."""
     session, project = made.session, made.project
     session.submit("go" + " on" * 20_000)  # enough for a summary
     asked = await made.asked()
     made.answer(asked, "once")
+    made.answer(await made.asked(2), "decline")
     await made.ended()
     await session.idle()
     await session.run_command("/init")
@@ -161,14 +166,18 @@ async def story(made: Desk, heard: Heard) -> None:
     await made.ended(3)
 
 
-async def test_every_one_of_them_happens(tmp_path: Path, heard: Heard) -> None:
+async def test_every_one_of_them_happens(
+    tmp_path: Path, heard: Heard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    instead(monkeypatch, asking({"message": "Who?", "requestedSchema": SCHEMA}))
     sub = tmp_path / "project" / "sub"
     sub.mkdir(parents=True)
     (sub / "a.txt").write_text("a", encoding="utf-8")
     (sub / "AGENTS.md").write_text("Be brief.", encoding="utf-8")
     denied = {"permissions": {"deny": ["Bash(curl *)"]}}
     tools = (*INTERACTIVE, "TaskCreate", "TaskUpdate")
-    async with desk(tmp_path, SCRIPT, settings=denied, tools=tools) as made:
+    async with desk(tmp_path, SCRIPT, settings=denied, own=OWN, tools=tools) as made:
+        await connected(made)
         await story(made, heard)
     expected = [*MOMENTS.items(), *FOLDS.items()]
     missing = [name for name, (kind, _) in expected if not heard.of(kind)]

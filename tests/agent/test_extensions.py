@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gatewright.agent import build
-from gatewright.agent.commands.outcome import Say
+from gatewright.agent.commands.outcome import Problem, Say
 from gatewright.agent.context.announcements import Announcement, Announcements
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.extensions import opened
@@ -24,7 +24,10 @@ from gatewright.agent.record.events import (
     TurnEnded,
 )
 from gatewright.agent.session.children import AgentSpec
+from gatewright.agent.settings.workspace import Surroundings
 from gatewright.tools.blocks import plain
+from tests.agent.toy_extension import plug
+from tests.fakes.waiting import eventually
 from tests.permissions.composed import WITHIN, desk
 
 HERE = "tests.agent.test_extensions"
@@ -75,7 +78,18 @@ async def sleeps(host: Host) -> Contribution:
 FAILING = Extension(name="the moon", plug=fails)
 BROKEN = Extension(name="the moon", plug=breaks)
 SLOW = Extension(name="the moon", plug=sleeps)
-UNWANTED = Extension(name="the moon", plug=breaks, wanted=lambda around: False, needed=True)
+UNWANTED = Extension(name="the moon", plug=breaks, wanted=lambda around: False)
+
+
+def with_coins(around: Surroundings) -> bool:
+    return (around.where.root / "coins").exists()
+
+
+LATE = Extension(name="coins", plug=plug, wanted=with_coins)
+LATE_MOON = Extension(name="the moon", plug=breaks, wanted=with_coins)
+WITH_EFFORT = Extension(
+    name="coins", plug=plug, wanted=lambda around: around.settings.effort == "high"
+)
 NEEDED = Extension(name="the moon", plug=fails, needed=True)
 
 
@@ -114,6 +128,57 @@ async def test_one_that_is_not_wanted_is_not_asked(
     monkeypatch.setattr(build, "EXTENSIONS", (*EXTENSIONS, f"{HERE}:UNWANTED"))
     async with desk(tmp_path, ["say: here"]) as made:
         assert not any("the moon" in notice.text for notice in made.seen.of(Noticed))
+
+
+async def test_one_that_is_wanted_later_plugs_in_then(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build, "EXTENSIONS", (*EXTENSIONS, f"{HERE}:LATE"))
+    script = ["say: hello", 'call[c1]: Coin {"sides": 6}', "say: done", "say: fine"]
+    async with desk(tmp_path, script) as made:
+        made.session.submit("hi")
+        await made.ended()
+        assert made.session.commands.find("heard") is None
+        (made.project / "coins").touch()
+        made.session.submit("toss")
+        assert await made.finished("c1") == "heads of 6\nA call was seen.", "tool and moment"
+        await made.ended(2)
+        told = " ".join(made.words(1))
+        assert "There is a coin." in told and "by their name: Coin" in told, "announcements"
+        arrays = [body["tools"] for body in made.server.bodies]
+        assert arrays[0] == arrays[-1], "the array is as it was"
+        made.session.submit("more")
+        await made.ended(3)
+        said = await made.session.run_command("/heard")
+        assert isinstance(said, Say)
+        assert plain(said.blocks[0]) == "heard 2", "its fold, from then on"
+
+
+async def test_a_setting_that_changes_is_heard_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build, "EXTENSIONS", (*EXTENSIONS, f"{HERE}:WITH_EFFORT"))
+    async with desk(tmp_path, ["say: hello"]) as made:
+        assert made.session.commands.find("heard") is None
+        kept = await made.session.keep_setting("effort", '"high"')
+        assert not isinstance(kept, Problem), kept
+        await eventually(lambda: made.session.commands.find("heard") is not None)
+
+
+async def test_one_that_is_late_and_fails_is_a_notice_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build, "EXTENSIONS", (*EXTENSIONS, f"{HERE}:LATE_MOON"))
+    async with desk(tmp_path, ["say: hello"]) as made:
+        (made.project / "coins").touch()
+        made.session.submit("hi")
+        await made.seen.until(Noticed, where=lambda e: "moon is left out" in e.text)
+        assert (await made.seen.until(TurnEnded, within=WITHIN)).message == ""
+
+
+def test_what_keeps_a_session_safe_does_not_come_later() -> None:
+    with pytest.raises(ValueError, match="the moon cannot be needed and come later"):
+        Extension(name="the moon", plug=fails, wanted=lambda around: False, needed=True)
 
 
 @pytest.mark.parametrize(

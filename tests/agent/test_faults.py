@@ -23,7 +23,7 @@ from gatewright.agent.record.events import (
     TurnEnded,
 )
 from gatewright.agent.record.messages import TextPart
-from gatewright.agent.turn.loop import Limits
+from gatewright.agent.turn.limits import Limits
 from gatewright.agent.turn.request import RequestFrame
 from gatewright.agent.turn.stop import Stop
 from gatewright.tools.protocol import ToolSpec

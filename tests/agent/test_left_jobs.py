@@ -13,7 +13,7 @@ from gatewright.agent.build import open_session
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.record.events import Envelope, TasksChanged, UserMessage
 from gatewright.agent.session.session import Session
-from gatewright.agent.transcript.jobs_mark import JobsMark, left_by
+from gatewright.agent.transcript.marks import JobsMark, left_by
 from gatewright.tools.access import MAIN
 from gatewright.tools.protocol import TextContent
 from tests.fakes.job import FakeJob

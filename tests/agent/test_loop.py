@@ -23,7 +23,7 @@ from gatewright.agent.record.events import (
     UserMessage,
 )
 from gatewright.agent.record.messages import ResultTurn, TextPart, UserTurn
-from gatewright.agent.turn.loop import Limits
+from gatewright.agent.turn.limits import Limits
 from gatewright.agent.turn.loop_guard import STOP_AT
 from gatewright.agent.turn.stop import Stop
 from gatewright.agent.turn.tool_calls import DECLINED, SAME
@@ -35,7 +35,7 @@ from gatewright.tools.protocol import (
     ToolResult,
 )
 from tests.fakes.executor import FakeExecutor
-from tests.fakes.house import house
+from tests.fakes.house import house, recalled
 from tests.fakes.recorder import Recorder
 
 
@@ -216,7 +216,7 @@ async def test_queued_input_can_be_taken_back() -> None:
         built.session.submit("first")
         await seen.until(ToolStarted)
         built.session.submit("second")
-        assert built.session.recall() == ("second",)
+        assert recalled(built.session) == ["second"]
         gate.set()
         await seen.until(TurnEnded)
         assert [type(event) for event in seen.events].count(UserMessage) == 1

@@ -11,7 +11,7 @@ import pytest
 from gatewright.agent.models.model import OpenModel
 from gatewright.agent.providers.registry import open_provider
 from gatewright.agent.record.events import RetryScheduled, TextDelta, TurnEnded
-from gatewright.agent.turn.loop import Limits
+from gatewright.agent.turn.limits import Limits
 from gatewright.agent.turn.request import RequestFrame
 from gatewright.agent.turn.stop import Stop
 from tests.fakes.house import house

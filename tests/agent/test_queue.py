@@ -7,7 +7,7 @@ from pathlib import Path
 from gatewright.agent.record.events import QueueChanged, TurnEnded, UserMessage
 from gatewright.agent.session.start.base import unsent
 from gatewright.agent.transcript.reader import read_transcript
-from tests.fakes.house import house
+from tests.fakes.house import house, recalled
 from tests.fakes.recorder import Recorder
 from tests.transcript.stored import chained, started, turn, user, write
 
@@ -19,7 +19,7 @@ async def test_told_when_it_changes() -> None:
         await built.provider.reached("gate")
         built.session.submit("second")
         built.session.submit("third")
-        assert built.session.recall() == ("second", "third")
+        assert recalled(built.session) == ["second", "third"]
         built.session.submit("fourth")
         built.provider.release("gate")
         await built.session.idle()

@@ -23,10 +23,12 @@ from gatewright.agent.record.messages import TextPart, Usage
 from gatewright.agent.record.session_state import Standing
 from gatewright.agent.record.spending import Spending
 from gatewright.agent.turn.answers import FIRST_TRIES
-from gatewright.agent.turn.loop import RESUMES, Limits
+from gatewright.agent.turn.limits import Limits
+from gatewright.agent.turn.loop import RESUMES
 from gatewright.agent.turn.loop_guard import STOP_AT
 from gatewright.agent.turn.stop import Stop
 from gatewright.tools.interact import Answer
+from gatewright.tools.moments import ModelChange, Moment, Verdict
 from tests.fakes.clock import FakeClock
 from tests.fakes.house import house
 from tests.fakes.recorder import Recorder
@@ -133,6 +135,42 @@ async def test_an_overloaded_model_hands_over_to_the_next() -> None:
         assert [request.model for request in built.provider.requests] == ["script"] * 3 + ["second"]
         assert seen.of(Noticed)[0].text == "script is overloaded; going on with second."
         assert ended.stop is Stop.COMPLETED
+
+
+class NotTheSecond:
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, str, str]] = []
+
+    async def at(self, moment: Moment) -> Verdict:
+        if not isinstance(moment, ModelChange):
+            return Verdict()
+        self.asked.append((moment.before, moment.after, moment.reason))
+        return Verdict(word="deny" if moment.after == "second" else "")
+
+
+async def test_a_stand_in_that_somebody_refuses_is_passed_over() -> None:
+    text = script(*[OVERLOADED] * 3, "say: Here.")
+    says = NotTheSecond()
+    async with (
+        house(text, fallback_names=("second", "third"), moments=says) as built,
+        Recorder(built.session) as seen,
+    ):
+        built.session.submit("go")
+        assert (await seen.until(TurnEnded)).stop is Stop.COMPLETED
+        assert built.provider.requests[-1].model == "third"
+        assert says.asked == [("script", "second", "fallback"), ("script", "third", "fallback")]
+
+
+async def test_where_all_stand_ins_are_refused_the_overload_is_told() -> None:
+    async with (
+        house(
+            script(*[OVERLOADED] * 5), fallback_names=("second",), moments=NotTheSecond()
+        ) as built,
+        Recorder(built.session) as seen,
+    ):
+        built.session.submit("go")
+        assert (await seen.until(TurnEnded)).stop is Stop.MODEL_ERROR
+        assert {request.model for request in built.provider.requests} == {"script"}
 
 
 async def test_without_another_model_the_overload_is_told() -> None:

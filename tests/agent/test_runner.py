@@ -15,6 +15,7 @@ from gatewright.agent.models.in_use import Models
 from gatewright.agent.models.model import OpenModel
 from gatewright.agent.record.events import (
     AnyEvent,
+    InputRefused,
     Noticed,
     QueueChanged,
     TurnEnded,
@@ -54,8 +55,8 @@ class Scene:
             )
         )
 
-    async def arrived(self, item: Input) -> str | None:
-        return "Not today." if item.text == "refused" else None
+    async def arrived(self, item: Input) -> InputRefused | None:
+        return InputRefused("refused", "Not today.") if item.text == "refused" else None
 
     async def brought(self, item: Input) -> Sequence[tuple[Content, ...]]:
         del item
@@ -124,7 +125,7 @@ async def test_what_is_taken_back_at_once_leaves_the_session_idle() -> None:
         await asyncio.sleep(0)  # the runner waits now
         made.runner.put(typed("never mind"))
         assert made.runner.busy
-        assert made.runner.recall() == ("never mind",)
+        assert [item.text for item in made.runner.take_back()] == ["never mind"]
         await made.idle()
         assert made.turns == 0
         made.runner.put(typed("go"))
@@ -138,7 +139,7 @@ async def test_what_is_taken_back_while_the_past_is_worked_on_starts_no_turn() -
         await made.reached.wait()
         made.runner.put(typed("later"))
         await asyncio.sleep(0)
-        assert made.runner.recall() == ("later",)
+        assert [item.text for item in made.runner.take_back()] == ["later"]
         await asyncio.sleep(0)
         assert made.runner.busy
         made.gate.set()
@@ -166,8 +167,8 @@ async def test_an_interrupt_while_the_model_is_opened_ends_the_turn() -> None:
 
 
 class SlowFiles(Scene):
-    async def arrived(self, item: Input) -> str | None:
-        return "Not today." if item.text == "refused" else None
+    async def arrived(self, item: Input) -> InputRefused | None:
+        return InputRefused("refused", "Not today.") if item.text == "refused" else None
 
     async def brought(self, item: Input) -> Sequence[tuple[Content, ...]]:
         await self.held()
@@ -208,8 +209,8 @@ class Defects(Scene):
     async def opening(self) -> None:
         raise RuntimeError("opening")
 
-    async def arrived(self, item: Input) -> str | None:
-        return "Not today." if item.text == "refused" else None
+    async def arrived(self, item: Input) -> InputRefused | None:
+        return InputRefused("refused", "Not today.") if item.text == "refused" else None
 
     async def brought(self, item: Input) -> Sequence[tuple[Content, ...]]:
         if self.sound < 1:

@@ -13,6 +13,7 @@ from gatewright.agent.frontends import plain
 from gatewright.agent.frontends.slash_text import command
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.record.events import Decided, ModelChanged, Noticed, TurnEnded, UserMessage
+from gatewright.agent.session.children import AgentSpec
 from gatewright.agent.session.session import Session
 from gatewright.tools.protocol import TextContent
 from tests.fakes.fake_session import FakeSession
@@ -82,6 +83,32 @@ async def test_whoever_is_not_trusted_may_forbid(tmp_path: Path) -> None:
     async with real(tmp_path, scope, read, "say: no", read, "say: yes") as opened:
         await turns(opened.session, "/deploy", "again")
         assert decided(opened) == ["deny", "allow"]
+
+
+async def test_only_what_it_names_may_be_called(tmp_path: Path) -> None:
+    """Whoever wrote it; also what would run without a question."""
+    scope = Scope(by="deploy", only=("Read", "Bash(git *)"))
+    look = """call[g]: Glob {"pattern": "*"}"""
+    bash = """call: Bash {"command": "ls"}"""
+    async with real(tmp_path, scope, look, bash, "say: no", look, "say: yes") as opened:
+        await turns(opened.session, "/deploy", "again")
+        assert decided(opened) == ["deny", "allow", "allow"]
+        told = opened.seen.of(Decided)[0].reason
+        assert told == "Glob is not among what may be used here: Read, Bash."
+        said = [event.text for event in opened.seen.of(Noticed) if "next message" in event.text]
+        assert said == ["/deploy until your next message: lets be called only Read, Bash(git *)"]
+
+
+async def test_an_agent_keeps_its_own_for_as_long_as_it_lives(tmp_path: Path) -> None:
+    script = ["say: hello", """call: Glob {"pattern": "*"}""", "say: 1"]
+    async with desk(tmp_path, script, interactive=False) as opened:
+        await turns(opened.session, "hi")
+        scope = Scope(by="reader", only=("Read",))
+        spec = AgentSpec(name="a", kind="reader", prompt="look", scope=scope)
+        run = opened.session.spawn(spec)
+        await run.idle()
+        assert decided(opened) == ["deny"]
+        await run.close()
 
 
 async def test_what_is_too_broad_does_not_count_and_is_said(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def test_notices_never_overtake_the_person() -> None:
     ):
         inbox.put(entry)
     assert inbox.texts() == ("now", "one", "two", "notice")
-    assert inbox.recall() == ("now", "one", "two")
+    assert [entry.text for entry in inbox.take_back()] == ["now", "one", "two"]
     assert [entry.text for entry in inbox.take()] == ["notice"]
     assert len(inbox) == 0
 

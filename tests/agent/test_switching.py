@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import ClassVar
+
 import pytest
 
+from gatewright.agent import build
 from gatewright.agent.commands.outcome import Switch
+from gatewright.agent.extensions.contribution import Contribution
+from gatewright.agent.extensions.host import Extension, Host
+from gatewright.agent.extensions.listed import EXTENSIONS
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.session.start.switching import options_for
+from gatewright.tools.moments import Moment, SessionStarts, Verdict
 
 
 def test_a_stored_session_gets_the_flags_of_this_run_and_nothing_else() -> None:
@@ -29,7 +37,9 @@ def test_a_copy_and_a_new_one_go_on_with_what_was_chosen() -> None:
         effort="high",
     )
     fresh = options_for(flags, Switch(mode="default", model="n"))
-    assert fresh == LaunchOptions(model="n", carried_model=True, mode="default", effort="low")
+    assert fresh == LaunchOptions(
+        model="n", carried_model=True, mode="default", effort="low", cleared=True
+    )
     again = options_for(flags, Switch(mode="default", model="m"))
     assert not again.carried_model, "it is the flag's still"
 
@@ -48,3 +58,34 @@ def test_a_copy_and_a_new_one_go_on_with_what_was_chosen() -> None:
 )
 def test_a_loose_mode_comes_along_only_by_its_flag(flag: str, to: Switch, mode: str) -> None:
     assert options_for(LaunchOptions(mode=flag), to).mode == mode
+
+
+class Heard:
+    sources: ClassVar[list[str]] = []
+
+    async def at(self, moment: Moment) -> Verdict:
+        if isinstance(moment, SessionStarts):
+            self.sources.append(moment.source)
+        return Verdict()
+
+
+async def plug(host: Host) -> Contribution:
+    return Contribution(moments=Heard())
+
+
+LISTENER = Extension(name="a listener", plug=plug)
+
+
+async def test_whoever_listens_hears_that_a_session_was_begun_by_clear(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build, "EXTENSIONS", (*EXTENSIONS, f"{__name__}:LISTENER"))
+    monkeypatch.setattr(Heard, "sources", [])
+    flags = LaunchOptions(cwd=str(tmp_path), model="demo", trust=True, no_session=True)
+    for options in (flags, options_for(flags, Switch(mode="default", model="demo"))):
+        env = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
+        session = await build.open_session(options, env, interactive=True)
+        session.submit("hello")
+        await session.idle()
+        await session.close()
+    assert Heard.sources == ["startup", "clear"]

@@ -12,14 +12,8 @@ import pytest
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.models.model import OpenModel
 from gatewright.agent.providers.demo.demo import DemoProvider
-from gatewright.agent.record.events import (
-    AnyEvent,
-    Carried,
-    Cleared,
-    TitleChanged,
-    TurnEnded,
-    UserMessage,
-)
+from gatewright.agent.record.events import AnyEvent, Cleared, TitleChanged, TurnEnded, UserMessage
+from gatewright.agent.record.events_of_past import Carried
 from gatewright.agent.session.housekeeping import DAY, Housekeeping, let_old_sessions_go
 from gatewright.agent.session.titles import LIMIT, REPEAT, Namer, TitleKeeper, tidy
 from gatewright.agent.turn.request import RequestFrame

@@ -12,7 +12,8 @@ from gatewright.agent.launch.exits import Exit, code_of
 from gatewright.agent.models.model import OpenModel
 from gatewright.agent.providers.presets import load_presets
 from gatewright.agent.record.events import Noticed, ToolStarted, TurnEnded, UserMessage
-from gatewright.agent.turn.loop import LACK, WRITTEN_NOTE, Limits
+from gatewright.agent.turn.limits import Limits
+from gatewright.agent.turn.loop import LACK, WRITTEN_NOTE
 from gatewright.agent.turn.request import RequestFrame
 from gatewright.agent.turn.stop import Stop
 from gatewright.agent.turn.written_call import LONGEST, written_call

@@ -93,7 +93,7 @@ async def side_by_side(
 
 
 def said(name: str, bare: list[float], ours: list[float], target: str) -> None:
-    for share in (0.5, 0.95):
+    for share in (0.0, 0.5, 0.95):
         one, two = bare[int(share * len(bare))], ours[int(share * len(ours))]
         print(
             f"{name:28} p{round(share * 100)}  {two:7.2f} ms  bare {one:7.2f} ms"
@@ -102,12 +102,16 @@ def said(name: str, bare: list[float], ours: list[float], target: str) -> None:
 
 
 def median_us(act: Callable[[], object], rounds: int = 2_000) -> float:
-    times: list[float] = []
-    for _ in range(rounds):
-        began = time.perf_counter()
-        act()
-        times.append(time.perf_counter() - began)
-    return statistics.median(times) * 1e6
+    """The lowest of five medians, of our own thread's time: others use the machine as well."""
+    medians: list[float] = []
+    for _ in range(5):
+        times: list[float] = []
+        for _ in range(rounds // 5):
+            began = time.thread_time()
+            act()
+            times.append(time.thread_time() - began)
+        medians.append(statistics.median(times))
+    return min(medians) * 1e6
 
 
 async def running(root: Path) -> None:

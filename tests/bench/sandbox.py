@@ -19,7 +19,7 @@ from gatewright.permissions.sandbox.config import Config
 from gatewright.permissions.sandbox.confinement import Sandbox
 from gatewright.permissions.sandbox.machine import machine
 from gatewright.tools.protocol import SpawnRequest
-from gatewright.tools.shell.proc import spawn
+from gatewright.tools.system.processes import spawn
 
 BUDGET = 15.0
 ENV = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/")}

@@ -210,6 +210,6 @@ def test_no_two_flags_share_a_name() -> None:
 
 
 def test_every_option_can_be_given() -> None:
-    of_no_flag = {"prompt", "typed", "carried_model"}
+    of_no_flag = {"prompt", "typed", "carried_model", "cleared", "served"}
     fields = {field.name for field in structs.fields(LaunchOptions)} - of_no_flag
     assert fields == {flag.field for flag in FLAGS}

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from gatewright.agent.launch.flags import FLAGS
-from gatewright.agent.launch.shell_completion import script
 from gatewright.agent.subcommands.completing import answer
+from gatewright.agent.subcommands.completion import SCRIPTS, Shell
 from gatewright.agent.subcommands.names import SUBCOMMANDS
 from tests.e2e.program import Program
 
@@ -25,7 +25,7 @@ def offered(*words: str) -> list[str]:
 def test_the_shell_can_read_it(shell: str) -> None:
     if not shutil.which(shell):
         pytest.skip(f"{shell} is not installed")
-    done = subprocess.run([shell, "-n"], input=script(shell).encode(), capture_output=True)
+    done = subprocess.run([shell, "-n"], input=SCRIPTS[Shell(shell)].encode(), capture_output=True)
     assert (done.returncode, done.stderr) == (0, b"")
 
 
@@ -84,7 +84,7 @@ def test_a_title_cannot_act_on_the_terminal(program: Program) -> None:
 
 def test_bash_completes_with_it(program: Program, tmp_path: Path) -> None:
     file = tmp_path / "complete"
-    file.write_text(script("bash"), encoding="utf-8")
+    file.write_text(SCRIPTS[Shell.BASH], encoding="utf-8")
     asked = (
         f"source {file}; COMP_WORDS=(agent --output-format st); COMP_CWORD=2; _agent\n"
         'printf "%s\\n" "${COMPREPLY[@]}"'

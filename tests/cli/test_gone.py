@@ -6,6 +6,7 @@ import ctypes
 import os
 import re
 import shutil
+import subprocess
 import sys
 
 import pytest
@@ -15,6 +16,7 @@ from tests.cli.test_told import until_asked
 from tests.e2e.program import Program
 from tests.e2e.stage import texts
 from tests.fakes.model_server import ServerThread
+from tests.fakes.waiting import PATIENCE
 
 pytestmark = pytest.mark.e2e
 
@@ -87,3 +89,20 @@ def test_what_is_closed_to_us_is_told_in_sentences(program: Program) -> None:
     assert (process.returncode, out) == (0, "Done.\n"), err
     assert not RAW.search(said + err), RAW.search(said + err)
     assert said.count("Permission denied") >= 4, said
+
+
+def test_a_directory_that_no_text_can_name_is_told_at_the_start(program: Program) -> None:
+    odd = os.fsencode(program.project) + b"/a\xff"
+    os.mkdir(odd)  # noqa: PTH102  bytes
+    done = subprocess.run(
+        [*program.argv, "-p", "hi", "--model", "demo"],
+        cwd=odd,
+        env=program.env(),
+        capture_output=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    said = done.stderr.decode()
+    assert done.returncode == 1
+    assert "is not UTF-8" in said
+    assert not RAW.search(said)

@@ -38,6 +38,14 @@ def test_a_check_fails_where_something_will_not_run(program: Program) -> None:
     assert "./nope.sh" in program.run("doctor").stdout
 
 
+def test_a_check_says_why_hooks_are_off(program: Program) -> None:
+    path = program.project / ".gatewright" / "settings.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(hooks("Stop", command("true"))), encoding="utf-8")
+    found = program.run("hooks", "check").stdout
+    assert "in force: 0, off: 1 (the project is not trusted)." in found
+
+
 def test_a_trial(program: Program) -> None:
     deny = part("PreToolUse", permissionDecision="deny", permissionDecisionReason="not here")
     own(program, hooks("PreToolUse", command(says(deny)), matcher="Bash"))
@@ -66,3 +74,33 @@ def test_a_trial_with_an_input_of_ones_own(program: Program) -> None:
     found = program.run("hooks", "test", "PreToolUse").stdout
     assert "not one that `if` Bash(git *) is about" in found
     assert not log.exists()
+
+
+def test_a_trial_says_what_comes_of_it(program: Program) -> None:
+    allow = command(says(part("PermissionRequest", decision={"behavior": "allow"})))
+    stays = command(says({"decision": "block", "reason": "test it"}))
+    asks = {"type": "prompt", "prompt": "Fine?"}
+    both = hooks("PermissionRequest", allow)["hooks"] | hooks("Stop", stays, asks)["hooks"]
+    own(program, {"hooks": both})
+    found = program.run("hooks", "test", "PermissionRequest").stdout
+    assert "Effect: Allowed, where no rule says otherwise.\n" in found
+    found = program.run("hooks", "test", "Stop").stdout
+    assert "Effect: The turn goes on. test it" in found
+    assert "exit None" not in found
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ('{"tool_input": "x"}', "The tool_input of the event is no object."),
+        ('{"a":' * 100_000, "is no JSON object: maximum recursion depth"),
+        ("[]", "is no JSON object: Expected `object`, got `array`."),
+    ],
+    ids=["text", "deep", "list"],
+)
+def test_a_trial_with_an_input_that_is_none(program: Program, given: str, told: str) -> None:
+    own(program, hooks("PreToolUse", command("true")))
+    found = program.run("hooks", "test", "PreToolUse", "--input", "-", input=given)
+    assert found.returncode == 42
+    assert told in found.stderr
+    assert "Traceback" not in found.stderr

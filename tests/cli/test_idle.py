@@ -12,32 +12,28 @@ from gatewright.agent.launch.flags import FLAGS
 from gatewright.agent.launch.help_text import usage
 from gatewright.agent.launch.ignored_flags import IDLE, idle_flags
 from gatewright.agent.launch.options import LaunchOptions
-from gatewright.agent.launch.shell_completion import script
 from gatewright.agent.settings.layers.flag_values import from_flags
 from gatewright.agent.subcommands.completing import answer
+from gatewright.agent.subcommands.completion import SCRIPTS, Shell
 from tests.guards.sources import own_sources
 
-SDK = "permission_prompt_tool"  # stdio works; an MCP tool does not yet
+SDK = "permission_prompt_tool"  # stdio and MCP tools work, others are said
 ASKED_BY_CLIENTS = [
     ["--include-hook-events"],
-    ["--strict-mcp-config"],
-    ["--mcp-config", '{"mcpServers": {}}'],
-    ["--mcp-config", "{}"],
     ["--agents", "{}"],
     ["--betas", ""],
     ["--thinking-display", "summarized"],
     ["--permission-prompt-tool", "stdio"],
+    ["-p", "--permission-prompt-tool", "mcp__a__b"],
 ]
 LEFT_OUT = [
-    (["--mcp-config", '{"mcpServers": {"a": {"type": "sdk"}}}'], "There are no MCP servers"),
-    (["--mcp-config", "servers.json"], "There are no MCP servers"),
     (["--agents", '{"a": {"prompt": "x"}}'], "There are no subagents"),
     (["--agents", "no JSON"], "There are no subagents"),
     (["--plugin-dir", "x"], "There are no plugins"),
     (["--betas", "context-1m"], "--betas is left out"),
     (["--task-budget", "1"], "--task-budget is left out"),
     (["--thinking-display", "omitted"], "--thinking-display is left out"),
-    (["--permission-prompt-tool", "mcp__a__b"], "knows only stdio"),
+    (["--permission-prompt-tool", "other"], "is stdio, or an MCP tool"),
 ]
 
 
@@ -65,7 +61,7 @@ def test_idle_flags_are_offered_nowhere() -> None:
             assert not any(f"{name} " in page or f"{name}\t" in offered for name in flag.names)
         elif not flag.hidden:
             assert f"{flag.names[0]}\t" in offered or not flag.names[0].startswith("--")
-    assert "__complete" in script("bash")
+    assert "__complete" in SCRIPTS[Shell.BASH]
 
 
 @pytest.mark.parametrize("arguments", ASKED_BY_CLIENTS, ids=" ".join)

@@ -113,12 +113,18 @@ def test_hooks_are_copied_beside_those_there_are(desk: Desk) -> None:
     assert desk.run("--yes")[1].endswith("There is nothing to copy.\n")
 
 
+def test_servers_are_copied(desk: Desk) -> None:
+    servers = {"db": {"command": "serve", "args": ["-x"]}}
+    desk.theirs("settings.json", {"mcpServers": servers})
+    code, _, _ = desk.run("--yes")
+    assert (code, desk.read()["mcpServers"]) == (0, servers)
+
+
 def test_what_is_left_out_is_named_with_the_reason(desk: Desk) -> None:
     desk.theirs(
         "settings.json",
         {
             "enabledPlugins": {},
-            "mcpServers": {},
             "newThing": 1,
             "another": 2,
             "model": "opusplan",
@@ -131,11 +137,10 @@ def test_what_is_left_out_is_named_with_the_reason(desk: Desk) -> None:
     )
     desk.theirs("agents/one.md", "x")
     desk.theirs("commands/a/b.md", "x", project=True)
-    (desk.project / ".mcp.json").write_text("{}", encoding="utf-8")
     code, out, _ = desk.run("--yes")
     assert code == 0
     for what in (
-        "- enabledPlugins, mcpServers: not supported here yet.",
+        "- enabledPlugins: not supported here yet.",
         "- newThing, another: nothing here corresponds.",
         "- model opusplan: no model here has that name",
         "- env.MY_API_KEY: looks like a secret",
@@ -147,7 +152,6 @@ def test_what_is_left_out_is_named_with_the_reason(desk: Desk) -> None:
         '- permissions.defaultMode: "bypassPermissions" counts only in your own settings.',
         f"Left out: {desk.home}/.claude/agents (1): not supported here yet.",
         f"Left out: {desk.project}/.claude/commands (1): not supported here yet.",
-        f"Left out: {desk.project}/.mcp.json: not supported here yet.",
         "There is nothing to copy.",
     ):
         assert what.replace("[0] expected", "[0]: expected") in out

@@ -13,7 +13,6 @@ from tests.e2e.program import Program
 pytestmark = pytest.mark.e2e
 
 OFFER = "Found Claude Code's settings: agent import claude."
-SERVERS = "Found .mcp.json: MCP servers are not supported yet."
 
 
 def put(path: Path, document: Any) -> None:
@@ -27,11 +26,10 @@ def told(program: Program) -> str:
     return done.stderr
 
 
-def test_settings_and_servers_are_offered_once(program: Program) -> None:
+def test_settings_are_offered_once(program: Program) -> None:
     put(program.project / ".claude" / "settings.json", {"model": "opus"})
-    put(program.project / ".mcp.json", {"mcpServers": {}})
     first = told(program)
-    assert first.count(OFFER) == first.count(SERVERS) == 1
+    assert first.count(OFFER) == 1
     assert "Found" not in told(program)
     put(program.project / ".claude" / "settings.local.json", {"env": {"A": "b"}})
     assert OFFER in told(program)

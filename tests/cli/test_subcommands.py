@@ -440,7 +440,8 @@ def test_flags_without_effect_say_so(run: Run) -> None:
     _, _, err = run("--dump-system-prompt", "--agents", "[1]", "--permission-prompt-tool", "x")
     assert err == (
         "agent: There are no subagents in this version: --agents is left out.\n"
-        "agent: --permission-prompt-tool knows only stdio in this version.\n"
+        "agent: --permission-prompt-tool is stdio, or an MCP tool in print mode: "
+        "mcp__server__tool.\n"
     )
 
 

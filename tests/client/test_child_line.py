@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import sys
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -15,7 +17,8 @@ from gatewright.agent.client.far_line import LineEnded
 from gatewright.agent.client.framing import Lines
 from gatewright.agent.client.remote import join
 from gatewright.agent.errors import SessionError
-from gatewright.tools.shell.proc import spawn
+from gatewright.tools.protocol import Child
+from gatewright.tools.system.processes import spawn
 
 ECHO = "import sys\nfor line in sys.stdin: print(line.strip()[::-1], flush=True)\nprint('bye')"
 
@@ -72,6 +75,20 @@ async def test_a_line_without_end_is_not_kept(
     line = await started("while True: print('x' * 1000, end='')", tmp_path)
     with pytest.raises(LineEnded, match="64 MiB"):
         await line.next()
+    await line.close(at_once=True)
+
+
+async def test_a_child_that_only_ends_lines_leaves_everybody_their_turn(tmp_path: Path) -> None:
+    class Blank:
+        async def read(self) -> bytes:
+            return b"\n"
+
+    line = await started(ECHO, tmp_path)
+    child, line._child = line._child, cast("Child", Blank())  # pyright: ignore[reportPrivateUsage]
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.1):
+            await line.next()
+    line._child = child  # pyright: ignore[reportPrivateUsage]
     await line.close(at_once=True)
 
 

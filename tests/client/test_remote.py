@@ -461,6 +461,20 @@ async def test_a_session_that_is_none_is_not_joined(lines: tuple[bytes, ...], wh
     assert line.closed
 
 
+class Flooding(Scripted):
+    """Behind its lines it says more as fast as anybody takes it."""
+
+    async def next(self) -> bytes:
+        return self.lines.pop(0) if self.lines else b'{"type":"control_response","response":{}}'
+
+
+async def test_who_never_stops_talking_leaves_everybody_their_turn() -> None:
+    line = Flooding(HELLO % 1)
+    with pytest.raises(SessionError, match="Nothing was heard"):
+        await join(line, within=0.1)
+    assert line.closed
+
+
 def _giving(outcome: Outcome) -> Handler:
     async def give(context: CommandContext) -> Outcome:
         del context

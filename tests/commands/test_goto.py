@@ -30,7 +30,7 @@ async def goto(desk: Desk, line: str) -> Outcome:
 
 def prepared(desk: Desk, *titles: str) -> Path:
     """Other sessions beside this one, the last the newest."""
-    folder = desk.session.past._door.folder  # pyright: ignore[reportPrivateUsage]
+    folder = desk.session.past._frame.folder  # pyright: ignore[reportPrivateUsage]
     assert folder is not None
     for number, title in enumerate(titles):
         path = folder / f"{number}aaa-{number}.jsonl"

@@ -11,7 +11,8 @@ from gatewright.agent.context.briefing import Briefing
 from gatewright.agent.context.instruction_files import MemoryBook
 from gatewright.agent.context.readable import Readable, Verdict
 from gatewright.agent.launch.options import LaunchOptions
-from gatewright.agent.record.events import AnyEvent, FileSaved, FileState
+from gatewright.agent.record.events import AnyEvent, FileSaved
+from gatewright.agent.record.events_of_past import FileState
 from gatewright.agent.settings.workspace import Surroundings, survey
 from tests.fakes.commands import Desk
 from tests.fakes.commands import told as said

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from gatewright.agent.compact.budget import Budget
 from gatewright.agent.compact.state import Remains
-from gatewright.agent.compact.summary_head import fitting, opening
+from gatewright.agent.compact.summary import fitting, opening
 from gatewright.agent.context.readable import Readable, Verdict
 from gatewright.agent.record.events import AnyEvent, Cleared, Compacted, ToolFinished, ToolStarted
 from gatewright.agent.record.session_state import FILES, Standing

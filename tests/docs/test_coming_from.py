@@ -44,7 +44,6 @@ HOMES: Mapping[str, Callable[[Mapping[str, str]], Path]] = {
     "~/.gatewright": own_home,
 }
 ASKS_FOR: Mapping[str, str] = {
-    "--mcp-config": '{"mcpServers": {"a": {}}}',
     "--agents": '{"a": {}}',
     "--plugin-dir": "x",
 }
@@ -152,15 +151,6 @@ def asked(program: Program, *flags: str, **env: str) -> dict[str, Any]:
         done = program.run("-p", "hi", *flags, env=known)
         assert done.returncode == 0, done.stderr
         return server.bodies[0]
-
-
-@pytest.mark.e2e
-def test_servers_of_the_project_are_named_once(program: Program) -> None:
-    names = {span for span in spans(MISSING, 1) if not span.startswith("-")}
-    assert {name for name in names if not name.endswith(".md")} == {".mcp.json"}
-    plant(program, ".mcp.json", '{"mcpServers": {}}')
-    told = [program.run("-p", "/help", "--model", "demo").stderr for _ in range(2)]
-    assert ["Found .mcp.json" in each for each in told] == [True, False]
 
 
 def test_every_link_leads_to_a_page() -> None:

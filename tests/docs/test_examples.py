@@ -56,7 +56,7 @@ def test_headless(repository: Program, code: str) -> None:
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("code", examples("embedding.md", "python"), ids=range(4))
+@pytest.mark.parametrize("code", examples("embedding.md", "python"), ids=range(5))
 def test_embedding(repository: Program, code: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", code],

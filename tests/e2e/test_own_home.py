@@ -4,22 +4,46 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from gatewright.agent.providers.keys.stored_keys import key_store
 from gatewright.agent.settings.paths import own_home
 from gatewright.agent.transcript.upkeep import repair
-from gatewright.tools.system.home import HOME, PROJECT, Model, Row, leads_to, row_of
+from gatewright.tools.system.home import HOME, PROJECT, Model, Row
 from tests.e2e.program import Program
 from tests.e2e.stage import say
 from tests.permissions.composed import ID, desk
 
 
+def row_of(path: str, *, session: str, table: tuple[Row, ...] = HOME) -> Row | None:
+    """The first row about a relative path; None where the table has none."""
+    return next((row for row in table if _pattern(row.path, session).fullmatch(path)), None)
+
+
+@lru_cache(maxsize=256)
+def _pattern(path: str, session: str) -> re.Pattern[str]:
+    text = path.replace("{session}", session or "-")
+    pieces = re.split(r"(/\*\*|\*)", text)
+    kinds = {"/**": "/.+", "*": "[^/]*"}
+    return re.compile("".join(kinds.get(piece, re.escape(piece)) for piece in pieces), re.DOTALL)
+
+
 def call(id: str, tool: str, **input: object) -> str:
     return f"call[{id}]: {tool} {json.dumps(input)}"
+
+
+def leads_to(path: str, table: tuple[Row, ...]) -> bool:
+    """Whether a directory is only the way to what a row is about."""
+    depth = path.count("/") + 1
+    heads = (row.path.split("/")[:depth] for row in table if "/" in row.path)
+    ways = tuple(replace(table[0], path="/".join(head)) for head in heads)
+    return row_of(path, session=ID, table=ways) is not None
 
 
 def uncovered(folder: Path, table: tuple[Row, ...]) -> list[str]:
@@ -27,7 +51,7 @@ def uncovered(folder: Path, table: tuple[Row, ...]) -> list[str]:
     found: list[str] = []
     for path in sorted(folder.rglob("*")):
         name = str(path.relative_to(folder))
-        way = path.is_dir() and leads_to(name, session=ID, table=table)
+        way = path.is_dir() and leads_to(name, table)
         if not way and row_of(name, session=ID, table=table) is None:
             found.append(name)
     return found

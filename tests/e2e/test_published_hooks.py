@@ -95,7 +95,7 @@ def test_on_the_screen(program: Program) -> None:
             terminal.send("password: x1")
             terminal.wait_for("\u276f password: x1")
             terminal.press("enter")
-            terminal.wait_for("The prompt holds a password.")
+            terminal.wait_for("The prompt holds a password.", "\u276f password: x1")
             terminal.press_until_gone("ctrl+u", "\u276f password")
             terminal.send("go on")
             terminal.wait_for("\u276f go on")

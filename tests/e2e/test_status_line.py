@@ -64,6 +64,21 @@ def test_a_script_made_for_claude_code_gets_what_it_reads(program: Program) -> N
     assert {"version", "output_style", "thinking"} <= found.keys()
 
 
+def test_a_project_s_sees_no_secrets_and_the_person_s_does(program: Program) -> None:
+    seen = program.home / "seen"
+    command = line(f"env > {seen}.new; mv {seen}.new {seen}; echo $WHOSE-line")
+    for whose in ("own", "its"):
+        seen.unlink(missing_ok=True)
+        if whose == "own":
+            own(program, **command)
+        else:
+            of_project(program, "settings.json", **command)
+        env = {"SERVICE_TOKEN": "sesame-77", "WHOSE": whose}
+        with program.terminal("--trust", "--model", "demo", env=env) as terminal:
+            terminal.wait_for(f"{whose}-line")
+        assert ("sesame-77" in seen.read_text(encoding="utf-8")) == (whose == "own")
+
+
 @pytest.mark.parametrize("name", ["settings.json", "settings.local.json"])
 def test_a_project_has_to_be_trusted_first(program: Program, name: str) -> None:
     ran = program.home / "ran"

@@ -199,15 +199,11 @@ class FakeSession:
             self.publish(UserMessage(content=(TextContent(text), *attachments)))
         return id or f"input-{len(self.sent)}"
 
-    def recall(self) -> tuple[str, ...]:
+    def take_back(self, give: Give) -> bool:
+        attached = self.attached[len(self.attached) - len(self.queued) :]
         texts, self.queued = self.queued, ()
         if texts:
             self.publish(QueueChanged(texts=()))
-        return texts
-
-    def take_back(self, give: Give) -> bool:
-        attached = self.attached[len(self.attached) - len(self.queued) :]
-        texts = self.recall()
         taken = [(TextContent(text), *more) for text, more in zip(texts, attached, strict=True)]
         if taken:
             give(taken)

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import msgspec
 
+from gatewright.agent.client.port import Taken
+from gatewright.agent.commands.outcome import Scope
 from gatewright.agent.compact.state import nothing
 from gatewright.agent.errors import FailureKind, ProviderError
 from gatewright.agent.extensions.contribution import Contribution
@@ -22,14 +24,14 @@ from gatewright.agent.session.agent import CallPorts
 from gatewright.agent.session.children import ChildPorts
 from gatewright.agent.session.frame import Frame
 from gatewright.agent.session.session import Session
+from gatewright.agent.turn.limits import Limits
 from gatewright.agent.turn.listeners import Listeners
-from gatewright.agent.turn.loop import Limits
 from gatewright.agent.turn.request import RequestFrame
-from gatewright.tools.access import Where
+from gatewright.tools.access import MAIN, Where
 from gatewright.tools.blocks import Block, Text
 from gatewright.tools.files.fs import ReadLedger
 from gatewright.tools.moments import Moments
-from gatewright.tools.protocol import ToolContext
+from gatewright.tools.protocol import TextContent, ToolContext
 from tests.fakes.executor import FakeExecutor, context
 from tests.fakes.scripted_provider import ScriptedProvider
 
@@ -82,10 +84,8 @@ class FakeRules:
     def remove(self, rule: str) -> str:
         return rule
 
-    def scope(
-        self, allow: Sequence[str] = (), ask: Sequence[str] = (), deny: Sequence[str] = ()
-    ) -> Sequence[str]:
-        self.scoped = (tuple(allow), tuple(ask), tuple(deny))
+    def scope(self, scope: Scope, agent: str = MAIN) -> Sequence[str]:
+        self.scoped = (scope.allow, scope.ask, scope.deny)
         return ()
 
 
@@ -109,13 +109,20 @@ CHILDREN = ChildPorts(
     ledger=ReadLedger,
     backoff=lambda: retry_in,
     writer=lambda path: None,
-    enters=lambda path, mode: None,
+    enters=lambda path, spec: None,
     left=lambda path: None,
 )
 
 
 async def no_barrier() -> None:
     """Nothing is stored in this test."""
+
+
+def recalled(session: Session) -> list[str]:
+    """Take back what waits; the texts of it."""
+    taken: list[Taken] = []
+    session.take_back(taken.extend)
+    return [part.text for content in taken for part in content if isinstance(part, TextContent)]
 
 
 class House(msgspec.Struct, frozen=True):

@@ -24,7 +24,7 @@ from gatewright.tools.protocol import (
     ToolSpec,
 )
 from gatewright.tools.registry import TOOLS, BuiltinTools
-from gatewright.tools.shell.proc import spawn
+from gatewright.tools.system.processes import spawn
 from tests.fakes.executor import executed
 
 

@@ -16,7 +16,7 @@ from gatewright.agent.record.events import (
     ToolStarted,
     TurnEnded,
 )
-from gatewright.agent.turn.loop import Limits
+from gatewright.agent.turn.limits import Limits
 from gatewright.agent.turn.stop import Stop
 from tests.fakes.house import house
 
@@ -86,7 +86,8 @@ async def test_failures_say_why_and_whether_to_retry(error: str, code: Exit) -> 
 @pytest.mark.parametrize("stop", list(Stop))
 def test_every_end_has_a_code(stop: Stop) -> None:
     code = code_of(TurnEnded(stop=stop))
-    assert (code is Exit.OK) == (stop in {Stop.COMPLETED, Stop.USER_REFUSED, Stop.HOOK_STOPPED})
+    good = {Stop.COMPLETED, Stop.USER_REFUSED, Stop.HOOK_STOPPED, Stop.TOOL_DEFERRED}
+    assert (code is Exit.OK) == (stop in good)
 
 
 def test_results_of_calls_side_by_side_are_told_apart() -> None:
@@ -108,3 +109,5 @@ def test_results_of_calls_side_by_side_are_told_apart() -> None:
     assert told(begun("a"), ended("a")) == ["Read a", "  ok: 3 lines"]
     both = told(begun("a"), begun("b"), ended("a"), ended("b"))
     assert both == ["Read a", "Read b", "  Read a: ok: 3 lines", "  Read b: ok: 3 lines"]
+    failed = ToolFinished(call_id="a", ok=False, content=(), summary="failed")
+    assert told(begun("a"), failed) == ["Read a", "  failed"], "once"

@@ -133,8 +133,7 @@ def test_a_file(tmp_path: Path) -> None:
 def test_the_null_device() -> None:
     fd = os.open(os.devnull, os.O_RDONLY)
     assert prompt_from("hi", fd) == "hi"
-    with pytest.raises(BadInput, match="nothing to answer"):
-        prompt_from(" ", fd)
+    assert not prompt_from(" ", fd)
     os.close(fd)
 
 
@@ -143,15 +142,13 @@ def test_closed_standard_input() -> None:
         closed = os.dup(fd)
     os.close(closed)
     assert prompt_from("hi", closed) == "hi"
-    with pytest.raises(BadInput, match="nothing to answer"):
-        prompt_from("", closed)
+    assert not prompt_from("", closed)
 
 
 def test_nobody_types_into_print_mode() -> None:
     primary, terminal = os.openpty()
     assert prompt_from("hi", terminal) == "hi"
-    with pytest.raises(BadInput, match="nothing to answer"):
-        prompt_from("", terminal)
+    assert not prompt_from("", terminal)
     os.close(primary)
     os.close(terminal)
 

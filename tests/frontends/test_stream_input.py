@@ -335,3 +335,34 @@ async def test_only_a_yes_widens_what_runs(behavior: str, monkeypatch: pytest.Mo
         assert (("allow", "Write") in added) is widened
         assert ("deny", "Edit") in added
         assert await wire.code() == 0
+
+
+@pytest.mark.parametrize("updated", [5, "touch x", ["touch x"], True])
+async def test_a_yes_to_another_input_that_is_none_runs_nothing(updated: Any) -> None:
+    async with wired(CALL) as wire:
+        wire.say("go")
+        asked = await wire.until("control_request")
+        wire.verdict(asked, behavior="allow", updatedInput=updated)
+        await wire.until("result")
+        assert "once" not in told(wire)
+        assert "its updatedInput is no object" in told(wire)
+        assert await wire.code() == 0
+
+
+async def test_a_rule_that_does_not_say_what_it_does_allows_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    added: list[tuple[str, str]] = []
+
+    def restrict(self: Session, rules: Sequence[tuple[str, str]]) -> None:
+        added.extend(rules)
+
+    monkeypatch.setattr(Session, "restrict", restrict)
+    async with wired(CALL) as wire:
+        wire.say("go")
+        asked = await wire.until("control_request")
+        update = {"type": "addRules", "rules": [{"toolName": "Write"}]}
+        wire.verdict(asked, behavior="allow", updatedPermissions=[update])
+        await wire.until("result")
+        assert ("allow", "Write") not in added
+        assert await wire.code() == 0

@@ -27,10 +27,13 @@ from gatewright.agent.record.events import (
     TextDelta,
     ThinkingDelta,
     ToolFinished,
+    ToolStarted,
     TurnEnded,
+    TurnStarted,
     UserMessage,
 )
 from gatewright.agent.record.messages import CallPart, TextPart, ThinkingPart, Usage
+from gatewright.agent.servers.server_command import ServerRow
 from gatewright.agent.subcommands.schema import Name, document
 from gatewright.agent.turn.stop import Stop
 from gatewright.tools.protocol import ImageContent, TextContent
@@ -38,6 +41,7 @@ from tests.fakes.house import house
 
 PUBLISHED: Any = jsonschema.Draft202012Validator(document(Name.OUTPUT))
 CALL = CallPart("c1", "Bash", {"command": "rm x"})
+STARTED = ToolStarted(call_id="c1", name="Bash", input=CALL.input, verb="", target="")
 MESSAGE = AssistantMessage(
     id="m1",
     model="model-a",
@@ -98,6 +102,32 @@ def test_the_first_object_says_what_there_is() -> None:
             "uuid": "e0",
         }
     ]
+
+
+def test_servers_are_listed_and_again_before_a_turn_in_which_they_changed() -> None:
+    dialect = Dialect("s", new_id=lambda: "u")
+    rows = [ServerRow(name="a", source="user", state="pending")]
+    dialect.servers = lambda: rows
+    started = SessionStarted(model="m", mode="plan", cwd="/w", app="0.1.0", tools=("Read",))
+
+    def said(event: AnyEvent) -> list[Any]:
+        envelope = Envelope(seq=0, uuid="e", parent="", timestamp=0.0, agent="main", event=event)
+        found = dialect.lines(envelope)
+        for line in found:
+            PUBLISHED.validate(line)
+        return [
+            (line["mcp_servers"], line["tools"], line.get("mcp_server_errors")) for line in found
+        ]
+
+    assert said(started) == [([{"name": "a", "status": "pending"}], ["Read"], None)]
+    assert said(TurnStarted()) == []
+    rows[0] = ServerRow(name="a", source="user", state="connected", tools=("mcp__a__b",))
+    now = [{"name": "a", "status": "connected"}]
+    assert said(TurnStarted()) == [(now, ["Read", "mcp__a__b"], None)]
+    assert said(TurnStarted()) == []
+    rows[0] = ServerRow(name="a", source="user", state="failed", error="it ended")
+    failed = [{"name": "a", "error": "it ended"}]
+    assert said(TurnStarted()) == [([{"name": "a", "status": "failed"}], ["Read"], failed)]
 
 
 def test_an_assistant_message() -> None:
@@ -173,7 +203,7 @@ def test_a_result_sums_up_the_turn() -> None:
     ended = TurnEnded(
         stop=Stop.COMPLETED, usage=Usage(10, 5, 3, 2), cost=0.25, requests=2, ms=30, api_ms=20
     )
-    *_, result = lines(MESSAGE, denied, ended)
+    *_, result = lines(MESSAGE, STARTED, denied, ended)
     assert result == {
         "type": "result",
         "subtype": "success",
@@ -211,7 +241,7 @@ def test_a_result_sums_up_the_turn() -> None:
         ],
         "warnings": ["Refused: Bash(rm x). a rule"],
         "session_id": "s",
-        "uuid": "e2",
+        "uuid": "e3",
     }
 
 
@@ -343,9 +373,8 @@ def test_a_lone_surrogate_can_be_written() -> None:
 
 def test_inputs_of_calls_that_ended_are_let_go() -> None:
     dialect = Dialect("s", new_id=lambda: "n")
-    call = CallPart("c1", "Read", {"file_path": "a.py"})
     events = (
-        AssistantMessage(id="m", model="m", parts=(call,)),
+        ToolStarted(call_id="c1", name="Read", input={"file_path": "a.py"}, verb="", target=""),
         ToolFinished(call_id="c1", ok=True, content=()),
     )
     held: list[dict[str, object]] = []

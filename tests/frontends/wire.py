@@ -11,9 +11,9 @@ from typing import Any
 import jsonschema
 
 from gatewright.agent.frontends.reader import LineReader
-from gatewright.agent.frontends.sdk.hook_lines import HookLines
 from gatewright.agent.frontends.sdk.stream_input import Duplex, Ends
 from gatewright.agent.frontends.sdk.stream_json import Dialect
+from gatewright.agent.frontends.sdk.work_lines import HookLines
 from gatewright.agent.frontends.turn import Follower
 from gatewright.agent.record.ids import new_id
 from gatewright.agent.session.session import Session

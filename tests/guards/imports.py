@@ -43,7 +43,7 @@ TABLE = (
         "permissions",
         "the gate judges facts, so it knows the tool protocol and no concrete tool",
         ("permissions", *PROTOCOL, *SYSTEM),
-        frozenset({"wcmatch", "bracex", "idna", "tree_sitter", "tree_sitter_bash"}),
+        frozenset({"msgspec", "wcmatch", "bracex", "idna", "tree_sitter", "tree_sitter_bash"}),
     ),
     Row(
         "permissions/gated.py",
@@ -54,7 +54,8 @@ TABLE = (
         "mcp",
         "servers are adapted to the tool protocol; only this folder talks to the SDK",
         ("mcp", *PROTOCOL, *SYSTEM),
-        frozenset({"mcp", "mcp_types", "pydantic"}),
+        frozenset({"mcp", "mcp_types", "pydantic", "msgspec", "anyio", "httpx2"})
+        | {"jsonschema", "referencing"},
     ),
     Row("skills", "skills know the tool protocol only", ("skills", *PROTOCOL, *SYSTEM)),
     Row(
@@ -99,6 +100,7 @@ TABLE = (
         "part of the composition: settings in, the gate's configuration out",
         (
             "permissions.policy",
+            "permissions.rulebook.allotment",
             "permissions.rulebook.rules",
             "permissions.modes",
             "permissions.sandbox.commands",
@@ -114,13 +116,12 @@ TABLE = (
             "permissions.readable",
             "tools.documents.child_process",
             "tools.documents.picture",
-            "tools.shell.proc",
         ),
     ),
     Row(
         "agent/extensions",
         "part of the composition: adapts the folders below to what a session takes",
-        ("permissions", "tools"),
+        ("permissions", "tools", "mcp"),
     ),
     Row("agent/launch/main.py", "composition root", ANYTHING, frozenset(ANYTHING)),
     Row("agent/build.py", "composition root", ANYTHING, frozenset(ANYTHING)),
@@ -138,7 +139,7 @@ TABLE = (
             "agent.record.messages",
             "agent.turn.stop",
             "agent.text.printable",
-            "agent.text.combining_marks",
+            "agent.text.terminal_sequence",
             "agent.version",
             *PROTOCOL,
             *SYSTEM,

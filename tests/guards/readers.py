@@ -33,6 +33,7 @@ OWN: dict[str, str] = {
     "agent/hooks/transcripts.py": "writes a file of our own",
     "agent/hooks/shown/checks.py": "the first line of the person's own scripts, for the person",
     "agent/launch/flags.py": "a table of ours",
+    "agent/servers/": "which servers are written down and approved, which no model sees",
     "agent/launch/starting.py": "standard streams, and the file of a flag",
 }
 _READING = frozenset(

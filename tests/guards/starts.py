@@ -10,25 +10,18 @@ from tests.guards.sources import Source
 GIT = "tools/system/git.py"
 PROGRAMS = "tools/system/programs.py"
 
-# Every module that may start a program: file -> what. Whoever else needs one takes a port.
+# Every module that starts programs by itself: file -> what, and why not by the one way.
 STARTERS: dict[str, str] = {
-    GIT: "git",
-    "tools/shell/proc.py": "what tools ask for",
-    "tools/search/rg.py": "the version of a ripgrep",
-    "permissions/sandbox/running/foreground.py": "the sandbox, for `agent sandbox run`",
-    "permissions/sandbox/linux/inside.py": "the confined command itself, in place of the launcher",
-    "permissions/sandbox/running/janitor.py": "who cleans up when we are killed",
-    "permissions/sandbox/ourselves.py": "the sandbox, once, to see that it works for us",
-    "permissions/sandbox/probe.py": "the sandbox, once, to see that it works",
-    "agent/providers/keys/keyhelper.py": "the person's own command that prints a key",
-    "tui/status/status_command.py": "the person's own status line",
-    "tui/terminal/clipboard.py": "the desktop's clipboard",
-    "tui/terminal/picture.py": "the desktop's clipboard",
-    "tui/prompt/files.py": "ripgrep, for the names of files",
-    "tui/prompt/editor.py": "the person's own editor",
-    "tui/shell.py": "the person's own commands",
+    "tools/system/processes.py": "the one way: whatever anybody asks for",
+    GIT: "git, from threads and before there is a loop",
+    "tools/search/rg.py": "the version of a ripgrep, once, where no loop need run",
+    "permissions/sandbox/running/foreground.py": "`agent sandbox run`: it has the terminal",
+    "permissions/sandbox/linux/inside.py": "the confined command, in place of the launcher",
+    "permissions/sandbox/running/janitor.py": "who cleans up when we are killed: it outlives us",
+    "permissions/sandbox/ourselves.py": "the sandbox, once, from a thread, to see that it works",
+    "permissions/sandbox/probe.py": "the sandbox, once, from a thread, to see that it works",
+    "tui/prompt/editor.py": "the person's own editor: it has the terminal",
 }
-SHELLS = {"agent/providers/keys/keyhelper.py"}  # a whole line of the person's own, for /bin/sh
 
 _STARTS = {
     "run", "call", "check_call", "check_output", "Popen", "getoutput", "getstatusoutput",
@@ -62,7 +55,7 @@ def bare_names(sources: Sequence[Source]) -> list[str]:
         f"{source.path}:{node.lineno} runs a shell line: name a program and its arguments"
         for source in sources
         for name, node in _starts(source)
-        if name in _SHELLS and source.path not in SHELLS
+        if name in _SHELLS
     ]
     return found
 

@@ -136,7 +136,7 @@ async def test_what_is_pointed_at_comes_along_and_rules_hold(project: Path) -> N
     session = await opened(project, settings=settings)
     try:
         await say(session, "what is in @a.txt and @secret.txt?")
-        told = str(session.past._door.talk.view())  # pyright: ignore[reportPrivateUsage]
+        told = str(session.past._frame.talk.view())  # pyright: ignore[reportPrivateUsage]
         assert "Contents of" in told
         assert "1\\tone" in told
         assert "@secret.txt was not attached" in told
@@ -147,7 +147,7 @@ async def test_what_is_pointed_at_comes_along_and_rules_hold(project: Path) -> N
             await seen.until(ToolFinished)
             (project / "a.txt").write_text("changed again, and longer\n", encoding="utf-8")
             await say(session, "hello")
-        told = str(session.past._door.talk.view())  # pyright: ignore[reportPrivateUsage]
+        told = str(session.past._frame.talk.view())  # pyright: ignore[reportPrivateUsage]
         assert "changed on disk since you last saw them" in told
     finally:
         await session.close()

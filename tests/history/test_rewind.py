@@ -18,13 +18,13 @@ from gatewright.agent.record.events import (
     AnyEvent,
     FileSaved,
     FilesRestored,
-    FileState,
     Noticed,
     Rewound,
     TreeSaved,
     TurnEnded,
     UserMessage,
 )
+from gatewright.agent.record.events_of_past import FileState
 from gatewright.agent.record.session_state import Standing
 from gatewright.agent.session.session import Session
 from gatewright.agent.transcript.reader import read_transcript

@@ -11,6 +11,7 @@ from gatewright.agent.commands.registry import Command
 from gatewright.agent.commands.sandbox import sandbox_command
 from gatewright.agent.launch.exits import MEANINGS
 from gatewright.agent.launch.flags import FLAGS, Flag
+from gatewright.agent.servers.server_command import server_commands
 from gatewright.agent.subcommands.names import SUBCOMMANDS
 from gatewright.tui.commands import screen_commands
 from tests.fakes.commands import NOBODY, built_in
@@ -64,7 +65,7 @@ def _lines() -> Iterator[str]:
 def listed() -> Sequence[Command]:
     """All that a session on the screen has, by itself."""
     *own, way_out = built_in()
-    brought = (sandbox_command(NOBODY, NOBODY), *hook_commands(NOBODY))
+    brought = (sandbox_command(NOBODY, NOBODY), *hook_commands(NOBODY), *server_commands(NOBODY))
     return (*own, *brought, *screen_commands(NOBODY), way_out)
 
 

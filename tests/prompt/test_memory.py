@@ -163,7 +163,7 @@ def test_broken_approvals_approve_nothing(place: Place) -> None:
     assert not place.approved(place.home / "x")
     assert [path.name.startswith("imports.bad-") for path in state.iterdir()] == [True]
     (state / "imports.json").mkdir()
-    with pytest.raises(GatewrightError, match="cannot be kept"):
+    with pytest.raises(GatewrightError, match="Cannot change"):
         place.approved.add([place.home])
 
 

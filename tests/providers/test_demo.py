@@ -5,18 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gatewright.agent.providers.demo.demo import LABEL, DemoProvider, ReplayProvider
-from gatewright.agent.providers.demo.demo_words import (
-    Create,
-    Find,
-    Plan,
-    ReadFile,
-    Replace,
-    Run,
-    Todo,
-    Tour,
-    Wish,
-    parse,
-)
+from gatewright.agent.providers.demo.demo_words import Wish, parse
 from gatewright.agent.providers.protocol import Finished, Provider, Request, StopReason
 from gatewright.agent.record.events import AssistantMessage
 from gatewright.agent.record.messages import (
@@ -32,30 +21,47 @@ from gatewright.tools.protocol import TextContent, ToolSpec
 
 
 @pytest.mark.parametrize(
-    ("text", "wish"),
+    ("text", "does", "said"),
     [
-        ("tour", Tour()),
-        ("Give me a tour of this project!", Tour()),
-        ("find TODO", Find("TODO")),
-        ("grep 'def main'", Find("def main")),
-        ("search for *.py", Find("*.py")),
-        ("read README.md", ReadFile("README.md")),
-        ("please show src/a.py.", ReadFile("src/a.py")),
-        ("run git status --short", Run("git status --short")),
-        ("run `ls -l`", Run("ls -l")),
-        ("replace colour by color in a.txt", Replace("colour", "color", "a.txt")),
-        ('replace "in the" with "on a" in b.txt', Replace("in the", "on a", "b.txt")),
-        ("create notes.txt", Create("notes.txt", "")),
-        ("create a file notes.txt with two\nlines", Create("notes.txt", "two\nlines")),
-        ("plan a rewrite", Plan("a rewrite")),
-        ("plan", Plan("")),
-        ("todo", Todo()),
-        ("what is the meaning of life?", None),
-        ("", None),
+        ("tour", "tour", {}),
+        ("Give me a tour of this project!", "tour", {}),
+        ("find TODO", "find", {"what": "TODO"}),
+        ("grep 'def main'", "find", {"what": "def main"}),
+        ("search for *.py", "find", {"what": "*.py"}),
+        ("read README.md", "read", {"path": "README.md"}),
+        ("please show src/a.py.", "read", {"path": "src/a.py"}),
+        ("run git status --short", "run", {"command": "git status --short"}),
+        ("run `ls -l`", "run", {"command": "ls -l"}),
+        ('run "./my tool" "it"', "run", {"command": '"./my tool" "it"'}),
+        (
+            "replace colour by color in a.txt",
+            "replace",
+            {"old": "colour", "new": "color", "path": "a.txt"},
+        ),
+        (
+            'replace "in the" with "on a" in b.txt',
+            "replace",
+            {"old": "in the", "new": "on a", "path": "b.txt"},
+        ),
+        ("create notes.txt", "create", {"path": "notes.txt", "content": ""}),
+        (
+            "create a file notes.txt with two\nlines",
+            "create",
+            {"path": "notes.txt", "content": "two\nlines"},
+        ),
+        ('create a.txt with "it"', "create", {"path": "a.txt", "content": '"it"'}),
+        ("plan a rewrite", "plan", {"goal": "a rewrite"}),
+        ("plan", "plan", {"goal": ""}),
+        ("todo", "todo", {}),
     ],
 )
-def test_requests_are_read_plainly(text: str, wish: Wish | None) -> None:
-    assert parse(text) == wish
+def test_requests_are_read_plainly(text: str, does: str, said: dict[str, str]) -> None:
+    assert parse(text) == Wish(does, said)
+
+
+@pytest.mark.parametrize("text", ["what is the meaning of life?", ""])
+def test_what_is_none_of_them_is_not_guessed(text: str) -> None:
+    assert parse(text) is None
 
 
 class Talk:

@@ -6,24 +6,39 @@ import asyncio
 import gzip
 import json
 import resource
-from collections.abc import AsyncGenerator, Callable, Iterator
+import time
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager, suppress
+from itertools import chain, repeat
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from gatewright.agent.api import Client
 from gatewright.agent.errors import FailureKind, ProviderError
 from gatewright.agent.launch.options import LaunchOptions
+from gatewright.agent.providers.apis.anthropic_events import MessagesReader
+from gatewright.agent.providers.apis.event_reader import EventReader
+from gatewright.agent.providers.apis.openai_chat_events import ChatReader
 from gatewright.agent.providers.errors import failure_of
 from gatewright.agent.providers.listing import list_models
 from gatewright.agent.providers.presets import endpoint
-from gatewright.agent.providers.protocol import CallStarted, Piece, Request
+from gatewright.agent.providers.protocol import (
+    CallStarted,
+    Finished,
+    Piece,
+    Request,
+    StopReason,
+    UsageReported,
+)
 from gatewright.agent.providers.registry import open_provider
 from gatewright.agent.providers.streams import answer_limits as limits
 from gatewright.agent.providers.streams.foreign_json import Unreadable, decoded
+from gatewright.agent.providers.streams.sse import Sse, SseReader
+from gatewright.agent.providers.transport.http import DirectTransport
 from gatewright.agent.record.events import AssistantMessage, RetryScheduled, ToolFinished, TurnEnded
-from gatewright.agent.record.messages import TextPart
+from gatewright.agent.record.messages import TextPart, Usage
 from gatewright.agent.turn.answer_stream import parsed_call
 from gatewright.agent.turn.stop import Stop
 from tests.fakes.model_server import ModelServer
@@ -125,6 +140,38 @@ async def test_an_answer_without_an_end_is_ended(kind: str) -> None:
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 150 * 1024
 
 
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+def test_lines_that_say_nothing_cost_next_to_nothing(end: bytes) -> None:
+    reader = SseReader()
+    before = time.process_time()
+    for _ in range(160):
+        assert list(reader.feed(end * (MIB // 4))) == []
+    assert time.process_time() - before < 5
+    assert list(reader.feed(b"data: a" + end * 9)) == [Sse("", b"a")]
+
+
+async def test_a_small_answer_that_stands_for_much_leaves_everybody_their_turn() -> None:
+    much = gzip.compress(b"x" * (60 * MIB))
+    turns = 0
+
+    async def others() -> None:
+        nonlocal turns
+        while True:
+            await asyncio.sleep(0)
+            turns += 1
+
+    async with endless(HEAD + b"text/plain\r\ncontent-encoding: gzip\r\n\r\n", much) as server:
+        transport, counting = DirectTransport({}), asyncio.create_task(others())
+        async with transport.send(server.url, {}, None) as answer:
+            size = 0
+            async for chunk in answer.chunks():
+                if (size := size + len(chunk)) >= 50 * MIB:
+                    break
+        counting.cancel()
+        await transport.close()
+    assert turns > 180, "one for each piece"
+
+
 async def test_a_header_without_an_end_is_ended() -> None:
     async with endless(b"HTTP/1.1 200 OK\r\n", b"x: " + b"y" * 1000 + b"\r\n") as server:
         with pytest.raises(ProviderError, match="header never ends"):
@@ -150,6 +197,104 @@ def test_what_the_longest_answer_holds_is_far_below_the_limits() -> None:
     assert tokens * 300 < limits.STREAM
     assert tokens * 8 * 10 < limits.CONTENT
     assert limits.weight(CallStarted("", "")) * 1000 < limits.CONTENT
+
+
+WORD = {"choices": [{"index": 0, "delta": {"content": "a"}}]}
+
+
+def chunk(**delta: object) -> dict[str, object]:
+    return {"choices": [{"index": 0, "delta": delta}]}
+
+
+def argued(index: int, json: str) -> dict[str, object]:
+    call = {"index": index, "id": f"c{index}", "function": {"name": "x", "arguments": json}}
+    return chunk(tool_calls=[call])
+
+
+def read_all(reader: EventReader, events: Iterable[object]) -> None:
+    for event in events:
+        for piece in reader.feed(Sse("", json.dumps(event).encode())):
+            del piece
+
+
+WORK: dict[str, tuple[Callable[[str, str], EventReader], Callable[[int], Iterator[object]]]] = {
+    "words behind a call that is not complete": (
+        ChatReader,
+        lambda n: chain((argued(0, '{"a":"' + "x" * 400 * n),), repeat(WORD, n)),
+    ),
+    "words between the pieces of a call": (
+        ChatReader,
+        lambda n: (one for _ in range(n) for one in (argued(0, "[{" + "x" * 800), WORD)),
+    ),
+    "calls of which none is complete": (
+        ChatReader,
+        lambda n: (argued(index % 4000, "{") for index in range(n)),
+    ),
+    "details in pieces": (
+        ChatReader,
+        lambda n: repeat(chunk(reasoning_details=[{"type": "t", "text": "x" * 800}]), n),
+    ),
+    "words of a start": (
+        MessagesReader,
+        lambda n: chain(
+            (
+                {
+                    "type": "content_block_start",
+                    "content_block": {"type": "text", "text": "x" * 800 * n},
+                },
+            ),
+            repeat(
+                {"type": "content_block_delta", "delta": {"type": "text_delta", "text": "x" * 400}},
+                n,
+            ),
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", WORK)
+def test_twice_as_much_is_no_more_than_twice_the_work(kind: str) -> None:
+    make, events = WORK[kind]
+
+    def seconds(size: int) -> float:
+        reader = make("m", "x")
+        before = time.process_time()
+        read_all(reader, events(size))
+        return time.process_time() - before
+
+    seconds(500)
+    few = min(seconds(2_000) for _ in range(3))
+    assert min(seconds(16_000) for _ in range(2)) < few * 24
+
+
+def begun(n: int) -> object:
+    return argued(n, "{")
+
+
+def detailed(n: int) -> object:
+    return chunk(reasoning_details=[{"type": "t", "index": n}] * 2000)
+
+
+@pytest.mark.parametrize("event", [begun, detailed])
+def test_what_is_kept_and_not_shown_is_counted(event: Callable[[int], object]) -> None:
+    reader = ChatReader("m", "x")
+    with pytest.raises(limits.TooMuch):
+        read_all(reader, map(event, range(20_000)))
+
+
+def test_the_words_of_a_refusal_are_counted() -> None:
+    assert limits.weight(Finished(StopReason.REFUSAL, "no" * 100)) == 200
+
+
+@pytest.mark.parametrize("number", [10**19, 10**30, 2**63])
+def test_a_count_that_no_file_holds_is_cut(number: int) -> None:
+    usage = {"prompt_tokens": number, "completion_tokens": number}
+    reader = ChatReader("m", "x")
+    events = ({"usage": usage}, {"choices": [{"finish_reason": "stop"}]})
+    pieces = [p for event in events for p in reader.feed(Sse("", json.dumps(event).encode()))]
+    used = [piece.usage for piece in pieces if isinstance(piece, UsageReported)]
+    assert msgspec.json.decode(msgspec.json.encode(used), type=list[Usage]) == used
+    assert 10**9 < used[-1].output <= 10**12, "a sum of many fits, too"
 
 
 @pytest.fixture

@@ -45,11 +45,11 @@ TABLE: list[tuple[int, str, FailureKind]] = [
         K.TOO_LONG,
     ),
     (400, anthropic("invalid_request_error", "messages.0: all is wrong"), K.REFUSED),
-    (404, anthropic("not_found_error", "model: claude-nope"), K.REFUSED),
+    (404, anthropic("not_found_error", "model: claude-nope"), K.NO_MODEL),
     (404, '{"detail":"Not Found"}', K.REFUSED),
     (422, '{"object":"error","message":"bad field","type":"invalid"}', K.REFUSED),
     (400, '[{"error":{"code":400,"message":"API key not valid","status":"INVALID"}}]', K.REFUSED),
-    (400, '{"error":"model not found"}', K.REFUSED),
+    (400, '{"error":"model not found"}', K.NO_MODEL),
     (307, "", K.REFUSED),
 ]
 

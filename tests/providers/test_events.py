@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from gatewright.agent.providers.api import Reader
-from gatewright.agent.providers.apis.anthropic_events import MessagesReader
+from gatewright.agent.providers.apis.anthropic_events import Echo, MessagesReader
+from gatewright.agent.providers.apis.event_reader import EventReader
 from gatewright.agent.providers.apis.openai_chat_events import ChatReader
 from gatewright.agent.providers.apis.openai_chat_request import Bodies
 from gatewright.agent.providers.apis.openai_responses_events import ResponsesReader
@@ -23,7 +23,6 @@ from gatewright.agent.providers.protocol import (
     StopReason,
 )
 from gatewright.agent.providers.quirks import Quirks
-from gatewright.agent.providers.streams.repeated_start import Echo
 from gatewright.agent.providers.streams.sse import Sse
 from gatewright.agent.record.messages import (
     AssistantPart,
@@ -38,7 +37,7 @@ from gatewright.agent.turn.answer_stream import Assembly
 Json = dict[str, Any]
 
 
-def feed(reader: Reader, *events: Json | str) -> list[Piece]:
+def feed(reader: EventReader, *events: Json | str) -> list[Piece]:
     pieces: list[Piece] = []
     for event in events:
         data = event if isinstance(event, str) else json.dumps(event)
@@ -456,6 +455,9 @@ def test_how_a_response_ends(response: Json, finished: Finished) -> None:
         ("Hel", ["lo"], "Hello"),
         ("Hello", ["Help"], "HelloHelp"),
         ("ab", ["abab"], "abab"),
+        ("Hello", ["Hel", "p"], "HelloHelp"),
+        ("Hello", ["He", "l"], "Hello"),
+        ("Hello", ["He", "", "llo"], "Hello"),
     ],
 )
 def test_words_of_the_start_are_given_once(start: str, deltas: list[str], whole: str) -> None:

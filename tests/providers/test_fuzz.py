@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gatewright.agent.errors import ProviderError
-from gatewright.agent.providers.api import Reader
 from gatewright.agent.providers.apis.anthropic_events import MessagesReader
+from gatewright.agent.providers.apis.event_reader import EventReader
 from gatewright.agent.providers.apis.openai_chat_events import ChatReader
 from gatewright.agent.providers.apis.openai_responses_events import ResponsesReader
 from gatewright.agent.providers.errors import failure_of
@@ -31,7 +31,7 @@ from gatewright.agent.turn.answer_stream import Assembly
 from tests.fakes.scripted_provider import read_script
 from tests.fakes.scripts import rendered
 
-READERS: dict[str, Callable[[str, str], Reader]] = {
+READERS: dict[str, Callable[[str, str], EventReader]] = {
     "/messages": MessagesReader,
     "/chat/completions": ChatReader,
     "/responses": ResponsesReader,
@@ -86,7 +86,7 @@ def check_order(pieces: list[Piece]) -> None:
         assembly.add(piece)
 
 
-def collected(reader: Reader, events: list[Sse]) -> list[Piece]:
+def collected(reader: EventReader, events: list[Sse]) -> list[Piece]:
     pieces: list[Piece] = []
     with suppress(ProviderError):
         for event in events:

@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from gatewright.agent.errors import ProviderError
-from gatewright.agent.providers.api import Reader
 from gatewright.agent.providers.apis.anthropic_events import MessagesReader
+from gatewright.agent.providers.apis.event_reader import EventReader
 from gatewright.agent.providers.apis.openai_chat_events import ChatReader
 from gatewright.agent.providers.apis.openai_responses_events import ResponsesReader
 from gatewright.agent.providers.errors import failure_of
@@ -49,7 +49,7 @@ APIS: dict[str, tuple[Any, Any]] = {
 }
 
 
-def shown(reader: Reader, texts: list[str], made: Any) -> tuple[list[AnyEvent], Assembly]:
+def shown(reader: EventReader, texts: list[str], made: Any) -> tuple[list[AnyEvent], Assembly]:
     assembly = Assembly(frozenset())
     events: list[AnyEvent] = []
     for text in texts:
@@ -125,3 +125,46 @@ def test_pieces_are_joined_at_their_seams() -> None:
         "",
         "c",
     ]
+
+
+def details(**detail: Any) -> Any:
+    return {"choices": [{"index": 0, "delta": {"reasoning_details": [detail]}}]}
+
+
+def called(**call: Any) -> Any:
+    whole = {"index": 0, "id": "a", **call}
+    return {"choices": [{"index": 0, "delta": {"tool_calls": [whole]}}]}
+
+
+def opened(given: Any) -> Any:
+    block = {"type": "tool_use", "id": "a", "name": "x", "input": given}
+    return {"type": "content_block_start", "content_block": block}
+
+
+HALF = {"a": "\ud800x"}
+ENDS: dict[str, tuple[Any, list[Any]]] = {
+    "details": (ChatReader, [details(type="t", text="\ud83d"), details(type="t", text="\ude00")]),
+    "half a detail": (ChatReader, [details(type="t", text="\ud800", data=["\udfff"])]),
+    "extra content": (
+        ChatReader,
+        [called(function={"name": "x", "arguments": "{}"}, extra_content=HALF)],
+    ),
+    "arguments": (ChatReader, [called(function={"name": "x", "arguments": HALF})]),
+    "input": (MessagesReader, [opened(HALF), {"type": "message_stop"}]),
+}
+
+
+@pytest.mark.parametrize("where", ENDS)
+def test_halves_in_what_is_written_as_json_again(where: str) -> None:
+    made, events = ENDS[where]
+    reader: EventReader = made("m", "x")
+    assembly = Assembly(frozenset())
+    for event in [*events, {"choices": [{"finish_reason": "stop"}]}]:
+        for piece in reader.feed(Sse("", json.dumps(event).encode())):
+            assembly.add(piece)
+    for piece in reader.end():
+        assembly.add(piece)
+    message = AssistantMessage(id="m", model="m", parts=assembly.parts)
+    stored = wire.encode(placed(message), "s")
+    assert wire.decode(stored).event == message
+    assert ("\N{GRINNING FACE}" if where == "details" else LOST).encode() in stored

@@ -10,7 +10,13 @@ import pytest
 
 from gatewright.agent.errors import FailureKind, GatewrightError, ProviderError
 from gatewright.agent.providers.keys.keyhelper import KEPT_SECONDS, KeyHelper
-from gatewright.agent.providers.keys.stored_keys import SERVICE, KeyStore, key_store
+from gatewright.agent.providers.keys.stored_keys import (
+    SERVICE,
+    KeyStore,
+    held_secrets,
+    key_store,
+    login_store,
+)
 from gatewright.agent.providers.protocol import Request, TextPiece
 from gatewright.agent.providers.registry import default_model, open_provider
 from gatewright.agent.providers.settings import ProviderSettings
@@ -158,3 +164,14 @@ async def test_a_refused_key_is_asked_for_anew(tmp_path: Path) -> None:
         await provider.close()
         sent = [request.headers["authorization"] for request in server.requests]
     assert sent == ["Bearer key-1", "Bearer key-2"]
+
+
+def test_what_a_file_of_ours_holds_is_masked(tmp_path: Path) -> None:
+    """Keys, and of a login what lets somebody in."""
+    env = {"GATEWRIGHT_HOME": str(tmp_path)}
+    key_store(env).put("openai", "the-key-of-openai")
+    login = '{"resource": "https://x", "access": "the-access", "refresh": "the-refresh"}'
+    login_store(env).put("mcp:x", login)
+    login_store(env).put("mcp:y", "{")
+    assert set(held_secrets(env)) == {"the-key-of-openai", "the-access", "the-refresh"}
+    assert key_store(env).names() == ("openai",)

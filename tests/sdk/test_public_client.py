@@ -350,7 +350,6 @@ async def test_a_slash_command_needs_no_model(serve: Callable[..., Any]) -> None
     assert judge.server.requests == []
 
 
-@pytest.mark.xfail(reason="tools of the client come with MCP", strict=True)
 async def test_tools_in_the_clients_process(serve: Callable[..., Any]) -> None:
     judge: Judge = await serve('call: mcp__own__add {"a": 1, "b": 2}\n---\nsay: Done.\n')
 
@@ -361,3 +360,22 @@ async def test_tools_in_the_clients_process(serve: Callable[..., Any]) -> None:
     servers: Any = {"own": create_sdk_mcp_server("own", tools=[add])}
     messages = await judge.query(one("go"), mcp_servers=servers, allowed_tools=["mcp__own__add"])
     assert tool_results(messages) == [("3", False)]
+
+
+async def test_the_client_sees_and_switches_servers(serve: Callable[..., Any]) -> None:
+    judge: Judge = await serve("say: Hello.\n")
+    servers: Any = {"own": create_sdk_mcp_server("own", tools=[])}
+    async with ClaudeSDKClient(judge.options(mcp_servers=servers)) as client:
+        await answered(client, "Hi?")
+        (server,) = (await client.get_mcp_status())["mcpServers"]
+        assert (server["name"], server["scope"]) == ("own", "flag")
+        await client.toggle_mcp_server("own", False)
+        (server,) = (await client.get_mcp_status())["mcpServers"]
+        assert server["status"] == "disabled"
+        await client.toggle_mcp_server("own", True)
+        await client.reconnect_mcp_server("own")
+        for _ in range(500):
+            (server,) = (await client.get_mcp_status())["mcpServers"]
+            if server["status"] == "connected":
+                break
+        assert server["status"] == "connected"

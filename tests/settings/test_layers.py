@@ -95,6 +95,18 @@ DECIDED: dict[str, tuple[str, Any]] = {
     "allowedHttpHookUrls": (OWN, ["https://a.example/*"]),
     "httpHookAllowedEnvVars": (OWN, ["A"]),
     "disableAllHooks": (STRICTER, True),
+    "mcp.toolSearch": (TRUST, "never"),
+    "mcp.maxResultChars": (OWN, 2_000),
+    "mcp.sampling": (OWN, "off"),
+    "mcp.autoBackgroundSeconds": (OWN, 5),
+    "mcp.clientMetadataUrl": (OWN, "https://example.com/us.json"),
+    "mcpServers": (OWN, {"a": {"command": "b"}}),
+    "allowedMcpServers": (OWN, [{"serverName": "a"}]),
+    "deniedMcpServers": (ANYBODY, [{"serverName": "a"}]),
+    "allowManagedMcpServersOnly": (OWN, True),
+    "enableAllProjectMcpServers": (OWN, True),
+    "enabledMcpjsonServers": (OWN, ["a"]),
+    "disabledMcpjsonServers": (ANYBODY, ["a"]),
     "projects": (OWN, {"/p": {"permissions": {"allow": ["Read"]}}}),
 }
 TRAITS: dict[str, Trait] = {

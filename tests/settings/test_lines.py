@@ -31,8 +31,8 @@ TEXT = """{
         (("e",), 5),
         (("a", "absent"), 2),
         (("absent", "below"), 0),
-        (("a", "b", 9), 0),
-        (("e", "x"), 0),
+        (("a", "b", 9), 2),
+        (("e", "x"), 5),
     ],
 )
 def test_line_of(key: Path, line: int) -> None:
@@ -68,7 +68,7 @@ def paths(value: Any, at: Path = ()) -> list[Path]:
 @given(tree=trees)
 def test_every_key_of_any_document_is_found_in_order(tree: Any) -> None:
     text = json.dumps(tree, indent=1)
-    lines = [line_of(text, path) for path in paths(tree)]
+    lines = [line_of(text, path) for path in paths(tree)[1:]]
     assert lines == sorted(lines)
     assert 0 not in lines
 
@@ -77,4 +77,4 @@ def test_all_lines_at_once_are_the_same() -> None:
     text = '{"a":\n {"b": [1,\n\n {"c": 2}]},\n "d": "x\\n", "e": {}}'
     found = lines_of(text, 4)
     assert found == {key: line_of(text, key) for key in found}
-    assert len(found) == 7
+    assert list(found.values()) == [1, 2, 2, 4, 4, 5, 5]

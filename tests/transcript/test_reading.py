@@ -10,14 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatewright.agent.record.events import (
-    AnyEvent,
-    Carried,
-    Cleared,
-    Compacted,
-    Rewound,
-    TitleChanged,
-)
+from gatewright.agent.record.events import AnyEvent, Cleared, Compacted, Rewound, TitleChanged
+from gatewright.agent.record.events_of_past import Carried
 from gatewright.agent.record.session_state import Standing
 from gatewright.agent.transcript.backwards import BLOCK, lines_backwards
 from gatewright.agent.transcript.reader import branch_of, read_transcript

@@ -12,7 +12,8 @@ from gatewright.agent.errors import SessionError
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.record.conversation import Conversation
 from gatewright.agent.record.events import Compacted, TitleChanged
-from gatewright.agent.session.start.resume import COLD, LARGE, ago, cold_notice, find_start, offered
+from gatewright.agent.session.start.resume import COLD, LARGE, cold_notice, find_start, offered
+from gatewright.agent.transcript.index import ago
 from gatewright.agent.transcript.place import project_folder
 from gatewright.agent.transcript.reader import read_transcript
 from tests.agent.test_transcript import desk

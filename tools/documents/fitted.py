@@ -25,7 +25,6 @@ from gatewright.tools.protocol import (
     RawImage,
     Spawn,
     TextContent,
-    ToolContext,
     ToolFailure,
     ToolResult,
 )
@@ -43,13 +42,15 @@ class _Shown(msgspec.Struct, frozen=True):
     words: str
 
 
-async def fitted(result: ToolResult, ctx: ToolContext) -> ToolResult:
+async def fitted(result: ToolResult, spawn: Spawn, spill: Path) -> ToolResult:
     """The texts as one, then the pictures in their order, then what was no text or picture.
+
+    Files are kept in `spill`.
 
     ToolFailure where the whole result is one picture that cannot be shown.
     """
     raw = [part for part in result.parts if isinstance(part, RawImage)]
-    looked = await _looked(raw, ctx.spawn)
+    looked = await _looked(raw, spawn)
     if len(result.parts) == 1 and looked and isinstance(looked[0], ToolFailure):
         raise looked[0]
     left = iter(looked)
@@ -62,7 +63,7 @@ async def fitted(result: ToolResult, ctx: ToolContext) -> ToolResult:
             case TextContent(text=text):
                 texts.append(text)
             case RawFile():
-                texts.append(await asyncio.to_thread(_kept, part, ctx.spill))
+                texts.append(await asyncio.to_thread(_kept, part, spill))
             case RawImage():
                 found = next(left, None)
                 if isinstance(found, ToolFailure):

@@ -7,6 +7,7 @@ swapped in on the way leads to a refusal and never to another file.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 import stat
@@ -89,7 +90,7 @@ def _replace(directory: int, name: str, expected: bytes | None, data: bytes) -> 
     if not info.st_mode & 0o222 or not os.access(name, os.W_OK, dir_fd=directory):
         raise ToolFailure(_locked(name))
     if info.st_nlink > 1 or not os.access(".", os.W_OK | os.X_OK, dir_fd=directory):
-        _overwrite(directory, name, data)
+        _overwrite(directory, name, data, info)
     else:
         _swap(directory, name, data, info)
 
@@ -115,9 +116,18 @@ def _swap(directory: int, name: str, data: bytes, info: os.stat_result | None) -
         raise
 
 
-def _overwrite(directory: int, name: str, data: bytes) -> None:
-    fd = os.open(name, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=directory)
+def _overwrite(directory: int, name: str, data: bytes, info: os.stat_result) -> None:
+    """Only the very file that was looked at: another may have its name by now, or a FIFO."""
+    flags = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        fd = os.open(name, flags, dir_fd=directory)
+    except OSError as error:
+        if error.errno in (errno.ENXIO, errno.ENOENT, errno.ELOOP, errno.EISDIR):
+            raise FileMoved from None
+        raise
     with open(fd, "wb") as file:  # noqa: PTH123  a descriptor: mode "wb" does not truncate it
+        if not os.path.samestat(os.fstat(fd), info):
+            raise FileMoved
         file.write(data)
         file.truncate()
         file.flush()

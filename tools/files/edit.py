@@ -43,10 +43,6 @@ class Edit(CheckedTool[EditInput]):
     async def run(self, input: EditInput, ctx: ToolContext) -> Run:
         yield await finish(edit, ctx.where.resolve(input.file_path), [input], ctx)
 
-    def view(self, input: EditInput, result: ToolResult | None) -> Sequence[Block]:
-        del input, result
-        return ()  # a change is shown among the lines of its file or not at all
-
     def foresee(self, input: EditInput, ctx: ToolContext) -> Sequence[Block]:
         return (plan(ctx.where.resolve(input.file_path), [input], ctx).shown,)
 

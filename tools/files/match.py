@@ -27,7 +27,8 @@ class Match(msgspec.Struct, frozen=True):
 
 
 _QUOTES = str.maketrans("\u2018\u2019\u201a\u201b\u201c\u201d\u201e\u201f\u00a0", "''''\"\"\"\" ")
-_LOOSE = re.compile(r"[ \t]*(\r\n|\r|\n)|[ \t]+\Z")
+# A run of blanks is looked at once, from its start: it may be as long as the file.
+_LOOSE = re.compile(r"(?<![ \t])(?:[ \t]*+(\r\n|\r|\n)|[ \t]++\Z)")
 
 
 def find(text: str, old: str, new: str, *, every: bool) -> Match:

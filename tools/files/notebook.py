@@ -13,12 +13,15 @@ from typing import Any, Literal, cast
 
 import msgspec
 
-from gatewright.tools.inert import inert
+from gatewright.tools.inert import inert, visible
 from gatewright.tools.protocol import ToolFailure
+from gatewright.tools.system.untyped_json import items, obj
 
 CellType = Literal["code", "markdown", "raw"]
 _OUTPUT_CHARS = 5000
-_VALUES = 2_000_000
+_VALUES = 500_000
+_NAME = 64  # characters of an id, a kind or a language: each is said with every cell
+_INDENT = re.compile(r"\{\n([ \t]{1,16})")
 _IMAGE_TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 
@@ -32,7 +35,9 @@ class Notebook:
     """A parsed notebook that is written back in the style it was found in."""
 
     def __init__(self, text: str) -> None:
-        if sum(map(text.count, "[{,")) > _VALUES:  # parsed, each takes a hundred bytes
+        if (
+            sum(map(text.count, "[{,")) > _VALUES
+        ):  # each takes a hundred bytes, and holds up the rest
             raise ToolFailure(
                 f"The notebook holds more than {_VALUES:,} values: too many to parse."
                 " Take out what you need with Bash (jq)."
@@ -43,20 +48,19 @@ class Notebook:
 
     @property
     def language(self) -> str:
-        metadata = _table(self.raw.get("metadata"))
-        language = _table(metadata.get("language_info")).get("name")
-        return str(language or _table(metadata.get("kernelspec")).get("language") or "")
+        metadata = obj(self.raw.get("metadata"))
+        language = obj(metadata.get("language_info")).get("name")
+        return _word(language or obj(metadata.get("kernelspec")).get("language"))
 
     def dump(self) -> str:
         """The notebook as text; nothing but the cells that were changed differs."""
         end = "\n" if self._text.endswith("\n") else ""
-        before = json.loads(self._text)
-        for indent in (1, 2, 4, None, "\t"):
-            for ascii_only in (False, True):
-                same = json.dumps(before, indent=indent, ensure_ascii=ascii_only) + end
-                if same == self._text:
-                    return json.dumps(self.raw, indent=indent, ensure_ascii=ascii_only) + end
-        return json.dumps(self.raw, indent=1, ensure_ascii=False) + end
+        found = _INDENT.match(self._text)
+        indent, ascii_only = found[1] if found else None, self._text.isascii()
+        same = json.dumps(json.loads(self._text), indent=indent, ensure_ascii=ascii_only)
+        if same + end != self._text:
+            indent, ascii_only = " ", False
+        return json.dumps(self.raw, indent=indent, ensure_ascii=ascii_only) + end
 
     def find(self, cell_id: str) -> int:
         """The index of a cell by its id, or by its position as "cell-3"."""
@@ -69,7 +73,7 @@ class Notebook:
         raise ToolFailure(f"The notebook has no cell {cell_id}. It has: {known or 'none'}.")
 
     def name(self, index: int) -> str:
-        return str(self.cells[index].get("id") or f"cell-{index}")
+        return _word(self.cells[index].get("id")) or f"cell-{index}"
 
     def replace(self, index: int, source: str, kind: CellType | None) -> None:
         cell = self.cells[index]
@@ -98,10 +102,12 @@ class Notebook:
     def parts(self) -> list[str | Drawn]:
         """The cells for the model: sources, and what they printed and drew."""
         parts: list[str | Drawn] = []
+        spoken = f" {self.language}" if self.language else ""
         for index, cell in enumerate(self.cells):
-            kind = cell["cell_type"]
-            language = f" {self.language}" if kind == "code" and self.language else ""
-            parts.append(f"<cell id={self.name(index)} {kind}{language}>\n{source(cell)}\n</cell>")
+            kind = _word(cell["cell_type"]) or "unknown"
+            language = spoken if kind == "code" else ""
+            text = visible(source(cell))
+            parts.append(f"<cell id={self.name(index)} {kind}{language}>\n{text}\n</cell>")
             for output in cast("list[dict[str, Any]]", cell.get("outputs") or []):
                 text, pictures = _output(output)
                 parts += [f"<output>\n{text}\n</output>"] if text else []
@@ -125,7 +131,7 @@ def _parsed(text: str) -> dict[str, Any]:
     if not isinstance(cells, list):
         raise _invalid("it has no list of cells")
     for number, cell in enumerate(cast("list[object]", cells), 1):
-        table = _table(cell)
+        table = obj(cell)
         if not isinstance(table.get("cell_type"), str):
             raise _invalid(f"its cell {number} is no object with a cell_type")
         outputs: object = table.get("outputs") or []
@@ -140,8 +146,11 @@ def _invalid(why: str) -> ToolFailure:
     return ToolFailure(f"This is no valid notebook: {why}.")
 
 
-def _table(value: object) -> dict[str, Any]:
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+def _word(value: object) -> str:
+    """A name as it stands there; empty for what is none."""
+    if isinstance(value, str) and len(value) <= _NAME and value.isprintable():
+        return value
+    return ""
 
 
 def source(cell: dict[str, Any]) -> str:
@@ -166,11 +175,9 @@ def _output(output: dict[str, Any]) -> tuple[str, Sequence[Drawn]]:
     if output.get("output_type") == "stream":
         return _cut(_joined(output.get("text", ""))), ()
     if output.get("output_type") == "error":
-        trace = output.get("traceback")
-        lines = cast("list[object]", trace) if isinstance(trace, list) else []
-        said = "\n".join(str(line) for line in lines)
+        said = "\n".join(str(line) for line in items(output.get("traceback")))
         return _cut(said or f"{output.get('ename')}: {output.get('evalue')}"), ()
-    data = _table(output.get("data"))
+    data = obj(output.get("data"))
     pictures = [Drawn(_joined(data[kind])) for kind in _IMAGE_TYPES if kind in data]
     return _cut(_joined(data.get("text/plain", ""))), pictures
 

@@ -39,10 +39,6 @@ class Write(CheckedTool[WriteInput]):
     async def run(self, input: WriteInput, ctx: ToolContext) -> Run:
         yield await finish(_write, ctx.where.resolve(input.file_path), input.content, ctx)
 
-    def view(self, input: WriteInput, result: ToolResult | None) -> Sequence[Block]:
-        del input, result
-        return ()  # what is there now decides how it looks
-
     def foresee(self, input: WriteInput, ctx: ToolContext) -> Sequence[Block]:
         path = ctx.where.resolve(input.file_path)
         old, _, before = _planned(path, input.content, ctx)

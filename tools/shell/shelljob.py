@@ -29,8 +29,8 @@ from gatewright.tools.protocol import (
     ToolFailure,
 )
 from gatewright.tools.shell.output import HeadTail, spill_path
-from gatewright.tools.shell.sweep import SHELL_MARK
 from gatewright.tools.system import private
+from gatewright.tools.system.sweep import SHELL_MARK
 
 HEAD = 10_000
 TAIL = 18_000
@@ -78,9 +78,8 @@ def script(shell: Shell, mark: str) -> str:
     """
     sources = (shell.snapshot, shell.env.get("GATEWRIGHT_ENV_FILE"))
     parts = [SHELL_MARK]
-    parts.extend(
-        f". {shlex.quote(str(source))} >/dev/null 2>&1 || :" for source in sources if source
-    )
+    named = (shlex.quote(str(source)) for source in sources if source)
+    parts.extend(f"[ ! -f {name} ] || . {name} >/dev/null 2>&1 || :" for name in named)
     report = f'{{ printf "\\0{mark}"; pwd -P; printf "\\0"; }} 2>/dev/null >&9'
     parts.append("shopt -s expand_aliases 2>/dev/null; exec 9>&1")
     parts.append(f"trap {shlex.quote(report)} EXIT")

@@ -1,4 +1,4 @@
-"""Where a URL really leads: its host in the one form all parsers agree on, and what an IP is.
+"""Where a URL really leads: its host in the one form all parsers agree on.
 
 Anything parsers read in different ways is refused, never interpreted.
 """
@@ -7,20 +7,14 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from typing import Literal, TypeAlias
 from urllib.parse import urljoin
 
 import msgspec
 
-LONGEST = 2000
-IpAddress: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
-Kind: TypeAlias = Literal["public", "private", "loopback", "never"]
+from gatewright.tools.system.addresses import METADATA, METADATA_NAMES, IpAddress, kind_of
 
-# Metadata services that answer at addresses which do not look special.
-_METADATA = frozenset({"169.254.169.254", "fd00:ec2::254", "100.100.100.200", "192.0.0.192"})
-_METADATA_NAMES = frozenset({"metadata", "metadata.google.internal"})
+LONGEST = 2000
 _LOCAL = (".localhost", ".local", ".internal", ".home.arpa")
-_NAT64 = ipaddress.ip_network("64:ff9b::/96")
 _URL = re.compile(r"(https?)://([^/?#@\\%\s]+)((?:[/?#][^\x00-\x20\x7f\\]*)?)", re.IGNORECASE)
 _HOST = re.compile(r"(\[[0-9a-fA-F:.]+\]|[^\[\]:]+)(?::(\d{1,5}))?")
 _NUMBER = re.compile(r"0[xX][0-9a-fA-F]*|[0-9]+")
@@ -100,27 +94,8 @@ def _ascii(host: str) -> str:
         raise ValueError("the host is no valid name") from None
 
 
-def kind_of(address: IpAddress) -> Kind:
-    """What stands behind an address; "never" is link-local, metadata or no host at all."""
-    if str(address) in _METADATA:
-        return "never"
-    if isinstance(address, ipaddress.IPv6Address):
-        inner = address.ipv4_mapped or address.sixtofour
-        if inner is None and address in _NAT64:
-            inner = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-        if inner is not None:
-            return kind_of(inner)
-    if address.is_loopback:
-        return "loopback"
-    if address.is_link_local or address.is_multicast or address.is_unspecified:
-        return "never"
-    if isinstance(address, ipaddress.IPv4Address) and address.packed[0] == 0:
-        return "never"
-    return "public" if address.is_global else "private"
-
-
 def is_metadata(target: Target) -> bool:
-    return target.host in _METADATA_NAMES or target.host in _METADATA
+    return target.host in METADATA_NAMES or target.host in METADATA
 
 
 def redirect(source: Target, location: str) -> Target | None:

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import msgspec
 
 from gatewright.tools.protocol import ToolFailure
-from gatewright.tools.web.address import IpAddress, Target, is_metadata, kind_of, redirect
+from gatewright.tools.system.addresses import IpAddress, kind_of
+from gatewright.tools.web.address import Target, is_metadata, redirect
 from gatewright.tools.web.redirect import MAX_HOPS
 
 if TYPE_CHECKING:

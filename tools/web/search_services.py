@@ -9,16 +9,17 @@ import html
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from gatewright.tools.inert import visible
 from gatewright.tools.protocol import ToolFailure
 from gatewright.tools.services import Hit, Searcher
+from gatewright.tools.system.untyped_json import items, obj
 
 _SECONDS = 20.0
 _SIZE = 2 * 1024 * 1024
-_TAGS = re.compile(r"<[^>]*>")
+_TAGS = re.compile(r"<[^<>]*>")
 
 
 class Brave:
@@ -97,7 +98,7 @@ async def _get(url: str, query: Mapping[str, str], headers: Mapping[str, str]) -
 
 
 def brave_hits(body: str) -> list[Hit]:
-    web = _object(_parsed(body).get("web"))
+    web = obj(_parsed(body).get("web"))
     return [_hit(row, "title", "url", "description") for row in _rows(web.get("results"))]
 
 
@@ -106,26 +107,34 @@ def searxng_hits(body: str) -> list[Hit]:
     return [_hit(row, "title", "url", "content") for row in rows]
 
 
-_RESULT = re.compile(
-    r'<a\b[^>]*class="[^"]*\bresult__a\b[^"]*"[^>]*>(?P<title>.*?)</a>'
-    r'(?P<rest>.*?)(?=<a\b[^>]*class="[^"]*\bresult__a\b|\Z)',
-    re.DOTALL,
-)
+# Each looks at a page once, however it is written: one tag, and within one tag its class.
+_LINK = re.compile(r"<a\b[^<>]*>")
+_TAG = re.compile(r"<[a-z]+\b[^<>]*>")
+_RESULT = re.compile(r'class="[^"]*\bresult__a\b')
+_ABOUT = re.compile(r'class="[^"]*\bresult__snippet\b')
 _HREF = re.compile(r'href="([^"]*)"')
-_SNIPPET = re.compile(r'class="[^"]*\bresult__snippet\b[^"]*"[^>]*>(.*?)</(?:a|td|div)>', re.DOTALL)
+_ENDS = re.compile(r"</(?:a|td|div)>")
 
 
 def duckduckgo_hits(body: str) -> list[Hit]:
     hits: list[Hit] = []
-    for found in _RESULT.finditer(body):
-        link = _HREF.search(found[0])
-        snippet = _SNIPPET.search(found["rest"])
-        url = _unwrapped(html.unescape(link[1])) if link else ""
+    links = [tag for tag in _LINK.finditer(body) if _RESULT.search(tag[0])]
+    for tag, after in zip(links, [*links[1:], None][: len(links)], strict=True):
+        end = len(body) if after is None else after.start()
+        title, closed, rest = body[tag.end() : end].partition("</a>")
+        found = _HREF.search(tag[0])
+        url = _unwrapped(html.unescape(found[1])) if found and closed else ""
         if url:
-            hits.append(Hit(_plain(found["title"]), url, _plain(snippet[1]) if snippet else ""))
+            hits.append(Hit(_plain(title), url, _plain(_snippet(rest))))
     if not hits and "anomaly" in body:
         raise ToolFailure("DuckDuckGo takes us for a robot. Choose another service in settings.")
     return hits
+
+
+def _snippet(rest: str) -> str:
+    tag = next((tag for tag in _TAG.finditer(rest) if _ABOUT.search(tag[0])), None)
+    end = _ENDS.search(rest, tag.end()) if tag else None
+    return rest[tag.end() : end.start()] if tag and end else ""
 
 
 def _unwrapped(href: str) -> str:
@@ -139,19 +148,13 @@ def _unwrapped(href: str) -> str:
 
 def _parsed(body: str) -> dict[str, Any]:
     try:
-        return _object(json.loads(body))
+        return obj(json.loads(body))
     except (ValueError, RecursionError):
         raise ToolFailure("The search service did not answer with JSON.") from None
 
 
-def _object(value: object) -> dict[str, Any]:
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
-
-
 def _rows(value: object) -> list[dict[str, Any]]:
-    if not isinstance(value, list):
-        return []
-    return [_object(row) for row in cast("list[object]", value) if _object(row).get("url")]
+    return [row for row in map(obj, items(value)) if row.get("url")]
 
 
 def _hit(row: Mapping[str, Any], title: str, url: str, snippet: str) -> Hit:

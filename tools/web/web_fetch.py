@@ -16,7 +16,8 @@ from gatewright.tools.checked import CheckedTool
 from gatewright.tools.counted import counted
 from gatewright.tools.interact import Ask, Option
 from gatewright.tools.protocol import RawFile, Run, ToolContext, ToolFailure, ToolResult
-from gatewright.tools.web.address import IpAddress, Target, parse
+from gatewright.tools.system.addresses import IpAddress
+from gatewright.tools.web.address import Target, parse
 from gatewright.tools.web.fetch import SECONDS, Fetcher, Page, Resolve, resolve
 from gatewright.tools.web.page import is_text, to_text
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from gatewright.agent.errors import GatewrightError
-from gatewright.tools.system import private
 from gatewright.tools.system.regular import read_regular
 
 KEPT = 500
@@ -32,18 +30,14 @@ class Approvals:
 
     def add(self, paths: Sequence[Path]) -> None:
         """Raises GatewrightError when it cannot be kept."""
-        try:
-            private.folder(self._path.parent)
-            with open(self._path.with_suffix(".lock"), "ab", opener=private.opener) as lock:
-                fcntl.flock(lock, fcntl.LOCK_EX)
-                everything = self._read()
-                mine = dict.fromkeys([*everything.get(self._root, ()), *map(str, paths)])
-                everything[self._root] = list(mine)[-KEPT:]
-                fresh = self._path.with_suffix(".new")
-                private.write(fresh, msgspec.json.encode(everything))
-                fresh.replace(self._path)
-        except OSError as error:
-            raise GatewrightError(f"This cannot be kept: {error.strerror}.") from error
+        from gatewright.agent.settings.edit import edit  # noqa: PLC0415  lazy: 9 ms, on a yes only
+
+        def change(values: dict[str, Any]) -> None:
+            mine = dict.fromkeys([*values.get(self._root, ()), *map(str, paths)])
+            values[self._root] = list(mine)[-KEPT:]
+
+        self._read()  # what cannot be read is put aside first
+        edit(self._path, change)
         self._known = None
 
     def _read(self) -> dict[str, list[str]]:

@@ -4,22 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, Protocol
 
-from gatewright.agent.frontends.sdk.control import Client, Refused
-from gatewright.agent.frontends.untyped_json import Json, items, obj
+from gatewright.agent.frontends.sdk.control import Refused
 from gatewright.agent.record.events import Asked
 from gatewright.agent.session.session import Session
 from gatewright.tools.blocks import plain
-from gatewright.tools.interact import Answer, Ask
+from gatewright.tools.interact import ELICITATION, Answer, Ask, Field
+from gatewright.tools.system.untyped_json import Json, items, obj
 
 DENIED = "The person denied this call."
+NO_INPUT = "No consent: its updatedInput is no object."
+
+
+class Answering(Protocol):
+    """Who answers: a client, or a tool."""
+
+    async def request(self, body: Json) -> Json:
+        """Raises Refused."""
+        ...
 
 
 class Consent:
     """`inputs` are the calls of the session by id; a client sees what the model asked for."""
 
-    def __init__(self, client: Client, session: Session) -> None:
+    def __init__(self, client: Answering, session: Session) -> None:
         self._client = client
         self._session = session
         self._told: dict[str, Mapping[str, Any]] = {}  # call -> answers given for all its questions
@@ -27,6 +36,8 @@ class Consent:
     async def answer(self, asked: Asked, input: Json) -> Answer:
         """What the client says; an error or its absence is no consent."""
         ask = asked.ask
+        if ask.kind == ELICITATION:
+            return await self._elicited(ask)
         if (known := self._told.get(ask.call_id)) is not None:
             return chosen(ask, known.get(ask.title))
         try:
@@ -44,6 +55,19 @@ class Consent:
                 return permission_answer(verdict, input)
             case _:
                 return Answer(cancelled=True)  # this protocol has no answer to what it asks
+
+    async def _elicited(self, ask: Ask) -> Answer:
+        """What a server asks, put as such and once: who knows no such request cancels."""
+        if not any(option.id == "accept" for option in ask.options):
+            return Answer(cancelled=True)  # one field of a form that was not filled in
+        try:
+            said = await self._client.request(elicitation(ask))
+        except Refused:
+            return Answer(cancelled=True)
+        action = said.get("action")
+        if action not in ("accept", "decline"):
+            return Answer(cancelled=True)
+        return Answer((str(action),), values=dict(obj(said.get("content"))))
 
     def _question(self, ask: Ask, verdict: Json) -> Answer:
         if verdict.get("behavior") != "allow":
@@ -64,7 +88,7 @@ class Consent:
                     with suppress(ValueError):  # no such mode here: the verdict counts without it
                         self._session.set_mode(str(update.get("mode", "")))
                 case "addRules":
-                    behavior = str(update.get("behavior", "allow"))
+                    behavior = str(update.get("behavior"))
                     for rule in map(obj, items(update.get("rules"))):
                         with suppress(ValueError):  # no such rule: the verdict counts without it
                             self._session.restrict([(behavior, rule_text(rule))])
@@ -85,8 +109,43 @@ def request_for(ask: Ask, input: Json) -> Json:
     return {**body, "decision_reason": ask.reason} if ask.reason else body
 
 
+def elicitation(ask: Ask) -> Json:
+    """A question of a server; its fields as the schema of what is to be answered."""
+    schema = {
+        "type": "object",
+        "properties": {field.name: _schema(field) for field in ask.fields},
+        "required": [field.name for field in ask.fields if field.required],
+    }
+    body: Json = {
+        "subtype": "elicitation",
+        "mcp_server_name": ask.tool.removeprefix("mcp__"),
+        "message": "\n".join(map(plain, ask.body)),
+    }
+    if ask.lacking:
+        return {**body, "mode": "url", "url": ask.lacking[0]}
+    return {**body, "mode": "form", "requested_schema": schema}
+
+
+def _schema(field: Field) -> Json:
+    about = {"title": field.label, "description": field.help, "default": field.default}
+    found: dict[str, Any] = {name: value for name, value in about.items() if value}
+    match field.type:
+        case "one":
+            return {"type": "string", "enum": list(field.options), **found}
+        case "several":
+            items = {"type": "string", "enum": list(field.options)}
+            return {"type": "array", "items": items, **found}
+        case "text" | "secret":
+            return {"type": "string", **found}
+        case kind:
+            return {"type": kind, **found}
+
+
 def permission_answer(verdict: Json, input: Json) -> Answer:
     if verdict.get("behavior") == "allow":
+        given = verdict.get("updatedInput")
+        if given is not None and not isinstance(given, dict):
+            return Answer(text=NO_INPUT)  # it was to run with another one
         updated = obj(verdict.get("updatedInput"))
         return Answer(choices=("once",), input=updated if updated and updated != input else None)
     if verdict.get("interrupt"):

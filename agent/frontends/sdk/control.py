@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 
 from gatewright.agent.frontends.json_lines import Sink, encode
-from gatewright.agent.frontends.untyped_json import Json, obj
+from gatewright.tools.system.untyped_json import Json, obj
 
 
 class Refused(Exception):

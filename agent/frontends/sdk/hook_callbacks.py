@@ -6,19 +6,18 @@ A guard that silently never ran would be worse than none: what cannot be registe
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
 from gatewright.agent.frontends.sdk.control import Client, Refused
-from gatewright.agent.frontends.untyped_json import Json, items, obj
 from gatewright.agent.hooks.configured.matchers import BadMatcher, compiled
 from gatewright.agent.hooks.configured.reading import Read, made
 from gatewright.agent.hooks.events import EVENTS
 from gatewright.agent.hooks.handlers import Handler, Place, Written
 from gatewright.agent.hooks.kinds.running import Firing, Output
+from gatewright.tools.system.untyped_json import Json, items, obj
 
 PLACE = Place("sdk", "the client")
 SETTLED = frozenset({"PreToolUse", "UserPromptSubmit"})  # nothing goes on there without an answer
@@ -61,12 +60,6 @@ class Callbacks:
         self._client = client
 
     async def run(self, handler: Handler, firing: Firing) -> Output:
-        began = time.monotonic()
-        output = await self._answered(handler, firing)
-        ms = round((time.monotonic() - began) * 1000)
-        return msgspec.structs.replace(output, ms=ms)
-
-    async def _answered(self, handler: Handler, firing: Firing) -> Output:
         body: dict[str, Any] = {
             "subtype": "hook_callback",
             "callback_id": handler.callback,

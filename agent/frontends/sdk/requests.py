@@ -8,10 +8,12 @@ from typing import TypeAlias
 from gatewright.agent.commands.outcome import Problem
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.extensions.hooks import Hooks
-from gatewright.agent.frontends.sdk.control import Client
-from gatewright.agent.frontends.untyped_json import Json, obj
+from gatewright.agent.extensions.servers.plugging import McpServers
+from gatewright.agent.frontends.sdk.control import Client, Refused
+from gatewright.agent.frontends.sdk.server_lines import details
 from gatewright.agent.session.session import Session
 from gatewright.tools.blocks import plain
+from gatewright.tools.system.untyped_json import Json, obj
 
 Handler: TypeAlias = Callable[["Requests", Json], Awaitable[Json]]
 
@@ -34,9 +36,14 @@ class Requests:
         handler = HANDLERS.get(name)
         if handler is None:
             raise Unanswerable(f"There is no control request {name!r} here.")
-        return await handler(self, body)
+        try:
+            return await handler(self, body)
+        except GatewrightError as error:
+            raise Unanswerable(str(error)) from error
 
     async def initialize(self, body: Json) -> Json:
+        if (servers := self._session.part(McpServers)) is not None:
+            servers.carried_by(self._carry)
         hooks = obj(body.get("hooks"))
         applied: Json = self._attended(hooks) if hooks else {}
         commands = [
@@ -93,10 +100,7 @@ class Requests:
 
     async def context(self, body: Json) -> Json:
         del body
-        try:
-            used, model = await self._session.past.window()
-        except GatewrightError as error:
-            raise Unanswerable(str(error)) from error
+        used, model = await self._session.past.window()
         percentage = round(100 * used.total / used.window, 1) if used.window else 0
         return {
             "model": model,
@@ -111,21 +115,39 @@ class Requests:
         """Put the files back to how they were before a message of the client."""
         if self._session.busy:
             raise Unanswerable("Interrupt the running turn first.")
-        try:
-            gone = await self._session.past.go_back(str(body.get("user_message_id", "")), "code")
-        except GatewrightError as error:
-            raise Unanswerable(str(error)) from error
+        gone = await self._session.past.go_back(str(body.get("user_message_id", "")), "code")
         return {"canRewind": True, "left": [str(step.target.path) for step in gone.left]}
 
     async def stop_task(self, body: Json) -> Json:
+        return {"status": await self._session.stop_task(str(body.get("task_id", "")))}
+
+    async def _carry(self, name: str, message: Json) -> Json:
+        """To a server in the client's process. Raises OSError where the client refuses."""
+        asked = {"subtype": "mcp_message", "server_name": name, "message": message}
         try:
-            return {"status": await self._session.stop_task(str(body.get("task_id", "")))}
-        except GatewrightError as error:
-            raise Unanswerable(str(error)) from error
+            said = await self._client.request(asked)
+        except Refused as error:
+            raise ConnectionError(str(error)) from error
+        return obj(said.get("mcp_response"))
 
     async def servers(self, body: Json) -> Json:
         del body
-        return {"mcpServers": []}
+        return {"mcpServers": [details(row) for row in self._mcp().rows()]}
+
+    async def reconnect(self, body: Json) -> Json:
+        """Begun and not waited for: it may need the very line that this request came over."""
+        self._mcp().reconnect_soon(str(body.get("serverName", "")))
+        return {}
+
+    async def toggle(self, body: Json) -> Json:
+        verb = "enable" if body.get("enabled") is True else "disable"
+        await self._mcp().act(verb, str(body.get("serverName", "")))
+        return {}
+
+    def _mcp(self) -> McpServers:
+        if (servers := self._session.part(McpServers)) is None:
+            raise Unanswerable("This session has no MCP servers.")
+        return servers
 
 
 HANDLERS: Mapping[str, Handler] = {
@@ -137,4 +159,6 @@ HANDLERS: Mapping[str, Handler] = {
     "rewind_files": Requests.rewind_files,
     "stop_task": Requests.stop_task,
     "mcp_status": Requests.servers,
+    "mcp_reconnect": Requests.reconnect,
+    "mcp_toggle": Requests.toggle,
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
+from gatewright.agent.frontends.sdk.server_lines import known_tools, status
 from gatewright.agent.record.events import (
     Compacted,
     ModelChanged,
@@ -14,21 +15,25 @@ from gatewright.agent.record.events import (
     ToolFinished,
 )
 from gatewright.agent.record.messages import AssistantPart, CallPart, TextPart, ThinkingPart, Usage
+from gatewright.agent.servers.server_command import ServerRow
 from gatewright.tools.protocol import Content, DocumentContent, ImageContent, TextContent
 
 Line: TypeAlias = dict[str, Any]
 
 
-def init(started: SessionStarted, commands: Sequence[str]) -> Line:
+def init(
+    started: SessionStarted, commands: Sequence[str], servers: Sequence[ServerRow] = ()
+) -> Line:
     """The first object: what there is."""
+    failed = [{"name": row.name, "error": row.error} for row in servers if row.error]
     return {
         "type": "system",
         "subtype": "init",
         "cwd": started.cwd,
         "model": started.model,
         "permissionMode": started.mode,
-        "tools": list(started.tools),
-        "mcp_servers": [],
+        "tools": known_tools(started.tools, servers),
+        "mcp_servers": [status(row) for row in servers],
         "slash_commands": list(commands),
         "agents": [],
         "skills": [],
@@ -37,6 +42,7 @@ def init(started: SessionStarted, commands: Sequence[str]) -> Line:
         "output_style": "default",
         "app": started.app,
         "trusted": started.trusted,
+        **({"mcp_server_errors": failed} if failed else {}),
     }
 
 

@@ -2,46 +2,34 @@
 
 from __future__ import annotations
 
+from gatewright.agent.extensions.servers.plugging import McpServers
 from gatewright.agent.frontends.json_lines import Sink, encode
-from gatewright.agent.frontends.sdk.hook_lines import HookLines
+from gatewright.agent.frontends.sdk.prompt_tool import PromptTool
 from gatewright.agent.frontends.sdk.shapes import Line
 from gatewright.agent.frontends.sdk.stream_json import Dialect
+from gatewright.agent.frontends.sdk.work_lines import HookLines
 from gatewright.agent.frontends.slash_text import command
 from gatewright.agent.frontends.turn import CRASHED, Follower, shape_of, tell
 from gatewright.agent.launch.exits import Exit
 from gatewright.agent.launch.options import LaunchOptions
-from gatewright.agent.record.events import Asked, Envelope
 from gatewright.agent.record.ids import new_id
 from gatewright.agent.record.must_know import Told
 from gatewright.agent.session.session import Session
-from gatewright.tools.interact import Answer
+from gatewright.agent.turn.structured_answer import Shape
 
 
 async def run(session: Session, options: LaunchOptions, out: Sink, err: Sink) -> int:
     """Ask `options.prompt` and print the objects; returns the exit code."""
     shape = shape_of(options)
     streaming = options.output_format == "stream-json"
-    dialect = Dialect(
-        session.id,
-        new_id=new_id,
-        commands=lambda: [command.name for command in session.commands],
-        partial=options.include_partial_messages,
-        replay=options.replay_user_messages,
-        shape=shape,
-    )
-    dialect.hooks = HookLines() if options.include_hook_events else None
+    servers = session.part(McpServers)
+    dialect = _dialect(session, options, shape, servers)
     follower = Follower(session, shape)
     if options.input_format == "stream-json":
-        from gatewright.agent.frontends.reader import LineReader  # noqa: PLC0415  lazy: 1 ms
-        from gatewright.agent.frontends.sdk import stream_input  # noqa: PLC0415  lazy: 3 ms
-
-        ends = stream_input.Ends(out, err, LineReader(0))
-        asks = options.answers_asks
-        duplex = stream_input.Duplex(session, follower, dialect, ends, asks=asks)
-        if options.include_session_events:
-            duplex.serve()
-        return await duplex.run()
+        return await _conversation(session, options, follower, dialect, (out, err))
     told = Told()
+    if servers is not None:
+        await servers.settled_first()
     said = await command(session, options.prompt)
     if isinstance(said, str):
         for envelope in follower.so_far():
@@ -50,8 +38,9 @@ async def run(session: Session, options: LaunchOptions, out: Sink, err: Sink) ->
         out.write(encode(dialect.command_result(said)))
         return Exit.OK
     kept: list[Line] = []
+    answers = PromptTool(session, options.prompt_tool)
     async for envelope in follower.turn(said.text, typed=options.typed, scope=said.scope):
-        _decline(session, envelope)
+        answers.saw(envelope)
         for line in dialect.lines(envelope):
             if streaming:
                 out.write(encode(line))
@@ -66,7 +55,37 @@ async def run(session: Session, options: LaunchOptions, out: Sink, err: Sink) ->
     return dialect.code
 
 
-def _decline(session: Session, envelope: Envelope) -> None:
-    """Nobody is there to answer."""
-    if isinstance(envelope.event, Asked):
-        session.answer(envelope.event.id, Answer(cancelled=True))
+async def _conversation(
+    session: Session,
+    options: LaunchOptions,
+    follower: Follower,
+    dialect: Dialect,
+    streams: tuple[Sink, Sink],
+) -> int:
+    from gatewright.agent.frontends.reader import LineReader  # noqa: PLC0415  lazy: 1 ms
+    from gatewright.agent.frontends.sdk import stream_input  # noqa: PLC0415  lazy: 3 ms
+
+    ends = stream_input.Ends(*streams, LineReader(0))
+    duplex = stream_input.Duplex(session, follower, dialect, ends, asks=options.answers_asks)
+    if options.prompt_tool:
+        duplex.tool = PromptTool(session, options.prompt_tool)
+    if options.include_session_events:
+        duplex.serve()
+    return await duplex.run()
+
+
+def _dialect(
+    session: Session, options: LaunchOptions, shape: Shape | None, servers: McpServers | None
+) -> Dialect:
+    made = Dialect(
+        session.id,
+        new_id=new_id,
+        commands=lambda: [command.name for command in session.commands],
+        partial=options.include_partial_messages,
+        replay=options.replay_user_messages,
+        shape=shape,
+    )
+    if servers is not None:
+        made.servers = servers.rows
+    made.hooks = HookLines() if options.include_hook_events else None
+    return made

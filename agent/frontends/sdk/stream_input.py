@@ -20,7 +20,6 @@ from gatewright.agent.frontends.sdk.requests import Requests, Unanswerable
 from gatewright.agent.frontends.sdk.stream_json import Dialect
 from gatewright.agent.frontends.slash_text import command, no_command
 from gatewright.agent.frontends.turn import Follower, tell
-from gatewright.agent.frontends.untyped_json import Json, items, obj
 from gatewright.agent.launch.exits import BadInput, Exit
 from gatewright.agent.record.events import Answered, Asked, Envelope, TurnEnded
 from gatewright.agent.record.must_know import Told
@@ -28,9 +27,11 @@ from gatewright.agent.session.session import Session
 from gatewright.tools.access import MAIN
 from gatewright.tools.interact import Answer
 from gatewright.tools.protocol import Content, ImageContent
+from gatewright.tools.system.untyped_json import Json, items, obj
 
 if TYPE_CHECKING:
     from gatewright.agent.client.serving import Served
+    from gatewright.agent.frontends.sdk.prompt_tool import PromptTool
 
 
 class Message(msgspec.Struct, frozen=True):
@@ -74,6 +75,7 @@ class Duplex:
         self._questions: dict[int, asyncio.Task[None]] = {}
         self._code: Exit | None = Exit.OK
         self._served: Served | None = None
+        self.tool: PromptTool | None = None  # answers in the client's place
 
     def serve(self) -> None:
         """The client shows the session itself: it gets its events, and answers its questions."""
@@ -135,6 +137,8 @@ class Duplex:
         for line in self._dialect.lines(envelope):
             self._out.write(encode(line))
         tell((envelope,), self._told, self._err)
+        if self.tool is not None:
+            self.tool.saw(envelope)
         self._follow(envelope)
 
     async def _read(self) -> None:
@@ -179,7 +183,7 @@ class Duplex:
                 pass
 
     async def _ask(self, asked: Asked) -> None:
-        if self._served is not None:
+        if self._served is not None or self.tool is not None:
             return
         if asked.ask.kind == "trust" or not self._asks:
             # A client speaks for its user about calls, not about whose configuration to believe.

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from gatewright.agent.frontends.sdk.hook_lines import HookLines
 from gatewright.agent.frontends.sdk.partial import PartialMessage
+from gatewright.agent.frontends.sdk.server_lines import Rows, nobody, status
 from gatewright.agent.frontends.sdk.shapes import (
     Line,
     init,
@@ -19,7 +19,7 @@ from gatewright.agent.frontends.sdk.shapes import (
     usage,
     user,
 )
-from gatewright.agent.frontends.sdk.task_lines import Tasks
+from gatewright.agent.frontends.sdk.work_lines import HookLines, Tasks
 from gatewright.agent.launch.exits import Exit, code_of
 from gatewright.agent.record.events import (
     AnyEvent,
@@ -32,6 +32,7 @@ from gatewright.agent.record.events import (
     HookRan,
     HookStarted,
     InputDelta,
+    InputRefused,
     MessageDropped,
     ModelChanged,
     Noticed,
@@ -41,18 +42,26 @@ from gatewright.agent.record.events import (
     TextDelta,
     ThinkingDelta,
     ToolFinished,
+    ToolStarted,
     TurnEnded,
+    TurnStarted,
     UserMessage,
 )
-from gatewright.agent.record.messages import CallPart, TextPart
+from gatewright.agent.record.messages import TextPart
 from gatewright.agent.record.must_know import MustKnow
 from gatewright.agent.turn.stop import Stop
 from gatewright.agent.turn.structured_answer import Shape
 from gatewright.tools.access import MAIN
+from gatewright.tools.protocol import JsonObject
 
 SUBTYPES = {
     Stop.MAX_TURNS: "error_max_turns",
     Stop.BUDGET_EXHAUSTED: "error_max_budget_usd",
+}
+STOP_REASONS = {
+    Stop.COMPLETED: "end_turn",
+    Stop.TOOL_DEFERRED: "tool_deferred",
+    Stop.TOOL_DEFERRED_UNAVAILABLE: "tool_deferred_unavailable",
 }
 MISSHAPEN_SUBTYPE = "error_max_structured_output_retries"
 
@@ -78,7 +87,10 @@ class Dialect:
         self.code: Exit | None = None  # of the last turn that ended
         self._partial = PartialMessage() if partial else None
         self.hooks: HookLines | None = None  # for who wants to know of them
-        self._inputs: dict[str, CallPart] = {}
+        self.servers: Rows = nobody
+        self._started: SessionStarted | None = None
+        self._listed: list[Line] = []  # servers, as the client was told of them
+        self._inputs: dict[str, JsonObject] = {}
         self._denials: list[Line] = []
         self._models: dict[str, Line] = {}
         self._cost = 0.0
@@ -89,6 +101,7 @@ class Dialect:
     def lines(self, envelope: Envelope) -> list[Line]:
         """What to print for one event, often nothing."""
         self._warnings.saw(envelope)
+        self._take(envelope.event)
         if envelope.agent != MAIN:
             return []
         bodies = list(self._bodies(envelope))
@@ -96,10 +109,19 @@ class Dialect:
         ids = [*("" for _ in bodies[1:]), envelope.uuid]
         return [self._line(id, body) for id, body in zip(ids, bodies, strict=False)]
 
+    def _take(self, event: AnyEvent) -> None:
+        """Calls of all agents, as they are to run: a carried one, and not its carrier."""
+        match event:
+            case ToolStarted(call_id=id, input=input):
+                self._inputs[id] = input
+            case ToolFinished(call_id=id):
+                self._inputs.pop(id, None)
+            case _:
+                pass
+
     def input_of(self, call_id: str) -> Line:
-        """The input of a call the model made."""
-        call = self._inputs.get(call_id)
-        return call.input if call else {}
+        """The input of a call that runs."""
+        return self._inputs.get(call_id, {})
 
     def command_result(self, said: str) -> Line:
         """The result of a slash command, which no model answered."""
@@ -120,7 +142,6 @@ class Dialect:
             case UserMessage(hidden=False, content=content) if self._replay:
                 yield user(content)
             case ToolFinished() as finished:
-                self._inputs.pop(finished.call_id, None)
                 yield tool_result(finished)
             case Decided(behavior="deny") as decided:
                 self._deny(decided)
@@ -129,6 +150,8 @@ class Dialect:
                     yield from map(stream_event, self._partial.pieces(piece))
             case TurnEnded() as ended:
                 yield self._result(ended)
+            case InputRefused(reason=reason):
+                yield self._unsent(reason)
             case event:
                 yield from self._facts(event)
 
@@ -136,7 +159,11 @@ class Dialect:
         """What is about the session and not said in it."""
         match event:
             case SessionStarted() as started:
-                yield init(started, self._commands())
+                self._started = started
+                yield self._init(started)
+            case TurnStarted() if self._started is not None:
+                if [status(row) for row in self.servers()] != self._listed:
+                    yield self._init(self._started)
             case TasksChanged() as changed:
                 yield from self._tasks.lines(changed)
             case Compacted() | ModelChanged() | Noticed() | RetryScheduled():
@@ -146,12 +173,15 @@ class Dialect:
             case _:
                 pass
 
+    def _init(self, started: SessionStarted) -> Line:
+        """What there is; said again before a turn in which servers are not what they were."""
+        line = init(started, self._commands(), self.servers())
+        self._listed = line["mcp_servers"]
+        return line
+
     def _assistant(self, message: AssistantMessage) -> Iterator[Line]:
         if self._partial is not None:
             yield from map(stream_event, self._partial.finish(message))
-        for part in message.parts:
-            if isinstance(part, CallPart):
-                self._inputs[part.id] = part
         self._count(message)
         text = "".join(part.text for part in message.parts if isinstance(part, TextPart))
         self._answer = text or self._answer
@@ -199,6 +229,13 @@ class Dialect:
             }
         )
 
+    def _unsent(self, reason: str) -> Line:
+        """The result of an input that became no turn."""
+        line = self._result(TurnEnded(stop=Stop.HOOK_STOPPED))
+        self.code = Exit.ERROR
+        told = {"subtype": "error_during_execution", "is_error": True, "errors": [reason]}
+        return {**line, **told}
+
     def _problem(self) -> str:
         """What is wrong with the shape of a complete answer."""
         if self._shape is None or self.code is not Exit.OK:
@@ -221,7 +258,7 @@ class Dialect:
             "duration_api_ms": ended.api_ms,
             "num_turns": ended.requests,
             "result": self._answer,
-            "stop_reason": "end_turn" if ended.stop is Stop.COMPLETED else None,
+            "stop_reason": STOP_REASONS.get(ended.stop),
             "terminal_reason": ended.stop.value,
             "total_cost_usd": round(self._cost, 6),
             "usage": usage(ended.usage),
@@ -229,6 +266,8 @@ class Dialect:
             "permission_denials": self._denials,
             "warnings": self._warnings.taken(),
         }
+        if (call := ended.waits) is not None:
+            line["deferred_tool_use"] = {"id": call.id, "name": call.name, "input": call.input}
         if not good:
             line["errors"] = [problem or ended.message or ended.stop.value]
         elif self._shape is not None:

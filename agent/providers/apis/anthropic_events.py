@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-import msgspec
-
 from gatewright.agent.errors import FailureKind, ProviderError
 from gatewright.agent.providers.apis.event_reader import EventReader
 from gatewright.agent.providers.errors import failure_in_stream
@@ -22,11 +20,11 @@ from gatewright.agent.providers.protocol import (
 )
 from gatewright.agent.providers.streams.foreign_json import (
     count,
+    encoded,
     rows,
     table,
     text,
 )
-from gatewright.agent.providers.streams.repeated_start import Echo
 from gatewright.agent.record.messages import Usage
 from gatewright.tools.protocol import JsonObject
 
@@ -149,7 +147,7 @@ class MessagesReader(EventReader):
             case "tool_use":
                 given = table(self._start.get("input"))
                 if given and not self._had_input:
-                    yield InputPiece(msgspec.json.encode(given).decode("utf-8"))
+                    yield InputPiece(encoded(given))
             case "":
                 return
             case _:
@@ -191,3 +189,31 @@ class MessagesReader(EventReader):
             cache_read=latest("cache_read_input_tokens", before.cache_read),
             cache_write=latest("cache_creation_input_tokens", before.cache_write),
         )
+
+
+class Echo:
+    """Some servers give a block's first words at its start and again in its deltas.
+
+    Holds those of the start until the deltas show whether they repeat them.
+    """
+
+    def __init__(self, start: str = "") -> None:
+        self._start = start
+        self._at = 0  # how much of it was repeated
+
+    def delta(self, text: str) -> str:
+        """What is new with this delta."""
+        if not self._start:
+            return text
+        start, at = self._start, self._at
+        if at + len(text) < len(start) and start.startswith(text, at):
+            self._at += len(text)
+            return ""
+        repeated = text.startswith(start[at:])
+        self._start, self._at = "", 0
+        return start[:at] + text if repeated else start + start[:at] + text
+
+    def end(self) -> str:
+        """What was held and never came again."""
+        held, self._start, self._at = self._start, "", 0
+        return held

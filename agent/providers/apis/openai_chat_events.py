@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, cast
 
-import msgspec
-
-from gatewright.agent.providers.apis.event_reader import EventReader
+from gatewright.agent.providers.apis.event_reader import EventReader, usage_of
 from gatewright.agent.providers.errors import failure_in_stream
 from gatewright.agent.providers.protocol import (
     BlockEnded,
@@ -18,14 +16,14 @@ from gatewright.agent.providers.protocol import (
     UsageReported,
 )
 from gatewright.agent.providers.sending.sent_back import signatures
+from gatewright.agent.providers.streams.answer_limits import CONTENT, Meter
 from gatewright.agent.providers.streams.block_order import Lanes
 from gatewright.agent.providers.streams.foreign_json import (
-    count,
+    encoded,
     rows,
     table,
     text,
 )
-from gatewright.agent.record.messages import Usage
 from gatewright.tools.protocol import JsonObject
 
 _REASONS = {
@@ -38,18 +36,22 @@ _REASONS = {
     "content_filter": StopReason.REFUSAL,
 }
 
+_JOINED = ("text", "summary", "data")
+DETAIL = 128  # what keeping one costs besides
+
 
 class ChatReader(EventReader):
     """One answer. The usage comes after the stop reason, so the end is the stream's own end."""
 
     def __init__(self, model: str, who: str) -> None:
         super().__init__(model, who)
-        self._lanes = Lanes()
+        self._lanes = Lanes(who)
         self._handles: dict[int, int] = {}  # the server's index -> the call's handle
         self._ids: dict[int, str] = {}
         self._reason = ""
         self._refusal: list[str] = []
-        self._details: list[JsonObject] = []
+        self._details: list[JsonObject] = []  # words of one are a list of pieces
+        self._held = Meter(who, CONTENT, "of reasoning details")
         self._extras: dict[int, JsonObject] = {}  # by the number of the call
 
     def _event(self, kind: str, data: JsonObject) -> Iterable[Piece]:
@@ -115,16 +117,18 @@ class ChatReader(EventReader):
 
     def _add_detail(self, detail: JsonObject) -> None:
         """Details of one kind and index are pieces of one whole."""
-        last = self._details[-1] if self._details else {}
+        self._held.took(DETAIL + len(encoded(detail)))
+        last: JsonObject = self._details[-1] if self._details else {}
         same = all(last.get(name) == detail.get(name) for name in ("type", "index"))
         if not last or not same:
-            self._details.append(dict(detail))
-            return
+            last = {}
+            self._details.append(last)
         for name, value in detail.items():
-            if name in ("text", "summary", "data") and isinstance(value, str):
-                last[name] = text(last.get(name)) + value
-            elif value is not None:
-                last[name] = value
+            if name in _JOINED and isinstance(value, str):
+                last[name] = rows(last.get(name)) or []
+                last[name].append(value)
+            elif name not in last or (value is not None and name not in _JOINED):
+                last[name] = None if name in _JOINED else value
 
     def _call(self, call: JsonObject, position: int) -> Iterator[Piece]:
         function = table(call.get("function"))
@@ -156,8 +160,11 @@ class ChatReader(EventReader):
         if not self._started:
             return
         if self._details:
-            opaque = msgspec.json.encode(self._details).decode("utf-8")
-            yield from self._lanes.thinking(ThinkingPiece(opaque=opaque))
+            for detail in self._details:
+                detail |= {
+                    name: "".join(detail[name]) for name in _JOINED if rows(detail.get(name))
+                }
+            yield from self._lanes.thinking(ThinkingPiece(opaque=encoded(self._details)))
         yield from self._lanes.end()
         if self._extras:
             yield ThinkingPiece(opaque=signatures(self._extras))
@@ -176,20 +183,4 @@ class ChatReader(EventReader):
 
 def _arguments(value: Any) -> str:
     """Some servers send an object where the API has its JSON text."""
-    if isinstance(value, str):
-        return value
-    return msgspec.json.encode(value).decode("utf-8") if isinstance(value, dict) else ""
-
-
-def usage_of(usage: JsonObject) -> Usage:
-    """The API counts cached tokens among the prompt's; we keep them apart."""
-    details = table(usage.get("prompt_tokens_details"))
-    read = count(details.get("cached_tokens")) or count(usage.get("prompt_cache_hit_tokens"))
-    written = count(details.get("cache_write_tokens"))
-    prompt = count(usage.get("prompt_tokens"))
-    return Usage(
-        input=max(0, prompt - read - written),
-        output=count(usage.get("completion_tokens")),
-        cache_read=read,
-        cache_write=written,
-    )
+    return encoded(cast("JsonObject", value)) if isinstance(value, dict) else text(value)

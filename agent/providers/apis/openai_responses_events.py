@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from gatewright.agent.errors import FailureKind
-from gatewright.agent.providers.apis.event_reader import EventReader
+from gatewright.agent.providers.apis.event_reader import EventReader, usage_of
 from gatewright.agent.providers.errors import failure, failure_in_stream
 from gatewright.agent.providers.protocol import (
     Finished,
@@ -21,7 +21,6 @@ from gatewright.agent.providers.streams.foreign_json import (
     table,
     text,
 )
-from gatewright.agent.record.messages import Usage
 from gatewright.tools.protocol import JsonObject
 
 _INCOMPLETE = {
@@ -36,7 +35,7 @@ class ResponsesReader(EventReader):
 
     def __init__(self, model: str, who: str) -> None:
         super().__init__(model, who)
-        self._lanes = Lanes()
+        self._lanes = Lanes(who)
         self._handles: dict[int, int] = {}  # output index -> handle of the call
         self._seen: set[int] = set()
         self._called = False
@@ -153,15 +152,3 @@ class ResponsesReader(EventReader):
                 _INCOMPLETE.get(why, StopReason.OTHER), "" if why in _INCOMPLETE else why
             )
         return Finished(StopReason.CALLS if self._called else StopReason.END)
-
-
-def usage_of(usage: JsonObject) -> Usage:
-    """The API counts cached tokens among the input's; we keep them apart."""
-    details = table(usage.get("input_tokens_details"))
-    read, written = count(details.get("cached_tokens")), count(details.get("cache_write_tokens"))
-    return Usage(
-        input=max(0, count(usage.get("input_tokens")) - read - written),
-        output=count(usage.get("output_tokens")),
-        cache_read=read,
-        cache_write=written,
-    )

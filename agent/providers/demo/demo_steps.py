@@ -3,21 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import assert_never
+from collections.abc import Mapping, Sequence
 
 from gatewright.agent.providers.demo.demo_tour import next_of_tour
-from gatewright.agent.providers.demo.demo_words import (
-    Create,
-    Find,
-    Plan,
-    ReadFile,
-    Replace,
-    Run,
-    Todo,
-    Tour,
-    Wish,
-)
+from gatewright.agent.providers.demo.demo_words import Wish
 from gatewright.agent.providers.demo.demo_work import Done, Reply, Step, counted, plain_lines, shown
 from gatewright.tools.protocol import JsonObject
 
@@ -36,25 +25,24 @@ _PLAN = """## {goal}
 
 
 def next_step(wish: Wish, done: Sequence[Done], tools: frozenset[str]) -> Reply:
-    match wish:
-        case Tour():
-            return next_of_tour(done)
-        case Find(what=what):
-            return _find(what, done)
-        case ReadFile(path=path):
-            return _read(path, done)
-        case Run(command=command):
-            return _run(command, done)
-        case Replace():
-            return _replace(wish, done)
-        case Create(path=path, content=content):
-            return _create(path, content, done)
-        case Plan(goal=goal):
-            return _plan(goal, done, tools)
-        case Todo():
+    said = wish.said
+    match wish.does:
+        case "find":
+            return _find(said["what"], done)
+        case "read":
+            return _read(said["path"], done)
+        case "run":
+            return _run(said["command"], done)
+        case "replace":
+            return _replace(said, done)
+        case "create":
+            return _create(said["path"], said["content"], done)
+        case "plan":
+            return _plan(said["goal"], done, tools)
+        case "todo":
             return _todo(done)
         case _:
-            assert_never(wish)
+            return next_of_tour(done)
 
 
 def _find(what: str, done: Sequence[Done]) -> Reply:
@@ -96,22 +84,19 @@ def _run(command: str, done: Sequence[Done]) -> Reply:
     return Reply(f"{how}:\n\n{shown(lines[-_SHOWN:], _SHOWN)}")
 
 
-def _replace(wish: Replace, done: Sequence[Done]) -> Reply:
+def _replace(said: Mapping[str, str], done: Sequence[Done]) -> Reply:
+    path, old, new = said["path"], said["old"], said["new"]
     if not done:
-        step = Step("Read", {"file_path": wish.path})
-        return Reply(f"I will read {wish.path} before I change it.", (step,))
+        step = Step("Read", {"file_path": path})
+        return Reply(f"I will read {path} before I change it.", (step,))
     if not done[-1].ok:
         return Reply(f"That did not work: {done[-1].text.strip()}")
     if len(done) > 1:
-        return Reply(f"Done: `{wish.old}` is now `{wish.new}` in {wish.path}.")
-    times = "\n".join(plain_lines(done[0].text)).count(wish.old)
+        return Reply(f"Done: `{old}` is now `{new}` in {path}.")
+    times = "\n".join(plain_lines(done[0].text)).count(old)
     if not times:
-        return Reply(f"`{wish.old}` does not stand in {wish.path}, so I changed nothing.")
-    change: JsonObject = {
-        "file_path": wish.path,
-        "old_string": wish.old,
-        "new_string": wish.new,
-    }
+        return Reply(f"`{old}` does not stand in {path}, so I changed nothing.")
+    change: JsonObject = {"file_path": path, "old_string": old, "new_string": new}
     if times > 1:
         change["replace_all"] = True
     count = "once" if times == 1 else f"{times} times"
@@ -152,18 +137,9 @@ def _todo(done: Sequence[Done]) -> Reply:
 
 
 def _list(finished: int) -> Step:
+    states = [*["completed"] * finished, "in_progress", "pending", "pending"]
     todos = [
-        {
-            "content": content,
-            "activeForm": active,
-            "status": _status(position, finished),
-        }
-        for position, (content, active) in enumerate(_TASKS)
+        {"content": content, "activeForm": active, "status": state}
+        for (content, active), state in zip(_TASKS, states, strict=False)
     ]
     return Step("TodoWrite", {"todos": todos})
-
-
-def _status(position: int, finished: int) -> str:
-    if position < finished:
-        return "completed"
-    return "in_progress" if position == finished else "pending"

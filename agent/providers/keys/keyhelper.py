@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import os
-import signal
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from gatewright.agent.errors import FailureKind, ProviderError
+from gatewright.tools.protocol import SpawnRequest, ToolFailure
+from gatewright.tools.system.processes import printed
 
 KEPT_SECONDS = 300.0
 LIMIT_SECONDS = 30.0
@@ -39,27 +39,22 @@ class KeyHelper:
             return self._key
 
     async def _ask(self) -> str:
-        process = await asyncio.create_subprocess_shell(
-            self._command,
+        line = SpawnRequest(
+            argv=("/bin/sh", "-c", self._command),
+            cwd=Path.cwd(),
             env=dict(self._env),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            start_new_session=True,
+            leaves=True,  # an agent that keeps a passphrase
         )
         try:
-            async with asyncio.timeout(LIMIT_SECONDS):
-                out, err = await _printed(process)
-                await process.wait()
-        except TimeoutError:
-            raise self._failure(f"gave no key within {LIMIT_SECONDS:.0f} s") from None
-        finally:
-            if process.returncode is None:
-                await _end(process)
+            code, out, err = await printed(line, seconds=LIMIT_SECONDS, keep=LIMIT_BYTES + 1)
+        except ToolFailure as failure:
+            raise self._failure(f"gave no key: {failure}") from None
+        if code is None:
+            raise self._failure(f"gave no key within {LIMIT_SECONDS:.0f} s")
         key = out.decode("utf-8", "replace").strip()
         if len(out) > LIMIT_BYTES:
             raise self._failure("printed more than a key can be")
-        if process.returncode or not key or "\n" in key:
+        if code or not key or "\n" in key:
             said = err.decode("utf-8", "replace").strip()[:200]
             raise self._failure(f"gave no key{': ' if said else ''}{said}")
         return key
@@ -69,26 +64,3 @@ class KeyHelper:
             FailureKind.AUTH,
             f"The apiKeyHelper of {self._name} {what}. Run it by hand to see why.",
         )
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """Its pipes are emptied too: a full one that nobody reads would be waited for."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(1.0):
-            await _printed(process)
-            await process.wait()
-
-
-async def _printed(process: asyncio.subprocess.Process) -> tuple[bytes, bytes]:
-    out, err = await asyncio.gather(_some(process.stdout), _some(process.stderr))
-    return out, err
-
-
-async def _some(stream: asyncio.StreamReader | None) -> bytes:
-    """Read to its end; no more is kept than shows that it is too much."""
-    data = bytearray()
-    while stream is not None and (part := await stream.read(LIMIT_BYTES)):
-        data += part[: max(0, LIMIT_BYTES + 1 - len(data))]
-    return bytes(data)

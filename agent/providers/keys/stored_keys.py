@@ -35,9 +35,14 @@ class StoredKey(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class KeyStore:
-    def __init__(self, path: Path, *, keyring: KeyringPort | None = None) -> None:
+    """`again` is what people run where a key is lost."""
+
+    def __init__(
+        self, path: Path, *, keyring: KeyringPort | None = None, again: str = "agent login"
+    ) -> None:
         self._path = path
         self._given = keyring
+        self._again = again
 
     def names(self) -> tuple[str, ...]:
         """The providers that have a stored key."""
@@ -62,7 +67,7 @@ class KeyStore:
         if ring is None:
             raise GatewrightError(
                 f"The key for {provider} is in a keyring that is not here now: unlock it, or run "
-                "`agent login` again."
+                f"`{self._again}` again."
             )
         return ring.get_password(SERVICE, provider) or ""
 
@@ -94,11 +99,11 @@ class KeyStore:
             return msgspec.json.decode(
                 read_regular(self._path, MAX_BYTES), type=dict[str, StoredKey]
             )
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return {}
         except (OSError, msgspec.DecodeError) as error:
             raise GatewrightError(
-                f"{self._path} cannot be read ({error}); remove it and run `agent login` again."
+                f"{self._path} cannot be read ({error}); remove it and run `{self._again}` again."
             ) from error
 
     def _change(self, provider: str, stored: StoredKey | None) -> None:
@@ -133,3 +138,21 @@ def key_store(env: Mapping[str, str]) -> KeyStore:
     from gatewright.agent.settings.paths import own_home  # noqa: PLC0415  lazy: 3 ms
 
     return KeyStore(own_home(env) / "state" / "keys.json")
+
+
+def login_store(env: Mapping[str, str]) -> KeyStore:
+    """Logins at MCP servers: a file of their own, so that no list of providers names them."""
+    from gatewright.agent.settings.paths import own_home  # noqa: PLC0415  lazy: 3 ms
+
+    return KeyStore(own_home(env) / "state" / "logins.json", again="agent mcp login")
+
+
+def held_secrets(env: Mapping[str, str]) -> tuple[str, ...]:
+    """Every secret that lies in a file of ours, to be masked in texts."""
+    found = [*key_store(env).held()]
+    for text in login_store(env).held():
+        with contextlib.suppress(msgspec.MsgspecError, RecursionError):
+            login = msgspec.json.decode(text, type=dict[str, Any])
+            parts = (login.get(part) for part in ("access", "refresh", "client_secret"))
+            found += [part for part in parts if isinstance(part, str)]
+    return tuple(found)

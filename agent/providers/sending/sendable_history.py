@@ -23,6 +23,7 @@ from gatewright.agent.record.messages import (
     ThinkingPart,
     Turn,
     UserTurn,
+    filled,
 )
 from gatewright.tools.protocol import Content, TextContent
 
@@ -105,7 +106,7 @@ class Gathering:
                         answers = tuple(self._result(old, new) for old, new in calls)
                         self._gathered.append(Heard(answers, ()))
                 case UserTurn(content=content):
-                    _hear(self._gathered, _kept(content))
+                    _hear(self._gathered, filled(content))
                 case ResultTurn():
                     pass  # taken up with its call; without one it belongs to nothing
 
@@ -115,7 +116,7 @@ class Gathering:
             self._settled = False  # it may come yet
             return Result(new, False, (TextContent(INTERRUPTED),))
         found = waiting.pop(0)  # a second call of the same id gets the second result
-        return Result(new, found.ok, _kept(found.content) or (TextContent(NOTHING),))
+        return Result(new, found.ok, filled(found.content) or (TextContent(NOTHING),))
 
 
 class _Names:
@@ -159,10 +160,6 @@ def _without_last_thoughts(said: Said) -> Said:
     while parts and isinstance(parts[-1], ThinkingPart):
         parts = parts[:-1]
     return Said(parts)
-
-
-def _kept(content: Sequence[Content]) -> tuple[Content, ...]:
-    return tuple(item for item in content if not isinstance(item, TextContent) or item.text.strip())
 
 
 def _say(gathered: list[Message], said: Said) -> None:

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import msgspec
-
 from gatewright.agent.providers.quirks import Quirks
-from gatewright.agent.providers.streams.foreign_json import Unreadable, decoded, rows, table
+from gatewright.agent.providers.streams.foreign_json import (
+    Unreadable,
+    decoded,
+    encoded,
+    rows,
+    table,
+)
 from gatewright.agent.record.messages import ThinkingPart
 from gatewright.tools.protocol import JsonObject
 
@@ -47,7 +51,7 @@ def sign(calls: Sequence[JsonObject], thinking: Sequence[ThinkingPart], quirks: 
 def signatures(extras: Mapping[int, JsonObject]) -> str:
     """The extra content of calls, by their number, as a message keeps it."""
     numbered = {str(number): extra for number, extra in extras.items()}
-    return msgspec.json.encode({_SIGNED: numbered}).decode("utf-8")
+    return encoded({_SIGNED: numbered})
 
 
 def _decoded(opaque: str) -> object:

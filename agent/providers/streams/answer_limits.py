@@ -7,13 +7,13 @@ server spends 300 bytes on each token.
 from __future__ import annotations
 
 from gatewright.agent.errors import FailureKind, ProviderError
-from gatewright.agent.providers.protocol import CallStarted, InputPiece, Piece, TextPiece
+from gatewright.agent.providers.protocol import CallStarted, Finished, InputPiece, Piece, TextPiece
 from gatewright.agent.providers.protocol import ThinkingPiece as Thinking
 
 MIB = 1024 * 1024
 STREAM = 64 * MIB  # bytes of one stream, comments and framing of events included
 CONTENT = 16 * MIB  # characters of text, thinking and tool inputs; bytes of an answer in one piece
-CALL = 1024  # what the start of a tool call counts, so that there are not a million of them
+CALL = 4096  # what the start of a tool call counts, so that there are not a million of them
 
 
 class TooMuch(ProviderError):
@@ -53,5 +53,7 @@ def weight(piece: Piece) -> int:
             return len(json)
         case CallStarted(id=id, name=name):
             return CALL + len(id) + len(name)
+        case Finished(detail=detail):
+            return len(detail)
         case _:
             return 0

@@ -1,11 +1,13 @@
 """Blocks one after the other, also where a server sends two calls at once.
 
 The open lane streams. A call that is not complete stays open, and what belongs to other lanes
-waits; a call whose arguments are complete JSON gives way at once.
+waits; a call whose arguments are complete JSON gives way at once. Work per character is constant.
 """
 
 from __future__ import annotations
 
+import re
+from collections import OrderedDict
 from collections.abc import Iterator
 
 from gatewright.agent.providers.protocol import (
@@ -16,7 +18,9 @@ from gatewright.agent.providers.protocol import (
     TextPiece,
     ThinkingPiece,
 )
-from gatewright.agent.providers.streams.foreign_json import Unreadable, decoded
+from gatewright.agent.providers.streams.answer_limits import CALL, CONTENT, Meter
+
+_MARK = re.compile(r'[\\"{}\[\]]')
 
 
 class _Call:
@@ -26,20 +30,41 @@ class _Call:
         self.json: list[str] = []
         self.shown = 0  # pieces of json already given out
         self.begun = False
+        self._depth = 0
+        self._quoted = False
+        self._escaped = False  # the next character
+        self._opened = False
 
     @property
     def complete(self) -> bool:
-        try:
-            decoded("".join(self.json))
-        except Unreadable:
-            return False
-        return True
+        """Whether every bracket is closed: what came is never read twice."""
+        return self._opened and self._depth <= 0 and not self._quoted
+
+    def add(self, json: str) -> None:
+        self.json.append(json)
+        escaped = 0 if self._escaped else -1  # where a character stands that ends nothing
+        self._escaped = self._escaped and not json
+        for found in _MARK.finditer(json):
+            at, mark = found.start(), found[0]
+            if at == escaped:
+                continue
+            if mark == '"':
+                self._quoted = not self._quoted
+            elif mark == "\\":
+                escaped = at + 1
+                self._escaped = escaped == len(json)
+            elif not self._quoted:
+                self._opened = True
+                self._depth += 1 if mark in "{[" else -1
 
 
 class Lanes:
-    def __init__(self) -> None:
+    """Of one answer of `who`."""
+
+    def __init__(self, who: str) -> None:
+        self._meter = Meter(who, CONTENT)
         self._open = ""  # text, thinking, call or nothing
-        self._calls: dict[int, _Call] = {}  # not ended, in order of their start
+        self._calls: OrderedDict[int, _Call] = OrderedDict()  # not ended, in order of their start
         self._late: list[TextPiece | ThinkingPiece] = []
         self._next = 0
 
@@ -52,6 +77,7 @@ class Lanes:
 
     def start(self, id: str, name: str) -> tuple[int, Iterator[Piece]]:
         """A new call: its handle, and what there is to show."""
+        self._meter.took(CALL)
         handle = self._next
         self._next += 1
         self._calls[handle] = _Call(id, name)
@@ -61,7 +87,7 @@ class Lanes:
         call = self._calls.get(handle)
         if call is None or not json:
             return  # ended already: a server that repeats itself
-        call.json.append(json)
+        call.add(json)
         if call.begun:
             yield from self._show(call)
 
@@ -111,7 +137,8 @@ class Lanes:
 
     def _give_way(self, *, to_words: bool) -> Iterator[Piece]:
         """End the calls that are complete; to another call, the last one stays open."""
-        for handle, call in list(self._calls.items()):
+        while self._calls:
+            handle, call = next(iter(self._calls.items()))
             yield from self._begin(call)
             if not call.complete or (len(self._calls) == 1 and not to_words):
                 return

@@ -11,6 +11,8 @@ from gatewright.agent.settings.layers.depth import DEEPEST, nested_deeply
 from gatewright.agent.text.well_formed import well_formed_json
 from gatewright.tools.protocol import JsonObject
 
+MOST = 10**12  # of what is counted: also the sum of a session fits into 64 bits
+_ENCODE = msgspec.json.Encoder().encode
 _DECODE = msgspec.json.Decoder().decode
 
 
@@ -33,6 +35,11 @@ def decoded(data: bytes | str, *, cut: bool = False) -> Any:
     if brackets > DEEPEST and nested_deeply(value):
         raise Unreadable("nested too deeply")
     return well_formed_json(value) if halves and not cut else value
+
+
+def encoded(value: object) -> str:
+    """The JSON of what was decoded, well-formed also where that was cut."""
+    return _ENCODE(well_formed_json(value)).decode("utf-8")
 
 
 def _with_halves(data: bytes | str, error: Exception) -> Any:
@@ -75,5 +82,5 @@ def text(value: object) -> str:
 
 
 def count(value: object) -> int:
-    """A token count: never negative, whatever a server says."""
-    return max(0, value) if isinstance(value, int) else 0
+    """A token count: never negative, and no more than can be stored, whatever a server says."""
+    return min(max(0, value), MOST) if isinstance(value, int) else 0

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 _LIMIT = 16 * 1024 * 1024
 _LINE = 64
+_BLANKS = (b"\n\n\n", b"\r\n\r\n\r\n", b"\r\r\r")
+_MANY = re.compile(rb"(\r\n|\n|\r)\1{2,}")
 
 
 class EventTooLong(ValueError):
@@ -39,6 +42,8 @@ class SseReader:
         if self._after_cr and chunk.startswith(b"\n"):
             chunk = chunk[1:]  # the second half of a line end cut in two
         self._after_cr = chunk.endswith(b"\r") if chunk else self._after_cr
+        if any(blank in chunk for blank in _BLANKS):
+            chunk = _MANY.sub(rb"\1\1", chunk)  # what follows the second one says nothing
         lines = chunk.splitlines(keepends=True)
         for line in lines:
             if not line.endswith((b"\n", b"\r")):

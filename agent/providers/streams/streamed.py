@@ -6,7 +6,8 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 
 from gatewright.agent.errors import FailureKind, ProviderError, UnknownModel
-from gatewright.agent.providers.api import Api, Reader
+from gatewright.agent.providers.api import Api
+from gatewright.agent.providers.apis.event_reader import EventReader
 from gatewright.agent.providers.carrier import Wire
 from gatewright.agent.providers.errors import failure, failure_of
 from gatewright.agent.providers.protocol import Alive, Piece, Request
@@ -81,9 +82,10 @@ class StreamedProvider:
                     meter.took(weight(piece))
                     yield piece
             for piece in reader.end():
+                meter.took(weight(piece))
                 yield piece
 
-    def _whole(self, reader: Reader, body: bytes) -> list[Piece]:
+    def _whole(self, reader: EventReader, body: bytes) -> list[Piece]:
         try:
             value = table(decoded(body))
         except Unreadable as error:

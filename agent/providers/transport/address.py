@@ -10,6 +10,7 @@ import msgspec
 
 from gatewright.agent.errors import FailureKind, ProviderError
 
+LABEL = 63  # bytes between two dots of a name
 _PORTS = {"http": 80, "https": 443}
 SOCKS = {"socks5": 1080, "socks5h": 1080}  # `h`: the proxy looks names up
 _PROXIES = {**_PORTS, **SOCKS}
@@ -44,6 +45,8 @@ def parse_url(url: str, known: Mapping[str, int] = _PORTS) -> Address:
         parts = urlsplit(url)
         port = parts.port or known[parts.scheme]
         host = (parts.hostname or "").encode("idna" if _international(parts.hostname) else "ascii")
+        if not all(0 < len(label) <= LABEL for label in host.removesuffix(b".").split(b".")):
+            host = b""  # no name server knows it, and who asks one for it fails on its own
     except (ValueError, KeyError):
         host, port = b"", 0
         parts = None

@@ -11,19 +11,20 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 
 import msgspec
 
 from gatewright.agent.errors import FailureKind, ProviderError
 from gatewright.agent.providers.transport.address import SOCKS, Address, parse_url, proxy_for
-from gatewright.agent.providers.transport.coding import decoder
 from gatewright.agent.providers.transport.connection import Connection, connect, proxy_headers
 from gatewright.agent.providers.transport.dial import anywhere
 from gatewright.agent.providers.transport.port import Timeouts
 from gatewright.agent.providers.transport.response import BadResponse, ResponseReader
 from gatewright.agent.providers.transport.tls import Trust
+
+_PIECE = 256 * 1024  # a kilobyte may stand for a megabyte: who counts must see it piece by piece
 
 _IDLE_LIMIT = 4
 _IDLE_SECONDS = 90.0  # a router may have forgotten an older one, and nobody would tell
@@ -63,6 +64,7 @@ class DirectAnswer:
         while True:
             if data := reader.take():
                 for piece in inflate(data):
+                    await asyncio.sleep(0)  # a fast server, or a small answer that stands for much
                     yield piece
             elif reader.complete:
                 return
@@ -84,6 +86,7 @@ class DirectTransport:
         self._timeouts = timeouts or Timeouts()
         self._idle: dict[tuple[Address | None, str], Connection] = {}
         self._trust = trust or Trust(env)
+        self._closed = False
 
     @asynccontextmanager
     async def send(
@@ -102,6 +105,7 @@ class DirectTransport:
                 self._settle(exchange, connection, reader)
 
     async def close(self) -> None:
+        self._closed = True  # an answer that is let go of later leaves no connection behind
         while self._idle:
             self._idle.popitem()[1].close()
         await asyncio.sleep(0)  # the sockets are let go in the loop's next round
@@ -144,7 +148,7 @@ class DirectTransport:
     def _settle(self, exchange: Exchange, connection: Connection, reader: ResponseReader) -> None:
         key = _key(exchange)
         keep = reader.complete and reader.reusable and connection.alive
-        if keep and key not in self._idle and len(self._idle) < _IDLE_LIMIT:
+        if keep and not self._closed and key not in self._idle and len(self._idle) < _IDLE_LIMIT:
             connection.rest()
             self._idle[key] = connection
         else:
@@ -205,3 +209,33 @@ def _failure(exchange: Exchange, error: OSError | BadResponse) -> ProviderError:
             reason = error.strerror or str(error) or type(error).__name__
             text = f"{place} cannot be reached{via}: {reason}. Check the network and the base URL."
     return ProviderError(FailureKind.TRANSPORT, text)
+
+
+# We ask for no compressed answers, but a gateway may compress all the same.
+def decoder(coding: str) -> Callable[[bytes], Iterator[bytes]]:
+    """What turns bytes as they come into pieces of bounded size.
+
+    We ask for no compressed answers, but a gateway may compress all the same.
+    """
+    if coding in ("", "identity"):
+        return lambda data: iter((data,))
+    if coding not in ("gzip", "deflate"):
+        raise ProviderError(FailureKind.TRANSPORT, f"The answer is compressed with {coding!r}.")
+    import zlib  # noqa: PLC0415  lazy: nobody compresses a stream unasked
+
+    inflate = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)
+
+    def decode(data: bytes) -> Iterator[bytes]:
+        piece = b""
+        while data or len(piece) == _PIECE:
+            if inflate.eof:
+                raise BadResponse(f"it goes on behind the end of its {coding} data")
+            try:
+                piece = inflate.decompress(data, _PIECE)
+            except zlib.error as error:
+                raise BadResponse(f"it is not {coding}, as it says") from error
+            data = inflate.unconsumed_tail
+            if piece:
+                yield piece
+
+    return decode

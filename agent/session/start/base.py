@@ -9,7 +9,7 @@ import msgspec
 from gatewright.agent.context.prompt.environment import git_branch
 from gatewright.agent.models.opener import understood, wanted_model
 from gatewright.agent.providers.catalog import load_catalog
-from gatewright.agent.providers.keys.stored_keys import key_store
+from gatewright.agent.providers.keys.stored_keys import held_secrets
 from gatewright.agent.record.clock import SystemClock
 from gatewright.agent.record.conversation import Conversation
 from gatewright.agent.record.events import (
@@ -29,14 +29,12 @@ from gatewright.agent.record.session_state import Standing
 from gatewright.agent.record.spending import Spending
 from gatewright.agent.session.start.resume import Start, cold_notice, find_start
 from gatewright.agent.settings import trust_question as trusting
-from gatewright.agent.settings.paths import SERVERS
 from gatewright.agent.settings.workspace import Surroundings
 from gatewright.agent.text.printable import escaped
 from gatewright.agent.text.redact import Redactor, share
-from gatewright.agent.transcript.jobs_mark import JobsMark, left_by
+from gatewright.agent.transcript.marks import CUT, JobsMark, TurnMark, left_by
 from gatewright.agent.transcript.place import project_folder
-from gatewright.agent.transcript.turn_mark import CUT, TurnMark
-from gatewright.agent.turn.loop import Limits
+from gatewright.agent.turn.limits import Limits
 from gatewright.agent.version import VERSION
 from gatewright.tools.access import MAIN
 from gatewright.tools.protocol import INTERRUPTED, TextContent
@@ -101,7 +99,7 @@ def open_base(around: Surroundings) -> Base:
     if not around.options.no_session:
         mark = TurnMark(start.path, agent=MAIN)
         folds, cut = (*folds, mark.saw, JobsMark(start.path).saw), mark.cut
-    redactor = Redactor(around.env, around.secrets.knowing(key_store(around.env).held()))
+    redactor = Redactor(around.env, around.secrets.knowing(held_secrets(around.env)))
     share(redactor)
     return Base(around, start, journal, talk, standing, redactor, folds, cut, left)
 
@@ -145,8 +143,7 @@ def announce(base: Base, mode: str, tools: Sequence[str], problems: Iterable[str
 
 def _offered(around: Surroundings) -> tuple[str, ...]:
     """What another program left here that may be copied; most projects have nothing of it."""
-    servers = around.places.root / SERVERS
-    if not (around.loaded.offered or servers.exists()):
+    if not around.loaded.offered:
         return ()
     from gatewright.agent.settings.foreign.offers import offers  # noqa: PLC0415  lazy: 1 ms, rarely wanted
 

@@ -16,7 +16,7 @@ from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.record.events import Envelope
 from gatewright.agent.record.ids import new_id
 from gatewright.agent.record.session_state import Standing
-from gatewright.agent.transcript.index import Listed, find_session, list_sessions
+from gatewright.agent.transcript.index import Listed, ago, find_session, list_sessions
 from gatewright.agent.transcript.place import transcript_file
 from gatewright.agent.transcript.reader import Stored, read_transcript
 from gatewright.tools.blocks import Table
@@ -142,13 +142,6 @@ def matching(sessions: Sequence[Listed], wanted: str) -> list[Listed]:
 
 def _size(count: int) -> str:
     return f"{max(1, count // 1024):,} kB"
-
-
-def ago(seconds: float) -> str:
-    for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60)):
-        if seconds >= size:
-            return f"{seconds // size:.0f} {unit}"
-    return "now"
 
 
 def _notice(stored: Stored, *, elsewhere: bool, copied: bool) -> str:

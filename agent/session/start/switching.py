@@ -28,6 +28,7 @@ def options_for(options: LaunchOptions, to: Switch) -> LaunchOptions:
         resume=to.path or None,
         fork_session=to.copy,
         session_id="",
+        cleared=not to.path,
         mode=mode,
     )
     if not to.carries:

@@ -27,7 +27,7 @@ from gatewright.agent.record.events import (
 from gatewright.agent.record.messages import Usage
 from gatewright.agent.record.session_state import Standing
 from gatewright.agent.settings.live_settings import LiveSettings
-from gatewright.agent.settings.schema import StatusLine
+from gatewright.agent.settings.schema import COMMITTED, StatusLine
 from gatewright.agent.version import VERSION
 from gatewright.tools.access import MAIN
 from gatewright.tools.blocks import Diff
@@ -107,8 +107,10 @@ class StatusBook:
         self._live.listen(lambda _around: changed())
 
     def env(self) -> Mapping[str, str]:
-        """The environment for the command."""
+        """The environment for the command; a project's sees no secrets, as its hooks see none."""
         around = self._live.around
+        if not COMMITTED.isdisjoint(around.loaded.provenance.get("statusLine.command", ())):
+            return around.secrets.given(around.env)
         if around.trusted:
             return around.env
         given = around.env.get("GIT_CONFIG_COUNT", "")

@@ -27,11 +27,9 @@ NOTHING = "nothing here corresponds"
 OWN_MODELS = ("haiku", "sonnet", "opus")
 COPIED = (
     "permissions", "env", "model", "cleanupPeriodDays", "statusLine", "disableAllHooks", "hooks",
+    "mcpServers", "enabledMcpjsonServers", "disabledMcpjsonServers", "enableAllProjectMcpServers",
 )  # fmt: skip
 NAMED: Mapping[str, str] = {
-    "mcpServers": LATER,
-    "enabledMcpjsonServers": LATER,
-    "enableAllProjectMcpServers": LATER,
     "enabledPlugins": LATER,
     "apiKeyHelper": "keys are kept by agent login, or found in the environment",
     "sandbox": "compare it with the keys of `agent config schema` and set what you want",
@@ -78,8 +76,6 @@ def beside(places: Places, env: Mapping[str, str]) -> Iterator[Left]:
     for path in (each / name for each in folders for name in FOLDERS):
         if path.is_dir() and (count := sum(1 for _ in path.iterdir())):
             yield Left(f"{path} ({count})", LATER)
-    if (servers := places.root / ".mcp.json").exists():
-        yield Left(str(servers), LATER)
 
 
 def apply(copy: Copy) -> None:

@@ -15,6 +15,7 @@ import msgspec
 
 from gatewright.agent.settings.paths import CLAUDE, Places, claude_home, folders_down
 from gatewright.agent.settings.schema import Source
+from gatewright.tools.system.untyped_json import obj
 
 FORBIDDING = ("deny", "ask")
 TIGHTENING = (*FORBIDDING, "disableBypassPermissionsMode")
@@ -61,8 +62,7 @@ def files(places: Places, env: Mapping[str, str], cwd: Path, source: Source) -> 
 
 def says_more(raw: Mapping[str, Any]) -> bool:
     """Whether there is something in it besides what counts."""
-    permissions = raw.get("permissions")
-    inside = cast("dict[str, Any]", permissions) if isinstance(permissions, dict) else {}
+    inside = obj(raw.get("permissions"))
     return bool(
         raw.keys() - {"$schema", "permissions", "hooks", "disableAllHooks"}
         or inside.keys() - set(TIGHTENING)

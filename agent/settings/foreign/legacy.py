@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from gatewright.agent.settings.schema import Source
+from gatewright.tools.system.untyped_json import items, obj
 
 FILES = {
     Source.LOCAL: "config.local.json",
@@ -36,8 +37,7 @@ def label(source: Source) -> str:
 
 def translated(raw: dict[str, Any], complain: Callable[[str, str], None]) -> dict[str, Any]:
     """The old keys as settings; every other key belongs to somebody else."""
-    section = raw.get("permission")
-    old = cast("dict[str, Any]", section) if isinstance(section, dict) else {}
+    old = obj(raw.get("permission"))
     permissions: dict[str, Any] = {}
     mode = old.get("mode", raw.get("permissionMode"))
     if mode is not None:
@@ -76,8 +76,7 @@ def _denied(value: Any, complain: Callable[[str, str], None]) -> tuple[list[str]
 def _entries(value: Any, key: str, complain: Callable[[str, str], None]) -> list[str]:
     if value is None:
         return []
-    entries = cast("list[object]", value) if isinstance(value, list) else []
-    texts = [entry for entry in entries if isinstance(entry, str)]
+    texts = [entry for entry in items(value) if isinstance(entry, str)]
     if texts != value:
         complain(key, "expected a list of texts; the rest is ignored")
     return texts

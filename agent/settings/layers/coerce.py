@@ -6,7 +6,7 @@ A bad value costs only itself: it is left out and reported, everything beside it
 from __future__ import annotations
 
 import types
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path as Folder
 from typing import Annotated, Any, Literal, TypeAlias, Union, cast, get_args, get_origin
 
@@ -20,6 +20,9 @@ Path: TypeAlias = tuple[str | int, ...]
 Level: TypeAlias = Literal["error", "warning", "untrusted"]
 NULL = "holds a null character, which no path, name or command can"
 NO_VARIABLE = "cannot be the name of a variable"
+WORDS: Mapping[Any, str] = {
+    str: "text", int: "a whole number", float: "a number", bool: "true or false",
+}  # fmt: skip
 MODE_KEYS = ("defaultMode", "subagentPermissionMode")
 
 
@@ -83,7 +86,7 @@ class _Walk:
         """The value with its bad parts left out, or MISSING."""
         bare = strip(kind)
         origin = get_origin(bare)
-        if isinstance(bare, type) and issubclass(bare, msgspec.Struct):
+        if is_section(bare):
             if isinstance(value, dict):
                 return self.section(cast("dict[str, Any]", value), bare, at)
         elif origin is dict:
@@ -182,6 +185,11 @@ def _holds_null(value: Any) -> bool:
     return any(isinstance(text, str) and "\0" in text for text in texts)
 
 
+def is_section(kind: Any) -> bool:
+    """Whether other keys stand below it."""
+    return isinstance(kind, type) and issubclass(kind, msgspec.Struct)
+
+
 def strip(kind: Any) -> Any:
     """The type without its annotations."""
     while get_origin(kind) is Annotated:
@@ -189,32 +197,30 @@ def strip(kind: Any) -> Any:
     return kind
 
 
+def _metas(kind: Any) -> list[msgspec.Meta]:
+    """What a type is annotated with."""
+    notes = get_args(kind)[1:] if get_origin(kind) is Annotated else ()
+    return [note for note in notes if isinstance(note, msgspec.Meta)]
+
+
 def trait_of(kind: Any) -> Trait:
-    if get_origin(kind) is Annotated:
-        for meta in get_args(kind)[1:]:
-            if isinstance(meta, msgspec.Meta) and meta.extra and "trait" in meta.extra:
-                return cast("Trait", meta.extra["trait"])
-    return Trait()
+    found = (meta.extra["trait"] for meta in _metas(kind) if meta.extra and "trait" in meta.extra)
+    return next(found, Trait())
 
 
 def help_of(kind: Any) -> str:
-    if get_origin(kind) is Annotated:
-        for meta in get_args(kind)[1:]:
-            if isinstance(meta, msgspec.Meta) and meta.description:
-                return meta.description
-    return ""
+    return next((meta.description for meta in _metas(kind) if meta.description), "")
 
 
 def describe(kind: Any) -> str:
     """What belongs there, in words."""
     limits = ""
-    if get_origin(kind) is Annotated:
-        for meta in get_args(kind)[1:]:
-            if isinstance(meta, msgspec.Meta) and meta.ge is not None:
-                limits = f" of at least {meta.ge}"
-            elif isinstance(meta, msgspec.Meta) and meta.gt is not None:
-                limits = f" above {meta.gt}"
-        kind = strip(kind)
+    for meta in _metas(kind):
+        if meta.ge is not None:
+            limits = f" of at least {meta.ge}"
+        elif meta.gt is not None:
+            limits = f" above {meta.gt}"
+    kind = strip(kind)
     origin, args = get_origin(kind), get_args(kind)
     if origin in (Union, types.UnionType):
         parts = [describe(arg) for arg in args if arg is not type(None) and arg != Literal[""]]
@@ -223,15 +229,9 @@ def describe(kind: Any) -> str:
         return "one of " + ", ".join(f'"{arg}"' for arg in args if arg)
     if origin is tuple:
         return "a list of " + describe(args[0]).removeprefix("a ").replace("text", "texts", 1)
-    if origin is dict or (isinstance(kind, type) and issubclass(kind, msgspec.Struct)):
+    if origin is dict or is_section(kind):
         return "an object"
-    words: dict[Any, str] = {
-        str: "text",
-        int: "a whole number",
-        float: "a number",
-        bool: "true or false",
-    }
-    return words.get(kind, "another value") + limits
+    return WORDS.get(kind, "another value") + limits
 
 
 def found_kind(value: Any) -> str:
@@ -251,8 +251,13 @@ def found_kind(value: Any) -> str:
 
 
 def unknown(key: str, known: Mapping[str, Any]) -> str:
+    return f"is no setting{meant(key.replace('_', ''), known)}"
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """The nearest of the known names, as the end of a sentence; empty where none is near."""
     from difflib import get_close_matches  # noqa: PLC0415  lazy: 3 ms, only with a mistake
 
-    folded = {name.lower(): name for name in known}
-    near = get_close_matches(key.lower().replace("_", ""), folded, n=1, cutoff=0.6)
-    return f"is no setting; did you mean {folded[near[0]]}?" if near else "is no setting"
+    folded = {each.lower(): each for each in known}
+    near = get_close_matches(name.lower(), folded, n=1, cutoff=0.6)
+    return f"; did you mean {folded[near[0]]}?" if near else ""

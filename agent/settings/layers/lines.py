@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import TypeAlias
 
 Path: TypeAlias = tuple[str | int, ...]
@@ -11,13 +12,19 @@ _SPACE = " \t\r\n"
 
 
 def line_of(text: str, key: Path) -> int:
-    """The 1-based line of the key (of the item, in a list); 0 when the text does not hold it."""
-    at = _find(text, _skip(text, 0), key)
-    return text.count("\n", 0, at) + 1 if at >= 0 else 0
+    """The 1-based line of the key (of the item, in a list), or of the nearest that is written."""
+    return nearest(lines_of(text, len(key)), key)
+
+
+def nearest(lines: Mapping[Path, int], key: Path) -> int:
+    """Of the key, or else of what it would stand in; 0 where nothing of it is written."""
+    while key and key not in lines:
+        key = key[:-1]
+    return lines.get(key, 0)
 
 
 def lines_of(text: str, depth: int) -> dict[Path, int]:
-    """The lines of all keys and items down to a depth, in one walk: for who asks of many."""
+    """The lines of all keys and items down to a depth; of two equal keys the last one counts."""
     found: dict[Path, int] = {}
     _Walk(text, depth, found).value(_skip(text, 0), ())
     return found
@@ -50,43 +57,6 @@ class _Walk:
         self._line += self._text.count("\n", self._at, at)
         self._at = at
         self._found[path] = self._line
-
-
-def _find(text: str, at: int, key: Path) -> int:
-    """The offset of `key` inside the value at `at`; a missing last part is found as its parent."""
-    if not key:
-        return at
-    match text[at]:
-        case "{" if isinstance(key[0], str):
-            return _in_object(text, at, key)
-        case "[" if isinstance(key[0], int):
-            return _in_list(text, at, key)
-        case _:
-            return -1
-
-
-def _in_object(text: str, at: int, key: Path) -> int:
-    start = at
-    found = -1
-    at = _skip(text, at + 1)
-    while text[at] != "}":
-        name, after = json.JSONDecoder().raw_decode(text, at)
-        value = _skip(text, _skip(text, after) + 1)
-        if name == key[0]:  # the last of two equal keys is the one that counts
-            found = at if len(key) == 1 else _find(text, value, key[1:])
-        at = _next(text, _end(text, value))
-    return start if found < 0 and len(key) == 1 else found
-
-
-def _in_list(text: str, at: int, key: Path) -> int:
-    at = _skip(text, at + 1)
-    index = 0
-    while text[at] != "]":
-        if index == key[0]:
-            return _find(text, at, key[1:])
-        at = _next(text, _end(text, at))
-        index += 1
-    return -1
 
 
 def _end(text: str, at: int) -> int:

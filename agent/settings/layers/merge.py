@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, cast, get_args, get_origin
 import msgspec
 from msgspec import structs
 
-from gatewright.agent.settings.layers.coerce import strip, trait_of
+from gatewright.agent.settings.layers.coerce import is_section, strip, trait_of
 from gatewright.agent.settings.layers.key import spelled
 from gatewright.agent.settings.modes import freedom
 from gatewright.agent.settings.schema import COMMITTED, ORDERED, Settings, Source, Trait
@@ -60,9 +60,9 @@ def restricting(values: Values, kind: type[msgspec.Struct] = Settings) -> Values
 
 def _restricting(value: Any, kind: Any, default: Any) -> Any:
     bare, trait = strip(kind), trait_of(kind)
-    if _is_section(bare):
+    if is_section(bare):
         return restricting(value, bare)
-    if get_origin(bare) is dict and _is_section(entry := strip(get_args(bare)[1])):
+    if get_origin(bare) is dict and is_section(entry := strip(get_args(bare)[1])):
         table = {name: restricting(item, entry) for name, item in value.items()}
         return {name: item for name, item in table.items() if item}
     if trait.merge in ORDERED:
@@ -90,7 +90,7 @@ class _Join:
     def _value(self, given: Given, kind: Any, default: Any, at: Path) -> Any:
         bare, trait = strip(kind), trait_of(kind)
         key = spelled(at)
-        if _is_section(bare):
+        if is_section(bare):
             return self.section(given, bare, at)
         if get_origin(bare) is dict:
             return self._table(given, get_args(bare)[1], at)
@@ -159,10 +159,6 @@ def _looseness(trait: Trait, value: Any) -> tuple[bool, float]:
     if trait.merge == "lower":
         return value is None, value or 0
     return False, trait.order.index(value)
-
-
-def _is_section(kind: Any) -> bool:
-    return isinstance(kind, type) and issubclass(kind, msgspec.Struct)
 
 
 def _distinct(items: Any) -> list[Any]:

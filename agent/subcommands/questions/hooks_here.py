@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gatewright.agent.extensions.hook_ways import Posts
+from gatewright.agent.extensions.hook_ground import environment, ground, poster
 from gatewright.agent.hooks.answered.merging import Ran
 from gatewright.agent.hooks.configured.book import Book, Terms, book_of
 from gatewright.agent.hooks.engine import Engine, EnginePorts
 from gatewright.agent.hooks.events import EVENTS
 from gatewright.agent.hooks.handlers import Fault, Handler
 from gatewright.agent.hooks.kinds.commands import Commands
-from gatewright.agent.hooks.kinds.posting import Poster, PostPorts
 from gatewright.agent.hooks.kinds.running import Firing, Output, Ports
-from gatewright.agent.hooks.shown.checks import Ground, troubles
+from gatewright.agent.hooks.shown.checks import troubles
 from gatewright.agent.hooks.shown.rows import HookRow, Seen, rows_of
 from gatewright.agent.hooks.shown.trial import Trial, firing_of, sample, tried
 from gatewright.agent.settings.layers.sources import Loaded
 from gatewright.agent.settings.workspace import Surroundings
 from gatewright.agent.subcommands.questions.judging import Judge
 from gatewright.permissions.condition import problem_of
-from gatewright.tools.shell.environment import child_environment
-from gatewright.tools.shell.proc import spawn
+from gatewright.tools.system.processes import spawn
 
 
 def book_here(loaded: Loaded, *, trusted: bool) -> Book:
@@ -38,18 +36,14 @@ class HooksHere:
         around = self.around
         self.book = book_here(around.loaded, trusted=around.trusted)
         self._commands = Commands(self._ports())
-        posting = PostPorts(
-            post=Posts(lambda: around.env),
-            env=lambda: around.env,
-            urls=lambda: around.settings.allowed_http_hook_urls,
-            variables=lambda: around.settings.http_hook_allowed_env_vars,
-        )
         self._engine = Engine(
             EnginePorts(
                 kinds={
                     "command": self._commands.run,
-                    "http": Poster(posting).run,
+                    "http": poster(lambda: around).run,
                     "prompt": _in_a_session,
+                    "agent": _in_a_session,
+                    "mcp_tool": _of_a_server,
                 },
                 applies=self._judge.is_about,
                 publish=_nobody,
@@ -62,22 +56,15 @@ class HooksHere:
     def _ports(self) -> Ports:
         around = self.around
 
-        def env(scrubbed: bool) -> Any:
-            return child_environment(around.env, around.secrets) if scrubbed else around.env
+        def env(scrubbed: bool) -> Mapping[str, str]:
+            return environment(around, scrubbed=scrubbed)
 
         return Ports(spawn=spawn, env=env, root=around.where.cwd, session="test")
 
     def found(self) -> list[tuple[HookRow, Fault]]:
         """What would keep handlers from running."""
-        around = self.around
-        ground = Ground(
-            root=around.where.cwd,
-            home=around.where.home,
-            env=around.env,
-            urls=around.settings.allowed_http_hook_urls,
-            kinds=self._engine.kinds,
-        )
-        wrong = {each.key: fault for each, fault in troubles(self.book.handlers, ground)}
+        where = ground(self.around, self._engine.kinds)
+        wrong = {each.key: fault for each, fault in troubles(self.book.handlers, where)}
         rows = rows_of(self.book, Seen(troubles=wrong))
         return [(row, wrong[row.handler.key]) for row in rows if row.handler.key in wrong]
 
@@ -116,6 +103,11 @@ class HooksHere:
 async def _in_a_session(handler: Handler, firing: Firing) -> Output:
     del handler, firing
     return Output(failure="it asks a model, which a session does: /hooks tries it there")
+
+
+async def _of_a_server(handler: Handler, firing: Firing) -> Output:
+    del handler, firing
+    return Output(failure="it calls a server, which a session does: /hooks tries it there")
 
 
 def _nobody(*told: object) -> None:

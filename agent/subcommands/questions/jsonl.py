@@ -26,12 +26,10 @@ def answer_lines(jsonl: bool, answer: Callable[[bytes], bytes], *, lenient: bool
         if not line.strip():
             continue
         found = answer(line)
-        failed = failed or (not lenient and "error" in _object(found))
+        failed = failed or (
+            not lenient and "error" in msgspec.json.decode(found, type=dict[str, Any])
+        )
         sys.stdout.buffer.write(found + b"\n")
         sys.stdout.buffer.flush()
     if failed:
         raise typer.Exit(1)
-
-
-def _object(answer: bytes) -> dict[str, Any]:
-    return msgspec.json.decode(answer, type=dict[str, Any])

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import dataclasses
 import os
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -99,7 +97,11 @@ class Judge:
             "disableBypass": permissions.disable_bypass_permissions_mode == "disable",
             "skip": msgspec.to_builtins(permissions.skip),
             "rules": {
-                source: {behavior: list(rules) for behavior, rules in asdict(texts).items()}
+                source: {
+                    "allow": list(texts.allow),
+                    "ask": list(texts.ask),
+                    "deny": list(texts.deny),
+                }
                 for source, texts in rules_of(self.around.loaded).items()
             },
         }
@@ -162,7 +164,7 @@ class Judge:
 
 
 async def _ready(call: Call, sandbox: CommandSandbox) -> Call:
-    return dataclasses.replace(call, access=await sandbox.ready(call.access))
+    return replace(call, access=await sandbox.ready(call.access))
 
 
 async def _compared(case: Mapping[str, Any], sandbox: CommandSandbox) -> tuple[bool, str]:

@@ -25,6 +25,7 @@ from gatewright.agent.providers.transport.http import DirectTransport
 from gatewright.agent.providers.transport.port import Timeouts
 from gatewright.agent.providers.transport.tls import Trust
 from tests.fakes.model_server import ModelServer
+from tests.fakes.waiting import eventually
 
 ANSWER = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
 
@@ -281,6 +282,7 @@ def test_a_proxy_of_another_kind_is_named() -> None:
     [
         ("https://h/v1?a=b", Address("https", "h", 443, "/v1?a=b")),
         ("http://h:81", Address("http", "h", 81, "/")),
+        ("http://h./x", Address("http", "h.", 80, "/x")),
         ("http://[::1]:81/x", Address("http", "::1", 81, "/x")),
         ("https://bücher.example/", Address("https", "xn--bcher-kva.example", 443, "/")),
     ],
@@ -290,8 +292,10 @@ def test_addresses(url: str, address: Address) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["ftp://x", "localhost:80", "https://", "https://h:99999", "http://h/ x"]
-)
+    "url",
+    ["ftp://x", "localhost:80", "https://", "https://h:99999", "http://h/ x", "http://..../",
+     f"http://{'a' * 64}.example/"],
+)  # fmt: skip
 def test_what_is_no_address(url: str) -> None:
     with pytest.raises(ProviderError, match="base URL"):
         parse_url(url)
@@ -351,3 +355,12 @@ async def test_an_answer_that_cannot_be_unpacked_is_a_failure(coding: bytes) -> 
     async with peer_at(refuse=head % coding) as peer:
         with pytest.raises(ProviderError, match=coding.decode()):
             await get(f"http://127.0.0.1:{peer.port}/", {})
+
+
+async def test_an_answer_let_go_of_after_the_end_leaves_no_connection() -> None:
+    async with peer_at() as peer:
+        transport = DirectTransport({}, Timeouts(connect=5, idle=5))
+        async with transport.send(f"http://127.0.0.1:{peer.port}/", {}, None) as answer:
+            assert b"".join([chunk async for chunk in answer.chunks()]) == b"ok"
+            await transport.close()
+        await eventually(lambda: not peer.tasks, what="the end of the connection")

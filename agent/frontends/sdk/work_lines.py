@@ -1,0 +1,85 @@
+"""What runs beside the conversation as lines of print mode: hooks, and background work.
+
+A client shows it, and can ask to have background work stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gatewright.agent.frontends.sdk.shapes import Line
+from gatewright.agent.record.events import HookAnswered, HookRan, HookStarted, TasksChanged
+
+TYPES = {"shell": "local_bash", "agent": "local_agent"}
+
+
+class HookLines:
+    """Keeps what a hook printed until it is known how it went."""
+
+    def __init__(self) -> None:
+        self._said: dict[str, HookAnswered] = {}
+
+    def lines(self, event: HookStarted | HookAnswered | HookRan) -> Iterator[Line]:
+        match event:
+            case HookStarted(id=id, hook_event=name, command=command):
+                yield _line("hook_started", id, command, name)
+            case HookAnswered(id=id):
+                self._said[id] = event
+            case HookRan(id=id, hook_event=name, command=command):
+                said = self._said.pop(id, None)
+                stdout, stderr = (said.stdout, said.stderr) if said is not None else ("", "")
+                yield {
+                    **_line("hook_response", id, command, name),
+                    "output": stdout or stderr,
+                    "stdout": stdout,
+                    "stderr": stderr,
+                    "exit_code": event.exit,
+                    "outcome": event.outcome,
+                }
+
+
+def _line(subtype: str, id: str, command: str, event: str) -> Line:
+    return {
+        "type": "system",
+        "subtype": subtype,
+        "hook_id": id,
+        "hook_name": command,
+        "hook_event": event,
+    }
+
+
+class Tasks:
+    """Knows which were begun: the event says only what runs now."""
+
+    def __init__(self) -> None:
+        self._titles: dict[str, str] = {}
+
+    def lines(self, changed: TasksChanged) -> Iterator[Line]:
+        for line in changed.running:
+            id, _, title = line.partition(": ")
+            if id not in self._titles:
+                self._titles[id] = title
+                kind = id.partition("_")[0]
+                yield {
+                    "type": "system",
+                    "subtype": "task_started",
+                    "task_id": id,
+                    "description": title,
+                    "task_type": TYPES.get(kind, kind),
+                }
+        if changed.ended:
+            title = self._titles.pop(changed.ended, "")
+            yield {
+                "type": "system",
+                "subtype": "task_notification",
+                "task_id": changed.ended,
+                "status": _status(changed.status),
+                "output_file": "",
+                "summary": f"{title}: {changed.status}" if title else changed.status,
+            }
+
+
+def _status(how: str) -> str:
+    if how == "stopped":
+        return "stopped"
+    return "completed" if how in ("exit 0", "completed") else "failed"

@@ -1,0 +1,15 @@
+"""How long, how often and for how much a turn may go on; what it was given decides."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """Zero means no limit; `silence` is how long a stream may say nothing, `patience` how long
+    nothing but that the server is alive."""
+
+    requests: int = 0
+    cost: float = 0.0
+    silence: float = 90.0
+    patience: float = 1800.0
