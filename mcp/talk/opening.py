@@ -15,7 +15,7 @@ from gatewright.mcp.definitions import Definition
 from gatewright.mcp.described import Described, Hello
 from gatewright.mcp.errors import Lost, NotConnected, Refused, WantsLogin
 from gatewright.mcp.expansion import Expanded, expanded
-from gatewright.mcp.network.addresses import wrong_address
+from gatewright.mcp.network.addresses import judged
 from gatewright.mcp.oauth.bearer import Bearer
 from gatewright.mcp.oauth.challenge import Refusal
 from gatewright.mcp.printed_headers import HeaderProgram, PrintedHeaders
@@ -89,8 +89,10 @@ async def opened(
         REMOTE if definition.remote else START if known else FIRST
     )
     if definition.remote:
-        if why := await wrong_address(filled.url):
-            raise NotConnected(why)
+        where = await judged(filled.url)
+        if isinstance(where, str):
+            raise NotConnected(where)
+        answered.where = where
         refusal = await _let_in(definition, filled, around, answered)
         answered.trust = await trusted(filled.url)
         made = _remote(definition, filled, answered)

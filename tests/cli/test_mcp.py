@@ -54,9 +54,8 @@ def test_a_client_that_was_registered_by_hand(program: Program) -> None:
     assert json.loads(settings.read_text("utf-8"))["mcpServers"]["far"]["oauth"] == {
         "clientId": "ours", "callbackPort": 8123,
     }  # fmt: skip
-    secret = {"MCP_CLIENT_SECRET": "s3cret-of-ours"}
     words = ("add", "near", "https://example.com/mcp", "--client-id", "x", "--client-secret")
-    told = ran(program, *words, **secret)
+    told = ran(program, *words, MCP_CLIENT_SECRET="s3cret-of-ours")
     assert "near is added" in told
     assert "s3cret" not in told + settings.read_text("utf-8")
     kept = [f for f in (program.home / ".gatewright").rglob("*") if f.is_file()]

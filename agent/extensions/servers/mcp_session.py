@@ -87,7 +87,7 @@ class McpSession:
         self._asking: asyncio.Task[None] | None = None
         self._began = False
         self._carry: Carry | None = None
-        self._login = logins(around.env, around.places.state)
+        self._login = logins(around.env, around.places.state, host.base.redactor.learn)
         self._logins = ServerLogins(host, self._around)
         samples = around.interactive and around.settings.mcp.sampling != "off"
         self.servers = Servers(
