@@ -27,7 +27,7 @@ from gatewright.mcp.talk.inprocess import carried_transport
 from gatewright.mcp.talk.remote import Answered, http_transport, sse_transport, trusted
 from gatewright.mcp.talk.results import result_of
 from gatewright.mcp.talk.stdio import Ended, Streams, child_transport
-from gatewright.tools.protocol import SpawnRequest, ToolResult
+from gatewright.tools.protocol import Spawn, SpawnRequest, ToolResult
 from gatewright.tools.system.programs import find
 
 START = 30.0  # seconds for the handshake of a program
@@ -102,7 +102,7 @@ async def opened(
         made, era = partial(carried_transport, definition.name, around.carry), HANDSHAKE
     else:
         request = _request(definition, filled, around)
-        made = partial(child_transport, request, around.spawn, log, ended)
+        made = partial(child_transport, request, _spawn(definition, filled, around), log, ended)
     connection = Connection(made, hears, era, answered.closed)
     try:
         hello = await connection.open(seconds)
@@ -133,6 +133,15 @@ def _remote(
 ) -> Callable[[], AbstractAsyncContextManager[Streams]]:
     transport = sse_transport if definition.transport == "sse" else http_transport
     return partial(transport, filled.url, filled.headers, answered)
+
+
+def _spawn(definition: Definition, filled: Expanded, around: Around) -> Spawn:
+    """Raises NotConnected: what is to be confined never runs without."""
+    if around.confined is not None:
+        return around.confined(definition, filled.env)
+    if definition.sandbox is not None:
+        raise NotConnected("it runs in the sandbox, and there is none here")
+    return around.spawn
 
 
 def _request(definition: Definition, filled: Expanded, around: Around) -> SpawnRequest:
