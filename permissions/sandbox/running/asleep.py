@@ -24,7 +24,7 @@ Asleep: TypeAlias = frozenset[tuple[int, int, int, int]]
 def asleep(inits: Iterable[int]) -> Asleep | None:
     """All threads below these first processes; None when one of them runs or cannot be seen.
 
-    Two answers that are equal say that none of them ran in between. One that began in this very tick
+    Two answers that are equal say that none of them ran in between. One that began in this tick
     cannot be told from another that gets its number before the tick is over: nothing is known yet.
     """
     ticks = int(time.clock_gettime(time.CLOCK_BOOTTIME) * _TICKS)
