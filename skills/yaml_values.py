@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
-
-if TYPE_CHECKING:
-    import yaml
+from typing import Any, NamedTuple, TypeAlias
 
 Value: TypeAlias = "str | int | float | bool | list[Value] | dict[str, Value] | None"
 
@@ -45,13 +42,12 @@ def read_yaml(text: str) -> Yaml:
     import yaml  # noqa: PLC0415  lazy: 7 ms
 
     try:
-        loader = yaml.CSafeLoader(text)
-        return _Building(loader).document()
-    except yaml.YAMLError as error:
-        line = error.problem_mark.line if isinstance(error, yaml.MarkedYAMLError) else None
-        if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
-            raise YamlError("a character that YAML does not take") from None
-        raise YamlError(error.problem or "no YAML", line or 0) from None
+        return _Building(yaml.CSafeLoader(text)).document()
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        raise YamlError(error.problem or "no YAML", 0 if mark is None else mark.line) from None
+    except yaml.YAMLError:
+        raise YamlError("a character that YAML does not take") from None
     except UnicodeEncodeError:
         raise YamlError("half a character") from None
 
@@ -67,7 +63,7 @@ class _Open:
 
 
 class _Building:
-    def __init__(self, loader: yaml.CSafeLoader) -> None:
+    def __init__(self, loader: Any) -> None:  # its annotations lack half of it
         self._loader = loader
         self._open: list[_Open] = []
         self._anchored: dict[str, tuple[Value, int]] = {}
