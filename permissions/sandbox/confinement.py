@@ -189,20 +189,12 @@ class Sandbox:
         they still are those that were judged.
         """
         already = self._keeper.check()  # of runs that go on: theirs is not to be taken for old
-        sight = self._look()
-        if self._level != "bwrap":  # nothing is covered
-            sight = replace(sight, covered=(), hopeless=False)
-        if sight.hopeless:
-            if told is not None and already:
-                told(already)
-            raise ToolFailure(covers.refusal(survey.MAX_DIRECTORIES))
-        if sight.covered:
-            already.append(covers.told(sight.covered, survey.MAX_DIRECTORIES, str(self.config.cwd)))
+        sight = self._seen(already, told)
         self._begin(sight)
         reads, writes = still(opening.reads), still(opening.writes)
         self._keeper.open(writes)
-        profile = self.profile(request.cwd, sight, request.env.get("PATH", ""), wider)
-        profile = profile.opened(reads, writes)
+        search = request.env.get("PATH", "")
+        profile = self.profile(request.cwd, sight, search, wider).opened(reads, writes)
         already.extend(
             f"{shown(path)} is not the file any more that was allowed; it stays closed"
             for path in sorted({*opening.reads, *opening.writes} - reads - writes)
@@ -216,7 +208,7 @@ class Sandbox:
         self._watch_later()
         entry, extra = self._entry(run, profile, bridge or self.bridge)
         argv = self._launcher(run, profile, wider)
-        argv.extend((*bwrap.limited(profile.limits, self.machine), *entry, *request.argv))
+        argv += (*bwrap.limited(profile.limits, self.machine), *entry, *request.argv)
         argv = cgroup.joined(argv, run.group, self.machine.shell)
         env = environment.scrubbed(request.env, self.config.secrets)
         env = environment.inside(env, profile.temp, extra)
@@ -235,6 +227,18 @@ class Sandbox:
             ended=ended,
             start=self._nursery.start if self._nursery is not None else None,
         )
+
+    def _seen(self, already: list[str], told: Callable[[list[str]], None] | None) -> Sight:
+        sight = self._look()
+        if self._level != "bwrap":  # nothing is covered
+            return replace(sight, covered=(), hopeless=False)
+        if sight.hopeless:
+            if told is not None and already:
+                told(already)
+            raise ToolFailure(covers.refusal(survey.MAX_DIRECTORIES))
+        if sight.covered:
+            already.append(covers.told(sight.covered, survey.MAX_DIRECTORIES, str(self.config.cwd)))
+        return sight
 
     def _entry(
         self, run: Run, profile: SandboxProfile, bridge: Bridge | None
