@@ -33,7 +33,7 @@ from gatewright.permissions.sandbox.linux import (
 from gatewright.permissions.sandbox.machine import Machine
 from gatewright.permissions.sandbox.naming import shown
 from gatewright.permissions.sandbox.opening import Judge, still
-from gatewright.permissions.sandbox.places import absolute, programs, surveyor
+from gatewright.permissions.sandbox.places import absolute, programs, real, surveyor
 from gatewright.permissions.sandbox.port import CLOSED, Offer, Opening
 from gatewright.permissions.sandbox.probe import Level
 from gatewright.permissions.sandbox.profile import SandboxProfile, Wider, Wishes, sandboxed
@@ -87,7 +87,7 @@ class Sandbox:
         self._store = Store(self.janitor)
         self._stamped = ""
         self._home = os.path.realpath(config.home)
-        self.roots = _real(config.roots)
+        self.roots = real(config.roots)
         self._surveyor = surveyor(self.config, self.roots)
         self._keeper = self._keep()
 
@@ -121,7 +121,7 @@ class Sandbox:
         self._filter, self._counts = b"", True  # made anew for what holds now
         if self._nursery is not None:
             self._nursery.allow(config.limits.nproc)
-        self.config, self.roots = config, _real(config.roots)
+        self.config, self.roots = config, real(config.roots)
         self._surveyor = surveyor(self.config, self.roots)
         self._keeper.writable = (*self.roots, *self._extra())
         self._keeper.follow(self._surveyor, self._look)
@@ -397,7 +397,3 @@ class Sandbox:
                 self.janitor.forget((str(self._nursery.group),))
             self._nursery = None
         self.janitor.close()
-
-
-def _real(roots: Iterable[Path]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(os.path.realpath(root) for root in roots))
