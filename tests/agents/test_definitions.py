@@ -370,6 +370,7 @@ class TestChange:
             )
         here.book().offered()  # what reads YAML is there
         times: list[float] = []
+        book = here.book()
         for _ in range(5):
             book = here.book()
             began = time.process_time()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import msgspec
 
@@ -85,7 +85,7 @@ def _table(field: str) -> Read:
     def read(value: Any) -> dict[str, object]:
         if not isinstance(value, dict):
             raise ValueError("is no table of keys")
-        return {field: obj(value)}
+        return {field: cast("dict[str, object]", value)}
 
     return read
 
@@ -108,9 +108,9 @@ def _model(value: Any) -> dict[str, object]:
 
 def _servers(value: Any) -> dict[str, object]:
     """Names, and tables of a server each; or one table of servers by name."""
-    entries: list[Any] = [value] if isinstance(value, dict | str) else value
-    if not isinstance(entries, list):
+    if not isinstance(value, dict | str | list):
         raise ValueError("is no list of servers")
+    entries = cast("list[object]", value if isinstance(value, list) else [value])
     names: list[str] = []
     inline: dict[str, object] = {}
     for entry in entries:
@@ -121,7 +121,7 @@ def _servers(value: Any) -> dict[str, object]:
             if server is None:
                 names.append(name)
             elif isinstance(server, dict):
-                inline[name] = obj(server)
+                inline[name] = cast("dict[str, object]", server)
             else:
                 raise ValueError(f"says of {name[:60]} what is no table of keys")
         if not isinstance(entry, dict):

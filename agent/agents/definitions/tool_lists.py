@@ -6,6 +6,7 @@ A list is text with commas, where those in brackets part nothing, or a list of s
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import cast
 
 import msgspec
 
@@ -44,7 +45,7 @@ def named(value: object) -> Iterator[str]:
         return
     if not isinstance(value, list | tuple):
         raise ValueError("is no list of names")
-    given: Sequence[object] = value
+    given = cast("Sequence[object]", value)
     if len(given) > MOST:
         raise ValueError(f"has more than {MOST} names")
     for each in given:
