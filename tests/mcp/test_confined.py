@@ -188,7 +188,7 @@ async def test_a_person_puts_one_of_the_project_there(tmp_path: Path) -> None:
                     "use", "sandbox", "later", "never",
                 ]  # fmt: skip
                 made.answer(asked, "sandbox")
-            await connected(made)
+                await connected(made)
             made.session.submit("go")
             told = await made.finished("c1")
             assert "sesame" not in told
