@@ -12,6 +12,7 @@ import msgspec
 import typer
 
 from gatewright.agent.launch.exits import UsageError
+from gatewright.agent.servers.approvals import Said
 from gatewright.agent.settings.edit import edit, read_object, section
 from gatewright.agent.settings.paths import SERVERS
 from gatewright.agent.settings.traits import Source
@@ -231,6 +232,7 @@ def logout(name: Name) -> None:
 def approve(
     names: Annotated[list[str] | None, typer.Argument(help="Servers of .mcp.json.")] = None,
     all_: Annotated[bool, typer.Option("--all", help="All that wait.")] = False,
+    sandbox: Annotated[bool, typer.Option("--sandbox", help="Only in the sandbox.")] = False,
 ) -> None:
     """Approve servers of this project's .mcp.json as they are written now."""
     from gatewright.agent.subcommands.questions.servers_here import ServersHere  # noqa: PLC0415  90 ms
@@ -248,7 +250,12 @@ def approve(
             raise UsageError(f"{name} does not wait for an approval here.")
     for each in waiting:
         if all_ or each.name in (names or ()):
-            at.answers.keep(at.around.where.root, each.signature, each.name, "use")
+            if sandbox and each.transport != "stdio":
+                raise UsageError(
+                    f"{each.name} is an address: nothing of it runs in a sandbox here."
+                )
+            said: Said = "sandbox" if sandbox else "use"
+            at.answers.keep(at.around.where.root, each.signature, each.name, said)
             definition = msgspec.json.format(msgspec.json.encode(each.raw)).decode()
             tell(
                 f"{each.name} may be used in this project, as it is in {each.where}:\n{definition}"

@@ -23,6 +23,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from gatewright.mcp.served import Calls
 from gatewright.mcp.talk.lines import MOST
@@ -33,6 +34,7 @@ HOSTS = ("127.0.0.1", "localhost")
 MOST_CONNECTIONS = 128  # at a time: a program that opens more is told to come back
 MOST_CLIENTS = 8  # with a session of ours; of those that do nothing the oldest makes room
 MOST_OPEN = 64  # clients that have said hello
+HEAD = 10.0  # seconds for the head of a first request
 IDLE = 30 * 60.0  # seconds until a client that does nothing is forgotten
 END = 2  # seconds for answers to be written at the end
 FULL = "{} clients are at work here already: try again later."
@@ -85,7 +87,7 @@ async def serve_http(served: Served, listens: socket.socket) -> None:
 async def _listened(app: ASGIApp, listens: socket.socket) -> AsyncGenerator[asyncio.Task[None]]:
     config = uvicorn.Config(
         app,
-        http="h11",
+        http=_Connection,
         ws="none",
         lifespan="off",
         log_config=None,
@@ -109,6 +111,18 @@ class _Listener(uvicorn.Server):
     def capture_signals(self) -> Generator[None]:
         """Signals are the business of whoever serves."""
         yield
+
+
+class _Connection(H11Protocol):
+    """Closed where nothing is asked: else programs without a token could take all there are."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.loop.call_later(HEAD, self._look)
+
+    def _look(self) -> None:
+        if not self.cycle and not self.transport.is_closing():
+            self.transport.close()
 
 
 class _Door:

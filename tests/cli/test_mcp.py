@@ -111,6 +111,14 @@ def test_one_of_a_project_waits_for_an_approval_of_its_text(program: Program) ->
     assert state() == "unapproved"
 
 
+def test_one_of_a_project_is_approved_for_the_sandbox_alone(program: Program) -> None:
+    ran(program, "add", "fake", "-s", "project", "--", sys.executable, FAKE)
+    assert program.run("trust", "add").returncode == 0
+    ran(program, "approve", "fake", "--sandbox")
+    (row,) = json.loads(ran(program, "list", "--json"))
+    assert (row["state"], "runs in the sandbox" in row["error"]) == ("failed", True)
+
+
 def test_a_model_adds_and_approves_nothing(program: Program) -> None:
     for words in (("add", "a", "x"), ("approve", "--all"), ("remove", "a")):
         assert "by the person" in ran(program, *words, code=1, GATEWRIGHT="1")

@@ -187,6 +187,22 @@ async def _status(at: Door, head: str) -> int:
     return int(line.split()[1])
 
 
+async def test_who_asks_nothing_keeps_nobody_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Connections are few, and anybody on this machine may open them."""
+    monkeypatch.setattr("gatewright.mcp.talk.serving_http.MOST_CONNECTIONS", 4)
+    monkeypatch.setattr("gatewright.mcp.talk.serving_http.HEAD", 0.5)
+    async with door(tmp_path) as at:
+        idle = [await asyncio.open_connection("127.0.0.1", int(at.port)) for _ in range(8)]
+        idle[0][1].write(f"POST {PATH} HTTP/1.1\r\nHost: ".encode())
+        for reader, _ in idle:
+            assert await reader.read() == b""
+        assert (await at.ask("initialize", **HELLO)).status_code == 200
+        for _, writer in idle:
+            writer.close()
+
+
 async def test_a_body_of_who_has_no_token_is_not_read(tmp_path: Path) -> None:
     async with door(tmp_path) as at:
         reader, writer = await asyncio.open_connection("127.0.0.1", int(at.port))
