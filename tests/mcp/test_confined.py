@@ -151,6 +151,23 @@ async def test_without_a_word_of_it_there_is_no_network(tmp_path: Path, page: in
     assert "the page" not in text
 
 
+async def test_what_is_denied_stays_denied_and_counts_at_once(tmp_path: Path, page: int) -> None:
+    """Also by a rule that came when the server ran already."""
+    house(tmp_path)
+    lines = [FETCH.format(page), FETCH.format(page)]
+    settings = own(sandbox={"network": ["127.0.0.1"]})
+    calls = script(*lines)
+    async with desk(tmp_path, [calls[0], "say: done", *calls[1:]], own=settings) as made:
+        await connected(made)
+        made.session.submit("go")
+        assert "the page" in await made.finished("c1")
+        await made.ended()
+        made.session.restrict([("deny", "WebFetch(domain:127.0.0.1)")])
+        made.session.submit("again")
+        assert "the page" not in await made.finished("c2")
+        await made.ended(2)
+
+
 @pytest.mark.parametrize("how", ["off", "project", "all"])
 async def test_the_setting_puts_servers_there(tmp_path: Path, how: str) -> None:
     house(tmp_path)
