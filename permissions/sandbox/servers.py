@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from gatewright.permissions.paths import inside
 from gatewright.permissions.sandbox.naming import spelled
 from gatewright.permissions.sandbox.places import absolute
 from gatewright.permissions.sandbox.profile import Network, Wider
@@ -109,10 +110,17 @@ def widened(network: Network, domains: tuple[str, ...]) -> Network:
 
 
 def _directories(box: Sandbox, confines: Confines) -> tuple[str, ...]:
-    home = os.path.realpath(box.config.home)
+    """Where it may write besides; what is kept from all that is confined is not opened by name."""
+    if not confines.writes:
+        return ()
+    home, cwd = os.path.realpath(box.config.home), box.config.cwd
+    everywhere = box.profile(cwd, wider=Wider(writes=("/",)))
+    kept = (*everywhere.protected, *(mask.path for mask in everywhere.masked))
     found: list[str] = []
     for text in confines.writes:
-        path = absolute(text, str(box.config.cwd), home, box.roots)
+        path = absolute(text, str(cwd), home, box.roots)
+        if any(inside(path, place) for place in kept):
+            raise ToolFailure(f"Its sandbox lets it write in {text}, which no sandbox opens.")
         if not os.path.isdir(path):
             raise ToolFailure(f"Its sandbox lets it write in {text}, which is no directory.")
         found.append(path)
