@@ -261,6 +261,7 @@ class Agent:
             patient=self.spending.answers > 0,
             silence=own.limits.silence,
             patience=own.limits.patience,
+            agent=self.path,
         )
         return Ports(
             answers=answers,
