@@ -29,6 +29,7 @@ from gatewright.agent.extensions.contribution import Contribution, Part, part_of
 from gatewright.agent.history.history import History
 from gatewright.agent.models.choices import ModelBook
 from gatewright.agent.models.in_use import Models
+from gatewright.agent.record.agent_costs import PAID
 from gatewright.agent.record.events import AnyEvent, Envelope, ModeChanged, UsageChanged
 from gatewright.agent.record.hub import Subscription
 from gatewright.agent.record.journal import of_main
@@ -67,7 +68,7 @@ class Session:
         self._frame, self._brought = frame, list(brought)
         self._broker = Broker(frame.journal.publish)
         self._jobs = SessionJobs(self._tell, frame.journal.publish)
-        shared = Shared(frame, self._broker, self._jobs)
+        shared = Shared(frame, self._broker, self._jobs, frame.budget())
         self._leaving = "other"  # for who listens: resume, clear, prompt_input_exit
         self._agents: dict[str, Agent] = {}
         self._main = self._agents[MAIN] = Agent(shared, self._own(frame))
@@ -89,7 +90,7 @@ class Session:
         )
         self._announcements = Announcements([one for each in brought for one in each.announcements])
         folds = (fold for each in brought for fold in each.folds)
-        frame.journal.begin((self._saw, of_main(self._announcements.saw), *folds))
+        frame.journal.begin((frame.costs.saw, self._saw, of_main(self._announcements.saw), *folds))
         self._writing: list[asyncio.Task[None]] = []
         if frame.writer is not None:
             unsaved = frame.journal.hub().subscribe(since=frame.stored)
@@ -109,6 +110,7 @@ class Session:
             barrier=frame.barrier,
             limits=frame.limits,
             spending=frame.spending,
+            others=frame.costs,
             opening=self._open,
             brought=self._beside_input,
             taken=lambda item: self._scopes.taken(item),
@@ -152,8 +154,7 @@ class Session:
     @property
     def setup_due(self) -> bool:
         """Nothing that could answer is set up."""
-        book = self.part(ModelBook)
-        return book is not None and book.lacks(self.model)
+        return (book := self.part(ModelBook)) is not None and book.lacks(self.model)
 
     @property
     def answering(self) -> str:
@@ -329,6 +330,8 @@ class Session:
             agent.saw(envelope.event)
         if envelope.agent != MAIN:
             self._children.saw(envelope)
+            if isinstance(envelope.event, PAID):
+                self._publish(self._main.spent)
         elif self._heard is not None:
             self._heard.saw(envelope.event)
 

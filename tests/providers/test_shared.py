@@ -6,11 +6,12 @@ import asyncio
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
+from gatewright.agent.providers.limiter import AT_ONCE
 from gatewright.agent.providers.presets import endpoint
 from gatewright.agent.providers.protocol import Finished, Piece, Provider, Request, StopReason
 from gatewright.agent.providers.registry import open_provider
 from gatewright.agent.providers.settings import ProviderSettings
-from gatewright.agent.providers.shared import AT_ONCE, Identity, SharedProviders
+from gatewright.agent.providers.shared import Identity, SharedProviders
 from tests.fakes.waiting import eventually
 
 REQUEST = Request(model="m", system=(), tools=(), turns=(), max_output=10)
@@ -87,8 +88,11 @@ async def test_so_many_at_once_and_first_come_first_served() -> None:
 async def test_whose_requests_a_server_counts_together_wait_for_each_other() -> None:
     one, wide, other = Server(), Server(), Server()
     providers = SharedProviders()
-    settings = [(asks(most=1), one), (asks(most=1, beta="wide"), wide), (OTHER, other)]
-    lent = [providers.of(identity, lambda server=server: server) for identity, server in settings]
+    lent = (
+        providers.of(asks(most=1), lambda: one),
+        providers.of(asks(most=1, beta="wide"), lambda: wide),
+        providers.of(OTHER, lambda: other),
+    )
     tasks = [asyncio.create_task(answered(provider)) for provider in lent]
     await eventually(lambda: other.running == 1)
     assert (one.running, wide.running) == (1, 0)
