@@ -132,7 +132,7 @@ class Journal:
             while self._waiting:
                 envelope = self._waiting.popleft()
                 self.hub(envelope.agent).take(envelope)
-                if envelope.agent != MAIN and isinstance(envelope.event, UPWARD):
+                if envelope.agent != MAIN:
                     self._upwards(envelope)
                 for fold in self._folds:
                     fold(envelope)
@@ -140,7 +140,7 @@ class Journal:
             self._handing_on = False
 
     def _upwards(self, envelope: Envelope) -> None:
-        above = envelope.agent.rpartition("/")[0]
+        above, told = envelope.agent.rpartition("/")[0], isinstance(envelope.event, UPWARD)
         while above:
-            self.hub(above).overhear(envelope)
+            self.hub(above).overhear(envelope, told=told)
             above = above.rpartition("/")[0]

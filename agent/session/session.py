@@ -280,9 +280,11 @@ class Session:
         book = self.part(MemoryBook)
         return await remember(book, line) if book is not None else Problem.of(NO_MEMORY)
 
-    def subscribe(self, *, since: int = 0, agent: str = MAIN) -> Subscription:
+    def subscribe(
+        self, *, since: int = 0, agent: str = MAIN, below: tuple[type[AnyEvent], ...] = ()
+    ) -> Subscription:
         """Everything kept so far with seq > since (stored history included), then live events."""
-        return self._frame.journal.hub(agent).subscribe(since=since)
+        return self._frame.journal.hub(agent).subscribe(since=since, below=below)
 
     async def idle(self) -> None:
         """Wait until no turn runs and the queue is empty."""

@@ -95,7 +95,7 @@ def open_base(around: Surroundings) -> Base:
     costs = AgentCosts.after(envelope.event for envelope in start.stored)
 
     def stamped(event: AnyEvent, agent: str) -> AnyEvent:
-        return costs.stamped(standing.stamped(event) if agent == MAIN else event, agent)
+        return costs.stamped(standing.stamped(event, agent), agent)
 
     journal = Journal(clock=CLOCK.time, new_id=new_id, stamp=stamped)
     for envelope in start.stored:
