@@ -11,5 +11,6 @@ EXTENSIONS = (
     "gatewright.agent.extensions.status_line:STATUS_LINE",
     "gatewright.agent.extensions.upkeep:UPKEEP",
     "gatewright.agent.extensions.hooks:HOOKS",
+    "gatewright.agent.extensions.worktrees:WORKTREES",
     "gatewright.agent.extensions.servers.plugging:MCP",
 )

@@ -22,6 +22,7 @@ from gatewright.permissions.sandbox.disk.findings import Bounds, Sight
 from gatewright.permissions.sandbox.disk.keeper import PATIENCE, Keeper
 from gatewright.permissions.sandbox.disk.neighbours import Neighbours
 from gatewright.permissions.sandbox.disk.receipts import RECEIPTS, Receipt
+from gatewright.permissions.sandbox.disk.repository import linked_parts
 from gatewright.permissions.sandbox.disk.settle import own_places
 from gatewright.permissions.sandbox.linux import (
     bwrap,
@@ -176,11 +177,12 @@ class Sandbox:
         told: Callable[[list[str]], None] | None = None,
         opening: Opening = CLOSED,
         command: str = "",
+        within: str = "",
     ) -> SpawnRequest:
         """The request as bubblewrap's; `told` hears what had to be moved aside after the run.
 
         `command` is what a person knows it by. The files of `opening` are open to this run, if
-        they still are those that were judged.
+        they still are those that were judged. `within` is the work tree that it belongs to.
         """
         already = self._keeper.check()  # of runs that go on: theirs is not to be taken for old
         sight = self._look()
@@ -197,6 +199,10 @@ class Sandbox:
         self._keeper.open(writes)
         profile = self.profile(request.cwd, sight, request.env.get("PATH", ""))
         profile = profile.opened(reads, writes)
+        if within:
+            root = os.path.realpath(within)
+            git = linked_parts(f"{root}/.git", (root,), self._home)
+            profile = profile.within(root, git.writes, git.protected)
         already.extend(
             f"{shown(path)} is not the file any more that was allowed; it stays closed"
             for path in sorted({*opening.reads, *opening.writes} - reads - writes)

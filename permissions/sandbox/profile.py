@@ -87,6 +87,19 @@ class SandboxProfile:
             masked=tuple(mask for mask in self.masked if mask.path not in shown),
         )
 
+    def within(self, root: str, git: tuple[str, ...], kept: tuple[str, ...]) -> SandboxProfile:
+        """For a work tree that lies in what is writable: of that it alone, and what git needs."""
+        others = [path for path in self.writable if not inside(root, path)]
+        writable = _outermost((*others, root, *git))
+        protected = (p for p in (*self.protected, *kept) if any(inside(p, w) for w in writable))
+        anchors = (p for p in self.anchors if any(p != w and inside(p, w) for w in writable))
+        return replace(
+            self,
+            writable=writable,
+            protected=_outermost(protected),
+            anchors=tuple(anchors),
+        )
+
     def without_covers(self) -> SandboxProfile:
         """As it holds where nothing can be mounted over a file in a writable directory."""
         masked = (m for m in self.masked if not any(inside(m.path, r) for r in self.writable))

@@ -27,6 +27,7 @@ class Call:
         opening: Opening = CLOSED,
     ) -> None:
         self._box = box
+        self.within = ""  # the work tree that the caller is in
         self._opening = opening
         self._command = command
         self._tell = tell
@@ -34,7 +35,7 @@ class Call:
         self._told: list[str] = []
 
     def confine(self, request: SpawnRequest) -> SpawnRequest:
-        return self._box.confine(request, self._tell, self._opening, self._command)
+        return self._box.confine(request, self._tell, self._opening, self._command, self.within)
 
     def hear(self, text: str) -> None:
         """The proxy refused something while this call ran."""
