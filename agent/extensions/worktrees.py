@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gatewright.agent.context.announcements import Announcement
+from gatewright.agent.errors import SessionError
 from gatewright.agent.extensions.contribution import Contribution
 from gatewright.agent.extensions.host import Extension, Host
 from gatewright.agent.record.events import TurnEnded, WorktreeChanged
@@ -104,7 +105,10 @@ class SessionTrees:
         host = self._host
         name, before = host.around.options.worktree, host.base.standing.now.worktree
         if name is not None:
-            self._entered(await self.book.open(name, host.begins.root, MAIN))
+            try:
+                self._entered(await self.book.open(name, host.begins.root, MAIN))
+            except OSError as error:
+                raise SessionError(f"No work tree could be made: {error}") from error
         elif before:
             opened = await self.book.again(before, MAIN)
             if opened is None:

@@ -16,11 +16,10 @@ from gatewright.agent.worktrees.beginning import BaseRef, beginning
 from gatewright.agent.worktrees.checking import Held, check
 from gatewright.agent.worktrees.hooked import asked, by_hook, told
 from gatewright.agent.worktrees.included import Bringing
-from gatewright.agent.worktrees.making import Ground, lock, made, place, unlock
-from gatewright.agent.worktrees.names import WorktreeError, wanted
+from gatewright.agent.worktrees.making import Ground, lock, made, place, repository, unlock
+from gatewright.agent.worktrees.names import WorktreeError, counted, wanted
 from gatewright.agent.worktrees.record import Record, Records, used_now
 from gatewright.agent.worktrees.removing import Removal, finish, forget, leaving, remove
-from gatewright.tools.counted import counted
 from gatewright.tools.system.git import Caller, Stop, aside, git_in
 from gatewright.tools.system.gitfiles import repository_of
 from gatewright.tools.system.lifetimes import Lifetime, ours
@@ -191,6 +190,7 @@ class Worktrees:
     def _new(self, slug: str, pull: int, seen: Path, agent: str, stop: Stop) -> Opened:
         ports, wishes = self._ports, self._ports.wishes()
         caller = ports.caller()
+        repository(ports.root)
         place(ports.root, slug)
         base = beginning(seen, caller, wishes.base, pull, stop)
         ground = Ground(

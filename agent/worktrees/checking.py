@@ -15,8 +15,8 @@ from typing import Final
 import msgspec
 
 from gatewright.agent.worktrees.making import looking
+from gatewright.agent.worktrees.names import counted
 from gatewright.agent.worktrees.record import Record
-from gatewright.tools.counted import counted
 from gatewright.tools.system.git import Caller, Git, Stop
 from gatewright.tools.system.gitfiles import repository_of
 from gatewright.tools.system.regular import read_regular
@@ -55,7 +55,9 @@ def check(record: Record, tree: Path, caller: Caller, stop: Stop | None = None) 
         if firm := tuple(_standing(record, tree)):
             return Held(firm)
         with looking(record, tree, caller, stop) as git:
-            losses = (*_commits(record, git), *_files(record, tree, git))
+            tips = _refs(git, record.branch)
+            at = tips[0] if tips else record.base
+            losses = (*_commits(record, tips, git), *_files(record, tree, at, git))
             stashed = tuple(_stashed(record, git))
         return Held((*stashed, *_logged(record)), losses)
     except (OSError, ValueError) as error:
@@ -87,8 +89,7 @@ def _standing(record: Record, tree: Path) -> Iterator[str]:
     yield from _inside(tree)
 
 
-def _commits(record: Record, git: Git) -> Iterator[str]:
-    now = _refs(git, record.branch)
+def _commits(record: Record, now: list[str], git: Git) -> Iterator[str]:
     if not now:
         yield f"the branch {record.short} is gone"
     elif now != [record.base]:
@@ -140,11 +141,11 @@ def _moment(line: str) -> int:
     return int(fields[-2]) if len(fields) > 2 and fields[-2].isdecimal() else 2**40
 
 
-def _files(record: Record, tree: Path, git: Git) -> Iterator[str]:
+def _files(record: Record, tree: Path, at: str, git: Git) -> Iterator[str]:
     """First what the tree's own index holds, then all bytes against a fresh one."""
-    staged = git.run("diff", "--cached", "--name-only", "-z", record.base, seconds=TIME)
+    staged = git.run("diff", "--cached", "--name-only", "-z", at, seconds=TIME)
     names = [os.fsdecode(name) for name in staged.split(b"\0") if name]
-    git.run("read-tree", record.base, seconds=TIME)
+    git.run("read-tree", at, seconds=TIME)
     listed = git.run("status", "--porcelain", "-z", "--no-renames", "--untracked-files=all",
                      "--ignored=traditional", seconds=TIME)  # fmt: skip
     filled = [os.fsdecode(name) for name, link in tracked(git) if link and _filled(tree, name)]
@@ -153,13 +154,13 @@ def _files(record: Record, tree: Path, git: Git) -> Iterator[str]:
     changed, new, ignored = list[str](), list[str](), list[str]()
     for entry in listed.split(b"\0"):
         kind, name = entry[:2], os.fsdecode(entry[3:])
-        if not entry or _brought(record, tree, name):
+        if not entry or kind[1:] == b" " or _brought(record, tree, name):
             continue
         if kind == b"??":
             new.append(name)
         elif kind == b"!!":
             ignored.append(name)
-        elif kind != b" D" or not _left_out(record, name):
+        elif kind[1:] != b"D" or not _left_out(record, name):
             changed.append(name)
     yield from _named("changed", changed)
     yield from _named("untracked", new)

@@ -1,4 +1,4 @@
-"""A work tree for one agent's run: opened before it begins, and gone after it if nothing is in it."""
+"""A work tree for one agent's run: gone after it where nothing would be lost."""
 
 from __future__ import annotations
 

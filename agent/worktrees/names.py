@@ -52,6 +52,11 @@ def checked(slug: str) -> str:
     return slug.replace("/", "+")
 
 
+def counted(count: int, what: str) -> str:
+    """ "1 file", "2 files"."""
+    return f"{count:,} {what}{'s' if count != 1 else ''}"
+
+
 def branch_of(slug: str) -> str:
     """The full name of its branch."""
     return f"refs/heads/worktree/{slug}"

@@ -14,7 +14,7 @@ from gatewright.agent.worktrees.checking import Held
 from gatewright.agent.worktrees.names import WorktreeError
 from gatewright.agent.worktrees.record import Record
 from gatewright.tools.access import Access, Effect, Row, Where
-from gatewright.tools.blocks import Block, Text
+from gatewright.tools.blocks import Text
 from gatewright.tools.interact import Ask, Option
 from gatewright.tools.plain import StructTool
 from gatewright.tools.protocol import Run, ToolContext, ToolFailure, ToolResult, ToolSpec
@@ -137,9 +137,6 @@ class LeaveWorktree(StructTool[Leave]):
         if answer.choice != "discard":
             raise ToolFailure("The person wants the work tree kept; it is as it was.")
         return held.losses
-
-    def view(self, input: Leave, result: ToolResult | None) -> Sequence[Block]:
-        return ()
 
 
 SPECS: Sequence[ToolSpec] = (

@@ -199,10 +199,7 @@ class Sandbox:
         self._keeper.open(writes)
         profile = self.profile(request.cwd, sight, request.env.get("PATH", ""))
         profile = profile.opened(reads, writes)
-        if within:
-            root = os.path.realpath(within)
-            git = linked_parts(f"{root}/.git", (root,), self._home)
-            profile = profile.within(root, git.writes, git.protected)
+        profile = self._within(profile, within) if within else profile
         already.extend(
             f"{shown(path)} is not the file any more that was allowed; it stays closed"
             for path in sorted({*opening.reads, *opening.writes} - reads - writes)
@@ -235,6 +232,12 @@ class Sandbox:
             ended=ended,
             start=self._nursery.start if self._nursery is not None else None,
         )
+
+    def _within(self, profile: SandboxProfile, tree: str) -> SandboxProfile:
+        """In a work tree nothing of the checkout beside it is writable."""
+        root = os.path.realpath(tree)
+        git = linked_parts(f"{root}/.git", (root,), self._home)
+        return profile.within(root, git.writes, git.protected)
 
     def _entry(
         self, run: Run, profile: SandboxProfile

@@ -46,10 +46,7 @@ COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
     "checkout-index": ("--quiet",),
     "diff": _NO_PROGRAMS,
     "diff-tree": _NO_PROGRAMS,
-    "fetch": (  # reaches nobody unless `tools/system/gitfetch.py` lets it
-        "--no-tags", "--no-recurse-submodules", "--no-auto-maintenance", "--no-write-commit-graph",
-        "--quiet",
-    ),
+    "fetch": ("--no-tags", "--no-recurse-submodules", "--no-auto-maintenance", "--quiet"),
     "for-each-ref": (),
     "hash-object": ("--no-filters",),
     "init": ("--template=",),
@@ -172,8 +169,7 @@ class Git:
         stop: Stop | None = None,
         writes: Sequence[Path] = (),
     ) -> None:
-        """`writes` are the directories besides its own that it may change."""
-        self._writes = writes
+        self._writes = writes  # directories besides its own that it may change
         self._argv = [caller.program(), *(w for s in _SETTINGS for w in ("-c", s))]
         self._wrap = caller.wrap
         self._env = {**_ENV, **places}
@@ -308,10 +304,8 @@ def git_of(
     stop: Stop | None = None,
     writes: Sequence[Path] = (),
 ) -> Generator[Git]:
-    """The same for a repository that is known, with the directories of it that are to be changed.
-
-    Index and HEAD are copies, which nobody else sees; references are the repository's own.
-    """
+    """The same for one that is known, and directories that are to be changed. Index and HEAD are
+    copies, which nobody else sees; references are the repository's own."""
     own = Path(tempfile.mkdtemp(prefix="gatewright-git-"))
     try:
         _look_through(own, found, caller.env)
@@ -377,12 +371,13 @@ def _config(found: Repository, env: Mapping[str, str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def version(caller: Caller, seconds: float) -> str:
+def of_itself(caller: Caller, seconds: float, asked: str = "--version") -> str:
     """What git says of itself; empty where there is none that runs."""
+    env = {name: value for name, value in _ENV.items() if name != "GIT_EXEC_PATH"}
     try:
-        argv = (caller.program(), "--version")
+        argv = (caller.program(), asked)
         done = subprocess.run(
-            argv, env=dict(_ENV), stdin=subprocess.DEVNULL,
+            argv, env=env, stdin=subprocess.DEVNULL,
             capture_output=True, timeout=seconds, check=True,
         )  # fmt: skip
     except (OSError, subprocess.SubprocessError):

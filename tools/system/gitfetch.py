@@ -6,15 +6,13 @@ addresses. Nothing of it is changed but the objects that it now has.
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from gatewright.tools.system.git import Caller, Git, Stop
+from gatewright.tools.system.git import Caller, Git, Stop, of_itself
 from gatewright.tools.system.gitfiles import Repository, remote_of
 from gatewright.tools.system.programs import find
 
@@ -62,11 +60,8 @@ def fetched(
 
 def _reach(caller: Caller, kind: str) -> Mapping[str, str]:
     """What lets it reach that kind of address, and no other."""
-    asked = subprocess.run(
-        (caller.program(), "--exec-path"), env={"PATH": "/nonexistent"}, stdin=subprocess.DEVNULL,
-        capture_output=True, timeout=5, check=True,
-    )  # fmt: skip
-    reach = {"GIT_EXEC_PATH": os.fsdecode(asked.stdout).strip(), "GIT_ALLOW_PROTOCOL": kind}
+    programs = of_itself(caller, 5, "--exec-path")
+    reach = {"GIT_EXEC_PATH": programs, "GIT_ALLOW_PROTOCOL": kind}
     if kind == "ssh":
         ssh = find("ssh", caller.env, caller.avoid)
         if not ssh:
