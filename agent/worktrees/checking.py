@@ -57,9 +57,10 @@ def check(record: Record, tree: Path, caller: Caller, stop: Stop | None = None) 
         with looking(record, tree, caller, stop) as git:
             tips = _refs(git, record.branch)
             at = tips[0] if tips else record.base
-            losses = (*_commits(record, tips, git), *_files(record, tree, at, git))
+            told = (*_commits(record, tips, git), *_logged(record, at, git))
+            losses = (*told, *_files(record, tree, at, git))
             stashed = tuple(_stashed(record, git))
-        return Held((*stashed, *_logged(record)), losses)
+        return Held(stashed, losses)
     except (OSError, ValueError) as error:
         return Held((f"it could not be looked through ({error})",))
 
@@ -124,14 +125,18 @@ def _stashed(record: Record, git: Git) -> Iterator[str]:
             return
 
 
-def _logged(record: Record) -> Iterator[str]:
+def _logged(record: Record, at: str, git: Git) -> Iterator[str]:
     """Commits that only the tree's own log leads to would be lost with it."""
     log = record.admin / "logs" / "HEAD"
     if not log.exists():
         return
+    told = {record.base, at}
+    if at != record.base:
+        listed = git.run("rev-list", f"{record.base}..{at}", seconds=TIME)
+        told.update(listed.decode().split())
     for line in read_regular(log, LARGEST_LOG).decode("utf-8", "replace").splitlines():
         fields = line.split(" ", 2)
-        if len(fields) < 2 or fields[1] != record.base:
+        if len(fields) < 2 or fields[1] not in told:
             yield "other commits were checked out there"
             return
 

@@ -87,7 +87,8 @@ def made(
     with contextlib.ExitStack() as undo:
         inode = _directory(tree)
         undo.callback(shutil.rmtree, tree, ignore_errors=True)
-        admin.mkdir(parents=True)
+        admin.parent.mkdir(exist_ok=True)
+        admin.mkdir()
         undo.callback(shutil.rmtree, admin, ignore_errors=True)
         _linked(admin, tree, base, ground.owner)
         at = Repository(tree, admin, found.common, "", base)

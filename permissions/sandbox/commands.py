@@ -157,8 +157,8 @@ class CommandSandbox:
         self._follow()
         leave = self.settings.allow_unsandboxed_commands
         command = access.runs.command
-        within = "" if root is None or root in self.base.roots else str(root)
-        call = Call(self._box, self._tell, command, may_leave=leave, opening=opening, within=within)
+        call = Call(self._box, self._tell, command, may_leave=leave, opening=opening)
+        call.within = "" if root is None or root in self.base.roots else str(root)
         self._running.append(call)
         del self._running[:-8]
         return call

@@ -182,8 +182,7 @@ class Sandbox:
         """The request as bubblewrap's; `told` hears what had to be moved aside after the run.
 
         `command` is what a person knows it by. The files of `opening` are open to this run, if
-        they still are those that were judged. `within` is the work tree that it belongs to.
-        """
+        they still are those that were judged. `within` is its work tree."""
         already = self._keeper.check()  # of runs that go on: theirs is not to be taken for old
         sight = self._look()
         if self._level != "bwrap":  # nothing is covered

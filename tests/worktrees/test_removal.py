@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from gatewright.agent.worktrees import removing
+from gatewright.agent.worktrees import checking, removing
 from gatewright.agent.worktrees.checking import Held
 from gatewright.agent.worktrees.record import Record
 from gatewright.tools.system.git import Caller, Git
@@ -255,7 +255,8 @@ async def test_no_byte_is_lost(tmp_path: Path, name: str) -> None:
     tree = await at.tree()
     change, why = CASES[name]
     change(at, tree)
-    before, bytes_there = at.state(), hashed(tree.tree.resolve()) if why else {}
+    before = at.state()
+    bytes_there = hashed(tree.tree.resolve()) if why else None
     left = await at.trees.remove(tree)
     assert at.state() == before, "the person's checkout is not the same"
     if why == GONE:
@@ -310,7 +311,7 @@ async def test_what_appears_in_between_keeps_it(
         at = Checkout(folder)
         tree = await at.tree()
         looks = list[Path]()
-        real: Check = removing.check
+        real: Check = checking.check
 
         def check(
             record: Record, where: Path, *more: object, looks: list[Path] = looks,

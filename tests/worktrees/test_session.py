@@ -223,3 +223,30 @@ async def test_the_tools_are_there_only_in_a_checkout_of_git(tmp_path: Path, pro
             await made.ended()
             assert ("EnterWorktree" in tools(made)) is inside
     assert project.is_dir()
+
+
+async def test_the_sandbox_lets_commands_write_the_tree_and_nothing_beside_it(
+    tmp_path: Path, project: Path
+) -> None:
+    script = (
+        ENTER,
+        'call[1]: Bash {"command": "sh -c \'touch new.txt; touch ../../../out.txt; echo done\'"}',
+        'call[2]: Bash {"command": "git add new.txt && git -c user.name=x -c user.email=x@x.org'
+        ' commit -qm work && git log --oneline"}',
+        'call[3]: Bash {"command": "touch .git ../../../.git/hooks/pre-commit; echo done"}',
+        "say: done",
+    )
+    own = {"sandbox": {"enabled": True, "failIfUnavailable": True}}
+    async with desk(tmp_path, script, mode="default", own=own) as made:
+        made.session.submit("go")
+        for number in range(1, 5):
+            made.answer(await made.asked(number), "once")
+        if "only in the sandbox" in await made.finished("1"):
+            pytest.skip("commands cannot be confined here")
+        await made.ended()
+        assert "out.txt': " in await made.finished("1")
+        assert "work" in await made.finished("2")
+    tree = project / ".gatewright/worktrees/t"
+    assert (tree / "new.txt").exists() and not (project / "out.txt").exists()
+    assert not (project / ".git/hooks/pre-commit").exists()
+    assert "work" in git(tree, "log", "--oneline")
