@@ -56,6 +56,7 @@ from gatewright.agent.record.events_of_turns import (
     InputRefused,
     MessageDropped,
     MessageRedrawn,
+    RequestQueued,
     RetryScheduled,
     StreamSilent,
     TextDelta,
@@ -108,6 +109,7 @@ AnyEvent: TypeAlias = (
     | ToolProgressed
     | UsageChanged
     | RetryScheduled
+    | RequestQueued
     | StreamSilent
     | QueueChanged
     | Moved
