@@ -21,9 +21,9 @@ from gatewright.tools.access import MAIN, Where
 from gatewright.tools.protocol import Tool, ToolSpec
 
 if TYPE_CHECKING:
-    from gatewright.agent.worktrees.book import Left, Opened, Wishes, Worktrees
     from gatewright.agent.worktrees.checking import Held
     from gatewright.agent.worktrees.isolated import Isolated
+    from gatewright.agent.worktrees.project_trees import Left, Opened, Wishes, Worktrees
     from gatewright.agent.worktrees.record import Record
 
 ABOUT = (
@@ -45,7 +45,7 @@ class SessionTrees:
     @property
     def book(self) -> Worktrees:
         if self._book is None:
-            from gatewright.agent.worktrees.book import Ports, Worktrees  # noqa: PLC0415  lazy: 15 ms
+            from gatewright.agent.worktrees.project_trees import Ports, Worktrees  # noqa: PLC0415  lazy: 15 ms
 
             host, start = self._host, self._host.base.start
             ports = Ports(
@@ -60,8 +60,8 @@ class SessionTrees:
         return self._book
 
     def _wishes(self) -> Wishes:
-        from gatewright.agent.worktrees.book import Wishes  # noqa: PLC0415  loaded with the book
         from gatewright.agent.worktrees.included import Bringing  # noqa: PLC0415
+        from gatewright.agent.worktrees.project_trees import Wishes  # noqa: PLC0415  loaded with the book
 
         around = self._host.around
         given = around.settings.worktree

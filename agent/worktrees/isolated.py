@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from gatewright.agent.worktrees.book import Left, Opened, Worktrees
+from gatewright.agent.worktrees.project_trees import Left, Opened, Worktrees
 from gatewright.tools.access import Where
 
 

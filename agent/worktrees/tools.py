@@ -9,9 +9,9 @@ from typing import Literal, Protocol
 
 import msgspec
 
-from gatewright.agent.worktrees.book import Left, Opened
 from gatewright.agent.worktrees.checking import Held
 from gatewright.agent.worktrees.names import WorktreeError
+from gatewright.agent.worktrees.project_trees import Left, Opened
 from gatewright.agent.worktrees.record import Record
 from gatewright.tools.access import Access, Effect, Row, Where
 from gatewright.tools.blocks import Text

@@ -8,8 +8,8 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from gatewright.agent.worktrees.book import Ports, Wishes, Worktrees
 from gatewright.agent.worktrees.included import Bringing
+from gatewright.agent.worktrees.project_trees import Ports, Wishes, Worktrees
 from gatewright.agent.worktrees.record import Record
 from gatewright.tools.system.git import Caller
 from tests.fakes.hostile_git import IDENTITY

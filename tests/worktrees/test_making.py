@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.agent.worktrees.book import Ports, Wishes, Worktrees
 from gatewright.agent.worktrees.included import Bringing
 from gatewright.agent.worktrees.isolated import open_isolated
 from gatewright.agent.worktrees.names import WorktreeError, wanted
+from gatewright.agent.worktrees.project_trees import Ports, Wishes, Worktrees
 from gatewright.tools.access import Where
 from gatewright.tools.moments import Moment, Verdict, WorktreeGone, WorktreeWanted
 from gatewright.tools.system.git import Caller, Git
