@@ -50,7 +50,7 @@ from gatewright.tools.files.fs import ReadLedger
 from gatewright.tools.registry import BuiltinTools
 
 if TYPE_CHECKING:
-    from gatewright.agent.extensions.main_agent import MainAgent
+    from gatewright.agent.extensions.agent_types.main_agent import MainAgent
 
 RETRY = RetryPolicy()
 
@@ -118,7 +118,7 @@ def _main_agent(around: Surroundings, client: Brought) -> MainAgent | None:
     """The type of agent that the session itself is, where somebody names one."""
     if not (around.options.agent or around.settings.agent):
         return None
-    from gatewright.agent.extensions.main_agent import main_agent  # noqa: PLC0415  lazy: 9 ms
+    from gatewright.agent.extensions.agent_types.main_agent import main_agent  # noqa: PLC0415  lazy: 9 ms
 
     return main_agent(around, client)
 

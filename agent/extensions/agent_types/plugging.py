@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from gatewright.agent.agents.definitions.agents_command import agent_commands
 from gatewright.agent.agents.definitions.listing import changes
 from gatewright.agent.agents.definitions.places import AGENTS
 from gatewright.agent.agents.kind import AgentKind
-from gatewright.agent.commands.agent_listing import agent_commands
 from gatewright.agent.context.announcements import Announcement
-from gatewright.agent.extensions.agent_kinds import kinds_of
+from gatewright.agent.extensions.agent_types.session_kinds import kinds_of
 from gatewright.agent.extensions.contribution import Contribution
 from gatewright.agent.extensions.host import Extension, Host
 from gatewright.agent.record.events import AnyEvent, Cleared

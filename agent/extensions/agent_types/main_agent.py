@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from gatewright.agent.agents.kind import AgentKind
 from gatewright.agent.client.brought import Brought
 from gatewright.agent.errors import SessionError
-from gatewright.agent.extensions.agent_kinds import GivenKinds, book_of
+from gatewright.agent.extensions.agent_types.session_kinds import GivenKinds, book_of
 from gatewright.agent.extensions.host import Host
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.settings import modes
