@@ -13,4 +13,5 @@ EXTENSIONS = (
     "gatewright.agent.extensions.hooks:HOOKS",
     "gatewright.agent.extensions.worktrees:WORKTREES",
     "gatewright.agent.extensions.servers.plugging:MCP",
+    "gatewright.agent.extensions.agent_types.plugging:AGENT_TYPES",
 )
