@@ -10,7 +10,7 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 from gatewright.agent.extensions.host import Host
-from gatewright.agent.extensions.servers.filling import ACCEPT, filled, problem
+from gatewright.agent.extensions.servers.filling import filled
 from gatewright.agent.extensions.servers.logins import browser, open_page
 from gatewright.agent.text.printable import escaped
 from gatewright.mcp.asked.form import Form, form_of
@@ -18,7 +18,8 @@ from gatewright.mcp.asked.questions import Elicitation, Reply, Unfit
 from gatewright.mcp.names import LEAD
 from gatewright.mcp.surroundings import Around
 from gatewright.tools.blocks import Block, Text
-from gatewright.tools.interact import ELICITATION, Answer, Ask, Option
+from gatewright.tools.form_values import wrong
+from gatewright.tools.interact import ACCEPT, ELICITATION, Answer, Ask, Option
 from gatewright.tools.moments import Elicited, Elicits, Verdict
 
 DECLINE, MYSELF = "decline", "myself"
@@ -84,7 +85,7 @@ class Elicitations:
             return Reply("cancel")
         if form is None:
             return await self._sent_to(server, asked)
-        answer = await filled(self._host.session.ask, _question(server, asked, form), form.wrong)
+        answer = await filled(self._host.session.ask, _question(server, asked, form))
         return _reply(answer, form)
 
     async def _sent_to(self, server: str, asked: Elicitation) -> Reply:
@@ -118,7 +119,7 @@ def _wrong(form: Form | None, content: Mapping[str, Any]) -> str:
         titles = {value: title for title, value in form.values.get(field.name, {}).items()}
         value = content.get(field.name)
         shown = _shown(value, titles)
-        if why := problem(field, shown, form.wrong):
+        if why := wrong(field, shown):
             return f"{field.name} is {why}"
     return ""
 
@@ -132,9 +133,7 @@ def _question(server: str, asked: Elicitation, form: Form | None, *, opens: bool
         label = "Open it in the browser" if opens else "I have opened it"
         title = "wants you to go to an address"
     else:
-        needs = [f"{field.label}{'' if field.required else ' (optional)'}" for field in form.fields]
-        body += [Text(f"It asks for: {escaped(', '.join(needs))}", "dim")] if needs else []
-        label, title = ("Answer it", "asks you") if needs else ("Yes", "asks you")
+        label, title = ("Fill it in" if form.fields else "Yes"), "asks you"
     return Ask(
         kind=ELICITATION,
         title=f"The MCP server {server} {title}",
