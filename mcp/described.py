@@ -59,6 +59,8 @@ class Hello(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     tools: bool = False
     resources: bool = False
     prompts: bool = False
+    subscribes: bool = False  # to single resources
+    completes: bool = False  # arguments
 
 
 class Listing(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, assert_never
 
 from msgspec.structs import replace
 
+from gatewright.agent.commands.mention import Mention
 from gatewright.agent.commands.outcome import (
     Change,
     Offer,
@@ -184,6 +185,10 @@ class Talk:
             give([message for message, _ in messages])
 
         return self.session.take_back(taken)
+
+    async def mentions(self, begun: str) -> Sequence[Mention]:
+        """How a name behind @ that begins so may go on, besides files."""
+        return await self.session.mentions(begun) if self.session is not None else ()
 
     def cycle_mode(self) -> None:
         if self.session is None:

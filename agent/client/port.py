@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, TypeAlias
 
+from gatewright.agent.commands.mention import Mention
 from gatewright.agent.commands.outcome import Outcome
 from gatewright.agent.commands.registry import Commands, Front
 from gatewright.agent.record.events import UsageChanged
@@ -126,6 +127,10 @@ class SessionClient(Protocol):
 
     def cycle_mode(self) -> str:
         """Go on to the next mode; returns the one in force as far as it is known."""
+        ...
+
+    async def mentions(self, begun: str) -> Sequence[Mention]:
+        """How a name behind @ that begins so may go on, besides files."""
         ...
 
     async def run_command(self, line: str, front: Front) -> Outcome:

@@ -34,6 +34,7 @@ from gatewright.agent.client.session_lines import (
     Interrupt,
     KeepSetting,
     Listed,
+    Mentions,
     Opened,
     Remember,
     Responded,
@@ -42,6 +43,7 @@ from gatewright.agent.client.session_lines import (
     TakeBack,
     ToBackground,
 )
+from gatewright.agent.commands.mention import Mention
 from gatewright.agent.commands.outcome import (
     Change,
     ClearHistory,
@@ -330,6 +332,12 @@ class RemoteSession:
 
         self._requests.ask(request).add_done_callback(answered)
         return not self._gone
+
+    async def mentions(self, begun: str) -> Sequence[Mention]:
+        """Nothing where that is not understood there: somebody only types."""
+        with suppress(SessionError, msgspec.ValidationError):
+            return msgspec.convert(await self._found(Mentions(begun=begun)), list[Mention])
+        return ()
 
     async def run_command(self, line: str, front: Front) -> Outcome:
         return await self._offers.of(RunCommand(line=line, switches=front.switches))

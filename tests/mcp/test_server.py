@@ -16,7 +16,8 @@ import pytest
 from gatewright.mcp.definitions import read
 from gatewright.mcp.errors import NotConnected
 from gatewright.mcp.known import KnownServers
-from gatewright.mcp.server import Ports, Server
+from gatewright.mcp.ports import Ports
+from gatewright.mcp.server import Server
 from gatewright.mcp.surroundings import Around
 from gatewright.tools.access import Effect, RemoteTool, Where
 from gatewright.tools.calls import Facts

@@ -14,7 +14,8 @@ from gatewright.agent.servers.written import written
 from gatewright.agent.settings.workspace import roots, survey
 from gatewright.mcp.definitions import Definition
 from gatewright.mcp.known import KnownServers
-from gatewright.mcp.server import Ports, Server, State, load
+from gatewright.mcp.ports import Ports
+from gatewright.mcp.server import Server, State, load
 from gatewright.mcp.surroundings import Around
 from gatewright.tools.system.processes import spawn
 
