@@ -128,7 +128,6 @@ async def test_a_resource_that_was_read_and_changes_is_told_to_the_model_once(
         told = "The resource db://notes of the MCP server db has changed since it was read."
         made.session.submit("and now?")
         await made.ended(2)
-        assert made.words(1).count(told) == 1 if isinstance(made.words(1), str) else True
         assert str(made.server.bodies[1]).count(told) == 1
         made.session.submit("again: @db:db://notes")
         await made.ended(3)
