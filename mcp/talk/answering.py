@@ -160,7 +160,7 @@ def _elicitation(params: types.ElicitRequestParams) -> Elicitation:
         case types.ElicitRequestURLParams(url=url, elicitation_id=id):
             if len(url) > LONGEST_URL or printable(url) != url or url.split() != [url]:
                 raise Unfit("The address cannot be shown as it is.")
-            return Elicitation(message=message, url=url, id=printable(id, MOST_ID))
+            return Elicitation(message=message, url=url, id=printable(id or "", MOST_ID))
         case types.ElicitRequestFormParams(requested_schema=schema):
             return Elicitation(message=message, schema=schema)
 

@@ -126,9 +126,8 @@ async def endings(runs: int) -> list[Verdict]:
     del runs
     async with bench() as made:
         servers = Servers(made.ports(), room=lambda: ("auto", 200_000))
-        entries = [{"command": sys.executable, "args": [FAKE]} for _ in range(10)]
-        entries[3] = {"command": sys.executable, "args": [str(FAKE), "--stubborn"]}
-        raw = [{**entry, "args": [str(each) for each in entry["args"]]} for entry in entries]
+        flags = [["--stubborn"] if n == 3 else [] for n in range(10)]
+        raw = [{"command": sys.executable, "args": [str(FAKE), *each]} for each in flags]
         servers.take([read(f"s{n}", each, "user", "h") for n, each in enumerate(raw)], {})
         await asyncio.gather(*(each.ready() for each in servers.all))
         seconds = await took(servers.close())

@@ -28,6 +28,7 @@ from tests.bench.figures import MS, Verdict, at_most, ratio, rss
 from tests.e2e.program import AGENT, Program
 from tests.fakes.model_server import ServerThread
 from tests.fakes.terminal import Terminal
+from tests.mcp.test_server import FAKE
 
 ROOT = Path(__file__).resolve().parents[2]
 READY, TYPED = "\u276f", "abcdefghijklmnopqrstuvwxyz0123456789"
@@ -167,7 +168,7 @@ def idle(made: Program, url: str) -> float:
 
 def echo(homes: Homes, runs: int) -> list[Verdict]:
     """Keys while ten servers that nobody knew are being connected, beside keys without them."""
-    entry = {"command": sys.executable, "args": [str(mcp_calls.FAKE)]}
+    entry = {"command": sys.executable, "args": [str(FAKE)]}
     alone, late = list[float](), list[float]()
     with ServerThread("say: x\n", repeat=True) as model:
         for run in range(max(3, runs // 3)):

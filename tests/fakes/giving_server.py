@@ -23,10 +23,10 @@ def main() -> None:
 
     for line in sys.stdin:
         said = json.loads(line)
-        params = said.get("params") or {}
+        params: dict[str, Any] = said.get("params") or {}
         match said.get("method"):
             case "initialize":
-                hello = {
+                hello: dict[str, Any] = {
                     "protocolVersion": params["protocolVersion"],
                     "capabilities": {"tools": {}},
                     "serverInfo": {"name": "giving", "version": "1"},
@@ -35,7 +35,7 @@ def main() -> None:
             case "tools/list":
                 send(said["id"], json.dumps({"tools": [TOOL]}))
             case "tools/call":
-                size = params["arguments"]["size"]
+                size: int = params["arguments"]["size"]
                 if size not in made:
                     made[size] = json.dumps({"content": [{"type": "text", "text": "x" * size}]})
                 send(said["id"], made[size])

@@ -96,7 +96,7 @@ def _value(field: Field, value: Any, width: int, *, place: int, here: bool) -> l
         words = [("Yes", value is True), ("No", value is False)]
         spans = [_choice(word, chosen=on, at=here and on) for word, on in words]
     else:
-        chosen = value if isinstance(value, list) else [value]
+        chosen: list[object] = [*value] if field.type == "several" else [value]
         spans = [
             _choice(
                 one_line(each, strict=True),
