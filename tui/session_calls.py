@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, assert_never
 
 from msgspec.structs import replace
 
-from gatewright.agent.commands.mention import Mention
 from gatewright.agent.commands.outcome import (
     Change,
     Offer,
@@ -25,7 +24,7 @@ from gatewright.agent.commands.outcome import (
     Switch,
     said,
 )
-from gatewright.agent.commands.registry import Commands, Front
+from gatewright.agent.commands.registry import Commands, Front, Mention
 from gatewright.tools.blocks import Block, Command, Output, Text, Tone, plain
 from gatewright.tools.interact import Answer
 from gatewright.tools.protocol import Content, TextContent, ToolFailure

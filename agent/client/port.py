@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, TypeAlias
 
-from gatewright.agent.commands.mention import Mention
 from gatewright.agent.commands.outcome import Outcome
-from gatewright.agent.commands.registry import Commands, Front
+from gatewright.agent.commands.registry import Commands, Front, Mention
 from gatewright.agent.record.events import UsageChanged
 from gatewright.agent.record.hub import Subscription
 from gatewright.agent.settings.schema import StatusLine

@@ -43,7 +43,6 @@ from gatewright.agent.client.session_lines import (
     TakeBack,
     ToBackground,
 )
-from gatewright.agent.commands.mention import Mention
 from gatewright.agent.commands.outcome import (
     Change,
     ClearHistory,
@@ -53,7 +52,7 @@ from gatewright.agent.commands.outcome import (
     SetModel,
     Submit,
 )
-from gatewright.agent.commands.registry import Command, CommandContext, Commands, Front
+from gatewright.agent.commands.registry import Command, CommandContext, Commands, Front, Mention
 from gatewright.agent.errors import SessionError
 from gatewright.agent.record.codec import WireError, decode
 from gatewright.agent.record.events import AnyEvent, InputRefused, Noticed, UsageChanged

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import msgspec
 
-from gatewright.agent.commands.mention import Mention
-from gatewright.agent.commands.registry import CommandSource
+from gatewright.agent.commands.registry import CommandSource, Mention
 from gatewright.agent.context.announcements import Announcement
 from gatewright.agent.record.journal import Fold
 from gatewright.tools.access import Access, Where

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from gatewright.agent.commands.memory import remember
-from gatewright.agent.commands.mention import Mention
 from gatewright.agent.commands.outcome import (
     Change,
     Outcome,
@@ -21,7 +20,7 @@ from gatewright.agent.commands.outcome import (
     Submit,
     Switch,
 )
-from gatewright.agent.commands.registry import LINES, Front
+from gatewright.agent.commands.registry import LINES, Front, Mention
 from gatewright.agent.commands.settings import kept
 from gatewright.agent.context.announcements import Announcements
 from gatewright.agent.context.instruction_files import MemoryBook

@@ -256,7 +256,9 @@ def servers_of(pid: int) -> list[int]:
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
-                parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+                parent = int(
+                    (entry / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()[1]
+                )
                 command = (entry / "cmdline").read_bytes()
             except (OSError, IndexError, ValueError):
                 continue

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from gatewright.agent.client.port import Give, SessionClient, StatusSource
 from gatewright.agent.commands.memory import remember
-from gatewright.agent.commands.mention import Mention
 from gatewright.agent.commands.outcome import (
     Change,
     ClearHistory,
@@ -21,7 +20,7 @@ from gatewright.agent.commands.outcome import (
     SetModel,
     Submit,
 )
-from gatewright.agent.commands.registry import LINES, Command, Commands, Front
+from gatewright.agent.commands.registry import LINES, Command, Commands, Front, Mention
 from gatewright.agent.commands.rules.rule_editor import PermissionBook
 from gatewright.agent.commands.settings import kept
 from gatewright.agent.context.instruction_files import MemoryBook

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gatewright.agent.commands.mention import Mention
+from gatewright.agent.commands.registry import Mention
 from gatewright.agent.record.events import UserMessage
 from gatewright.mcp.offered.completing import place_in
 from tests.fakes.near_server import NEAR, Near, instead

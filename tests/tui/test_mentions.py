@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from gatewright.agent.commands.mention import Mention
+from gatewright.agent.commands.registry import Mention
 from tests.fakes.fake_session import FakeSession
 from tests.tui.stage import stage
 

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from gatewright.agent.commands.mention import Mention
-from gatewright.agent.commands.registry import Command
+from gatewright.agent.commands.registry import Command, Mention
 from gatewright.tui.prompt.match import best
 from gatewright.tui.prompt.menu import Choice
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from gatewright.agent.commands.mention import Mention
+from gatewright.agent.commands.registry import Mention
 from gatewright.tools.protocol import Content
 from gatewright.tui.prompt.attached import Attachment, mentioned
 from gatewright.tui.prompt.box import Box

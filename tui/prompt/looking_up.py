@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any
 
-from gatewright.agent.commands.mention import Mention
+from gatewright.agent.commands.registry import Mention
 
 Ask = Callable[[str], Awaitable[Sequence[Mention]]]
 

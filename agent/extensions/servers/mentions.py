@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 
-from gatewright.agent.commands.mention import Mention
+from gatewright.agent.commands.registry import Mention
 from gatewright.agent.context.attachments import CHARACTERS, named
 from gatewright.agent.extensions.host import Host
 from gatewright.agent.text.printable import escaped

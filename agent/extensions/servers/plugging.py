@@ -6,8 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from gatewright.agent.commands.mention import Mention
-from gatewright.agent.commands.registry import Command
+from gatewright.agent.commands.registry import Command, Mention
 from gatewright.agent.context.announcements import Announcement
 from gatewright.agent.errors import GatewrightError, SessionError
 from gatewright.agent.extensions.contribution import Contribution
