@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -47,6 +47,22 @@ def everything(program: Program) -> list[str]:
     return [of_npm("mcp-server-everything"), "stdio"]
 
 
+def npm(name: str) -> Callable[[Program], list[str]]:
+    return lambda program: [of_npm(name)]
+
+
+def python(name: str) -> Callable[[Program], list[str]]:
+    return lambda program: [of_python(name)]
+
+
+def files(program: Program) -> list[str]:
+    return [of_npm("mcp-server-filesystem"), str(program.project)]
+
+
+def notes(program: Program) -> dict[str, Any]:
+    return {"path": str(program.project / "notes.txt")}
+
+
 def given(**input: Any) -> Callable[[Program], dict[str, Any]]:
     return lambda program: input
 
@@ -63,23 +79,23 @@ STORIES = (
         "progress", everything, "trigger-long-running-operation", given(duration=1, steps=4),
         "Long running operation completed",
     ),
-    Story("memory", lambda p: [of_npm("mcp-server-memory")], "read_graph", given(), "entities"),
+    Story("memory", npm("mcp-server-memory"), "read_graph", given(), "entities"),
     Story(
-        "filesystem", lambda p: [of_npm("mcp-server-filesystem"), str(p.project)], "read_text_file",
-        lambda p: {"path": str(p.project / "notes.txt")}, "alpha",
+        "filesystem", files, "read_text_file",
+        notes, "alpha",
     ),
     Story(
-        "thinking", lambda p: [of_npm("mcp-server-sequential-thinking")], "sequentialthinking",
+        "thinking", npm("mcp-server-sequential-thinking"), "sequentialthinking",
         given(thought="a", thoughtNumber=1, totalThoughts=1, nextThoughtNeeded=False),
         "thoughtHistoryLength",
     ),
     Story(
-        "time", lambda p: [of_python("mcp-server-time")], "convert_time",
+        "time", python("mcp-server-time"), "convert_time",
         given(source_timezone="UTC", time="12:00", target_timezone="Asia/Tokyo"), "Asia/Tokyo",
     ),
-    Story("git", lambda p: [of_python("mcp-server-git")], "git_status", repository, "trunk"),
+    Story("git", python("mcp-server-git"), "git_status", repository, "trunk"),
     Story(
-        "fetch", lambda p: [of_python("mcp-server-fetch")], "fetch",
+        "fetch", python("mcp-server-fetch"), "fetch",
         given(url="http://127.0.0.1:9/"), "robots.txt",
     ),
     Story("fastmcp", fast, "add", given(a=20, b=22), "42"),
@@ -132,7 +148,7 @@ def test_a_call_in_print_mode(program: Program, story: Story) -> None:
 @contextmanager
 def on_screen(
     program: Program, argv: list[str], said: str, *allowed: str
-) -> Iterator[tuple[Terminal, ModelServer]]:
+) -> Generator[tuple[Terminal, ModelServer]]:
     settings(program, argv, *allowed)
     with (
         ServerThread(said) as model,
@@ -188,23 +204,27 @@ def test_one_that_is_killed_in_mid_call_says_so_and_is_started_again(program: Pr
         assert "Echo: here again" in result(model.bodies[-1])
 
 
-def test_in_print_mode_one_is_killed_too_and_an_interrupt_leaves_nothing(program: Program) -> None:
+@pytest.mark.parametrize("interrupted", [False, True])
+def test_in_print_mode_one_is_killed_too_and_an_interrupt_leaves_nothing(
+    program: Program, interrupted: bool
+) -> None:
     flags = json.dumps({"mcpServers": defined(everything(program))})
-    for ends in (False, True):
-        with ServerThread(LONG + DONE) as model:
-            running = program.start(
-                "-p", "go", "--mcp-config", flags, "--allowedTools", "mcp__s",
-                env=environment(model),
-            )  # fmt: skip
-            until(lambda running=running: bool(servers_of(running.pid)))
-            (pid,) = servers_of(running.pid)
-            until(lambda model=model: len(model.bodies) == 1)
-            os.kill(running.pid if ends else pid, signal.SIGINT if ends else signal.SIGKILL)
-            out, _ = running.communicate(timeout=60)
-            if not ends:
-                assert out.strip() == "All done."
-                assert "ended during the call" in result(model.bodies[1])
-            until(lambda pid=pid: not Path(f"/proc/{pid}").exists())
+    with ServerThread(LONG + DONE) as model:
+        running = program.start(
+            "-p", "go", "--mcp-config", flags, "--allowedTools", "mcp__s", env=environment(model)
+        )
+        until(lambda: bool(servers_of(running.pid)))
+        (pid,) = servers_of(running.pid)
+        until(lambda: len(model.bodies) == 1)
+        if interrupted:
+            os.kill(running.pid, signal.SIGINT)
+        else:
+            os.kill(pid, signal.SIGKILL)
+        out, _ = running.communicate(timeout=60)
+        if not interrupted:
+            assert out.strip() == "All done."
+            assert "ended during the call" in result(model.bodies[1])
+        until(lambda: not Path(f"/proc/{pid}").exists())
 
 
 def test_a_resource_is_completed_and_sent_along_and_a_prompt_is_a_command(program: Program) -> None:
