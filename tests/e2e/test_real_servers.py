@@ -165,8 +165,8 @@ def on_screen(
 def test_a_call_on_the_screen(program: Program, story: Story) -> None:
     with on_screen(program, story.server(program), script(story, program)) as (terminal, model):
         terminal.send("go\r")
-        terminal.wait_for("No rule covers", f"mcp__s__{story.tool}")
-        terminal.press_until_gone("y", "No rule covers")
+        terminal.wait_for("ask in this mode", f"mcp__s__{story.tool}")
+        terminal.press_until_gone("y", "ask in this mode")
         terminal.wait_for("All done.")
         assert story.told in result(model.bodies[-1])
 
@@ -244,7 +244,7 @@ def test_a_resource_is_completed_and_sent_along_and_a_prompt_is_a_command(progra
 
 def test_a_list_that_changes_is_taken_up(program: Program) -> None:
     said = (
-        "call: mcp__s__grow {}\n---\n"
+        'call: mcp__s__grow {}\n---\ncall: mcp__s__work {"steps": 4}\n---\n'
         'call: ToolSearch {"query": "select:mcp__s__later"}\n---\n'
         'call: CallTool {"name": "mcp__s__later", "input": {"word": "x"}}\n---\n' + DONE
     )
