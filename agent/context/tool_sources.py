@@ -27,6 +27,10 @@ def _nothing(name: str) -> bool:
     return name == ""
 
 
+def _everything(name: str) -> bool:
+    return bool(name)
+
+
 class ToolSources:
     """One source made of several: who comes first has the name. It is what the gate runs from."""
 
@@ -38,6 +42,7 @@ class ToolSources:
         self._offered: dict[tuple[str, bool], tuple[ToolSpec, ...]] = {}
         self._mode = ""
         self.thawed: Callable[[], object] = tuple  # the array is to be made anew
+        self.main_has: Callable[[str], bool] = _everything  # what the main agent may call
 
     def add(self, *sources: ToolSource) -> None:
         """Further ones; all that were there before come before them."""
@@ -64,18 +69,20 @@ class ToolSources:
             return known
         put_off = self._put_off()
         specs = [spec for spec in self.specs(short=short) if spec.name not in put_off]
-        made = tuple(sorted(specs, key=lambda spec: spec.name))
+        sorted_ = sorted(specs, key=lambda spec: spec.name)
+        made = tuple(spec for spec in sorted_ if self.main_has(spec.name))
         self._offered[model, short] = made
         return made
 
     def beside(self) -> Sequence[ToolSpec]:
         """What can be called though not every array that was made has it."""
         arrays = [{spec.name for spec in array} for array in self._offered.values()]
+        specs = [spec for spec in self.specs() if self.main_has(spec.name)]
         if not arrays:  # everything is in the first one but what its source puts off
             put_off = self._put_off()
-            return [spec for spec in self.specs() if spec.name in put_off]
+            return [spec for spec in specs if spec.name in put_off]
         everywhere = set[str].intersection(*arrays)
-        return [spec for spec in self.specs() if spec.name not in everywhere]
+        return [spec for spec in specs if spec.name not in everywhere]
 
     def announced(self) -> Announcement:
         """The names of those tools, for the model."""

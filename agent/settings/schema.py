@@ -287,7 +287,7 @@ class Settings(Section, frozen=True):
     permissions: Annotated[Permissions, group("What may run, asks, or never runs.")] = Permissions()
     providers: Annotated[
         dict[str, ProviderSettings],
-        setting("Model servers by name: type, baseUrl, apiKeyEnv, headers.", "join"),
+        setting("Model servers by name: type, baseUrl, apiKeyEnv, headers, maxConcurrent.", "join"),
     ] = {}
     env: Annotated[dict[str, str], setting("Environment variables for the session.", "join")] = {}
     sandbox: Annotated[Sandbox, group("How commands are confined.")] = Sandbox()
