@@ -45,6 +45,7 @@ from gatewright.permissions.gated import gated
 from gatewright.permissions.policy import Policy
 from gatewright.permissions.sandbox.disk.receipts import Elsewhere, recovered
 from gatewright.permissions.sandbox.ourselves import Ourselves
+from gatewright.tools.access import MAIN
 from gatewright.tools.files.fs import ReadLedger
 from gatewright.tools.registry import BuiltinTools
 
@@ -117,6 +118,7 @@ def _frame(
     around, start, (planning, reader, tools) = base.around, base.start, using
     writer = session_writer(base)
     barrier = writer.barrier if writer is not None else nothing_to_keep
+    host.barriers.add(MAIN, barrier)
     now = base.standing
     return Frame(
         id=start.id,
@@ -126,14 +128,15 @@ def _frame(
         clock=CLOCK,
         modes=policy,
         rules=policy,
-        executor=gated([host.tools], policy, gate_ports(base, live, barrier, host.brought)),
+        executor=gated([host.tools], policy, gate_ports(base, live, host.barriers, host)),
         refresh=live.refresh,
         context=call_contexts(host, planning, reader, jobs=tools.background),
         ledger=host.ledger,
         children=ChildPorts(
-            ledger=ReadLedger,
+            ledger=lambda _: ReadLedger(),
             backoff=_backoff,
             writer=partial(child_writer, base),
+            barriers=host.barriers,
             enters=partial(_enters, host),
             left=policy.forget,
         ),
@@ -161,7 +164,7 @@ def _frame(
 
 def _enters(host: Host, path: str, spec: AgentSpec) -> None:
     """What of the rules is that agent's own. Raises ValueError: there is no such mode."""
-    host.policy.view(path).keep(spec.mode)
+    host.policy.view(path).keep(spec.mode, freed=spec.freed)
     if spec.scope is not None:
         for problem in host.policy.scope(believed(spec.scope), path):
             host.warn(problem)
