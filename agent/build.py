@@ -74,7 +74,7 @@ async def open_session(
         briefing.begin()
     host = Host(base, live, policy, briefing, ReadLedger(), client)
     tools = BuiltinTools.of(options.tools, alone=not interactive, background=not options.served)
-    sources = host.tools = ToolSources([tools], policy.wholly_denied)
+    sources = host.tools = ToolSources([tools], policy.wholly_denied, policy.coordinates)
     sources.add(SearchTools(sources))
     opened = Opened(host, EXTENSIONS)
     brought = await opened.all()
@@ -86,7 +86,8 @@ async def open_session(
     host.small_model = lambda: small_model(base.around, base.start, opener)
     problems = [text for each in brought for text in each.problems]
     names = [spec.name for spec in sources.specs()]
-    announce(base, policy.current(), names, (*policy.problems, *problems, *left))
+    cut = {id: text for each in brought if each.lost for id, text in each.lost().items()}
+    announce(base, policy.current(), names, (*policy.problems, *problems, *left), cut)
     reader = PageReader(host.small_model)
     own = Contribution(
         folds=(*base.folds, of_main(sources.saw)),

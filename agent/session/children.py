@@ -26,6 +26,7 @@ from gatewright.agent.record.events import (
     Envelope,
     ToolFinished,
     ToolStarted,
+    UserMessage,
 )
 from gatewright.agent.record.messages import AssistantTurn, TextPart, Usage
 from gatewright.agent.record.spending import Spending
@@ -48,6 +49,7 @@ class AgentSpec(msgspec.Struct, frozen=True, kw_only=True):
     name: str  # the last part of its path, new in this session
     kind: str
     prompt: str
+    source: InputSource = "agent"  # whose words the prompt is
     parent: str = MAIN
     where: Where | None = None  # the parent's by default
     model: Callable[[], OpenModel] | None = None
@@ -57,6 +59,7 @@ class AgentSpec(msgspec.Struct, frozen=True, kw_only=True):
     scope: Scope | None = None  # rules of its kind, and the only tools it may call
     stored: tuple[Envelope, ...] = ()  # what was said before, where it goes on
     about: Mapping[str, str] = {}  # what its file says of it
+    told: tuple[str, ...] = ()  # besides the prompt, hidden as all that is not the person's
     announced: bool = False  # who starts it tells of its start and its end
 
 
@@ -168,6 +171,8 @@ class Children:
     def spawn(self, spec: AgentSpec) -> AgentRun:
         """Raises SessionError where the name is taken, ValueError where there is no such mode."""
         parent, path = self._agents.get(spec.parent), f"{spec.parent}/{spec.name}"
+        if parent is None and spec.stored:  # who started it once has ended
+            parent = self._agents.get(MAIN)
         if parent is None or path in self._agents or "/" in spec.name or not spec.name:
             raise SessionError(f"No agent can be started as {path}.")
         if spec.mode or spec.scope is not None:
@@ -189,7 +194,9 @@ class Children:
             lost = (TextContent(INTERRUPTED),)
             ended = ToolFinished(call_id=call.id, ok=False, content=lost, summary="interrupted")
             agent.publish(ended)
-        agent.submit(spec.prompt, typed="", source="agent")
+        for text in spec.told:
+            agent.publish(UserMessage(content=(TextContent(text),), hidden=True))
+        agent.submit(spec.prompt, typed="", source=spec.source)
         return run
 
     def saw(self, envelope: Envelope) -> None:

@@ -123,6 +123,10 @@ class SessionJobs:
             if not kept.job.running:  # a waiter that was interrupted told nobody
                 self._report(kept)
 
+    def open(self, owner: str) -> bool:
+        """Whether a job of that agent runs, or has an end that it was not told yet."""
+        return any(kept.owner == owner and not kept.attended for kept in self._watchers)
+
     def end_of_any(self, owner: str) -> asyncio.Event:
         """Set at the next end of a job of that agent; for the only one who waits for it."""
         return self._ends.setdefault(owner, asyncio.Event())
