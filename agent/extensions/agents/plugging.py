@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gatewright.agent.agents.agent_specs import AGENT, SEND, TASK, agent_spec, send_spec
 from gatewright.agent.agents.definitions.builtin import builtin_kinds
+from gatewright.agent.agents.definitions.listing import listed
 from gatewright.agent.agents.kind import AgentKind
 from gatewright.agent.extensions.contribution import Contribution
 from gatewright.agent.extensions.host import Extension, Host
@@ -61,8 +62,7 @@ class Agents:
         kinds = self.kinds.offered()
         if not kinds:
             return ()
-        listing = "\n".join(f"- {kind.name}: {kind.description}" for kind in kinds)
-        return agent_spec(kinds, listing, short=short), send_spec(short=short)
+        return agent_spec(kinds, listed(kinds), short=short), send_spec(short=short)
 
     def find(self, name: str) -> Tool[Any] | None:
         if name in (AGENT, SEND, TASK):
