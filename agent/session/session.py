@@ -39,7 +39,7 @@ from gatewright.agent.session.children import AgentRun, AgentSpec, Children
 from gatewright.agent.session.frame import Frame
 from gatewright.agent.session.history_actions import Past, compact_ports
 from gatewright.agent.session.inbox import Input, InputSource
-from gatewright.agent.session.jobs import SessionJobs
+from gatewright.agent.session.jobs import OwnJobs, SessionJobs
 from gatewright.agent.session.outcomes import Outcomes
 from gatewright.agent.session.own_commands import State, known_commands
 from gatewright.agent.session.scopes import Scopes
@@ -48,7 +48,7 @@ from gatewright.agent.settings.overview import SettingsBook
 from gatewright.agent.turn.tool_calls import run_batch
 from gatewright.tools.access import MAIN, Where
 from gatewright.tools.interact import Answer, Ask
-from gatewright.tools.protocol import Content, Jobs, TextContent, ToolCall, ToolResult
+from gatewright.tools.protocol import Content, TextContent, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from gatewright.agent.extensions.host import Alone
@@ -301,9 +301,9 @@ class Session:
             await self._heard.ends(self._leaving)
             await self._heard.close()
         self._broker.cancel_all()
-        await self._children.close()
         await self._main.close()
         await self._jobs.close()
+        await self._children.close()
         closing = [close for each in self._brought for close in each.close]
         if closing:
             ending = [asyncio.ensure_future(close()) for close in closing]
@@ -373,7 +373,7 @@ class Session:
         """Start another agent. Raises SessionError where its name is taken."""
         return self._children.spawn(spec)
 
-    def jobs_of(self, agent: str) -> Jobs:
+    def jobs_of(self, agent: str) -> OwnJobs:
         return self._jobs.of(agent)
 
     def agent(self, path: str) -> Agent | None:
