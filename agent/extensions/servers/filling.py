@@ -12,7 +12,8 @@ from gatewright.tools.blocks import Text
 from gatewright.tools.form_values import TYPED, typed, wrong
 from gatewright.tools.interact import ACCEPT, ELICITATION, Answer, Ask, Field, Option
 
-YES, NO, LEAVE, KEEP = "yes", "no", "leave", "keep"
+YES, NO = "yes", "no"
+LEAVE, KEEP = " leave", " keep"  # no choice of a server's begins with a blank
 WRONG = "That is {why}."
 
 Asker = Callable[[Ask], Awaitable[Answer]]
