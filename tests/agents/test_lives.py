@@ -79,8 +79,8 @@ async def test_those_beyond_the_limit_wait_in_line() -> None:
         made.provider.release("gate")
         await gone(*lives)
         assert [life.status() for life in lives] == ["completed"] * 5
-        asked = [request.turns[0].content[0].text for request in made.provider.requests]
-        assert asked == [f"task {n}" for n in range(5)]
+        asked = [str(request.turns[0]) for request in made.provider.requests]
+        assert [f"task {n}" in text for n, text in enumerate(asked)] == [True] * 5
 
 
 async def test_one_in_line_can_be_stopped() -> None:
