@@ -45,6 +45,7 @@ from gatewright.permissions.gated import gated
 from gatewright.permissions.policy import Policy
 from gatewright.permissions.sandbox.disk.receipts import Elsewhere, recovered
 from gatewright.permissions.sandbox.ourselves import Ourselves
+from gatewright.tools.access import MAIN
 from gatewright.tools.files.fs import ReadLedger
 from gatewright.tools.registry import BuiltinTools
 
@@ -73,7 +74,7 @@ async def open_session(
         briefing.begin()
     host = Host(base, live, policy, briefing, ReadLedger(), client)
     tools = BuiltinTools.of(options.tools, alone=not interactive, background=not options.served)
-    sources = host.tools = ToolSources([tools], policy.wholly_denied)
+    sources = host.tools = ToolSources([tools], policy.wholly_denied, policy.coordinates)
     sources.add(SearchTools(sources))
     opened = Opened(host, EXTENSIONS)
     brought = await opened.all()
@@ -85,7 +86,8 @@ async def open_session(
     host.small_model = lambda: small_model(base.around, base.start, opener)
     problems = [text for each in brought for text in each.problems]
     names = [spec.name for spec in sources.specs()]
-    announce(base, policy.current(), names, (*policy.problems, *problems, *left))
+    cut = {id: text for each in brought if each.lost for id, text in each.lost().items()}
+    announce(base, policy.current(), names, (*policy.problems, *problems, *left), cut)
     reader = PageReader(host.small_model)
     own = Contribution(
         folds=(*base.folds, of_main(sources.saw)),
@@ -117,6 +119,7 @@ def _frame(
     around, start, (planning, reader, tools) = base.around, base.start, using
     writer = session_writer(base)
     barrier = writer.barrier if writer is not None else nothing_to_keep
+    host.barriers.add(MAIN, barrier)
     now = base.standing
     return Frame(
         id=start.id,
@@ -126,14 +129,15 @@ def _frame(
         clock=CLOCK,
         modes=policy,
         rules=policy,
-        executor=gated([host.tools], policy, gate_ports(base, live, barrier, host.brought)),
+        executor=gated([host.tools], policy, gate_ports(base, live, host.barriers, host)),
         refresh=live.refresh,
         context=call_contexts(host, planning, reader, jobs=tools.background),
         ledger=host.ledger,
         children=ChildPorts(
-            ledger=ReadLedger,
+            ledger=lambda _: ReadLedger(),
             backoff=_backoff,
             writer=partial(child_writer, base),
+            barriers=host.barriers,
             enters=partial(_enters, host),
             left=policy.forget,
         ),
@@ -162,7 +166,7 @@ def _frame(
 
 def _enters(host: Host, path: str, spec: AgentSpec) -> None:
     """What of the rules is that agent's own. Raises ValueError: there is no such mode."""
-    host.policy.view(path).keep(spec.mode)
+    host.policy.view(path).keep(spec.mode, freed=spec.freed)
     if spec.scope is not None:
         for problem in host.policy.scope(believed(spec.scope), path):
             host.warn(problem)

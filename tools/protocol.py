@@ -322,6 +322,7 @@ class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
     state: Path | None = None  # directory for what tools keep with the session
     real: Mapping[Path, Path] = {}  # where the judged paths led, links followed, when decided
     agent: str = MAIN
+    call_id: str = ""
     confinement: Confinement | None = None
     readable: Callable[[str], bool] = everything  # False: a rule denies reading, so no search hit
     leave: Callable[[ToolResult], None] = unheard  # interrupted: what there is so far

@@ -6,7 +6,7 @@ that does not want it.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
@@ -50,6 +50,7 @@ class Contribution(msgspec.Struct, frozen=True, kw_only=True):
     moments: Moments | None = None
     classify: Classify | None = None  # judges asks in a person's place: auto mode is offered
     agents: bool = False  # there is something to delegate to
+    lost: Callable[[], Mapping[str, str]] | None = None  # by call: the result of one cut off
     saving: Saving | None = None  # keeps what a call is about to change
     keeps: Callable[[Path], Awaitable[bool]] | None = None  # whether it could put a path back
     roots: tuple[Root, ...] = ()

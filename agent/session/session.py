@@ -40,7 +40,7 @@ from gatewright.agent.session.children import AgentRun, AgentSpec, Children
 from gatewright.agent.session.frame import Frame
 from gatewright.agent.session.history_actions import Past, compact_ports
 from gatewright.agent.session.inbox import Input, InputSource
-from gatewright.agent.session.jobs import SessionJobs
+from gatewright.agent.session.jobs import OwnJobs, SessionJobs
 from gatewright.agent.session.outcomes import Outcomes
 from gatewright.agent.session.own_commands import State, known_commands
 from gatewright.agent.session.scopes import Scopes
@@ -49,7 +49,7 @@ from gatewright.agent.settings.overview import SettingsBook
 from gatewright.agent.turn.tool_calls import run_batch
 from gatewright.tools.access import MAIN, Where
 from gatewright.tools.interact import Answer, Ask
-from gatewright.tools.protocol import Content, Jobs, TextContent, ToolCall, ToolResult
+from gatewright.tools.protocol import Content, TextContent, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from gatewright.agent.extensions.host import Alone
@@ -134,7 +134,7 @@ class Session:
 
     @property
     def moved(self) -> str:
-        """Where commands run now, if that is not the project's directory, as it is shown."""
+        """Where commands run now, as it is shown, if that is not the project's directory."""
         return self._main.where.moved
 
     @property
@@ -301,9 +301,9 @@ class Session:
             await self._heard.ends(self._leaving)
             await self._heard.close()
         self._broker.cancel_all()
-        await self._children.close()
         await self._main.close()
         await self._jobs.close()
+        await self._children.close()
         closing = [close for each in self._brought for close in each.close]
         if closing:
             ending = [asyncio.ensure_future(close()) for close in closing]
@@ -375,16 +375,18 @@ class Session:
         """Start another agent. Raises SessionError where its name is taken."""
         return self._children.spawn(spec)
 
-    def jobs_of(self, agent: str) -> Jobs:
+    def jobs_of(self, agent: str) -> OwnJobs:
         return self._jobs.of(agent)
+
+    def agent(self, path: str) -> Agent | None:
+        """The one that lives under that path."""
+        return self._agents.get(path)
 
     async def call(
         self, call: ToolCall, agent: str = MAIN, *, alone: Alone | None = None
     ) -> ToolResult:
-        """Run a call through the gate, as one of that agent. Raises SessionError: it is gone.
-
-        Those `alone` hear of it and are asked, in place of all others.
-        """
+        """Run a call through the gate, as one of that agent, of which those `alone` hear and are
+        asked, in place of all others. Raises SessionError: the agent is gone."""
         if (owner := self._agents.get(agent)) is None:
             raise SessionError(f"There is no agent {agent}.")
         executor, context = self._frame.executor, owner.context(call.id)
