@@ -9,6 +9,7 @@ from gatewright.agent.commands.outcome import Problem
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.extensions.hooks import Hooks
 from gatewright.agent.extensions.servers.plugging import McpServers
+from gatewright.agent.frontends.sdk.agent_lines import AgentLines
 from gatewright.agent.frontends.sdk.control import Client, Refused
 from gatewright.agent.frontends.sdk.server_lines import details
 from gatewright.agent.session.session import Session
@@ -25,9 +26,10 @@ class Unanswerable(Exception):
 class Requests:
     """`interrupted` says whether the client stopped the turn that ended last."""
 
-    def __init__(self, session: Session, client: Client) -> None:
+    def __init__(self, session: Session, client: Client, agents: AgentLines) -> None:
         self._session = session
         self._client = client
+        self._agents = agents
         self.interrupted = False
 
     async def handle(self, body: Json) -> Json:
@@ -44,6 +46,7 @@ class Requests:
     async def initialize(self, body: Json) -> Json:
         if (servers := self._session.part(McpServers)) is not None:
             servers.carried_by(self._carry)
+        self._agents.words = self._agents.words or body.get("forwardSubagentText") is True
         hooks = obj(body.get("hooks"))
         applied: Json = self._attended(hooks) if hooks else {}
         commands = [

@@ -134,6 +134,10 @@ class Dialect:
         self._shape = shape
         return self._line("", {**line, "result": said})
 
+    def line(self, body: Line) -> Line:
+        """One that is about no event."""
+        return self._line("", body)
+
     def _line(self, uuid: str, body: Line) -> Line:
         return {**body, "session_id": self._session_id, "uuid": uuid or self.new_id()}
 
