@@ -29,7 +29,6 @@ from gatewright.agent.extensions.contribution import Contribution, Part, part_of
 from gatewright.agent.history.history import History
 from gatewright.agent.models.choices import ModelBook
 from gatewright.agent.models.in_use import Models
-from gatewright.agent.record.agent_costs import PAID
 from gatewright.agent.record.events import AnyEvent, Envelope, ModeChanged, UsageChanged
 from gatewright.agent.record.hub import Subscription
 from gatewright.agent.record.journal import of_main
@@ -93,8 +92,7 @@ class Session:
         frame.journal.begin((frame.costs.saw, self._saw, of_main(self._announcements.saw), *folds))
         self._writing: list[asyncio.Task[None]] = []
         if frame.writer is not None:
-            unsaved = frame.journal.hub().subscribe(since=frame.stored)
-            writing = frame.writer.run(unsaved)
+            writing = frame.writer.run(frame.journal.hub().subscribe(since=frame.stored))
             self._writing.append(asyncio.create_task(writing, name="transcript writer"))
 
     def _own(self, frame: Frame) -> Own:
@@ -332,8 +330,6 @@ class Session:
             agent.saw(envelope.event)
         if envelope.agent != MAIN:
             self._children.saw(envelope)
-            if isinstance(envelope.event, PAID):
-                self._publish(self._main.spent)
         elif self._heard is not None:
             self._heard.saw(envelope.event)
 

@@ -203,6 +203,12 @@ class Mcp(Section, frozen=True):
     sampling: Annotated[
         Literal["ask", "off"], personal("Whether servers may ask for an answer of your model.")
     ] = "ask"
+    sandbox: Annotated[
+        Literal["off", "project", "all"],
+        personal(
+            "Whose programs run in the sandbox: none but those that say so, a project's, all."
+        ),
+    ] = "off"
     auto_background_seconds: Annotated[
         int, personal("Seconds after which a server's call goes on in the background; 0: never.")
     ] = 120

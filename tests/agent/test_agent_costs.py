@@ -77,7 +77,8 @@ async def test_an_end_says_what_it_and_those_below_it_used() -> None:
         await below.close()
         await first.close()
         ended = await seen.until(AgentFinished, where=lambda event: event.child == first.path)
-        assert (ended.cost, ended.usage) == (pytest.approx(EACH), Usage(input=10, output=5))
+        assert ended.cost == pytest.approx(EACH)
+        assert ended.usage == Usage(input=10, output=5)
         assert [(each.path, each.kind) for each in ended.below] == [("main/a1/b1", "Plan")]
         stored = [each.event for each in made.session.subscribe().waiting() if each.agent == MAIN]
         again = AgentCosts.after(stored)

@@ -28,7 +28,8 @@ class Answering(Protocol):
 
 
 class Consent:
-    """`inputs` are the calls of the session by id; a client sees what the model asked for."""
+    """`inputs` are the calls of the session by id; a client sees what the model asked for, or
+    what became of it."""
 
     def __init__(self, client: Answering, session: Session) -> None:
         self._client = client
@@ -38,6 +39,8 @@ class Consent:
     async def answer(self, asked: Asked, input: Json, agent: str = MAIN) -> Answer:
         """What the client says; an error or its absence is no consent."""
         ask = asked.ask
+        if ask.rewritten is not None:
+            input = ask.rewritten  # what would run
         if ask.kind == ELICITATION:
             return await self._elicited(ask)
         if (known := self._told.get(ask.call_id)) is not None:
