@@ -12,5 +12,5 @@ EXTENSIONS = (
     "gatewright.agent.extensions.upkeep:UPKEEP",
     "gatewright.agent.extensions.hooks:HOOKS",
     "gatewright.agent.extensions.servers.plugging:MCP",
-    "gatewright.agent.extensions.agents:AGENTS",
+    "gatewright.agent.extensions.agents.plugging:AGENTS",
 )

@@ -19,7 +19,7 @@ from gatewright.agent.settings.workspace import Surroundings
 from gatewright.tools.protocol import Tool, ToolSpec
 
 if TYPE_CHECKING:
-    from gatewright.agent.extensions.agent_session import AgentSession
+    from gatewright.agent.extensions.agents.agent_session import AgentSession
 
 NAMES = frozenset({AGENT.casefold(), TASK.casefold()})
 
@@ -49,7 +49,7 @@ class Agents:
     def opened(self) -> AgentSession:
         """The real thing, from now on; it may be asked for in a thread."""
         if self.session is None:
-            from gatewright.agent.extensions.agent_session import AgentSession  # noqa: PLC0415  lazy: 10 ms
+            from gatewright.agent.extensions.agents.agent_session import AgentSession  # noqa: PLC0415  lazy: 10 ms
 
             self.session = made = AgentSession(self._host, self.kinds, self._loop)
             self._host.awaited, self._host.asks = made.crew.awaited, made.crew.asks
