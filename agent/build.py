@@ -81,7 +81,14 @@ async def open_session(
     possible.take(brought, live)
     ask_about_changes(host)
     planning = planning_of(base, policy)
-    opener = ModelOpener(live, sources.offered, base.start.id, briefing, planning=planning.active)
+    opener = ModelOpener(
+        live,
+        sources.offered,
+        base.start.id,
+        briefing,
+        planning=planning.active,
+        rank=base.costs.rank,
+    )
     host.open_model = opener
     host.small_model = lambda: small_model(base.around, base.start, opener)
     problems = [text for each in brought for text in each.problems]

@@ -313,8 +313,10 @@ def _reset(writer: asyncio.StreamWriter) -> None:
 class ServerThread:
     """The same server in its own thread, for tests that block on the real program."""
 
-    def __init__(self, script: str, *, repeat: bool = False) -> None:
-        self.server = ModelServer(script, repeat=repeat)
+    def __init__(
+        self, script: str = "", *, repeat: bool = False, server: ModelServer | None = None
+    ) -> None:
+        self.server = server or ModelServer(script, repeat=repeat)
         self._ready = threading.Event()
         self._stop: asyncio.Event | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
