@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 from functools import partial
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -40,7 +41,7 @@ from gatewright.agent.settings.live_settings import starting
 from gatewright.agent.settings.paths import own_home
 from gatewright.agent.settings.policy_settings import own_of, policy_config, start_mode
 from gatewright.agent.settings.trust_question import ask_for_trust
-from gatewright.agent.settings.workspace import survey
+from gatewright.agent.settings.workspace import Surroundings, survey
 from gatewright.permissions.gated import gated
 from gatewright.permissions.policy import Policy
 from gatewright.permissions.sandbox.disk.receipts import Elsewhere, recovered
@@ -48,6 +49,9 @@ from gatewright.permissions.sandbox.ourselves import Ourselves
 from gatewright.tools.access import MAIN
 from gatewright.tools.files.fs import ReadLedger
 from gatewright.tools.registry import BuiltinTools
+
+if TYPE_CHECKING:
+    from gatewright.agent.extensions.agent_types.main_agent import MainAgent
 
 RETRY = RetryPolicy()
 
@@ -64,6 +68,9 @@ async def open_session(
     left = recovered(state)  # before anything of the project is read
     settled = Elsewhere(state).settled
     surveyed = survey(options, env, interactive=interactive, settled=settled)
+    main = _main_agent(surveyed, client)
+    if main is not None:
+        surveyed = survey(main.options, env, interactive=interactive, settled=settled)
     base = open_base(starting(replace(surveyed, wrap=Ourselves())))
     policy = Policy(policy_config(base.around, start_mode(base), own_of(base)))
     possible = Possible()
@@ -76,6 +83,8 @@ async def open_session(
     tools = BuiltinTools.of(options.tools, alone=not interactive, background=not options.served)
     sources = host.tools = ToolSources([tools], policy.wholly_denied, policy.coordinates)
     sources.add(SearchTools(sources))
+    if main is not None:
+        main.takes_over(host)
     opened = Opened(host, EXTENSIONS)
     brought = await opened.all()
     possible.take(brought, live)
@@ -109,7 +118,18 @@ async def open_session(
     sources.thawed = session.renew_model
     host.join(session)
     opened.follow(partial(_joined, session, host, possible))
+    if main is not None and not options.cleared:
+        main.begins(session, base.start.begins)
     return session
+
+
+def _main_agent(around: Surroundings, client: Brought) -> MainAgent | None:
+    """The type of agent that the session itself is, where somebody names one."""
+    if not (around.options.agent or around.settings.agent):
+        return None
+    from gatewright.agent.extensions.agent_types.main_agent import main_agent  # noqa: PLC0415  lazy: 9 ms
+
+    return main_agent(around, client)
 
 
 def _joined(session: Session, host: Host, possible: Possible, late: Contribution) -> None:

@@ -55,6 +55,7 @@ class View:
         self._freed = False
         self.scope = RuleTexts()
         self._only: tuple[Rule, ...] | None = None  # the tools of its scope; None: all
+        self._own_tools: tuple[tuple[Rule, ...], ...] = ()
         self._scoped: tuple[RuleSet, RuleTexts, RuleSet] | None = None  # made from, made
         self._refused: dict[str, int] = {}
         self._declined = 0  # by a person
@@ -84,9 +85,18 @@ class View:
         found = (parse_rule(text, "allow", "command")[0] for text in only or ())
         self._only = None if only is None else tuple(filter(None, found))
 
+    def limit(self, only: Sequence[str]) -> None:
+        """Name all tools that it has as long as it lives; those it starts have their own."""
+        found = (parse_rule(text, "allow", "command")[0] for text in only)
+        self._own_tools = (tuple(filter(None, found)),)
+
     def limits(self) -> tuple[tuple[Rule, ...], ...]:
         """Lists of tools, each of which has to name one that is called."""
-        above = self._above().limits() if self._above is not None else ()
+        return (*self._bound(), *self._own_tools)
+
+    def _bound(self) -> tuple[tuple[Rule, ...], ...]:
+        """Those that scopes name, its own and of those above it."""
+        above = self._above()._bound() if self._above is not None else ()
         return above if self._only is None else (*above, self._only)
 
     def rules(self) -> RuleSet:

@@ -304,8 +304,7 @@ Asker: TypeAlias = Callable[[Ask], Awaitable[Answer]]
 
 
 def unheard(result: ToolResult) -> None:
-    """Where nobody keeps what an interrupted call leaves."""
-    del result
+    del result  # nobody keeps what an interrupted call leaves
 
 
 class ToolContext(msgspec.Struct, frozen=True, kw_only=True):

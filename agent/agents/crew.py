@@ -220,7 +220,7 @@ class Crew:
             stop = await run.idle()
             if run.busy:  # somebody wrote to it in this very moment
                 continue
-            if stop is not Stop.COMPLETED or not jobs.all.open(life.path):
+            if stop is not Stop.COMPLETED or not jobs.all.unfinished(life.path):
                 return life.settle(life.came_to(stop, self._turns.get(life.path)))
             woken = jobs.all.end_of_any(life.path)
             woken.clear()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from gatewright.tools.inert import inert
+from gatewright.agent.text.printable import visible
 
 _TAGS = re.compile(
     r"<(?=\s*/?\s*(?:antml:|system|user|assistant|human|tool|function|invoke|parameter|result|task-|"
@@ -42,7 +42,7 @@ SAID = (
 
 def as_data(text: str) -> tuple[str, bool]:
     """The text without a way to pass for something else; whether there was anything to tell."""
-    clean = inert(text)
+    clean = visible(text)
     broken = _TAGS.sub(BROKEN, clean)
     broken = _TOKENS.sub(lambda found: BROKEN + found[0][1:], broken)
     broken = _ROLES.sub(lambda found: f"{found[1]}{MARKED}{found[2]}", broken)

@@ -27,6 +27,10 @@ def _nothing(name: str) -> bool:
     return name == ""
 
 
+def _everything(name: str) -> bool:
+    return bool(name)
+
+
 class ToolSources:
     """One source made of several: who comes first has the name. It is what the gate runs from."""
 
@@ -42,6 +46,7 @@ class ToolSources:
         self._offered: dict[tuple[str, bool], tuple[ToolSpec, ...]] = {}
         self._mode = ""
         self.thawed: Callable[[], object] = tuple  # the array is to be made anew
+        self.main_has: Callable[[str], bool] = _everything  # what the main agent may call
 
     def add(self, *sources: ToolSource) -> None:
         """Further ones; all that were there before come before them."""
@@ -69,9 +74,7 @@ class ToolSources:
         """
         if (known := self._offered.get((model, short))) is not None:
             return known
-        made = self.for_agents(short=short)
-        if self._mode == ALONE:
-            made = tuple(spec for spec in made if self._coordinates(spec.name))
+        made = tuple(spec for spec in self.for_agents(short=short) if self._mains(spec))
         self._offered[model, short] = made
         return made
 
@@ -84,11 +87,12 @@ class ToolSources:
     def beside(self) -> Sequence[ToolSpec]:
         """What can be called though not every array that was made has it."""
         arrays = [{spec.name for spec in array} for array in self._offered.values()]
+        specs = [spec for spec in self.specs() if self._mains(spec)]
         if not arrays:  # everything is in the first one but what its source puts off
             put_off = self._put_off()
-            return [spec for spec in self.specs() if spec.name in put_off]
+            return [spec for spec in specs if spec.name in put_off]
         everywhere = set[str].intersection(*arrays)
-        return [spec for spec in self.specs() if spec.name not in everywhere]
+        return [spec for spec in specs if spec.name not in everywhere]
 
     def announced(self) -> Announcement:
         """The names of those tools, for the model."""
@@ -128,6 +132,10 @@ class ToolSources:
                     self.thawed()
             case _:
                 pass
+
+    def _mains(self, spec: ToolSpec) -> bool:
+        """Whether the main agent may call it: as its kind says, and its mode."""
+        return self.main_has(spec.name) and (self._mode != ALONE or self._coordinates(spec.name))
 
     def _put_off(self) -> set[str]:
         """What its source wants to be found and called, and not offered."""

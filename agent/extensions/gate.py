@@ -92,10 +92,12 @@ def gate_ports(
             base.warn(f"This counts in this session only. {error}")
 
     caller, brought = base.around.caller, host.brought
+
+    def record(record: DecisionRecord) -> None:
+        base.journal.publish(_decided(record, base.redactor), record.agent)
+
     return GatePorts(
-        record=lambda record: base.journal.publish(
-            _decided(record, base.redactor), agent=record.agent
-        ),
+        record=record,
         barrier=barrier,
         saving=_all_of(brought),
         clock=CLOCK.monotonic,

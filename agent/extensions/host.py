@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from gatewright.agent.agents.kind import AgentKind
 from gatewright.agent.client.brought import NOTHING, Brought
 from gatewright.agent.context.briefing import Briefing
 from gatewright.agent.context.tool_sources import ToolSources
@@ -55,6 +56,7 @@ class Host:
     ) -> None:
         self.base, self.live, self.policy = base, live, policy
         self.client = client  # what it brought that opened the session
+        self.kind: AgentKind | None = None  # the type of agent that the session itself is
         self.briefing = briefing  # what the model of the main agent is told first
         self.ledger = ledger  # which files that model has seen
         self.listeners = Listeners()  # at the moments of the session

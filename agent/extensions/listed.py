@@ -12,5 +12,6 @@ EXTENSIONS = (
     "gatewright.agent.extensions.upkeep:UPKEEP",
     "gatewright.agent.extensions.hooks:HOOKS",
     "gatewright.agent.extensions.servers.plugging:MCP",
-    "gatewright.agent.extensions.agents.plugging:AGENTS",
+    "gatewright.agent.extensions.agent_types.plugging:AGENT_TYPES",
+    "gatewright.agent.extensions.agents.agent_tools:AGENTS",
 )

@@ -55,7 +55,8 @@ class LaunchOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     setting_sources: tuple[str, ...] | None = None  # of user, project, local
     mcp_config: tuple[str, ...] = ()
     strict_mcp_config: bool = False
-    agents: str = ""
+    agents: str = ""  # JSON, or a file of it: more types of agents
+    agent: str = ""  # the type that the session itself is
     plugin_dirs: tuple[str, ...] = ()
     bare: bool = False  # no memory files, hooks, skills, MCP or project settings
 

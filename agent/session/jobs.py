@@ -123,7 +123,7 @@ class SessionJobs:
             if not kept.job.running:  # a waiter that was interrupted told nobody
                 self._report(kept)
 
-    def open(self, owner: str) -> bool:
+    def unfinished(self, owner: str) -> bool:
         """Whether a job of that agent runs, or has an end that it was not told yet."""
         return bool(self.kinds_open(owner))
 

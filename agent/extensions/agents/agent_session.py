@@ -11,7 +11,8 @@ from typing import Any
 from gatewright.agent.agents.agent_specs import AGENT, SEND, TASK
 from gatewright.agent.agents.agent_tool import AgentTool, TaskTool
 from gatewright.agent.agents.crew import Crew, CrewLimits, CrewPorts, Opened
-from gatewright.agent.agents.kind import AgentKind, AgentKinds
+from gatewright.agent.agents.definitions.book import KindBook
+from gatewright.agent.agents.kind import AgentKind
 from gatewright.agent.agents.life import Life, Order
 from gatewright.agent.agents.own_tools import own_tools, scope_of
 from gatewright.agent.agents.recovered import Recovered, conversation_of, recovered
@@ -42,7 +43,7 @@ Prefix = tuple[tuple[str, ...], tuple[ToolSpec, ...]]
 class AgentSession:
     """Implements `Starting` and `Reviving` for the tools, and what the crew needs."""
 
-    def __init__(self, host: Host, kinds: AgentKinds, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, host: Host, kinds: KindBook, loop: asyncio.AbstractEventLoop) -> None:
         self._host, self._kinds = host, kinds
         self._prefixes: dict[tuple[str, str, bool, bool], tuple[AgentKind, Prefix]] = {}
         self.lost: Mapping[str, str] = {}
@@ -54,7 +55,7 @@ class AgentSession:
             spawn=self._spawn,
             opened=self._opened,
             kept=host.barriers,
-            limits=CrewLimits,
+            limits=self._limits,
             new_id=lambda: f"a{secrets.token_hex(6)}",
             reports=host.base.start.path.with_suffix("") / "spill",
         )
@@ -65,6 +66,10 @@ class AgentSession:
             AGENT: agent, TASK: TaskTool(), SEND: SendMessage(self.mail),
         }  # fmt: skip
 
+    def _limits(self) -> CrewLimits:
+        said = self._host.around.settings.agents
+        return CrewLimits(said.max_depth, said.max_running, said.max_per_session)
+
     def saw(self, envelope: Envelope) -> None:
         if envelope.agent == MAIN and isinstance(envelope.event, Cleared):
             self._prefixes.clear()
@@ -73,16 +78,14 @@ class AgentSession:
     # what may be started
 
     def kind(self, name: str, owner: str) -> AgentKind:
-        offered = [kind for kind in self._kinds.offered() if self._may_start(owner, kind.name)]
+        if refusal := self._kinds.refusal(name):
+            raise ToolFailure(refusal)
         found = self._kinds.find(name)
-        if found is None or not self._may_start(owner, found.name):
-            there = ", ".join(kind.name for kind in offered) or "none"
-            raise ToolFailure(f"There is no kind of agent {name!r:.80} here. There are: {there}.")
-        if found.withheld:
-            fields = ", ".join(found.withheld)
-            raise ToolFailure(
-                f"{name} asks for {fields}, which counts once the person trusts this project."
-            )
+        assert found is not None
+        if not self._may_start(owner, found.name):
+            life = self.crew.lives[owner]
+            there = ", ".join(life.order.kind.starts or ()) or "none"
+            raise ToolFailure(f"This agent may not start {found.name}. It may start: {there}.")
         return found
 
     def _may_start(self, owner: str, name: str) -> bool:
@@ -142,7 +145,7 @@ class AgentSession:
 
     @property
     def moves_after(self) -> float:
-        return 0.0
+        return float(self._host.around.settings.agents.auto_background_seconds)
 
     # starting
 
@@ -169,7 +172,7 @@ class AgentSession:
             parent=order.parent,
             where=order.where,
             model=lambda: opened.briefed(system, tools),
-            limits=Limits(requests=kind.max_turns or TURNS, cost=kind.max_budget_usd),
+            limits=Limits(requests=kind.max_turns or TURNS, cost=self._budget(kind)),
             mode=mode,
             freed=freed,
             scope=scope_of(kind),
@@ -198,6 +201,11 @@ class AgentSession:
         )
         self._prefixes[key] = kind, made
         return made
+
+    def _budget(self, kind: AgentKind) -> float:
+        """The lower of what its kind and the settings say."""
+        said = self._host.around.settings.agents.max_budget_usd
+        return min(filter(None, (kind.max_budget_usd, said)), default=0.0)
 
     def _mode(self, order: Order) -> tuple[str, bool]:
         """Its own mode, and whether the person's settings let it be looser than its parent's."""

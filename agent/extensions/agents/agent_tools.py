@@ -10,9 +10,9 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gatewright.agent.agents.agent_specs import AGENT, SEND, TASK, agent_spec, send_spec
-from gatewright.agent.agents.definitions.builtin import builtin_kinds
-from gatewright.agent.agents.kind import AgentKind
-from gatewright.agent.extensions.contribution import Contribution
+from gatewright.agent.agents.definitions.listing import listed
+from gatewright.agent.extensions.agent_types.plugging import AgentTypes
+from gatewright.agent.extensions.contribution import Contribution, part_of
 from gatewright.agent.extensions.host import Extension, Host
 from gatewright.agent.record.events import AgentStarted, Envelope
 from gatewright.agent.settings.workspace import Surroundings
@@ -24,26 +24,13 @@ if TYPE_CHECKING:
 NAMES = frozenset({AGENT.casefold(), TASK.casefold()})
 
 
-class BuiltinKinds:
-    """Until definitions are read: the kinds that are always there."""
-
-    def find(self, name: str) -> AgentKind | None:
-        return next((kind for kind in builtin_kinds() if kind.name == name), None)
-
-    def offered(self) -> Sequence[AgentKind]:
-        return builtin_kinds()
-
-    def problems(self) -> Sequence[str]:
-        return ()
-
-
 class Agents:
     """A source of tools, and what a session has of agents; `session` is None before the first."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
         self._loop = asyncio.get_running_loop()
-        self.kinds = BuiltinKinds()
+        self._types = part_of(host.brought, AgentTypes) or AgentTypes(host)
         self.session: AgentSession | None = None
 
     def opened(self) -> AgentSession:
@@ -51,18 +38,17 @@ class Agents:
         if self.session is None:
             from gatewright.agent.extensions.agents.agent_session import AgentSession  # noqa: PLC0415  lazy: 10 ms
 
-            self.session = made = AgentSession(self._host, self.kinds, self._loop)
+            self.session = made = AgentSession(self._host, self._types.book, self._loop)
             self._host.awaited, self._host.asks = made.crew.awaited, made.crew.asks
         return self.session
 
     # a source of tools
 
     def specs(self, *, short: bool = False) -> Sequence[ToolSpec]:
-        kinds = self.kinds.offered()
+        kinds = self._types.offered()
         if not kinds:
             return ()
-        listing = "\n".join(f"- {kind.name}: {kind.description}" for kind in kinds)
-        return agent_spec(kinds, listing, short=short), send_spec(short=short)
+        return agent_spec(kinds, listed(kinds), short=short), send_spec(short=short)
 
     def find(self, name: str) -> Tool[Any] | None:
         if name in (AGENT, SEND, TASK):
