@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import msgspec
 
-from gatewright.agent.commands.registry import CommandSource
+from gatewright.agent.commands.registry import CommandSource, Mention
 from gatewright.agent.context.announcements import Announcement
 from gatewright.agent.record.journal import Fold
 from gatewright.tools.access import Access, Where
@@ -47,6 +47,7 @@ class Contribution(msgspec.Struct, frozen=True, kw_only=True):
     folds: tuple[Fold, ...] = ()
     brings: tuple[Brings, ...] = ()  # what goes to the model beside an input of the person
     claims: Callable[[str], bool] | None = None  # which names behind @ it brings itself
+    mentions: Callable[[str], Awaitable[Sequence[Mention]]] | None = None  # how one may go on
     moments: Moments | None = None
     classify: Classify | None = None  # judges asks in a person's place: auto mode is offered
     agents: bool = False  # there is something to delegate to
@@ -66,3 +67,9 @@ def part_of(contributions: Sequence[Contribution], kind: type[Part]) -> Part | N
             if isinstance(part, kind):
                 return part
     return None
+
+
+async def mentioned(brought: Sequence[Contribution], begun: str) -> Sequence[Mention]:
+    """How a name behind @ that begins so may go on, by all who know of some."""
+    asked = [each.mentions for each in brought if each.mentions is not None]
+    return [one for offered in asked for one in await offered(begun)]

@@ -20,12 +20,12 @@ from gatewright.agent.commands.outcome import (
     Submit,
     Switch,
 )
-from gatewright.agent.commands.registry import LINES, Front
+from gatewright.agent.commands.registry import LINES, Front, Mention
 from gatewright.agent.commands.settings import kept
 from gatewright.agent.context.announcements import Announcements
 from gatewright.agent.context.instruction_files import MemoryBook
 from gatewright.agent.errors import SessionError
-from gatewright.agent.extensions.contribution import Contribution, Part, part_of
+from gatewright.agent.extensions.contribution import Contribution, Part, mentioned, part_of
 from gatewright.agent.history.history import History
 from gatewright.agent.models.choices import ModelBook
 from gatewright.agent.models.in_use import Models
@@ -199,8 +199,7 @@ class Session:
 
     def take_back(self, give: Callable[[Sequence[tuple[Content, ...]]], None]) -> bool:
         """Give back what was not taken up yet, each with its attachments behind the text."""
-        taken = [item.content for item in self._main.runner.take_back()]
-        if taken:
+        if taken := [item.content for item in self._main.runner.take_back()]:
             give(taken)
         return bool(taken)
 
@@ -277,6 +276,9 @@ class Session:
         """Keep a line in the project's instruction file."""
         book = self.part(MemoryBook)
         return await remember(book, line) if book is not None else Problem.of(NO_MEMORY)
+
+    async def mentions(self, begun: str) -> Sequence[Mention]:
+        return await mentioned(self._brought, begun)
 
     def subscribe(
         self, *, since: int = 0, agent: str = MAIN, below: tuple[type[AnyEvent], ...] = ()
