@@ -13,12 +13,12 @@ from gatewright.agent.frontends.background import Background
 from gatewright.agent.frontends.json_lines import Sink
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.record.events import (
-    AnyEvent,
     AssistantMessage,
     Envelope,
     SessionStarted,
     TurnEnded,
 )
+from gatewright.agent.record.hub import Below
 from gatewright.agent.record.messages import TextPart
 from gatewright.agent.record.must_know import Told
 from gatewright.agent.session.session import Session
@@ -56,7 +56,7 @@ class Follower:
         self,
         session: Session,
         shape: Shape | None = None,
-        below: tuple[type[AnyEvent], ...] = (),
+        below: Below = (),
         *,
         more: bool = False,
     ) -> None:

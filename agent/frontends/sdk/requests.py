@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeAlias
 
+from gatewright.agent.agents.kind import AgentKind
 from gatewright.agent.commands.outcome import Problem
 from gatewright.agent.errors import GatewrightError
+from gatewright.agent.extensions.agent_types.plugging import AgentTypes
 from gatewright.agent.extensions.hooks import Hooks
 from gatewright.agent.extensions.servers.plugging import McpServers
 from gatewright.agent.frontends.sdk.agent_lines import AgentLines
@@ -47,6 +49,9 @@ class Requests:
         if (servers := self._session.part(McpServers)) is not None:
             servers.carried_by(self._carry)
         self._agents.words = self._agents.words or body.get("forwardSubagentText") is True
+        types = self._session.part(AgentTypes)
+        if types is not None and (agents := obj(body.get("agents"))):
+            types.bring(agents)
         hooks = obj(body.get("hooks"))
         applied: Json = self._attended(hooks) if hooks else {}
         commands = [
@@ -55,7 +60,7 @@ class Requests:
         ]
         return {
             "commands": commands,
-            "agents": [],
+            "agents": [_offered(kind) for kind in types.book.offered()] if types else [],
             "models": [],
             "account": {},
             "output_style": "default",
@@ -151,6 +156,11 @@ class Requests:
         if (servers := self._session.part(McpServers)) is None:
             raise Unanswerable("This session has no MCP servers.")
         return servers
+
+
+def _offered(kind: AgentKind) -> Json:
+    about: Json = {"name": kind.name, "description": kind.description}
+    return {**about, "model": kind.model} if kind.model else about
 
 
 HANDLERS: Mapping[str, Handler] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gatewright.agent.extensions.agent_types.plugging import AgentTypes
 from gatewright.agent.extensions.servers.plugging import McpServers
 from gatewright.agent.frontends.background import environment
 from gatewright.agent.frontends.json_lines import Sink, encode
@@ -92,6 +93,8 @@ def _dialect(
     )
     if servers is not None:
         made.servers = servers.rows
+    if (types := session.part(AgentTypes)) is not None:
+        made.kinds = lambda: [kind.name for kind in types.book.offered()]
     made.agents.words = options.forward_subagent_text
     made.hooks = HookLines() if options.include_hook_events else None
     return made
