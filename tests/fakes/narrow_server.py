@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tests.fakes.model_server import ModelServer, Recorded, _plain
+from tests.fakes.model_server import ModelServer, Recorded, whole
 from tests.fakes.scripted_provider import DEFAULT_USAGE, Answer, read_script
 
 MAIN = "main"
@@ -60,7 +60,7 @@ class NarrowServer(ModelServer):
             self.refused.append(who)
             headers = {"retry-after": self._retry_after} if self._retry_after else {}
             error = b'{"error":{"type":"rate_limit_error","message":"One at a time."}}'
-            await _plain(writer, 429, headers, error)
+            await whole(writer, 429, headers, error)
             return True
         self._now += 1
         try:
