@@ -15,6 +15,7 @@ import pytest
 from hypothesis import settings
 
 from tests.e2e.program import Program
+from tests.fakes.warm import Nursery
 
 OWN = ("ANTHROPIC_", "OPENAI_", "GATEWRIGHT_", "CLAUDE_", "XDG_")
 # A property holds on a busy machine too: what must be quick is measured elsewhere.
@@ -67,7 +68,15 @@ def pytest_runtest_makereport() -> Generator[None, Any, Any]:
         signal.setitimer(signal.ITIMER_REAL, left)
 
 
+@pytest.fixture(scope="session")
+def nursery() -> Iterator[Nursery]:
+    """Runs of the program for all tests of this worker, without a start for each."""
+    shared = Nursery()
+    yield shared
+    shared.close()
+
+
 @pytest.fixture
-def program(tmp_path: Path) -> Program:
+def program(tmp_path: Path, nursery: Nursery) -> Program:
     """The installed program with a home and a project of its own."""
-    return Program.prepare(tmp_path)
+    return Program.prepare(tmp_path, nursery)
