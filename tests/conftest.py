@@ -12,15 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import is_hypothesis_test
 
 from tests.e2e.program import Program
+from tests.fakes import examples
 from tests.fakes.warm import Nursery
 
 OWN = ("ANTHROPIC_", "OPENAI_", "GATEWRIGHT_", "CLAUDE_", "XDG_")
-# A property holds on a busy machine too: what must be quick is measured elsewhere.
-settings.register_profile("steady", deadline=None)
-settings.load_profile("steady")
 LOOPBACK = ("127.", "::1", "localhost")
 
 
@@ -48,6 +46,19 @@ def _loopback_only(monkeypatch: pytest.MonkeyPatch) -> None:
         connect(self, address)
 
     monkeypatch.setattr(socket.socket, "connect", guarded)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    examples.begin(proof=config.option.markexpr == "proof")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Properties are tried with all of their examples among the proofs."""
+    if config.option.markexpr == "proof":
+        for item in items:
+            if isinstance(item, pytest.Function) and is_hypothesis_test(item.obj):
+                item.add_marker(pytest.mark.proof)
 
 
 @pytest.hookimpl(trylast=True)

@@ -1,0 +1,21 @@
+"""How many examples a property is tried with: some in every run, all of them with the proofs."""
+
+from __future__ import annotations
+
+from hypothesis import settings
+
+FEW, ALL = 25, 100  # of a hundred
+
+# A property holds on a busy machine too: what must be quick is measured elsewhere.
+settings.register_profile("quick", deadline=None, max_examples=FEW)
+settings.register_profile("proof", deadline=None, max_examples=ALL)
+
+
+def begin(*, proof: bool) -> None:
+    """Before the first module of tests is read."""
+    settings.load_profile("proof" if proof else "quick")
+
+
+def many(examples: int) -> int:
+    """So many with the proofs."""
+    return examples * settings.default.max_examples // ALL
