@@ -49,6 +49,7 @@ def _loopback_only(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    gc.disable()  # until all is collected: nothing of it is garbage, a tenth of the time is looking
     examples.begin(proof=config.option.markexpr == "proof")
 
 
@@ -66,6 +67,7 @@ def pytest_collection_finish() -> None:
     """What is loaded by now stays: no collection in the midst of a test goes through it again."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(wrapper=True)
