@@ -11,6 +11,7 @@ from __future__ import annotations
 import fcntl
 import gc
 import importlib
+import io
 import json
 import os
 import signal
@@ -76,6 +77,7 @@ def _settle(request: dict[str, Any], descriptors: list[int]) -> None:
     os.chdir(request["cwd"])
     os.environ.clear()
     os.environ.update(request["env"])
+    assert isinstance(sys.stdout, io.TextIOWrapper)
     sys.stdout.reconfigure(line_buffering=os.isatty(1))
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})

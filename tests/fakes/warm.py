@@ -127,7 +127,9 @@ class Nursery:
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
         argv = [sys.executable, "-P", str(NURSERY)]
         with theirs:
-            self._process = subprocess.Popen(argv, stdin=theirs, env={"PATH": path, **ALWAYS})
+            self._process = subprocess.Popen(
+                argv, stdin=theirs.fileno(), env={"PATH": path, **ALWAYS}
+            )
         self._requests = requests
         return requests
 
