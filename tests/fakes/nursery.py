@@ -21,7 +21,7 @@ import termios
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 # What the product loads late: parsers, tables and pages of other packages.
 LATE = ("ctypes", "markdown_it", "pygments", "tree_sitter_bash", "wcmatch.glob")
@@ -47,7 +47,8 @@ class Nursery:
             if not (pid := os.fork()):
                 self._requests.detach()  # else it would close a number that means something else
                 _settle(request, descriptors)
-                return request["argv"]
+                argv: list[str] = request["argv"]
+                return argv
             self._hears[pid] = descriptors.pop()
             for descriptor in descriptors:
                 os.close(descriptor)
@@ -77,8 +78,8 @@ def _settle(request: dict[str, Any], descriptors: list[int]) -> None:
     os.chdir(request["cwd"])
     os.environ.clear()
     os.environ.update(request["env"])
-    assert isinstance(sys.stdout, io.TextIOWrapper)
-    sys.stdout.reconfigure(line_buffering=os.isatty(1))
+    out = cast("io.TextIOWrapper[Any]", sys.stdout)
+    out.reconfigure(line_buffering=os.isatty(1))
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
 
@@ -100,7 +101,8 @@ def main() -> int:
     gc.collect()
     gc.freeze()  # a copy that collects would write to every page of what is loaded
     sys.argv[:] = Nursery(requests).serve()
-    return importlib.import_module("gatewright.agent.launch.main").main()
+    code: int = importlib.import_module("gatewright.agent.launch.main").main()
+    return code
 
 
 if __name__ == "__main__":
