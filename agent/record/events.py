@@ -47,6 +47,7 @@ from gatewright.agent.record.events_of_sessions import (
     Unconfined,
     UnknownEvent,
     UsageChanged,
+    WorktreeChanged,
 )
 from gatewright.agent.record.events_of_turns import (
     AssistantMessage,
@@ -55,6 +56,7 @@ from gatewright.agent.record.events_of_turns import (
     InputRefused,
     MessageDropped,
     MessageRedrawn,
+    RequestQueued,
     RetryScheduled,
     StreamSilent,
     TextDelta,
@@ -103,9 +105,11 @@ AnyEvent: TypeAlias = (
     | MessageRedrawn
     | InstructionsLoaded
     | DirectoryAdded
+    | WorktreeChanged
     | ToolProgressed
     | UsageChanged
     | RetryScheduled
+    | RequestQueued
     | StreamSilent
     | QueueChanged
     | Moved

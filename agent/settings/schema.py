@@ -203,6 +203,12 @@ class Mcp(Section, frozen=True):
     sampling: Annotated[
         Literal["ask", "off"], personal("Whether servers may ask for an answer of your model.")
     ] = "ask"
+    sandbox: Annotated[
+        Literal["off", "project", "all"],
+        personal(
+            "Whose programs run in the sandbox: none but those that say so, a project's, all."
+        ),
+    ] = "off"
     auto_background_seconds: Annotated[
         int, personal("Seconds after which a server's call goes on in the background; 0: never.")
     ] = 120
@@ -235,6 +241,19 @@ class Agents(Section, frozen=True):
         Annotated[int, msgspec.Meta(ge=0)],
         personal("Seconds after which an agent goes on in the background; 0: never."),
     ] = 0
+
+
+class Worktree(Section, frozen=True):
+    base_ref: Annotated[
+        Literal["head", "fresh"],
+        chosen("Where new work trees begin: head (your last commit), or fresh (the remote's)."),
+    ] = "head"
+    sparse_paths: Annotated[
+        tuple[str, ...], setting("Only these directories are checked out in them.", "join")
+    ] = ()
+    symlink_directories: Annotated[
+        tuple[str, ...], setting("Linked into them, not copied: node_modules.", "join")
+    ] = ()
 
 
 class ProjectSection(Section, frozen=True):
@@ -281,7 +300,7 @@ class Settings(Section, frozen=True):
     permissions: Annotated[Permissions, group("What may run, asks, or never runs.")] = Permissions()
     providers: Annotated[
         dict[str, ProviderSettings],
-        setting("Model servers by name: type, baseUrl, apiKeyEnv, headers.", "join"),
+        setting("Model servers by name: type, baseUrl, apiKeyEnv, headers, maxConcurrent.", "join"),
     ] = {}
     env: Annotated[dict[str, str], setting("Environment variables for the session.", "join")] = {}
     sandbox: Annotated[Sandbox, group("How commands are confined.")] = Sandbox()
@@ -310,6 +329,7 @@ class Settings(Section, frozen=True):
     ] = ("*",)
     agent: Annotated[str, chosen("The type of agent that the session itself is.")] = ""
     agents: Annotated[Agents, group("Agents that work for the session.")] = Agents()
+    worktree: Annotated[Worktree, group("Work trees for sessions and agents.")] = Worktree()
     mcp: Annotated[Mcp, group("Servers of the Model Context Protocol.")] = Mcp()
     mcp_servers: Annotated[
         dict[str, Any], personal("MCP servers by name; a project's are in .mcp.json.", "join")

@@ -15,6 +15,7 @@ from gatewright.agent.errors import FailureKind, ProviderError
 from gatewright.agent.extensions.contribution import Contribution
 from gatewright.agent.models.choices import ModelBook
 from gatewright.agent.models.model import OpenModel
+from gatewright.agent.record.agent_costs import AgentCosts
 from gatewright.agent.record.clock import Clock, SystemClock
 from gatewright.agent.record.conversation import Conversation
 from gatewright.agent.record.ids import new_id
@@ -24,6 +25,7 @@ from gatewright.agent.session.agent import CallPorts
 from gatewright.agent.session.children import ChildPorts
 from gatewright.agent.session.frame import Frame
 from gatewright.agent.session.session import Session
+from gatewright.agent.session.writers import Barriers
 from gatewright.agent.turn.limits import Limits
 from gatewright.agent.turn.listeners import Listeners
 from gatewright.agent.turn.request import RequestFrame
@@ -106,9 +108,10 @@ def open_scripted(provider: ScriptedProvider, name: str, effort: str) -> OpenMod
 
 
 CHILDREN = ChildPorts(
-    ledger=ReadLedger,
+    ledger=lambda _: ReadLedger(),
     backoff=lambda: retry_in,
-    writer=lambda path: None,
+    writer=lambda path, about: None,
+    barriers=Barriers(),
     enters=lambda path, spec: None,
     left=lambda path: None,
 )
@@ -166,10 +169,12 @@ def build(
             move=ports.move,
         )
 
+    costs = AgentCosts()
     frame = Frame(
         id=new_id(),
         where=Where(root, root, Path("/home/somebody")),
-        journal=Journal(clock=clock.time, new_id=new_id),
+        journal=Journal(clock=clock.time, new_id=new_id, stamp=costs.stamped),
+        costs=costs,
         talk=talk,
         clock=clock,
         modes=modes,

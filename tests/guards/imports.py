@@ -15,7 +15,7 @@ from tests.guards.sources import Source
 PROTOCOL = (
     "tools.protocol", "tools.access", "tools.calls", "tools.interact", "tools.blocks",
     "tools.abilities", "tools.textfiles", "tools.services", "tools.classify", "tools.moments",
-    "tools.plain",
+    "tools.plain", "tools.form_values",
 )  # fmt: skip
 SYSTEM = ("tools.system",)  # how everybody reads files and starts programs: no policy in it
 ANYTHING = ("*",)
@@ -54,7 +54,9 @@ TABLE = (
         "mcp",
         "servers are adapted to the tool protocol; only this folder talks to the SDK",
         ("mcp", *PROTOCOL, *SYSTEM),
-        frozenset({"mcp", "mcp_types", "pydantic", "msgspec", "anyio", "httpx2"})
+        frozenset(
+            {"mcp", "mcp_types", "pydantic", "msgspec", "anyio", "httpx2", "starlette", "uvicorn"}
+        )
         | {"jsonschema", "referencing"},
     ),
     Row("skills", "skills know the tool protocol only", ("skills", *PROTOCOL, *SYSTEM)),
