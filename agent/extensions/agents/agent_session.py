@@ -49,6 +49,7 @@ class AgentSession:
 
     def __init__(self, host: Host, kinds: KindBook, loop: asyncio.AbstractEventLoop) -> None:
         self._host, self._kinds = host, kinds
+        self._making = asyncio.Lock()
         self._prefixes: dict[tuple[str, str, bool, bool], tuple[AgentKind, Prefix]] = {}
         self.lost: Mapping[str, str] = {}
         ports = CrewPorts(
@@ -165,7 +166,8 @@ class AgentSession:
         effort = kind.effort or (owner.models.effort if owner is not None else "")
         opened = await asyncio.to_thread(host.open_model, order.model, effort)
         life.model = opened.name
-        system, tools = await self._prefix(order, opened.name, short=opened.window < 32_000)
+        async with self._making:  # once for all that begin together, and in their order
+            system, tools = await self._prefix(order, opened.name, short=opened.window < 32_000)
         mode, freed = self._mode(order)
         tree = await self._tree(order)
         told = (siblings(life, self.crew.lives.values()), "" if tree is None else tree.text)
