@@ -110,9 +110,9 @@ async def holding(count: int) -> None:
             jobs(life.path).adopt(job)
         await eventually(lambda: all(life.phase == "waiting" for life in lives))
         gc.collect()
-        print(
-            f"{count} waiting agents hold {(resident() - before) / count / 1000:.1f} kB each (2000)"
-        )
+        held = tracemalloc.get_traced_memory()[0] / count / 1000
+        tracemalloc.stop()
+        print(f"{count} waiting agents hold {held:.1f} kB each (2000)")
         await asyncio.sleep(0.6)
         loop: Any = asyncio.get_running_loop()
         woken, plain = [0], loop._run_once
