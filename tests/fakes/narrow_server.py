@@ -71,7 +71,7 @@ class NarrowServer(ModelServer):
         finally:
             self._now -= 1
 
-    def _next(self) -> Answer | None:
+    def _next(self, body: dict[str, Any]) -> Answer | None:
         """Called at once when an answer begins: nobody else can have come in between."""
         who = self._asking
         if who not in self._own:
