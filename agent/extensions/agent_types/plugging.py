@@ -8,17 +8,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from gatewright.agent.agents.definitions.agents_command import agent_commands
 from gatewright.agent.agents.definitions.listing import changes
 from gatewright.agent.agents.definitions.places import AGENTS
 from gatewright.agent.agents.kind import AgentKind
 from gatewright.agent.context.announcements import Announcement
+from gatewright.agent.extensions.agent_types.brings import AgentBrings
 from gatewright.agent.extensions.agent_types.session_kinds import kinds_of
 from gatewright.agent.extensions.contribution import Contribution
 from gatewright.agent.extensions.host import Extension, Host
 from gatewright.agent.record.events import AnyEvent, Cleared
 from gatewright.agent.record.journal import of_main
 from gatewright.agent.settings.workspace import Surroundings
+from gatewright.tools.access import MAIN
 from gatewright.tools.counted import counted
 from gatewright.tools.system.project import FOLDER
 
@@ -31,6 +35,7 @@ class AgentTypes:
     def __init__(self, host: Host) -> None:
         self._host = host
         self.book, self._given = kinds_of(host)
+        self.brings = AgentBrings(host)
         self._first: Sequence[AgentKind] | None = None  # as the array of tools has them
         self._told: frozenset[str] = frozenset()  # problems that the person was told
 
@@ -77,11 +82,15 @@ class AgentTypes:
 
 async def plug_types(host: Host) -> Contribution:
     types = AgentTypes(host)
+    if host.kind is not None:  # its servers are among the session's
+        await types.brings.begin(MAIN, replace(host.kind, inline_servers={}))
     return Contribution(
+        sources=(types.brings,),
         commands=(lambda: agent_commands(types),),
         announcements=(types.words,),
         folds=(of_main(types.saw),),
         parts=(types,),
+        close=(types.brings.close,),
     )
 
 
