@@ -140,7 +140,7 @@ def _frame(
     now = base.standing
     return Frame(
         id=start.id,
-        where=around.where,
+        where=host.begins,
         journal=base.journal,
         talk=base.talk,
         clock=CLOCK,

@@ -184,7 +184,7 @@ class Gate:
         facts = request.facts
         call = Call(request.call.name, request.call.input, facts.access, stated=facts.row)
         # Its own, since calls are decided side by side; what was looked up for the tool counts.
-        resolver = DiskResolver(policy.place, request.real)
+        resolver = DiskResolver(policy.grounds.of(request.where.root)[0], request.real)
         context = self._context(request, resolver)
         for _ in range(MAX_ROUNDS):
             decision = decide(call, context)

@@ -141,7 +141,7 @@ class GatedExecutor:
         ctx.leave(ToolResult.interrupted())
         if sandbox is None:
             return await self._raw.run(prepared, ctx)
-        confined = sandbox.enter(access, ctx.ask, opening)
+        confined = sandbox.enter(access, ctx.ask, opening, ctx.where.root)
         try:
             result = await self._raw.run(prepared, ctx.confined(confined))
         finally:

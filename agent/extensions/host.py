@@ -53,6 +53,7 @@ class Host:
         client: Brought = NOTHING,
     ) -> None:
         self.base, self.live, self.policy = base, live, policy
+        self.begins = base.around.where  # where the main agent begins: a work tree may be its own
         self.client = client  # what it brought that opened the session
         self.kind: AgentKind | None = None  # the type of agent that the session itself is
         self.briefing = briefing  # what the model of the main agent is told first

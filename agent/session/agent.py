@@ -337,6 +337,11 @@ class Agent:
         )
         self.publish(event)
 
+    def settle(self, where: Where) -> None:
+        """Work in another root from now on: a work tree of its own, or the checkout again."""
+        self.where = where
+        self.publish(Moved(where=where.moved))
+
     def _move(self, cwd: Path) -> None:
         self.where = msgspec.structs.replace(self.where, cwd=cwd)
         self.publish(Moved(where=self.where.moved))

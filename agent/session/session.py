@@ -132,7 +132,7 @@ class Session:
 
     @property
     def moved(self) -> str:
-        """Where commands run now, if that is not the project's directory, as it is shown."""
+        """Where commands run now, as it is shown, if that is not the project's directory."""
         return self._main.where.moved
 
     @property
@@ -374,13 +374,15 @@ class Session:
     def jobs_of(self, agent: str) -> Jobs:
         return self._jobs.of(agent)
 
+    def agent(self, path: str) -> Agent | None:
+        """The one that lives under that path."""
+        return self._agents.get(path)
+
     async def call(
         self, call: ToolCall, agent: str = MAIN, *, alone: Alone | None = None
     ) -> ToolResult:
-        """Run a call through the gate, as one of that agent. Raises SessionError: it is gone.
-
-        Those `alone` hear of it and are asked, in place of all others.
-        """
+        """Run a call through the gate, as one of that agent, of which those `alone` hear and are
+        asked, in place of all others. Raises SessionError: the agent is gone."""
         if (owner := self._agents.get(agent)) is None:
             raise SessionError(f"There is no agent {agent}.")
         executor, context = self._frame.executor, owner.context(call.id)

@@ -125,7 +125,6 @@ class McpSession:
         """What is written down now. Raises UsageError for a flag that cannot be understood."""
         found = written(around)
         self._choices = found.choices
-        self._confining.follow()
         known = definitions(found.layers, found.choices)
         states: dict[str, State] = {
             each.name: state_of(each, around, found.choices, self.answers) for each in known.servers
