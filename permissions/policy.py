@@ -376,7 +376,7 @@ class Policy:
         config, view = self._config, self.view(agent)
         place, patterns = self.grounds.of(where.root)
         return Context(
-            place=replace(place, cwd=_text(where.cwd)),
+            place=replace(place, cwd=_text(where.cwd), memory=view.memory),
             resolver=resolver or self.resolver,
             rules=view.rules(),
             patterns=patterns,

@@ -45,6 +45,7 @@ class View:
         self._rules = rules
         self._build = build
         self._own = ""
+        self.memory = ""  # a directory that it reads and changes unasked
         self.scope = RuleTexts()
         self._only: tuple[Rule, ...] | None = None  # the tools of its scope; None: all
         self._own_tools: tuple[tuple[Rule, ...], ...] = ()

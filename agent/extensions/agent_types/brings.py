@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from gatewright.agent.agents.agent_memory import memory_folder, memory_section, prepare
 from gatewright.agent.agents.kind import AgentKind, Origin
 from gatewright.agent.errors import SessionError
 from gatewright.agent.extensions.contribution import part_of
@@ -49,8 +50,16 @@ class AgentBrings:
             from gatewright.agent.hooks.handlers import Place  # noqa: PLC0415  lazy: with the first hook
 
             hooks.bring(agent, kind.hooks, Place("agent", _where(kind), name=kind.name))
+        if (folder := memory_folder(kind, self._host.around)) is not None:
+            await asyncio.to_thread(prepare, folder, kind)
+            self._host.policy.view(agent).memory = str(folder)
         if kind.inline_servers:
             await self._connect(agent, kind)
+
+    def prompt(self, kind: AgentKind) -> str:
+        """What its type remembers, for the system prompt."""
+        folder = memory_folder(kind, self._host.around)
+        return memory_section(folder) if folder is not None else ""
 
     async def end(self, agent: str) -> None:
         if (hooks := part_of(self._host.brought, Hooks)) is not None:

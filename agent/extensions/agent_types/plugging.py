@@ -81,14 +81,16 @@ class AgentTypes:
 
 
 async def plug_types(host: Host) -> Contribution:
-    types = AgentTypes(host)
+    types, remembered = AgentTypes(host), ""
     if host.kind is not None:  # its servers are among the session's
         await types.brings.begin(MAIN, replace(host.kind, inline_servers={}))
+        remembered = types.brings.prompt(host.kind)
     return Contribution(
         sources=(types.brings,),
         commands=(lambda: agent_commands(types),),
         announcements=(types.words,),
         folds=(of_main(types.saw),),
+        prompt=(lambda: remembered,) if remembered else (),
         parts=(types,),
         close=(types.brings.close,),
     )
