@@ -77,8 +77,8 @@ async def test_a_server_of_its_own_is_called(tmp_path: Path) -> None:
     async with desk(tmp_path, script, own=rules) as made:
         brings = types(made).brings
         await brings.begin("main", own_server())
-        assert "mcp__local__echo" in {spec.name for spec in brings.own("main")}
-        assert brings.own("main/a1") == []
+        assert "mcp__local__echo" in {spec.name for spec in brings.own("main", own_server())}
+        assert list(brings.own("main/a1", own_server())) == []
         made.session.submit("go")
         assert await made.finished("c1") == "hi"
         await made.ended()
@@ -137,4 +137,4 @@ async def test_one_it_cannot_do_without_has_to_connect(tmp_path: Path) -> None:
                 "main/a1",
                 kind(inline_servers={"local": fake("--die")}, required_servers=("local",)),
             )
-        assert brings.own("main/a1") == []
+        assert list(brings.own("main/a1", own_server())) == []

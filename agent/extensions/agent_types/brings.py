@@ -10,9 +10,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec.structs import replace
 
 from gatewright.agent.agents.agent_memory import memory_folder, memory_section, prepare
 from gatewright.agent.agents.kind import AgentKind, Origin
+from gatewright.agent.agents.own_tools import own_tools
 from gatewright.agent.errors import SessionError
 from gatewright.agent.extensions.contribution import part_of
 from gatewright.agent.extensions.hooks import Hooks
@@ -103,15 +105,16 @@ class AgentBrings:
 
     # tools
 
-    def own(self, agent: str) -> Sequence[ToolSpec]:
-        """Those of its servers."""
-        return [
+    def own(self, agent: str, kind: AgentKind) -> Sequence[ToolSpec]:
+        """Those of its servers, as far as it may have them."""
+        found = [
             spec
             for held in self._held.values()
             if agent in held.agents
             for spec in held.servers.specs()
             if spec.name.startswith(ABOUT_SERVER)
         ]
+        return own_tools(replace(kind, servers=()), found, named=False, deepest=True)
 
     def specs(self, *, short: bool = False) -> Sequence[ToolSpec]:
         del short

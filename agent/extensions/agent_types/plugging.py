@@ -19,7 +19,7 @@ from gatewright.agent.extensions.agent_types.brings import AgentBrings
 from gatewright.agent.extensions.agent_types.session_kinds import kinds_of
 from gatewright.agent.extensions.contribution import Contribution
 from gatewright.agent.extensions.host import Extension, Host
-from gatewright.agent.record.events import AnyEvent, Cleared
+from gatewright.agent.record.events import AnyEvent, AssistantMessage, Cleared
 from gatewright.agent.record.journal import of_main
 from gatewright.agent.settings.workspace import Surroundings
 from gatewright.tools.access import MAIN
@@ -36,7 +36,8 @@ class AgentTypes:
         self._host = host
         self.book, self._given = kinds_of(host)
         self.brings = AgentBrings(host)
-        self._first: Sequence[AgentKind] | None = None  # as the array of tools has them
+        self._first: Sequence[AgentKind] = ()  # as the array of tools has them
+        self._sent = False  # that array
         self._told: frozenset[str] = frozenset()  # problems that the person was told
 
     @property
@@ -51,22 +52,22 @@ class AgentTypes:
     def offered(self) -> Sequence[AgentKind]:
         """For the array of tools: what changes after it is told besides."""
         now = self.book.offered()
-        if self._first is None:
+        if not self._sent:
             self._first = now
         self._warn()
         return now
 
     def words(self) -> Announcement:
-        if self._first is None:
+        if not self._sent:
             return Announcement(SUBJECT, "")
         now = self.book.offered()
         self._warn()
         return Announcement(SUBJECT, changes(self._first, now))
 
     def saw(self, event: AnyEvent) -> None:
-        """The array of tools is made anew after a clear."""
-        if isinstance(event, Cleared):
-            self._first = None
+        """The array of tools is made for the first request, and anew after a clear."""
+        if isinstance(event, AssistantMessage | Cleared):
+            self._sent = isinstance(event, AssistantMessage)
 
     def _warn(self) -> None:
         """What is new and wrong; once."""
