@@ -68,7 +68,7 @@ async def test_a_stop_is_the_end_of_that_agent(tmp_path: Path) -> None:
 
 
 def own_server(**more: Any) -> AgentKind:
-    return kind(inline_servers={"local": fake()}, **more)
+    return kind(inline_servers={"local": fake()}, required_servers=("local",), **more)
 
 
 async def test_a_server_of_its_own_is_called(tmp_path: Path) -> None:

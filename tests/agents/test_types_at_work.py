@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from gatewright.agent.record.events import AgentFinished
+from gatewright.agent.record.events import AgentFinished, Asked
+from gatewright.tools.blocks import plain
 from tests.agents.definition_files import definition
 from tests.agents.test_brings import DENY
 from tests.mcp.test_session import fake
@@ -78,6 +79,7 @@ async def test_what_acts_of_an_untrusted_project_starts_nothing(tmp_path: Path) 
     define(tmp_path, "Plan")
     script = [start("evil"), start("Plan", "c2"), "say: explored", "say: done"]
     async with desk(tmp_path, script, trust=False) as made:
+        made.answer(await made.asked(), "continue")
         made.session.submit("go")
         assert "once the person trusts this project" in await made.finished("c1")
         assert "explored" in await made.finished("c2")
@@ -101,7 +103,9 @@ async def test_hooks_of_a_definition_hear_of_its_agent_alone(tmp_path: Path) -> 
 
 async def test_a_server_of_a_definition_is_its_agents_alone(tmp_path: Path) -> None:
     servers = json.dumps([{"local": fake()}])
-    define(tmp_path, "served", f"tools: mcp__local\nmcpServers: {servers}")
+    define(
+        tmp_path, "served", f"tools: mcp__local\nrequiredMcpServers: local\nmcpServers: {servers}"
+    )
     echo = 'mcp__local__echo {"text": "hi"}'
     script = [start("served"), f"call[k1]: {echo}", "say: ok", f"call[c2]: {echo}", "say: done"]
     rules = {"permissions": {"allow": ["mcp__local__*"]}}
@@ -167,3 +171,31 @@ async def test_definitions_of_a_client_count(tmp_path: Path) -> None:
         assert "given" in await ran(made)
         assert "- given: Given." in offered(made.server.bodies[0])["Agent"]
         assert "You are given." in json.dumps(made.server.bodies[1]["system"])
+
+
+async def test_the_question_of_trust_says_what_they_would_do(tmp_path: Path) -> None:
+    group = [{"matcher": "Glob", "hooks": [{"type": "command", "command": "./theirs.sh"}]}]
+    define(tmp_path / "a", "harmless")
+    async with desk(tmp_path / "a", ["say: x"], trust=False) as made:
+        made.session.submit("go")
+        await made.ended()
+        assert made.seen.of(Asked) == []
+    define(tmp_path / "b", "one", f"hooks: {json.dumps({'PreToolUse': group})}")
+    define(tmp_path / "b", "two", "mcpServers: [{far: {command: evil, args: [now]}}]")
+    define(tmp_path / "b", "three", "permissionMode: bypassPermissions")
+    define(tmp_path / "b", "Plan")
+    async with desk(tmp_path / "b", ["say: x"], trust=False) as made:
+        asked = await made.asked()
+        assert asked.ask.kind == "trust"
+        text = "\n".join(map(plain, asked.ask.body))
+        for told in (
+            "./theirs.sh",
+            "MCP server far: evil now of agent two",
+            "permissionMode = bypassPermissions of agent three",
+            "agent Plan in place of the built-in",
+        ):
+            assert told in text
+        assert "harmless" not in text
+        made.answer(asked, "continue")
+        made.session.submit("go")
+        await made.ended()

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from gatewright.agent.agents.definitions.agents_command import agent_commands
 from gatewright.agent.agents.definitions.listing import changes
-from gatewright.agent.agents.definitions.places import AGENTS
 from gatewright.agent.agents.kind import AgentKind
 from gatewright.agent.context.announcements import Announcement
 from gatewright.agent.extensions.agent_types.brings import AgentBrings
@@ -21,6 +20,7 @@ from gatewright.agent.extensions.contribution import Contribution
 from gatewright.agent.extensions.host import Extension, Host
 from gatewright.agent.record.events import AnyEvent, AssistantMessage, Cleared
 from gatewright.agent.record.journal import of_main
+from gatewright.agent.settings.paths import AGENTS
 from gatewright.agent.settings.workspace import Surroundings
 from gatewright.tools.access import MAIN
 from gatewright.tools.counted import counted
