@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from gatewright.agent.record.events import AgentFinished, Asked
+from gatewright.agent.agents import stop_marks
+from gatewright.agent.agents.stop_marks import mark_of
+from gatewright.agent.record.events import AgentFinished, AgentStarted, Asked
 from gatewright.tools.blocks import plain
 from tests.agents.definition_files import definition
 from tests.agents.test_brings import DENY
@@ -199,3 +201,24 @@ async def test_the_question_of_trust_says_what_they_would_do(tmp_path: Path) -> 
         made.answer(asked, "continue")
         made.session.submit("go")
         await made.ended()
+
+
+async def test_one_is_stopped_from_another_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stop_marks, "BETWEEN", 0.0)
+    define(tmp_path, "busy")
+    look = 'call[k1]: Glob {"pattern": "*.py"}'
+    script = [start("busy"), f"wait: here\n{look}", "say: never", "say: done"]
+    async with desk(tmp_path, script) as made:
+        made.session.submit("go")
+        await made.server.reached("here")
+        started = await made.seen.until(AgentStarted)
+        id = started.child.rpartition("/")[2]
+        (folder,) = tmp_path.glob("home/**/agents")
+        mark_of(folder, id).touch()
+        made.server.release("here")
+        ended = await made.seen.until(AgentFinished)
+        assert ended.status == "stopped"
+        await made.ended()
+        assert not mark_of(folder, id).exists()

@@ -17,6 +17,7 @@ from gatewright.agent.agents.own_tools import own_tools, scope_of
 from gatewright.agent.agents.recovered import Recovered, conversation_of, recovered
 from gatewright.agent.agents.roster import Member
 from gatewright.agent.agents.send_message import Mail, SendMessage
+from gatewright.agent.agents.stop_marks import StopMarks
 from gatewright.agent.agents.telling import siblings, system_prompt
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.extensions.agent_types.plugging import AgentTypes
@@ -46,6 +47,8 @@ class AgentSession:
     def __init__(self, host: Host, types: AgentTypes, loop: asyncio.AbstractEventLoop) -> None:
         self._host, self._kinds, self._brings = host, types.book, types.brings
         self._leaving: set[asyncio.Task[None]] = set()
+        self._marks = StopMarks(agents_folder(host.base), loop.time)
+        self._making = asyncio.Lock()
         self._prefixes: dict[tuple[str, str, bool, bool], tuple[AgentKind, Prefix]] = {}
         self.lost: Mapping[str, str] = {}
         ports = CrewPorts(
@@ -75,7 +78,11 @@ class AgentSession:
         if envelope.agent == MAIN and isinstance(envelope.event, Cleared):
             self._prefixes.clear()
         self.crew.saw(envelope)
+        life = self.crew.lives.get(envelope.agent)
+        if life is not None and life.running and self._marks.asks(life.path):
+            self.crew.stop(life, "person")
         if isinstance(envelope.event, AgentFinished):
+            self._marks.forget(envelope.event.child)
             leaving = asyncio.ensure_future(self._brings.end(envelope.event.child))
             self._leaving.add(leaving)
             leaving.add_done_callback(self._leaving.discard)
@@ -170,7 +177,8 @@ class AgentSession:
         opened = await asyncio.to_thread(host.open_model, order.model, effort)
         life.model = opened.name
         await self._brings.begin(life.path, kind)
-        system, tools = await self._prefix(order, opened.name, short=opened.window < 32_000)
+        async with self._making:  # once for all that begin together, and in their order
+            system, tools = await self._prefix(order, opened.name, short=opened.window < 32_000)
         tools = (*tools, *self._brings.own(life.path, kind))
         mode, freed = self._mode(order)
         told = siblings(life, self.crew.lives.values())
