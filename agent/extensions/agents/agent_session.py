@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import secrets
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from gatewright.agent.agents.agent_specs import AGENT, SEND, TASK
@@ -21,7 +22,9 @@ from gatewright.agent.agents.stop_marks import StopMarks
 from gatewright.agent.agents.telling import siblings, system_prompt
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.extensions.agent_types.plugging import AgentTypes
+from gatewright.agent.extensions.contribution import part_of
 from gatewright.agent.extensions.host import Host
+from gatewright.agent.extensions.worktrees import SessionTrees
 from gatewright.agent.models.opener import small_name, understood
 from gatewright.agent.providers.catalog import load_catalog
 from gatewright.agent.record.events import AgentFinished, Cleared, Envelope, UserMessage
@@ -31,6 +34,7 @@ from gatewright.agent.session.jobs import OwnJobs
 from gatewright.agent.session.start.base import CLOCK
 from gatewright.agent.session.writers import agents_folder
 from gatewright.agent.turn.limits import Limits
+from gatewright.agent.worktrees.isolated import Isolated
 from gatewright.permissions import modes
 from gatewright.tools.access import MAIN
 from gatewright.tools.protocol import TextContent, Tool, ToolFailure, ToolSpec
@@ -181,25 +185,36 @@ class AgentSession:
             system, tools = await self._prefix(order, opened.name, short=opened.window < 32_000)
         tools = (*tools, *self._brings.own(life.path, kind))
         mode, freed = self._mode(order)
-        told = siblings(life, self.crew.lives.values())
+        tree = await self._tree(order)
+        told = (siblings(life, self.crew.lives.values()), "" if tree is None else tree.text)
         spec = AgentSpec(
             name=order.id,
             kind=kind.name,
             prompt=order.prompt,
             source=order.source,
             parent=order.parent,
-            where=order.where,
+            where=order.where if tree is None else tree.where,
             model=lambda: opened.briefed(system, tools),
             limits=Limits(requests=kind.max_turns or TURNS, cost=self._budget(kind)),
             mode=mode,
             freed=freed,
             scope=scope_of(kind),
             stored=order.stored,
-            told=(told,) if told else (),
+            told=tuple(filter(None, told)),
             about=_about(order, opened.name),
             announced=True,
         )
-        return Opened(spec)
+        return Opened(spec, None if tree is None else partial(_left_of, tree))
+
+    async def _tree(self, order: Order) -> Isolated | None:
+        """A work tree of its own, where it is to have one: it never starts without."""
+        if not (order.isolation or order.worktree):
+            return None
+        trees = part_of(self._host.brought, SessionTrees)
+        if trees is None:
+            raise GatewrightError("There are no work trees in this session.")
+        slug = f"agent-{order.id}"
+        return await trees.isolated(order.where, slug, order.path, order.worktree)
 
     async def _prefix(self, order: Order, model: str, *, short: bool) -> Prefix:
         """The same bytes for all of one kind and model, until the main agent begins anew."""
@@ -284,6 +299,12 @@ class AgentSession:
             message = UserMessage(content=(TextContent(text),), hidden=True, source="job")
             self._host.publish(message)
         self.lost = found.lost
+
+
+async def _left_of(tree: Isolated) -> tuple[str, str, str]:
+    """Where its work is now, on which branch, and what is in it; nothing where nothing was."""
+    left = await tree.finish()
+    return (str(left.record.path), left.record.short, left.diffstat) if left.kept else ("", "", "")
 
 
 def _about(order: Order, model: str) -> Mapping[str, str]:
