@@ -46,6 +46,7 @@ from gatewright.permissions.gated import gated
 from gatewright.permissions.policy import Policy
 from gatewright.permissions.sandbox.disk.receipts import Elsewhere, recovered
 from gatewright.permissions.sandbox.ourselves import Ourselves
+from gatewright.tools.access import MAIN
 from gatewright.tools.files.fs import ReadLedger
 from gatewright.tools.registry import BuiltinTools
 
@@ -80,7 +81,7 @@ async def open_session(
         briefing.begin()
     host = Host(base, live, policy, briefing, ReadLedger(), client)
     tools = BuiltinTools.of(options.tools, alone=not interactive, background=not options.served)
-    sources = host.tools = ToolSources([tools], policy.wholly_denied)
+    sources = host.tools = ToolSources([tools], policy.wholly_denied, policy.coordinates)
     sources.add(SearchTools(sources))
     if main is not None:
         main.takes_over(host)
@@ -94,7 +95,8 @@ async def open_session(
     host.small_model = lambda: small_model(base.around, base.start, opener)
     problems = [text for each in brought for text in each.problems]
     names = [spec.name for spec in sources.specs()]
-    announce(base, policy.current(), names, (*policy.problems, *problems, *left))
+    cut = {id: text for each in brought if each.lost for id, text in each.lost().items()}
+    announce(base, policy.current(), names, (*policy.problems, *problems, *left), cut)
     reader = PageReader(host.small_model)
     own = Contribution(
         folds=(*base.folds, of_main(sources.saw)),
@@ -137,6 +139,7 @@ def _frame(
     around, start, (planning, reader, tools) = base.around, base.start, using
     writer = session_writer(base)
     barrier = writer.barrier if writer is not None else nothing_to_keep
+    host.barriers.add(MAIN, barrier)
     now = base.standing
     return Frame(
         id=start.id,
@@ -146,14 +149,15 @@ def _frame(
         clock=CLOCK,
         modes=policy,
         rules=policy,
-        executor=gated([host.tools], policy, gate_ports(base, live, barrier, host.brought)),
+        executor=gated([host.tools], policy, gate_ports(base, live, host.barriers, host)),
         refresh=live.refresh,
         context=call_contexts(host, planning, reader, jobs=tools.background),
         ledger=host.ledger,
         children=ChildPorts(
-            ledger=ReadLedger,
+            ledger=lambda _: ReadLedger(),
             backoff=_backoff,
             writer=partial(child_writer, base),
+            barriers=host.barriers,
             enters=partial(_enters, host),
             left=policy.forget,
         ),
@@ -182,7 +186,7 @@ def _frame(
 
 def _enters(host: Host, path: str, spec: AgentSpec) -> None:
     """What of the rules is that agent's own. Raises ValueError: there is no such mode."""
-    host.policy.view(path).keep(spec.mode)
+    host.policy.view(path).keep(spec.mode, freed=spec.freed)
     if spec.scope is not None:
         for problem in host.policy.scope(believed(spec.scope), path):
             host.warn(problem)

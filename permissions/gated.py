@@ -93,7 +93,7 @@ class GatedExecutor:
     async def _passed(self, request: Request, opening: Opening, ctx: ToolContext) -> ToolResult:
         access = request.facts.access
         await self._ports.saving(access, any(self._policy.resolver.trees.values()))
-        await self._ports.barrier()
+        await self._ports.barrier(request.agent)
         try:
             return await self._run(request.prepared, opening, ctx)
         finally:

@@ -193,14 +193,16 @@ class Policy:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What is wrong with the rules, one sentence each."""
-        return remarks(self._texts(), self.rules().problems)
+        return remarks(self._texts(), self.rules().problems)  # one sentence each
 
-    def wholly_denied(self, tool: str) -> bool:  # whatever it is asked to do
+    def wholly_denied(self, tool: str) -> bool:  # whatever it is asked
         from gatewright.permissions.calls.subject import covers_tool  # noqa: PLC0415  lazy: with a call
 
         bare = (rule for rule in self.rules().deny if isinstance(rule.form, Bare))
         return any(covers_tool(rule, tool) for rule in bare)
+
+    def coordinates(self, tool: str) -> bool:  # delegate mode leaves it to the main agent
+        return tools_table.row(tool).coordination
 
     def rules(self) -> RuleSet:
         if self._rules is None:

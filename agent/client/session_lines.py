@@ -173,6 +173,12 @@ class Opened(Lasting, frozen=True, tag="session_opened"):
     """Answered once what is asked at the beginning is."""
 
 
+class Mentions(Lasting, frozen=True, tag="session_mentions"):
+    """How a name behind @ may go on."""
+
+    begun: str
+
+
 class RunCommand(Lasting, frozen=True, tag="session_command"):
     line: str
     switches: bool = False
@@ -224,6 +230,7 @@ AtOnce: TypeAlias = (
 )
 Later: TypeAlias = (
     Opened
+    | Mentions
     | RunCommand
     | ApplyChange
     | KeepSetting

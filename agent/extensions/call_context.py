@@ -34,6 +34,7 @@ def call_contexts(
         return ToolContext(
             where=around.seen_from(ports.where),
             agent=ports.agent,
+            call_id=ports.call_id,
             ledger=ports.ledger,
             spawn=spawn,
             ask=ports.ask,

@@ -14,4 +14,5 @@ EXTENSIONS = (
     "gatewright.agent.extensions.worktrees:WORKTREES",
     "gatewright.agent.extensions.servers.plugging:MCP",
     "gatewright.agent.extensions.agent_types.plugging:AGENT_TYPES",
+    "gatewright.agent.extensions.agents.agent_tools:AGENTS",
 )

@@ -88,6 +88,7 @@ class Noticed(Event, frozen=True, tag="notice"):
 
     text: str
     tone: Tone = "normal"
+    about: str = ""  # what calls the person, by the name that hooks of Notification know
 
 
 class HookRan(Event, frozen=True, tag="hook"):

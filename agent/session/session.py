@@ -20,12 +20,12 @@ from gatewright.agent.commands.outcome import (
     Submit,
     Switch,
 )
-from gatewright.agent.commands.registry import LINES, Front
+from gatewright.agent.commands.registry import LINES, Front, Mention
 from gatewright.agent.commands.settings import kept
 from gatewright.agent.context.announcements import Announcements
 from gatewright.agent.context.instruction_files import MemoryBook
 from gatewright.agent.errors import SessionError
-from gatewright.agent.extensions.contribution import Contribution, Part, part_of
+from gatewright.agent.extensions.contribution import Contribution, Part, mentioned, part_of
 from gatewright.agent.history.history import History
 from gatewright.agent.models.choices import ModelBook
 from gatewright.agent.models.in_use import Models
@@ -39,7 +39,7 @@ from gatewright.agent.session.children import AgentRun, AgentSpec, Children
 from gatewright.agent.session.frame import Frame
 from gatewright.agent.session.history_actions import Past, compact_ports
 from gatewright.agent.session.inbox import Input, InputSource
-from gatewright.agent.session.jobs import SessionJobs
+from gatewright.agent.session.jobs import OwnJobs, SessionJobs
 from gatewright.agent.session.outcomes import Outcomes
 from gatewright.agent.session.own_commands import State, known_commands
 from gatewright.agent.session.scopes import Scopes
@@ -48,7 +48,7 @@ from gatewright.agent.settings.overview import SettingsBook
 from gatewright.agent.turn.tool_calls import run_batch
 from gatewright.tools.access import MAIN, Where
 from gatewright.tools.interact import Answer, Ask
-from gatewright.tools.protocol import Content, Jobs, TextContent, ToolCall, ToolResult
+from gatewright.tools.protocol import Content, TextContent, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from gatewright.agent.extensions.host import Alone
@@ -199,8 +199,7 @@ class Session:
 
     def take_back(self, give: Callable[[Sequence[tuple[Content, ...]]], None]) -> bool:
         """Give back what was not taken up yet, each with its attachments behind the text."""
-        taken = [item.content for item in self._main.runner.take_back()]
-        if taken:
+        if taken := [item.content for item in self._main.runner.take_back()]:
             give(taken)
         return bool(taken)
 
@@ -278,6 +277,9 @@ class Session:
         book = self.part(MemoryBook)
         return await remember(book, line) if book is not None else Problem.of(NO_MEMORY)
 
+    async def mentions(self, begun: str) -> Sequence[Mention]:
+        return await mentioned(self._brought, begun)
+
     def subscribe(
         self, *, since: int = 0, agent: str = MAIN, below: tuple[type[AnyEvent], ...] = ()
     ) -> Subscription:
@@ -299,9 +301,9 @@ class Session:
             await self._heard.ends(self._leaving)
             await self._heard.close()
         self._broker.cancel_all()
-        await self._children.close()
         await self._main.close()
         await self._jobs.close()
+        await self._children.close()
         closing = [close for each in self._brought for close in each.close]
         if closing:
             ending = [asyncio.ensure_future(close()) for close in closing]
@@ -371,7 +373,7 @@ class Session:
         """Start another agent. Raises SessionError where its name is taken."""
         return self._children.spawn(spec)
 
-    def jobs_of(self, agent: str) -> Jobs:
+    def jobs_of(self, agent: str) -> OwnJobs:
         return self._jobs.of(agent)
 
     def agent(self, path: str) -> Agent | None:

@@ -120,7 +120,7 @@ ROWS: dict[str, tuple[Moment | None, set[str], Word]] = {
     ),
     "ElicitationResult": (
         points.Elicited(server="s", action="accept", content={"a": 1}),
-        {"mcp_server_name", "action", "content"},
+        {"mcp_server_name", "mode", "action", "content"},
         "deny",
     ),
     "PreModelSwitch": (
