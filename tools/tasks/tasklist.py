@@ -121,7 +121,8 @@ class TaskList:
         mine = (each for each in self.held_by(who) if each is not task)
         if who.agent != MAIN and (other := next(mine, None)) is not None:
             raise Unclaimed(f"agent_busy: you work on task {other.id}; complete it first.")
-        task.status, task.holder, task.owner = "in_progress", who, name or task.owner
+        known = task.owner if task.holder == who else ""
+        task.status, task.holder, task.owner = "in_progress", who, known or name or task.owner
 
     def held_by(self, who: Holder) -> Iterator[Task]:
         """What it began and did not finish."""

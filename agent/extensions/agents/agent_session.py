@@ -12,15 +12,17 @@ from gatewright.agent.agents.agent_specs import AGENT, SEND, TASK
 from gatewright.agent.agents.agent_tool import AgentTool, TaskTool
 from gatewright.agent.agents.crew import Crew, CrewLimits, CrewPorts, Opened
 from gatewright.agent.agents.definitions.book import KindBook
-from gatewright.agent.agents.kind import AgentKind
+from gatewright.agent.agents.kind import WORKTREE, AgentKind
 from gatewright.agent.agents.life import Life, Order
 from gatewright.agent.agents.own_tools import own_tools, scope_of
 from gatewright.agent.agents.recovered import Recovered, conversation_of, recovered
 from gatewright.agent.agents.roster import Member
 from gatewright.agent.agents.send_message import Mail, SendMessage
 from gatewright.agent.agents.telling import siblings, system_prompt
-from gatewright.agent.errors import GatewrightError
+from gatewright.agent.errors import GatewrightError, SessionError
+from gatewright.agent.extensions.contribution import part_of
 from gatewright.agent.extensions.host import Host
+from gatewright.agent.extensions.worktrees import SessionTrees
 from gatewright.agent.models.opener import small_name, understood
 from gatewright.agent.providers.catalog import load_catalog
 from gatewright.agent.record.events import Cleared, Envelope, UserMessage
@@ -30,6 +32,7 @@ from gatewright.agent.session.jobs import OwnJobs
 from gatewright.agent.session.start.base import CLOCK
 from gatewright.agent.session.writers import agents_folder
 from gatewright.agent.turn.limits import Limits
+from gatewright.agent.worktrees.isolated import Isolated
 from gatewright.permissions import modes
 from gatewright.tools.access import MAIN
 from gatewright.tools.protocol import TextContent, Tool, ToolFailure, ToolSpec
@@ -163,25 +166,36 @@ class AgentSession:
         life.model = opened.name
         system, tools = await self._prefix(order, opened.name, short=opened.window < 32_000)
         mode, freed = self._mode(order)
-        told = siblings(life, self.crew.lives.values())
+        apart = await self._apart(order)
+        about_tree = apart.text if apart is not None else ""
+        told = siblings(life, self.crew.lives.values()), about_tree
         spec = AgentSpec(
             name=order.id,
             kind=kind.name,
             prompt=order.prompt,
             source=order.source,
             parent=order.parent,
-            where=order.where,
+            where=apart.where if apart is not None else order.where,
             model=lambda: opened.briefed(system, tools),
             limits=Limits(requests=kind.max_turns or TURNS, cost=self._budget(kind)),
             mode=mode,
             freed=freed,
             scope=scope_of(kind),
             stored=order.stored,
-            told=(told,) if told else (),
+            told=tuple(filter(None, told)),
             about=_about(order, opened.name),
             announced=True,
         )
-        return Opened(spec)
+        return Opened(spec, apart.ended if apart is not None else None)
+
+    async def _apart(self, order: Order) -> Isolated | None:
+        """A work tree of its own, or the one of its earlier run. Raises GatewrightError."""
+        if order.isolation != WORKTREE and not order.worktree:
+            return None
+        trees = part_of(self._host.brought, SessionTrees)
+        if trees is None:
+            raise SessionError("There are no work trees here, and it is not started without one.")
+        return await trees.isolated(order.where, f"agent-{order.id}", order.path, order.worktree)
 
     async def _prefix(self, order: Order, model: str, *, short: bool) -> Prefix:
         """The same bytes for all of one kind and model, until the main agent begins anew."""
