@@ -66,7 +66,9 @@ class Session:
         self.id = frame.id
         self._frame, self._brought = frame, list(brought)
         self._broker = Broker(frame.journal.publish)
-        self._jobs = SessionJobs(self._tell, frame.journal.publish)
+        self._jobs = SessionJobs(
+            lambda agent, text: self.tell(text, agent=agent, source="job"), frame.journal.publish
+        )
         shared = Shared(frame, self._broker, self._jobs, frame.budget())
         self._leaving = "other"  # for who listens: resume, clear, prompt_input_exit
         self._agents: dict[str, Agent] = {}
@@ -172,8 +174,7 @@ class Session:
 
     @property
     def status(self) -> StatusBook | None:
-        """For a status line of the person's own; None where there is no screen."""
-        return self.part(StatusBook)
+        return self.part(StatusBook)  # None where there is no screen
 
     def status_input(self, vim: str) -> bytes:
         """What a status line command reads."""
@@ -397,6 +398,3 @@ class Session:
         self._frame.ledger.forget_shown()  # what others still have is not known
         (done,) = await run_batch((part,), self._main.tools)
         return done.result
-
-    def _tell(self, agent: str, text: str) -> None:
-        self.tell(text, agent=agent, source="job")
