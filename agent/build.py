@@ -90,9 +90,7 @@ async def open_session(
     possible.take(brought, live)
     ask_about_changes(host)
     planning = planning_of(base, policy)
-    opener = ModelOpener(live, sources.offered, base.start.id, briefing, planning=planning.active)
-    host.open_model = opener
-    host.small_model = lambda: small_model(base.around, base.start, opener)
+    opener = _opener(host, planning)
     problems = [text for each in brought for text in each.problems]
     names = [spec.name for spec in sources.specs()]
     cut = {id: text for each in brought if each.lost for id, text in each.lost().items()}
@@ -128,6 +126,21 @@ def _main_agent(around: Surroundings, client: Brought) -> MainAgent | None:
 def _joined(session: Session, host: Host, possible: Possible, late: Contribution) -> None:
     session.take(late)
     possible.take(host.brought, host.live)
+
+
+def _opener(host: Host, planning: SessionPlanning) -> ModelOpener:
+    base = host.base
+    opener = ModelOpener(
+        host.live,
+        host.tools.offered,
+        base.start.id,
+        host.briefing,
+        planning=planning.active,
+        rank=base.costs.rank,
+    )
+    host.open_model = opener
+    host.small_model = lambda: small_model(base.around, base.start, opener)
+    return opener
 
 
 def _frame(

@@ -112,7 +112,7 @@ def _what_then(context: Context) -> str:
 def _plan_gate(inquiry: Inquiry) -> Decision | None:
     context, subject = inquiry.context, inquiry.subject
     kind = subject.plan_kind()
-    if kind == "edit":
+    if kind == "edit" and context.main_agent:  # agents below it report: the plan is not theirs
         writes = [inquiry.paths.locate(str(path)) for path in inquiry.call.access.writes]
         if writes and all(is_plan_file(path, context) for path in writes):
             return Allow(Reason(Stage.PLAN_FILE, "This is the session's plan file."))

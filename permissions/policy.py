@@ -143,8 +143,7 @@ class Policy:
                 watcher(wanted)
         return wanted
 
-    def leave_plan(self) -> str:
-        """Restore the mode that plan mode was entered from."""
+    def leave_plan(self) -> str:  # to the mode that it was entered from
         return self.set(self._previous) if self._mode == "plan" else self._mode
 
     def after(self, mode: str) -> str:
@@ -183,7 +182,6 @@ class Policy:
         return self._plan_file
 
     def plan_at(self, file: Path | None) -> None:
-        """Name the session's plan file."""
         self._plan_file = file
 
     # --- rules ---

@@ -20,6 +20,7 @@ class LaunchOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     input_format: str = "text"  # text, stream-json
     include_partial_messages: bool = False
     include_hook_events: bool = False
+    forward_subagent_text: bool = False
     include_session_events: bool = False
     replay_user_messages: bool = False
     json_schema: str = ""

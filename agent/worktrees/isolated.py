@@ -31,13 +31,6 @@ class Isolated:
             "branch what is to be kept; nothing is merged by itself."
         )
 
-    async def ended(self) -> tuple[str, str, str]:
-        """Where its work is: path, branch and how much; all empty where the tree is gone."""
-        left = await self.finish()
-        if not left.kept:
-            return "", "", ""
-        return left.record.path, left.record.short, left.diffstat or left.kept
-
     async def finish(self) -> Left:
         """Removed where nothing would be lost, else kept; it says where, and what is in it."""
         return await self._trees.remove(self._opened.record)

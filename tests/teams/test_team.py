@@ -99,10 +99,11 @@ class Builders(ModelServer):
 
     def __init__(self, lead: Sequence[str]) -> None:
         super().__init__()
+        self.steps = 0
         self._lead = [read_script(text)[0] for text in lead]
 
     def _next(self) -> Answer | None:
-        self._given += 1
+        self.steps += 1
         messages = self.bodies[-1]["messages"]
         said = [text for message in messages for text in texts(message)]
         mine = [found for text in said if (found := re.search(r"Task #(\d+) of your team", text))]
@@ -120,9 +121,9 @@ class Builders(ModelServer):
             return "say: done"
         if "lines" in after or "written" in after.lower() or length > 1:
             done = json.dumps({"taskId": id, "status": "completed"})
-            return f"call[u{id}-{self._given}]: TaskUpdate {done}"
+            return f"call[u{id}-{self.steps}]: TaskUpdate {done}"
         given = json.dumps({"file_path": f"pack/{name}", "content": CONTENT[name]})
-        return f"call[w{id}-{self._given}]: Write {given}"
+        return f"call[w{id}-{self.steps}]: Write {given}"
 
 
 def texts(message: dict[str, Any]) -> list[str]:
@@ -190,7 +191,12 @@ async def test_four_build_a_package_and_one_of_them_is_killed_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lead = [CREATE, *tasks(), *(member(name) for name in MEMBERS), "say: begun"]
-    monkeypatch.setattr(composed, "ModelServer", lambda script: Builders(lead))
+
+    def builders(script: str) -> Builders:
+        del script
+        return Builders(lead)
+
+    monkeypatch.setattr(composed, "ModelServer", builders)
     at = folder(tmp_path)
     async with desk(tmp_path, (), mode="bypassPermissions", options=TEAM) as made:
         made.session.submit("Build the package.")

@@ -6,20 +6,21 @@ import asyncio
 import hashlib
 import secrets
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from gatewright.agent.agents.agent_specs import AGENT, SEND, TASK
 from gatewright.agent.agents.agent_tool import AgentTool, TaskTool
 from gatewright.agent.agents.crew import Crew, CrewLimits, CrewPorts, Opened
 from gatewright.agent.agents.definitions.book import KindBook
-from gatewright.agent.agents.kind import WORKTREE, AgentKind
+from gatewright.agent.agents.kind import AgentKind
 from gatewright.agent.agents.life import Life, Order
 from gatewright.agent.agents.own_tools import own_tools, scope_of
 from gatewright.agent.agents.recovered import Recovered, conversation_of, recovered
 from gatewright.agent.agents.roster import Member
 from gatewright.agent.agents.send_message import Mail, SendMessage
 from gatewright.agent.agents.telling import siblings, system_prompt
-from gatewright.agent.errors import GatewrightError, SessionError
+from gatewright.agent.errors import GatewrightError
 from gatewright.agent.extensions.contribution import part_of
 from gatewright.agent.extensions.host import Host
 from gatewright.agent.extensions.worktrees import SessionTrees
@@ -48,6 +49,7 @@ class AgentSession:
 
     def __init__(self, host: Host, kinds: KindBook, loop: asyncio.AbstractEventLoop) -> None:
         self._host, self._kinds = host, kinds
+        self._making = asyncio.Lock()
         self._prefixes: dict[tuple[str, str, bool, bool], tuple[AgentKind, Prefix]] = {}
         self.lost: Mapping[str, str] = {}
         ports = CrewPorts(
@@ -164,18 +166,18 @@ class AgentSession:
         effort = kind.effort or (owner.models.effort if owner is not None else "")
         opened = await asyncio.to_thread(host.open_model, order.model, effort)
         life.model = opened.name
-        system, tools = await self._prefix(order, opened.name, short=opened.window < 32_000)
+        async with self._making:  # once for all that begin together, and in their order
+            system, tools = await self._prefix(order, opened.name, short=opened.window < 32_000)
         mode, freed = self._mode(order)
-        apart = await self._apart(order)
-        about_tree = apart.text if apart is not None else ""
-        told = siblings(life, self.crew.lives.values()), about_tree
+        tree = await self._tree(order)
+        told = (siblings(life, self.crew.lives.values()), "" if tree is None else tree.text)
         spec = AgentSpec(
             name=order.id,
             kind=kind.name,
             prompt=order.prompt,
             source=order.source,
             parent=order.parent,
-            where=apart.where if apart is not None else order.where,
+            where=order.where if tree is None else tree.where,
             model=lambda: opened.briefed(system, tools),
             limits=Limits(requests=kind.max_turns or TURNS, cost=self._budget(kind)),
             mode=mode,
@@ -186,16 +188,17 @@ class AgentSession:
             about=_about(order, opened.name),
             announced=True,
         )
-        return Opened(spec, apart.ended if apart is not None else None)
+        return Opened(spec, None if tree is None else partial(_left_of, tree))
 
-    async def _apart(self, order: Order) -> Isolated | None:
-        """A work tree of its own, or the one of its earlier run. Raises GatewrightError."""
-        if order.isolation != WORKTREE and not order.worktree:
+    async def _tree(self, order: Order) -> Isolated | None:
+        """A work tree of its own, where it is to have one: it never starts without."""
+        if not (order.isolation or order.worktree):
             return None
         trees = part_of(self._host.brought, SessionTrees)
         if trees is None:
-            raise SessionError("There are no work trees here, and it is not started without one.")
-        return await trees.isolated(order.where, f"agent-{order.id}", order.path, order.worktree)
+            raise GatewrightError("There are no work trees in this session.")
+        slug = f"agent-{order.id}"
+        return await trees.isolated(order.where, slug, order.path, order.worktree)
 
     async def _prefix(self, order: Order, model: str, *, short: bool) -> Prefix:
         """The same bytes for all of one kind and model, until the main agent begins anew."""
@@ -278,6 +281,12 @@ class AgentSession:
             message = UserMessage(content=(TextContent(text),), hidden=True, source="job")
             self._host.publish(message)
         self.lost = found.lost
+
+
+async def _left_of(tree: Isolated) -> tuple[str, str, str]:
+    """Where its work is now, on which branch, and what is in it; nothing where nothing was."""
+    left = await tree.finish()
+    return (str(left.record.path), left.record.short, left.diffstat) if left.kept else ("", "", "")
 
 
 def _about(order: Order, model: str) -> Mapping[str, str]:
