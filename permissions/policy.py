@@ -196,9 +196,6 @@ class Policy:
         bare = (rule for rule in self.rules().deny if isinstance(rule.form, Bare))
         return any(covers_tool(rule, tool) for rule in bare)
 
-    def coordinates(self, tool: str) -> bool:  # delegate mode leaves it to the main agent
-        return tools_table.row(tool).coordination
-
     def rules(self) -> RuleSet:
         if self._rules is None:
             self._rules = self._read(self._texts())
@@ -373,7 +370,7 @@ class Policy:
         config, view = self._config, self.view(agent)
         place, patterns = self.grounds.of(where.root)
         return Context(
-            place=replace(place, cwd=_text(where.cwd)),
+            place=replace(place, cwd=_text(where.cwd), memory=view.memory),
             resolver=resolver or self.resolver,
             rules=view.rules(),
             patterns=patterns,

@@ -57,6 +57,8 @@ HOME: Final = (
     Row("CLAUDE.md", "the same under another agent's name", "person", _A),
     Row("CLAUDE.local.md", "more of them", "person", _A),
     Row("themes/**", "colours", "person", _A),
+    Row("agents/**", "types of agents", "person, program: /agents", _A),
+    Row("agent-memory/**", "what types of agents remember", "model: such an agent", _A),
     Row("state/keys.json", "keys of `agent login` where there is no keyring", "program", _N),
     Row("state/.keys.json.*", "its lock, and a change on its way", "program", _N),
     Row("state/logins.json", "logins at MCP servers where there is no keyring", "program", _N),
@@ -101,6 +103,9 @@ PROJECT: Final = (
     Row(".settings.*", "locks, and changes on their way", "program", _R, _RO),
     Row(".gitignore", "keeps the person's own out of git", "person, program", _R, _RO),
     Row("AGENTS.md", "instructions", "person", _R, _RO),
+    Row("agents/**", "types of agents", "person, program: /agents", _R, _RO),
+    Row("agent-memory/**", "what types of agents remember", "model: such an agent", _R, _RO),
+    Row("agent-memory-local/**", "the same, kept out of git", "model: such an agent", _R, _RO),
     Row("plans/*", "plans", "program, model: its own in plan mode", _R, _RO),
     Row("worktrees/**", "work trees of agents", "program, model", _R, Shown.WRITABLE),
 )
