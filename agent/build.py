@@ -44,6 +44,7 @@ from gatewright.agent.settings.trust_question import ask_for_trust
 from gatewright.agent.settings.workspace import Surroundings, survey
 from gatewright.permissions.gated import gated
 from gatewright.permissions.policy import Policy
+from gatewright.permissions.rulebook.tools_table import coordinates
 from gatewright.permissions.sandbox.disk.receipts import Elsewhere, recovered
 from gatewright.permissions.sandbox.ourselves import Ourselves
 from gatewright.tools.access import MAIN
@@ -81,7 +82,7 @@ async def open_session(
         briefing.begin()
     host = Host(base, live, policy, briefing, ReadLedger(), client)
     tools = BuiltinTools.of(options.tools, alone=not interactive, background=not options.served)
-    sources = host.tools = ToolSources([tools], policy.wholly_denied, policy.coordinates)
+    sources = host.tools = ToolSources([tools], policy.wholly_denied, coordinates)
     sources.add(SearchTools(sources))
     if main is not None:
         main.takes_over(host)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from msgspec.structs import replace
 
 from gatewright.permissions.calls.aspects import insisted, strictest
-from gatewright.permissions.calls.path_call import is_plan_file
+from gatewright.permissions.calls.path_call import PathCall, is_plan_file
 from gatewright.permissions.calls.subject import Permit
 from gatewright.permissions.context import Call, Context
 from gatewright.permissions.decision import Allow, Ask, Decision, Deny, Grant, Reason, Stage
@@ -130,6 +130,17 @@ def _plan_gate(inquiry: Inquiry) -> Decision | None:
     return None
 
 
+def own_memory(inquiry: Inquiry) -> Decision | None:
+    """Files of its own, where no rule of the person's says to ask."""
+    subject = inquiry.subject
+    if not (isinstance(subject, PathCall) and subject.remembered()):
+        return None
+    asked = subject.asked()
+    if inquiry.context.hook == "ask" or (asked is not None and asked.source != "builtin"):
+        return None
+    return Allow(Reason(Stage.OWN_MEMORY, "This is what the agent itself remembers."))
+
+
 def floor(inquiry: Inquiry) -> Decision | None:
     text = inquiry.subject.floor()
     return Ask(Reason(Stage.FLOOR, text), explicit=True, danger=True) if text else None
@@ -216,6 +227,7 @@ STAGES: Final[tuple[StageFunction, ...]] = (
     deny_rule,
     human_tool,
     mode_gate,
+    own_memory,
     floor,
     trusted_allow,
     skip_switch,

@@ -73,6 +73,7 @@ class NarrowServer(ModelServer):
 
     def _next(self, body: dict[str, Any]) -> Answer | None:
         """Called at once when an answer begins: nobody else can have come in between."""
+        del body
         who = self._asking
         if who not in self._own:
             self._own[who] = read_script(self._scripts(who))
