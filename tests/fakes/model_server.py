@@ -159,7 +159,7 @@ class ModelServer:
         if request.method == "GET":
             return await self._list(request, writer)
         api = _api_of(request.path.partition("?")[0])
-        answer = self._next(request.body)
+        answer = self._of_task(request.body) or self._next()
         if answer is None or not api:
             await whole(writer, 500, {}, b'{"error":{"message":"The script has no answer."}}')
             return True
@@ -183,10 +183,13 @@ class ModelServer:
             return True
         return await self._stream(api, answer, writer, headers)
 
-    def _next(self, body: dict[str, Any]) -> Answer | None:
+    def _of_task(self, body: dict[str, Any]) -> Answer | None:
         for words, own in self.tasks.items():
             if own and words in json.dumps(body.get("messages", [])[:1]):
                 return own.pop(0)
+        return None
+
+    def _next(self) -> Answer | None:
         number = self._given
         self._given += 1
         if number < len(self._answers):

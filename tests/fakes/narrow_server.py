@@ -71,9 +71,8 @@ class NarrowServer(ModelServer):
         finally:
             self._now -= 1
 
-    def _next(self, body: dict[str, Any]) -> Answer | None:
+    def _next(self) -> Answer | None:
         """Called at once when an answer begins: nobody else can have come in between."""
-        del body
         who = self._asking
         if who not in self._own:
             self._own[who] = read_script(self._scripts(who))
