@@ -38,10 +38,12 @@ from gatewright.agent.record.events import (
     UserMessage,
 )
 from gatewright.agent.record.hub import Subscription
+from gatewright.agent.record.journal import UPWARD
 from gatewright.agent.record.messages import Usage
 from gatewright.agent.session.history_actions import Past
 from gatewright.agent.session.jobs import SessionJobs
 from gatewright.agent.settings.overview import SettingsBook
+from gatewright.tools.access import MAIN
 from gatewright.tools.blocks import Block, Table, Text
 from gatewright.tools.interact import Answer
 from gatewright.tools.protocol import Content, TextContent
@@ -131,7 +133,8 @@ class FakeSession:
         self.busy = False
         self.queued: tuple[str, ...] = ()
         self.now = START
-        self.published = 1
+        self.published = 1  # the last event that the screen hears of
+        self._followed = False
         self.status: StatusSource | None = None
         self.moved = ""
         self.setup_due = False
@@ -184,7 +187,10 @@ class FakeSession:
 
     def publish(self, *events: AnyEvent, agent: str = "main") -> None:
         for event in events:
-            self.published = self.journal.publish(event, agent).seq
+            number = self.journal.publish(event, agent).seq
+            reaches = agent == MAIN or isinstance(event, UPWARD)
+            if reaches and (event.durable or self._followed):
+                self.published = number
 
     def submit(
         self,
@@ -278,6 +284,7 @@ class FakeSession:
         return json.dumps({"model": {"id": self.model}, "vim": {"mode": vim}}).encode()
 
     def subscribe(self, *, since: int = 0) -> Subscription:
+        self._followed = True
         return self.journal.hub().subscribe(since=since)
 
     async def opened(self) -> None:

@@ -41,7 +41,7 @@ from gatewright.mcp.definitions import Definition, Sandboxed, Source
 from gatewright.mcp.errors import NotConnected
 from gatewright.mcp.expansion import variables
 from gatewright.mcp.known import KnownServers
-from gatewright.mcp.names import LEAD
+from gatewright.mcp.names import LEAD, mark
 from gatewright.mcp.ports import Ports
 from gatewright.mcp.server import Server, State
 from gatewright.mcp.servers import PER_TOKEN, Servers
@@ -64,8 +64,12 @@ def definitions(
     layers: Sequence[ServerLayer], choices: Choices, around: Surroundings
 ) -> Configured:
     given = [Given(SOURCES[each.source], each.where, each.entries) for each in layers]
+    return configured(given, _terms(choices, around))
+
+
+def _terms(choices: Choices, around: Surroundings) -> Terms:
     own = partial(named_variables, env=around.env, own_env=around.own_env, root=around.where.root)
-    return configured(given, Terms(allowed=choices.allowed, denied=choices.denied, variables=own))
+    return Terms(allowed=choices.allowed, denied=choices.denied, variables=own)
 
 
 def state_of(
@@ -111,27 +115,24 @@ class McpSession:
         self._confining = Confining(host, self.answers)
         samples = around.interactive and around.settings.mcp.sampling != "off"
         elicitations = Elicitations(host, self._around)
-        self.servers = Servers(
-            Ports(
-                around=self._around,
-                roots=self._roots,
-                known=KnownServers(around.places.state / "mcp"),
-                logs=around.places.home / "logs" / "mcp",
-                told=lambda text: host.warn(escaped(text)),
-                listed=self._listed,
-                updated=self._updated,
-                completed=elicitations.completed,
-                elicits=elicitations.ask,
-                samples=Samplings(host).answer if samples else None,
-                stdio=asyncio.Semaphore(PROGRAMS),
-                remote=asyncio.Semaphore(ADDRESSES),
-                cap=lambda: host.around.settings.mcp.max_result_chars,
-                alone=self._alone,
-                background=lambda: float(host.around.settings.mcp.auto_background_seconds),
-            ),
-            room=self._room,
+        self._ports = Ports(
+            around=self._around,
+            roots=self._roots,
+            known=KnownServers(around.places.state / "mcp"),
+            logs=around.places.home / "logs" / "mcp",
+            told=lambda text: host.warn(escaped(text)),
+            listed=self._listed,
+            updated=self._updated,
+            completed=elicitations.completed,
+            elicits=elicitations.ask,
+            samples=Samplings(host).answer if samples else None,
+            stdio=asyncio.Semaphore(PROGRAMS),
+            remote=asyncio.Semaphore(ADDRESSES),
+            cap=lambda: host.around.settings.mcp.max_result_chars,
+            alone=self._alone,
+            background=lambda: float(host.around.settings.mcp.auto_background_seconds),
         )
-
+        self.servers = Servers(self._ports, room=self._room)
         self.lone = LoneCalls(host)
         self.prompts = PromptCommands(host, lambda: self.servers.all)
         self.mentions = Mentions(host, lambda: self.servers.by_name)
@@ -166,6 +167,20 @@ class McpSession:
             running = server.state in ("connected", "pending")
             if running and before.get(server.name) != self._bounds[server.name]:
                 self.servers.reconnect_soon(server.name)
+
+    def own(self, entries: Mapping[str, object], where: str, source: Source) -> Servers:
+        """Servers of one agent alone, by the rules for all. Raises SessionError."""
+        terms = _terms(self._choices, self._host.around)
+        known = configured((Given(source, where, entries),), terms)
+        if wrong := [fault.text() for fault in known.faults if fault.dropped]:
+            raise SessionError(f"{wrong[0]}.")
+        there = {mark(server.name) for server in self.servers.all}
+        for each in known.servers:
+            if mark(each.name) in there:
+                raise SessionError(f"{where}: there is an MCP server {each.name} already.")
+        made = Servers(self._ports, room=lambda: ("never", self._room()[1]))
+        made.take(known.servers, {})
+        return made
 
     def begin(self) -> None:
         """Connect what is not known yet, and ask about what nobody has approved."""
