@@ -36,6 +36,7 @@ class HeaderProgram:
             cwd=own or around.root,
             env=environment(definition, around),
             leaves=definition.source != "project",  # an agent that keeps a passphrase
+            dies_with_us=True,  # its time is over with ours
         )
 
     async def headers(self) -> Mapping[str, str]:
