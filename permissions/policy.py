@@ -21,7 +21,6 @@ from gatewright.permissions.recent import Recent
 from gatewright.permissions.rulebook import tools_table
 from gatewright.permissions.rulebook.known_tools import remarks, unknown
 from gatewright.permissions.rulebook.own_denials import with_closed
-from gatewright.permissions.rulebook.patterns import Patterns
 from gatewright.permissions.rulebook.rules import (
     SOURCES,
     Bare,
@@ -120,9 +119,7 @@ class Policy:
             readable=() if config.own is None else config.own.open(),
         )
         self.resolver = DiskResolver(self.place)  # for paths; a decision brings its own answers
-        self.grounds = Grounds(self.place, self.resolver, Patterns(self.place, self.resolver))
-
-    # --- modes ---
+        self.grounds = Grounds(self.place, self.resolver)
 
     def current(self) -> str:
         return self._mode
@@ -245,7 +242,7 @@ class Policy:
         directories = tuple(map(_text, config.directories))
         self.place = replace(self.place, directories=directories, search=config.search)
         self.resolver = DiskResolver(self.place)
-        self.grounds = Grounds(self.place, self.resolver, Patterns(self.place, self.resolver))
+        self.grounds = Grounds(self.place, self.resolver)
         self._rules = None
         allowed = modes.effective(self._mode, disable_bypass=config.disable_bypass)
         if allowed != self._mode:

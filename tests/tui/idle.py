@@ -39,9 +39,9 @@ class Skipping:
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._ahead = 0.0
-        vars(self._loop)["time"] = lambda: time.monotonic() + self._ahead
 
     async def past(self, seconds: float) -> None:
+        vars(self._loop)["time"] = lambda: time.monotonic() + self._ahead
         end = self._loop.time() + seconds
         while True:
             await wait_for_idle()

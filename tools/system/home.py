@@ -77,6 +77,12 @@ HOME: Final = (
     Row("state/sandbox/**", "what running commands may leave behind", "program", _N),
     Row("logs/**", "logs and defects", "program", _N),
     Row("reports/**", "reports about defects", "program", _N),
+    Row(
+        "teams/**",
+        "task lists that several share, and their mail",
+        "program, model: TaskCreate",
+        _N,
+    ),
     Row("plans/{session}.md", "this session's plan", "program, model: in plan mode", _R, _RO),
     Row("plans/*", "plans of other sessions", "program", _N),
     Row(f"{_OWN}/spill/**", "output that was too long, pages, aliases", "program", _R, _RO),
