@@ -147,3 +147,19 @@ def stop(id: Id) -> None:
     if path is None:
         raise SessionError(f"{id} does not run: agent agents runs lists those that did.")
     tell(f"{path.stem} stops at its next step.")
+
+
+@group.command()
+def worktrees(as_json: AsJson = False) -> None:
+    """List the work trees that sessions here made, with what each of them holds."""
+    from gatewright.agent.subcommands.questions.trees_here import trees_here  # noqa: PLC0415  90 ms
+
+    rows = trees_here()
+    if as_json:
+        _give(rows)
+        return
+    for row in rows:
+        tell(f"{row.name}  {row.branch}  {row.state}")
+        tell(f"    {row.path}")
+    if not rows:
+        tell("There are no work trees of sessions here.")
