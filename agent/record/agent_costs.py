@@ -93,7 +93,8 @@ class AgentCosts:
             case AgentFinished(child=child) if (known := self._agents.get(child)) is not None:
                 own = max(event.usage, known.usage, key=_tokens)
                 cost = max(event.cost, known.cost)
-                return replace(event, usage=own, cost=cost, below=self.below(child))
+                below = self.below(child) or event.below  # what a file says of it
+                return replace(event, usage=own, cost=cost, below=below)
             case Compacted() | Cleared() | Rewound() if agent == MAIN:
                 return replace(event, carried=replace(event.carried, agents=tuple(self.all)))
             case _:

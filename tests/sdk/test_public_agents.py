@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from tests.e2e.program import Program
+from tests.fakes.narrow_server import NarrowServer
 from tests.fakes.waiting import PATIENCE
 from tests.sdk.judging import Judge, one
 
@@ -27,8 +29,6 @@ from claude_agent_sdk import (  # noqa: E402  only where it is installed
     TaskUpdatedMessage,
     TextBlock,
     ToolPermissionContext,
-    ToolResultBlock,
-    ToolUseBlock,
     UserMessage,
 )
 
@@ -216,6 +216,41 @@ async def test_an_agent_is_stopped_by_the_client(serve: Callable[..., Any]) -> N
             await client.stop_task("nonsense")
 
 
+async def test_who_waits_for_a_person_keeps_no_other_from_the_server(program: Program) -> None:
+    def scripts(who: str) -> str:
+        match who:
+            case "asker":
+                return script(BASH, "say: Made.")
+            case "worker":
+                return "say: Worked."
+            case _:
+                calls = (agent(f"I am {name}.").replace("c1", name) for name in ("asker", "worker"))
+                return script("\n".join(calls), "say: Done.")
+
+    settings = {"smallModel": "demo", "providers": {"anthropic": {"maxConcurrent": 1}}}
+    file = program.home / ".gatewright" / "settings.json"
+    file.write_text(json.dumps(settings), encoding="utf-8")
+    worked = asyncio.Event()
+
+    async def can(
+        name: str, input: dict[str, Any], context: ToolPermissionContext
+    ) -> PermissionResultAllow:
+        async with asyncio.timeout(PATIENCE):
+            await worked.wait()
+        return PermissionResultAllow()
+
+    server = NarrowServer(scripts)
+    async with server:
+        options = Judge(program, server).options(can_use_tool=can)
+        async with ClaudeSDKClient(options) as client, asyncio.timeout(PATIENCE):
+            await client.query("go")
+            async for message in client.receive_response():
+                if isinstance(message, TaskNotificationMessage) and message.tool_use_id == "worker":
+                    worked.set()
+    assert (program.project / "ran").exists()
+    assert (server.answered.count("asker"), server.refused) == (2, []), "one at a time, as set"
+
+
 async def test_cost_and_models_count_agents(serve: Callable[..., Any]) -> None:
     judge: Judge = await serve(script(agent(), READ, "say: Read.", "say: Done."))
     last = (await judge.query("go"))[-1]
@@ -223,5 +258,3 @@ async def test_cost_and_models_count_agents(serve: Callable[..., Any]) -> None:
     assert last.model_usage is not None
     output = sum(each["outputTokens"] for each in last.model_usage.values())
     assert output == 4 * 5, "what the server counted for four answers"
-    calls = [block for block in [ToolUseBlock, ToolResultBlock] if block]
-    assert calls
