@@ -129,6 +129,22 @@ def runs(session: SessionName = "", as_json: AsJson = False) -> None:
 
 
 @group.command()
+def worktrees(as_json: AsJson = False) -> None:
+    """List the work trees of this project that we made, and what each of them holds."""
+    from gatewright.agent.subcommands.questions.trees_here import trees_here  # noqa: PLC0415  lazy
+
+    found = trees_here(os.environ)
+    if as_json:
+        _give(found)
+        return
+    for tree in found:
+        tell(f"{tree.name}  {tree.branch}  {tree.state}")
+        tell(f"    {tree.path}")
+    if not found:
+        tell("There are no work trees of ours here.")
+
+
+@group.command()
 def transcript(id: Id) -> None:
     """Print what an agent was told, did and said."""
     from gatewright.agent.subcommands.questions.agent_runs import transcript_of  # noqa: PLC0415  lazy
@@ -147,19 +163,3 @@ def stop(id: Id) -> None:
     if path is None:
         raise SessionError(f"{id} does not run: agent agents runs lists those that did.")
     tell(f"{path.stem} stops at its next step.")
-
-
-@group.command()
-def worktrees(as_json: AsJson = False) -> None:
-    """List the work trees that sessions here made, with what each of them holds."""
-    from gatewright.agent.subcommands.questions.trees_here import trees_here  # noqa: PLC0415  90 ms
-
-    rows = trees_here()
-    if as_json:
-        _give(rows)
-        return
-    for row in rows:
-        tell(f"{row.name}  {row.branch}  {row.state}")
-        tell(f"    {row.path}")
-    if not rows:
-        tell("There are no work trees of sessions here.")

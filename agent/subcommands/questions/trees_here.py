@@ -1,36 +1,36 @@
-"""The work trees that sessions of this directory made, and what each holds."""
+"""The work trees of the project we stand in, and what each of them holds."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 
 import msgspec
-from msgspec.structs import replace
 
-from gatewright.agent.launch.options import LaunchOptions
-from gatewright.agent.settings.workspace import survey
+from gatewright.agent.subcommands.place import here
 from gatewright.agent.transcript.place import project_folder
 from gatewright.agent.worktrees.project_trees import Ports, Wishes, Worktrees
 from gatewright.permissions.sandbox.ourselves import Ourselves
+from gatewright.tools.system.git import Caller
 
 
-class TreeRow(msgspec.Struct, frozen=True):
+class Tree(msgspec.Struct, frozen=True):
+    """`state` is clean, gone, in use by whom, or what would be lost with it."""
+
     name: str
     path: str
     branch: str
-    agent: str
     state: str
 
 
-def trees_here() -> Sequence[TreeRow]:
-    around = replace(survey(LaunchOptions(), os.environ, interactive=False), wrap=Ourselves())
-    folder = project_folder(around.places.home, Path(os.path.realpath(Path.cwd())))
+def trees_here(env: Mapping[str, str]) -> Sequence[Tree]:
+    """Looks through each: git runs, and nothing of the project does."""
+    places = here().places
+    caller = Caller(env, (places.root,), Ourselves())
     ports = Ports(
-        root=around.where.root, folder=folder, caller=lambda: around.caller, wishes=Wishes
+        root=places.root,
+        folder=project_folder(places.home, places.root),
+        caller=lambda: caller,
+        wishes=Wishes,
     )
-    return [
-        TreeRow(record.slug, record.path, record.short, record.agent, state)
-        for record, state in Worktrees(ports).listed()
-    ]
+    listed = Worktrees(ports).listed()
+    return [Tree(record.slug, record.path, record.short, state) for record, state in listed]
