@@ -244,7 +244,7 @@ class AgentApp(App[int], inherit_bindings=False):
             view, more = reduce(view, envelope)
             changes += more
         if not self.taken and self.session is not None and not self.session.busy:
-            view, more = settle(view)  # the stored end of a session that was killed
+            view, more = settle(view, all=True)  # the stored end of a session that was killed
             changes += more
         self.repl.show(view, changes)
         ended = self.taken and any(

@@ -5,18 +5,35 @@ from __future__ import annotations
 from typing import ClassVar
 
 from gatewright.agent.record.event_base import Event
+from gatewright.agent.record.messages import Usage
 
 
 class AgentStarted(Event, frozen=True, tag="agent_started"):
     child: str
     kind: str
     prompt: str
+    call_id: str = ""
+    name: str = ""
+    model: str = ""
+    background: bool = False
+    description: str = ""
 
 
 class AgentFinished(Event, frozen=True, tag="agent_finished"):
     child: str
     ok: bool
     report: str
+    status: str = ""  # completed, failed, stopped, budget_exhausted, interrupted
+    usage: Usage = Usage()
+    cost: float = 0.0
+    ms: int = 0
+    tools: int = 0
+    refused: int = 0
+    call_id: str = ""
+    name: str = ""
+    background: bool = False
+    worktree: str = ""
+    branch: str = ""
 
 
 class AgentProgressed(Event, frozen=True, tag="agent_progressed"):
@@ -29,3 +46,4 @@ class AgentProgressed(Event, frozen=True, tag="agent_progressed"):
     tokens: int = 0
     cost: float = 0.0
     seconds: float = 0.0
+    tools: int = 0

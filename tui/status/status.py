@@ -11,7 +11,7 @@ from gatewright.tui.sanitize import one_line
 from gatewright.tui.state import View
 from gatewright.tui.style.look import Look
 from gatewright.tui.terminal.sgr import lines
-from gatewright.tui.transcript.draw import count, money
+from gatewright.tui.transcript.figures import count, money
 
 GAP = "   "
 PART = 32  # cells of a name; the end of a longer one stays readable

@@ -1,11 +1,11 @@
-"""What was sent while a turn runs and waits for it, and what child agents do meanwhile."""
+"""What was sent while a turn runs and waits for it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from gatewright.tui import cells
-from gatewright.tui.line import Line, Span, clip, line
+from gatewright.tui.line import Line, Span, line
 from gatewright.tui.sanitize import one_line
 
 SHOWN = 3
@@ -19,18 +19,3 @@ def queue_rows(texts: Sequence[str], width: int) -> list[Line]:
     if len(texts) > SHOWN:
         shown.append(line(Span(f"  and {len(texts) - SHOWN} more waiting", "faint")))
     return shown
-
-
-def agent_rows(agents: Sequence[tuple[str, str]], width: int) -> list[Line]:
-    """Name and what it does now, for each."""
-    return [
-        clip(
-            line(
-                Span("◇ ", "accent"),
-                Span(cells.fit(one_line(name), width // 2), "dim"),
-                Span("  " + one_line(doing), "faint"),
-            ),
-            width,
-        )
-        for name, doing in agents[:SHOWN]
-    ]
