@@ -2,33 +2,47 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Literal, TypeAlias
 
 from gatewright.agent.record.event_base import Event
 from gatewright.agent.record.messages import Usage
 
+AgentStatus: TypeAlias = Literal[
+    "completed", "failed", "stopped", "budget_exhausted", "interrupted"
+]  # fmt: skip
+AgentPhase: TypeAlias = Literal["queued", "running", "waiting"]
+
 
 class AgentStarted(Event, frozen=True, tag="agent_started"):
-    child: str
+    """Again for the same child, with `resumed`, where one that had ended goes on."""
+
+    child: str  # its path; the last part is its id
     kind: str
     prompt: str
-    call_id: str = ""
-    name: str = ""
+    call_id: str = ""  # the call that started it; empty where no call did
+    name: str = ""  # how others address it, where it has a name
     model: str = ""
     background: bool = False
-    description: str = ""
+    description: str = ""  # its task in a few words, for people
+    resumed: bool = False
 
 
 class AgentFinished(Event, frozen=True, tag="agent_finished"):
+    """One for each start: what it said last, how it ended, and what it used since it started.
+
+    `ms` and `tools` are of this run, `usage` and `cost` of all its runs. `worktree` is where its
+    work is, if it was kept there.
+    """
+
     child: str
     ok: bool
     report: str
-    status: str = ""  # completed, failed, stopped, budget_exhausted, interrupted
+    status: AgentStatus = "completed"
     usage: Usage = Usage()
     cost: float = 0.0
     ms: int = 0
     tools: int = 0
-    refused: int = 0
+    refused: int = 0  # calls that were not allowed
     call_id: str = ""
     name: str = ""
     background: bool = False
@@ -37,7 +51,11 @@ class AgentFinished(Event, frozen=True, tag="agent_finished"):
 
 
 class AgentProgressed(Event, frozen=True, tag="agent_progressed"):
-    """What a child is at, a few times a second at most; only its last one matters."""
+    """What a child is at, a few times a second at most; only its last one matters.
+
+    `phase` is where it is in its life: it waits for a place, for a person, or for its own work.
+    `background`: who started it does not wait for it, or not any more.
+    """
 
     durable: ClassVar[bool] = False
     child: str
@@ -47,3 +65,5 @@ class AgentProgressed(Event, frozen=True, tag="agent_progressed"):
     cost: float = 0.0
     seconds: float = 0.0
     tools: int = 0
+    phase: AgentPhase = "running"
+    background: bool = False
