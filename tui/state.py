@@ -23,6 +23,11 @@ class Pending(msgspec.Struct, frozen=True):
     task: str = ""
     since: float = 0.0
 
+    @property
+    def called(self) -> str:
+        """What a person who looks elsewhere is told of it."""
+        return self.ask.title if self.path == MAIN else f"{self.agent}: {self.ask.title}"
+
 
 class Hooked(msgspec.Struct, frozen=True):
     """A hook that runs; `label` is its name, or what it says of itself."""

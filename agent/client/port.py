@@ -90,7 +90,7 @@ class SessionClient(Protocol):
         """Everything kept so far with seq > since (stored history included), then live events."""
         ...
 
-    async def watch(self, agent: str, *, since: int = 0) -> Subscription:
+    async def watch(self, agent: str) -> Subscription:
         """What an agent below did and does; its stored events once it has ended.
 
         Raises SessionError where nothing is known of it.

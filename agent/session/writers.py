@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 from gatewright.agent.record import codec as wire
 from gatewright.agent.session.start.base import Base
@@ -30,12 +31,16 @@ def child_writer(base: Base, path: str) -> TranscriptWriter | None:
     """Of the agent with this path, beside what else the session keeps."""
     if base.around.options.no_session:
         return None
-    name = path.replace("/", ".")
-    file = base.start.path.with_suffix("") / "agents" / f"{name}.jsonl"
-    header = _header(base, name, "")
+    file = agent_file(base.start.path, path)
+    header = _header(base, file.stem, "")
     writer = TranscriptWriter(file, header, lock=TranscriptLock(), warn=base.warn)
     writer.agent = path
     return writer
+
+
+def agent_file(session: Path, path: str) -> Path:
+    """Where the agent with this path is written, beside the session's own file."""
+    return session.with_suffix("") / "agents" / f"{path.replace('/', '.')}.jsonl"
 
 
 async def nothing_to_keep() -> None:

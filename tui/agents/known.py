@@ -16,7 +16,6 @@ from gatewright.tui.transcript.items import AgentBlock
 
 AgentState: TypeAlias = Literal["running", "waiting", "done", "failed", "stopped", "interrupted"]
 LIVING = ("running", "waiting")
-WAITING = ("waiting", "queued", "idle")  # what a child says of itself that is no work
 KEPT = 240  # rows; more agents than a session may start
 TASK = 200  # characters of a task
 ENDS: Mapping[str, AgentState] = {
@@ -83,19 +82,20 @@ def started(before: AgentRow | None, event: ev.AgentStarted, at: float) -> Agent
     )
     if before is None:
         return row
-    used = replace(row, tools=before.tools, tokens=before.tokens, cost=before.cost)
-    return replace(used, task=row.task or before.task, block=before.block)
+    return replace(
+        row, tokens=before.tokens, cost=before.cost, name=row.name or before.name, task=row.task
+    )
 
 
 def progressed(row: AgentRow, event: ev.AgentProgressed) -> AgentRow:
     """The sums only grow: what is told late changes nothing back."""
     if row.over:
         return row
-    idle = event.state in WAITING
     return replace(
         row,
-        state="waiting" if idle else "running",
-        doing=(event.target if idle else f"{event.state} {event.target}").strip(),
+        state="running" if event.phase == "running" else "waiting",
+        doing=f"{event.state} {event.target}".strip(),
+        background=event.background or row.background,
         tools=max(row.tools, event.tools),
         tokens=max(row.tokens, event.tokens),
         cost=max(row.cost, event.cost),
@@ -108,11 +108,7 @@ def finished(row: AgentRow, event: ev.AgentFinished, at: float) -> AgentRow:
     tokens = used.input + used.output + used.cache_read + used.cache_write
     return replace(
         row,
-        state=ENDS.get(event.status, "failed")
-        if event.status
-        else "done"
-        if event.ok
-        else "failed",
+        state=_ended(event),
         name=event.name or row.name,
         doing="",
         tools=event.tools or row.tools,
@@ -122,6 +118,12 @@ def finished(row: AgentRow, event: ev.AgentFinished, at: float) -> AgentRow:
         over=True,
         read=False,
     )
+
+
+def _ended(event: ev.AgentFinished) -> AgentState:
+    if event.status == "completed" and not event.ok:
+        return "failed"
+    return ENDS.get(event.status, "failed")
 
 
 def with_row(agents: Agents, row: AgentRow) -> Agents:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 
+from gatewright.agent.record.events import AgentFinished, Envelope
 from gatewright.tui.agents.known import AgentRow, Agents
+from gatewright.tui.state import View
 
 STAYS = 30.0  # seconds that one which ended stays
 TO_READ = ("failed", "interrupted")  # they stay until the person has written since
@@ -40,6 +42,31 @@ def ordered(rows: Sequence[AgentRow], asking: Collection[str]) -> list[AgentRow]
         below.setdefault(_parent(row.path, paths), []).append(row)
     rank = _ranks(rows, asking)
     return list(_walk("", below, lambda row: rank[row.path]))
+
+
+def attended(agents: Agents) -> float:
+    """Since when the turn waits for agents; 0 where it does not."""
+    waits = (row.since for row in agents.values() if row.lives and not row.background)
+    return min(waits, default=0.0)
+
+
+def in_title(view: View) -> str:
+    """What of agents and questions the window's title says."""
+    runs, asks = sum(row.lives for row in view.agents.values()), len(view.asks)
+    parts = [f"{asks} to answer"] if asks else []
+    if runs:
+        parts.append(f"{runs} {'agent' if runs == 1 else 'agents'}")
+    return " · ".join(parts)
+
+
+def ended(view: View, batch: Sequence[Envelope]) -> str:
+    """The background agents of the person's own turns that have just ended, in a few words."""
+    children = [e.event.child for e in batch if isinstance(e.event, AgentFinished)]
+    found = (view.agents.get(child) for child in children)
+    rows = [row for row in found if row is not None and row.background and not row.depth]
+    if len(rows) > 1:
+        return f"{len(rows)} agents have ended"
+    return f"{rows[0].label} {rows[0].state}: {rows[0].task}" if rows else ""
 
 
 def _parent(path: str, paths: Collection[str]) -> str:

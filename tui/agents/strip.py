@@ -18,6 +18,7 @@ from gatewright.tui.agents.fold import asking
 from gatewright.tui.agents.known import AgentRow, Agents
 from gatewright.tui.agents.shown import expiry, ordered, seen
 from gatewright.tui.agents.strip_rows import ENTERED, strip_rows
+from gatewright.tui.ask.asking import SHORT
 from gatewright.tui.ask.guard import GUARD, HOLD
 from gatewright.tui.line import Line, Span, clip, line
 from gatewright.tui.rows import Rows
@@ -29,7 +30,7 @@ STEPS = {"up": -1, "down": 1, "ctrl+p": -1, "ctrl+n": 1, "pageup": -ENTERED, "pa
 ENDS = {"home": -(10**6), "end": 10**6}
 LETTERS = {"x": "stop", "r": "resume"}
 KEYS = "enter opens  x stops or clears  r resumes  esc goes back"
-SMALL = 20  # rows of a screen below which the strip keeps to few rows
+SMALL = 24  # rows of a screen below which the strip keeps to few rows
 
 
 class Strip(Rows, can_focus=True):
@@ -211,9 +212,10 @@ class Strip(Rows, can_focus=True):
     def rows(self, width: int) -> list[Line]:
         if not self._rows:
             return []
-        now, rows = self._now(), self._rows
+        now, rows, height = self._now(), self._rows, self.screen.size.height
         if not self.entered:
-            return strip_rows(rows, self._asking, now, width)
-        room = 4 if self.screen.size.height < SMALL else ENTERED
+            room = ENTERED if height >= SHORT or len(rows) == 1 else 0
+            return strip_rows(rows, self._asking, now, width, room=room)
+        room = 2 if height < SHORT else 4 if height < SMALL else ENTERED
         made = strip_rows(rows, self._asking, now, width, at=self._at(), room=room)
         return [*made, clip(line(Span(KEYS, "faint")), width)]

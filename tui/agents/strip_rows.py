@@ -46,21 +46,26 @@ def strip_rows(
     at: int | None = None,
     room: int = ENTERED,
 ) -> list[Line]:
-    """The first of them and a row about the others; all around `at`, where somebody is."""
+    """The first of them and a row about the others; all around `at`, where somebody is.
+
+    Without room it is one row about all of them.
+    """
+    first = 0
     if at is None:
-        shown = rows if len(rows) <= SHOWN else rows[:SHOWN]
-        first = 0
+        shown = rows[: min(room, SHOWN)] if len(rows) > min(room, SHOWN) else rows
     else:
         first = max(0, min(at - room // 2, len(rows) - room))
         shown = rows[first : first + room]
     figures = [_figures(row, now) for row in shown]
-    widths = [max(cells.width(text) for text in column) for column in zip(*figures, strict=True)]
+    columns = zip(*figures, strict=True)
+    widths = [max(cells.width(text) for text in column) for column in columns]
     made = [
         _row(row, facts, widths, width, asks=row.path in asking, here=_here(at, first + n))
         for n, (row, facts) in enumerate(zip(shown, figures, strict=True))
     ]
     if len(shown) < len(rows):
-        made.append(_more(rows, len(rows) - len(shown), asking, width))
+        hidden = len(rows) - len(shown)
+        made.append(_more(f"{hidden} more" if shown else f"{hidden} agents", rows, asking, width))
     return made
 
 
@@ -72,8 +77,13 @@ def _figures(row: AgentRow, now: float) -> Figures:
     return Figures(
         clock(row.seconds(now)),
         count(row.tokens) if row.tokens else "",
-        money(row.cost) if row.cost else "",
+        dollars(row.cost),
     )
+
+
+def dollars(cost: float) -> str:
+    """As short as it can be read: cents, unless there are none."""
+    return f"${cost:.2f}" if cost >= 0.01 else money(cost) if cost else ""
 
 
 def clock(seconds: float) -> str:
@@ -133,14 +143,14 @@ def _doing(row: AgentRow, *, asks: bool) -> str:
     return row.state
 
 
-def _more(rows: Sequence[AgentRow], hidden: int, asking: Collection[str], width: int) -> Line:
+def _more(first: str, rows: Sequence[AgentRow], asking: Collection[str], width: int) -> Line:
     """`16 more · 2 wait for you · $1.84`: how many are not seen, and what all of them come to."""
     waits = sum(row.path in asking for row in rows)
-    parts = [f"{hidden} more"]
+    parts = [first]
     if waits:
         parts.append(f"{waits} {'waits' if waits == 1 else 'wait'} for you")
-    if cost := sum(row.cost for row in rows):
-        parts.append(money(cost))
+    if cost := dollars(sum(row.cost for row in rows)):
+        parts.append(cost)
     spans = [Span("  "), Span(parts[0], "faint")]
     for part in parts[1:]:
         spans += [Span(" · ", "faint"), Span(part, "warning" if "wait" in part else "faint")]

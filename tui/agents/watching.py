@@ -18,6 +18,7 @@ from gatewright.agent.record.events import Envelope
 from gatewright.tools.access import MAIN
 from gatewright.tui import cells
 from gatewright.tui.agents.known import AgentRow
+from gatewright.tui.agents.shown import attended
 from gatewright.tui.apply import apply
 from gatewright.tui.event_pump import pump
 from gatewright.tui.line import Line, Span, clip, line
@@ -25,7 +26,8 @@ from gatewright.tui.reduce import add, reduce
 from gatewright.tui.rows import Drawn
 from gatewright.tui.sanitize import one_line
 from gatewright.tui.session_calls import Talk
-from gatewright.tui.state import View
+from gatewright.tui.state import Change, View
+from gatewright.tui.status.waiting import Queued
 from gatewright.tui.style.look import Look
 from gatewright.tui.transcript.items import Note
 from gatewright.tui.transcript.view import Transcript
@@ -52,7 +54,6 @@ class Watching:
         self._head: Drawn[AgentRow | None] | None = None
         self._events: Subscription | None = None
         self._following = False
-        self._seq = 0
         self._drafts: dict[str, str] = {}
         self.path = MAIN
         self.view: View | None = None
@@ -62,12 +63,23 @@ class Watching:
     def open(self) -> bool:
         return self.transcript is not None
 
+    def act(self, row: AgentRow, act: str) -> None:
+        """What was chosen for an agent: stop, resume or open."""
+        match act:
+            case "stop":
+                self._talk.stop_agent(row.path)
+            case "resume":
+                self._talk.resume_agent(row.path)
+            case _:
+                self._repl.agents.leave()
+                self.show(row)
+
     def show(self, row: AgentRow) -> None:
         """Open the view of this agent, in place of any other."""
         if row.path == self.path:
             return
         self.close()
-        self.path, self.view, self._seq = row.path, View(path=row.path), 0
+        self.path, self.view = row.path, View(path=row.path)
         self.transcript = Transcript(self._look, id="watched")
         self._head = Drawn(self._look, _head, row, id="watched-head")
         repl = self._repl
@@ -89,22 +101,24 @@ class Watching:
         self.view = self.transcript = self._head = None
         self._repl.set_class(False, WATCHING)
         self._swap(path, MAIN, "")
-        self._repl.watched()
+        self._moved()
 
-    def update(self, view: View) -> None:
+    def update(self, main: View) -> None:
         """The main view is another: the agent may have ended, or go on."""
-        row = view.agents.get(self.path)
-        if row is None or self._head is None:
-            return
-        self._head.show(row)
-        if row.lives and not self._following:
-            self._follow()
+        row = main.agents.get(self.path)
+        if row is not None and self._head is not None:
+            self._head.show(row)
+            if row.lives and not self._following:
+                self._follow()
+        self._moved()
 
-    def as_seen(self, main: View) -> View:
-        """What moves above the prompt and waits there: the agent's, questions whosever they are."""
-        if self.view is None:
-            return main
-        return replace(self.view, asks=main.asks)
+    def _moved(self) -> None:
+        """What moves above the prompt and waits there is the agent's, questions whosever."""
+        repl, main = self._repl, self._repl.view
+        seen = replace(self.view, asks=main.asks) if self.view is not None else main
+        repl.spinner.show(seen)
+        repl.queue.show(Queued(seen.queue, bool(seen.queue and attended(seen.agents))))
+        repl.box.queued = bool(main.queue) and not self.open
 
     def _swap(self, here: str, there: str, name: str) -> None:
         """The draft is for whom it was written; the prompt says for whom that is."""
@@ -117,7 +131,8 @@ class Watching:
         box.put(self._drafts.pop(there, ""))
         self._talk.to = there
         label = cells.fit(name, NAME)
-        box.hint(f"Say something to {label}" if label else "")
+        box.address(label)
+        self._repl.status.watch(label)
         with suppress(NoMatches):  # before the first frame there is no prompt
             mark = self._repl.query_one("#prompt-mark", Static)
             text = f"to {label} {MARK}" if label else MARK
@@ -131,18 +146,21 @@ class Watching:
         self._host.spawn(self._live(self.path))
 
     async def _live(self, path: str) -> None:
+        """From its first event that is kept; one that goes on after its end is read anew."""
         session = self._talk.session
         if session is None:
             return
         try:
-            events = await session.watch(path, since=self._seq)
+            events = await session.watch(path)
         except GatewrightError as error:
             self._note(path, str(error))
             return
-        if self.path != path or self._events is not None:
+        if self.path != path or self._events is not None or self.transcript is None:
             events.close()
             return
         self._events = events
+        self.view = View(path=path)
+        self.transcript.empty()
         if kept := events.waiting():  # at once: the view is never seen empty
             self._take(kept)
         await pump(events, self._take)
@@ -159,16 +177,13 @@ class Watching:
         view, transcript = self.view, self.transcript
         if view is None or transcript is None:
             return
-        try:
-            changes = []
-            for envelope in batch:
-                view, more = reduce(view, envelope)
-                changes += more
-            self.view, self._seq = view, batch[-1].seq
-            apply(transcript, changes)
-            self._repl.watched()
-        except Exception as error:  # noqa: BLE001  the front-end task: the session goes on
-            self._host._handle_exception(error)  # noqa: SLF001
+        changes: list[Change] = []
+        for envelope in batch:
+            view, more = reduce(view, envelope)
+            changes += more
+        self.view = view
+        apply(transcript, changes)
+        self._moved()
 
 
 def _head(row: AgentRow | None, width: int) -> list[Line]:

@@ -74,6 +74,11 @@ class Asking:
             if leaves(pending.ask, answer):
                 self._talk.leave_now()
 
+    def stopped(self, pending: Pending) -> None:
+        """The agent that asked is ended; its question goes with it."""
+        if self._stands(pending):
+            self._talk.stop_agent(pending.path)
+
     def _stands(self, pending: Pending) -> bool:
         return any(each is pending for each in self._repl.view.asks)
 

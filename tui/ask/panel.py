@@ -7,17 +7,18 @@ One that was begun below the question is what the agent is told instead.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from textual import events
 from textual.message import Message
 from textual.timer import Timer
 
-from gatewright.tools.interact import Answer, Ask
-from gatewright.tui.ask.guard import BURST, Guard
-from gatewright.tui.ask.question import TELL, UNREAD, Laid, Marks
+from gatewright.tools.access import MAIN
+from gatewright.tools.interact import Answer, Ask, Option
+from gatewright.tui.ask.guard import BURST, Guard, Held
+from gatewright.tui.ask.question import UNREAD, Laid, Marks
+from gatewright.tui.ask.ways import is_command, preselected, stops, ways
 from gatewright.tui.line import Line
 from gatewright.tui.rows import Rows
 from gatewright.tui.state import Pending
@@ -34,14 +35,6 @@ PAGES = {"pageup": -1, "pagedown": 1}
 PASSED = frozenset({"shift+tab", "ctrl+home", "ctrl+end"})  # they mean here what they always do
 COMMANDS = "/!#"  # a draft that begins so is for nobody but the prompt
 EDITS = frozenset({"backspace", "ctrl+u", "ctrl+w"})  # of the draft
-
-
-class Held(NamedTuple):
-    """An answer that waits whether its key was the beginning of a word."""
-
-    character: str
-    number: int
-    timer: Timer
 
 
 class AskPanel(Rows, can_focus=True):
@@ -64,6 +57,12 @@ class AskPanel(Rows, can_focus=True):
     @dataclass
     class Told(Message):
         """The draft is the answer: what the agent is to do instead."""
+
+        pending: Pending
+
+    @dataclass
+    class Stopped(Message):
+        """The agent that asks is to end."""
 
         pending: Pending
 
@@ -91,11 +90,13 @@ class AskPanel(Rows, can_focus=True):
         look: Look,
         *,
         clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], float] = time.time,
         draft: Callable[[], str] = str,
         id: str | None = None,
     ) -> None:
         super().__init__(look, id=id)
         self._clock = clock
+        self._now = now
         self._draft = draft
         self.pending: Pending | None = None
         self.count = 0
@@ -111,6 +112,7 @@ class AskPanel(Rows, can_focus=True):
         self._above = self._below = 0  # rows of the body that are scrolled away
         self._page = 1
         self._cut: frozenset[int] = frozenset()  # options that cannot be read as they stand
+        self._ticking: Timer | None = None
 
     def show(self, asks: tuple[Pending, ...]) -> bool:
         """Show the first of these; True when it is another one than before."""
@@ -125,8 +127,18 @@ class AskPanel(Rows, can_focus=True):
             self._letters = self._clear = not self._drafting
             self._guard.start(self._clock())
             self.call_after_refresh(self.seen)
+        self._tick()
         self.refresh_rows()
         return fresh
+
+    def _tick(self) -> None:
+        """How long another agent waits is told by the second; for the main one nothing moves."""
+        waits = self.pending is not None and self.pending.path != MAIN
+        if waits and self._ticking is None:
+            self._ticking = self.set_interval(1.0, self.refresh_rows)
+        elif not waits and self._ticking is not None:
+            self._ticking.stop()
+            self._ticking = None
 
     def seen(self) -> None:
         """The question was painted, or something that covered it has gone."""
@@ -194,7 +206,7 @@ class AskPanel(Rows, can_focus=True):
             self.post_message(self.Passed(key))
         elif key in EDITS:
             self._type("", key, now)
-        elif key not in STEPS and _is_command(key):
+        elif key not in STEPS and is_command(key):
             return False
         elif key == "enter" and self._tells() and not self._guard.pasting(now):
             self._enter()  # it says yes to nothing, so it may follow at once
@@ -247,7 +259,7 @@ class AskPanel(Rows, can_focus=True):
 
     def _step(self, key: str) -> None:
         """Arrows stop at the first and last way to answer; Tab goes round."""
-        entries, there = max(1, self._entries()), self.at + STEPS[key]
+        entries, there = max(1, len(self._ways())), self.at + STEPS[key]
         self._guard.moved = True
         self.at = there % entries if key == "tab" else max(0, min(there, entries - 1))
         self.refresh_rows()
@@ -279,8 +291,7 @@ class AskPanel(Rows, can_focus=True):
         return self.pending.ask
 
     def _key(self, character: str, key: str, now: float) -> None:
-        ask = self._ask()
-        keys = [option.key for option in ask.options] + ([TELL] if ask.free_text else [])
+        keys = [way.key for way in self._ways()]
         if not character or character not in keys:
             self._type(character, key, now)
         elif self._drafting:
@@ -327,9 +338,9 @@ class AskPanel(Rows, can_focus=True):
                 self.post_message(self.Typed(held.character))
             self.refresh_rows()
 
-    def _entries(self) -> int:
-        ask = self._ask()
-        return len(ask.options) + int(ask.free_text)
+    def _ways(self) -> Sequence[Option]:
+        assert self.pending is not None
+        return ways(self.pending)
 
     def _refusal(self) -> Answer:
         """What Escape means: the option that says no, or no answer at all."""
@@ -341,6 +352,7 @@ class AskPanel(Rows, can_focus=True):
         if number >= len(ask.options):
             assert self.pending is not None
             said = self.Told if self._tells() else self.WantsText
+            said = self.Stopped if stops(self.pending, number) else said
             self.post_message(said(self.pending))
             return
         if ask.multiple:
@@ -378,16 +390,7 @@ class AskPanel(Rows, can_focus=True):
         return laid
 
     def _marks(self) -> Marks:
-        picked = frozenset(self.picked)
-        return Marks(self.at, picked, self.scroll, letters=self._letters, tells=self._tells())
-
-
-def preselected(ask: Ask) -> int:
-    """What Enter means at first: trust, and what is dangerous, is never given by the way."""
-    keys = [option.key for option in ask.options]
-    return keys.index("n") if (ask.kind == "trust" or ask.danger) and "n" in keys else 0
-
-
-def _is_command(key: str) -> bool:
-    """Whether a key means something to the program rather than to a text."""
-    return key.startswith(("ctrl+", "alt+")) or (key[:1] == "f" and key[1:].isdigit())
+        picked, since = frozenset(self.picked), self.pending.since if self.pending else 0.0
+        waited = int(self._now() - since) if since else 0
+        letters, tells = self._letters, self._tells()
+        return Marks(self.at, picked, self.scroll, letters=letters, tells=tells, waited=waited)

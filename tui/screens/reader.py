@@ -96,6 +96,14 @@ class Reader(Screen[None]):
         self._hits: list[Place] = []
         self._hit = 0
 
+    def over(self, screen: Screen[None], then: Callable[[], None]) -> None:
+        """Show it; `then` is called once it is closed."""
+
+        def closed(_: None) -> None:
+            then()
+
+        screen.app.push_screen(self, closed)  # pyright: ignore[reportUnknownMemberType]
+
     def compose(self) -> ComposeResult:
         yield self.transcript
         yield self.foot

@@ -135,6 +135,7 @@ class Status(Rows):
         self.branch = ""
         self.hint = ""
         self.editing = ""  # vim's mode, when it is not inserting
+        self.watched = ""  # the agent that is looked at
         self.own: tuple[Line, ...] = ()
         self.on_change: Callable[[], None] = _nothing  # what an own line shows may be another now
 
@@ -167,13 +168,18 @@ class Status(Rows):
         self.refresh_rows()
         self.on_change()
 
+    def watch(self, name: str) -> None:
+        """Another agent is looked at; empty for the main one."""
+        self.watched = name
+        self.refresh_rows()
+
     def tell(self, hint: str) -> None:
         """A short hint beside the mode; empty takes it away."""
         self.hint = hint
         self.refresh_rows()
 
     def rows(self, width: int) -> list[Line]:
-        hint = "  ".join(filter(None, (self.editing, self.hint)))
+        hint = "  ".join(filter(None, (self.editing, self.watched, self.hint)))
         if not self.own:
             return [status_row(self.view, width, branch=self.branch, hint=hint)]
         first = own_row(self.view, width, self.own[0], hint=hint)

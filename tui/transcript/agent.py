@@ -17,6 +17,8 @@ INDENT = 4
 REPORT = 3  # rows of a report that is folded away
 SHOWN = 4000  # characters that are looked at for them
 LABEL = 24
+TASK = 28  # cells of the task before which facts give way, in this order
+GIVES_WAY = ("time", "tokens", "tools", "cost")
 MARKS = {
     "running": ("◇", "accent"),
     "waiting": ("◇", "dim"),
@@ -50,11 +52,11 @@ def _head(item: AgentBlock, width: int) -> Line:
     mark, role = MARKS.get(item.state, MARKS["running"])
     label = cells.fit(one_line(item.label), LABEL)
     facts = _facts(item)
-    short = facts[:1]
     room = width - 4 - cells.width(label)
-    outcome = " · ".join(facts)
-    if cells.width(outcome) > room - 14:
-        outcome = " · ".join(short)
+    least = min(TASK, cells.width(one_line(item.task)))
+    while len(facts) > 1 and cells.width(" · ".join(facts.values())) > room - least - 2:
+        facts.pop(next(name for name in GIVES_WAY if name in facts))
+    outcome = " · ".join(facts.values())
     task = cells.fit(one_line(item.task), max(room - cells.width(outcome) - 2, 8))
     told = "error" if item.state == "failed" else "dim"
     spans = [Span(f"{mark} ", role), Span(label, "text:b")]
@@ -63,23 +65,24 @@ def _head(item: AgentBlock, width: int) -> Line:
     return clip(line(*spans, gutter=2), width)
 
 
-def _facts(item: AgentBlock) -> list[str]:
-    facts = [item.state]
+def _facts(item: AgentBlock) -> dict[str, str]:
+    facts = {"state": item.state}
     if item.tools:
-        facts.append(f"{item.tools} {'call' if item.tools == 1 else 'calls'}")
+        facts["tools"] = f"{item.tools} {'call' if item.tools == 1 else 'calls'}"
     if item.tokens:
-        facts.append(f"{count(item.tokens)} tokens")
+        facts["tokens"] = f"{count(item.tokens)} tokens"
     if item.cost:
-        facts.append(money(item.cost))
+        facts["cost"] = money(item.cost)
     if item.ms:
-        facts.append(seconds(item.ms))
+        facts["time"] = seconds(item.ms)
     return facts
 
 
 def _begun(report: str, width: int) -> list[Line]:
     """The first rows of a report, and how many lines there are besides."""
-    text = visible(report[:SHOWN].strip())
-    made = flow(text, min(width, PROSE), "dim")
+    made = [
+        row for piece in pieces(report[:SHOWN]) for row in draw_piece(piece, width) if row.spans
+    ]
     if len(made) <= REPORT and len(report) <= SHOWN:
         return made
     more = max(len(made), report.count("\n")) - REPORT + 1

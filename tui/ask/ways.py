@@ -1,0 +1,44 @@
+"""The ways to answer a question, as its rows show them: its options, words, and stopping who asks.
+
+What a key means follows from this list alone, so that nothing answers that is not shown.
+"""
+
+from __future__ import annotations
+
+from gatewright.tools.access import MAIN
+from gatewright.tools.interact import ELICITATION, Ask, Option
+from gatewright.tui.state import Pending
+
+TELL, STOP = "t", "x"
+
+
+def ways(pending: Pending, *, tells: bool = False) -> tuple[Option, ...]:
+    """Options, then what is no option of it. With `tells` the draft is an answer in words."""
+    ask = pending.ask
+    more: list[Option] = []
+    if ask.free_text:
+        field = ask.kind == ELICITATION
+        other = "Type it" if field else "Something else"
+        label = "Tell the agent what to do instead" if ask.kind == "permission" else other
+        told = "Give what you typed" if field else "Tell the agent what you typed"
+        more.append(Option("", told if tells else label, TELL))
+    if pending.path != MAIN:
+        key = "" if any(option.key == STOP for option in ask.options) else STOP
+        more.append(Option("", f"Stop {pending.agent}", key))
+    return (*ask.options, *more)
+
+
+def stops(pending: Pending, number: int) -> bool:
+    """Whether this way ends the agent that asks."""
+    return pending.path != MAIN and number == len(ways(pending)) - 1
+
+
+def preselected(ask: Ask) -> int:
+    """What Enter means at first: trust, and what is dangerous, is never given by the way."""
+    keys = [option.key for option in ask.options]
+    return keys.index("n") if (ask.kind == "trust" or ask.danger) and "n" in keys else 0
+
+
+def is_command(key: str) -> bool:
+    """Whether a key means something to the program rather than to a text."""
+    return key.startswith(("ctrl+", "alt+")) or (key[:1] == "f" and key[1:].isdigit())
