@@ -32,6 +32,7 @@ HEAVY = frozenset(
         "pygments",
         "jsonschema",
         "typer",
+        "yaml",
         "wcmatch",
         "tree_sitter_bash",
     }

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gatewright.agent.extensions.host import Host
-from gatewright.agent.settings.schema import Source
+from gatewright.agent.settings.traits import Source
 
 
 def ask_about_changes(host: Host) -> None:

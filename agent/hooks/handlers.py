@@ -8,7 +8,7 @@ import msgspec
 
 from gatewright.agent.hooks.events import Kind
 from gatewright.agent.settings.hook_layers import NEEDED
-from gatewright.agent.settings.schema import Section
+from gatewright.agent.settings.traits import Section
 
 # The order in which answers count; the earlier is the stronger.
 Origin: TypeAlias = Literal[

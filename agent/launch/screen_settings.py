@@ -11,8 +11,9 @@ import msgspec
 from gatewright.agent.errors import SettingsError
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.settings.live_settings import starting
-from gatewright.agent.settings.schema import Source, Ui
+from gatewright.agent.settings.schema import Ui
 from gatewright.agent.settings.themes import FOLDER
+from gatewright.agent.settings.traits import Source
 from gatewright.agent.settings.workspace import survey
 from gatewright.agent.transcript.place import project_folder
 

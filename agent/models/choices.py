@@ -23,7 +23,7 @@ from gatewright.agent.providers.registry import (
     model_variable,
 )
 from gatewright.agent.settings.layers.flag_values import MODEL_ENV
-from gatewright.agent.settings.schema import Source
+from gatewright.agent.settings.traits import Source
 from gatewright.agent.settings.workspace import Surroundings
 
 if TYPE_CHECKING:

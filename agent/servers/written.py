@@ -13,7 +13,7 @@ import msgspec
 
 from gatewright.agent.launch.exits import UsageError
 from gatewright.agent.settings.paths import SERVERS, folders_down
-from gatewright.agent.settings.schema import Source
+from gatewright.agent.settings.traits import Source
 from gatewright.agent.settings.workspace import Surroundings
 from gatewright.tools.system.regular import NotRegular, TooLarge, read_regular
 

@@ -22,7 +22,8 @@ from gatewright.agent.settings.layers.coerce import (
 )
 from gatewright.agent.settings.layers.key import parts_of, spelled
 from gatewright.agent.settings.layers.sources import dotted
-from gatewright.agent.settings.schema import Settings, Source
+from gatewright.agent.settings.schema import Settings
+from gatewright.agent.settings.traits import Source
 from gatewright.tools.system.untyped_json import obj
 
 

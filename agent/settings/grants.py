@@ -14,7 +14,7 @@ from typing import Any
 from gatewright.agent.settings.edit import edit, entries, section
 from gatewright.agent.settings.paths import Places
 from gatewright.agent.settings.rulefile import text_of
-from gatewright.agent.settings.schema import Source
+from gatewright.agent.settings.traits import Source
 
 DESCRIPTION = "Answered 'always' to a question"
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from gatewright.agent.settings.schema import COMMITTED, Source
+from gatewright.agent.settings.traits import COMMITTED, Source
 from gatewright.tools.system.untyped_json import items, obj
 
 HOOKS, DISABLED = "hooks", "disableAllHooks"

@@ -18,7 +18,7 @@ from gatewright.agent.launch.exits import UsageError
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.settings.hook_layers import kept
 from gatewright.agent.settings.layers.sources import Loaded, Problem, RuleTexts
-from gatewright.agent.settings.schema import Source
+from gatewright.agent.settings.traits import Source
 from gatewright.agent.settings.workspace import Surroundings, survey
 
 RULES = ("permissions", "projects")

@@ -15,7 +15,8 @@ import msgspec
 from gatewright.agent.commands.panels import Check, Option
 from gatewright.agent.errors import SettingsError
 from gatewright.agent.settings.live_settings import LiveSettings
-from gatewright.agent.settings.schema import Source, Ui
+from gatewright.agent.settings.schema import Ui
+from gatewright.agent.settings.traits import Source
 from gatewright.agent.text.redact import Redactor
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from gatewright.agent.settings.schema import Source
+from gatewright.agent.settings.traits import Source
 from gatewright.tools.system.project import FOLDER, project_of
 
 MANAGED = Path("/etc/gatewright")

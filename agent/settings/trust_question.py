@@ -12,7 +12,7 @@ from gatewright.agent.servers.written import of_project
 from gatewright.agent.settings.hook_layers import said
 from gatewright.agent.settings.layers.sources import Loaded
 from gatewright.agent.settings.live_settings import LiveSettings
-from gatewright.agent.settings.schema import COMMITTED
+from gatewright.agent.settings.traits import COMMITTED
 from gatewright.agent.settings.trust import TrustStore
 from gatewright.agent.settings.workspace import Surroundings
 from gatewright.agent.text.printable import escaped

@@ -14,8 +14,9 @@ from gatewright.agent.providers.settings import ProviderSettings
 from gatewright.agent.settings.layers.key import spelled
 from gatewright.agent.settings.layers.sources import Loaded, load
 from gatewright.agent.settings.paths import Places, places, user_home
-from gatewright.agent.settings.schema import COMMITTED, Settings, Source
+from gatewright.agent.settings.schema import Settings
 from gatewright.agent.settings.session_secrets import providers_of, secrets_of, set_by
+from gatewright.agent.settings.traits import COMMITTED, Source
 from gatewright.agent.settings.trust import TrustStore
 from gatewright.tools.access import Where
 from gatewright.tools.system.git import Caller, Wrap, bare

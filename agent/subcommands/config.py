@@ -10,7 +10,7 @@ import typer
 
 from gatewright.agent.settings.dotted_key import check, facts, typed, value_at
 from gatewright.agent.settings.edit import set_value
-from gatewright.agent.settings.schema import Source
+from gatewright.agent.settings.traits import Source
 from gatewright.agent.subcommands.place import Scope, file_of, here, refuse_inside_session
 from gatewright.agent.subcommands.schema import Name, document
 from gatewright.agent.subcommands.tell import give, tell

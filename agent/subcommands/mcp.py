@@ -14,7 +14,7 @@ import typer
 from gatewright.agent.launch.exits import UsageError
 from gatewright.agent.settings.edit import edit, read_object, section
 from gatewright.agent.settings.paths import SERVERS
-from gatewright.agent.settings.schema import Source
+from gatewright.agent.settings.traits import Source
 from gatewright.agent.subcommands.place import Here, here, refuse_inside_session
 from gatewright.agent.subcommands.serving.serve import AS_GIVEN, serve
 from gatewright.agent.subcommands.tell import give, tell

@@ -13,7 +13,7 @@ import typer
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.launch.exits import UsageError
 from gatewright.agent.settings.rulefile import add_rule, remove_rule
-from gatewright.agent.settings.schema import Source
+from gatewright.agent.settings.traits import Source
 from gatewright.agent.subcommands.place import (
     Scope,
     file_of,

@@ -13,8 +13,8 @@ from gatewright.agent.errors import GatewrightError
 from gatewright.agent.launch.starting import require_directory
 from gatewright.agent.settings.layers.sources import Loaded, load
 from gatewright.agent.settings.paths import Places, places
-from gatewright.agent.settings.schema import Source
 from gatewright.agent.settings.session_secrets import providers_of, secrets_of
+from gatewright.agent.settings.traits import Source
 from gatewright.agent.settings.trust import TrustStore
 from gatewright.tools.system.secrets import Secrets
 

@@ -17,7 +17,7 @@ from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.record.events import Asked, Decided, Noticed, TurnEnded
 from gatewright.agent.settings.layers.sources import RuleTexts
 from gatewright.agent.settings.live_settings import LiveSettings
-from gatewright.agent.settings.schema import Source
+from gatewright.agent.settings.traits import Source
 from gatewright.agent.settings.trust_question import TRUST
 from gatewright.agent.settings.workspace import Surroundings, survey
 from gatewright.tools.blocks import plain

@@ -20,7 +20,8 @@ from gatewright.agent.hooks.engine import Engine, EnginePorts
 from gatewright.agent.hooks.shown.checks import Ground, troubles
 from gatewright.agent.hooks.shown.trial import firing_of, sample
 from gatewright.agent.settings.hook_layers import HookLayer
-from gatewright.agent.settings.schema import Settings, Source
+from gatewright.agent.settings.schema import Settings
+from gatewright.agent.settings.traits import Source
 from gatewright.permissions.condition import is_about, problem_of
 from gatewright.permissions.context import Call
 from gatewright.tools.access import Access

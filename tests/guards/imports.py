@@ -59,9 +59,15 @@ TABLE = (
     ),
     Row("skills", "skills know the tool protocol only", ("skills", *PROTOCOL, *SYSTEM)),
     Row(
+        "skills/yaml_values.py",
+        "front matter is YAML, and this is the one place that knows who reads it",
+        (),
+        frozenset({"yaml"}),
+    ),
+    Row(
         "agent",
         "the core gets gate, tools and servers injected, so it can be tested and reasoned about",
-        ("agent", *PROTOCOL, *SYSTEM, "skills.model"),
+        ("agent", *PROTOCOL, *SYSTEM, "skills.model", "skills.frontmatter"),
         frozenset({"msgspec"}),
     ),
     Row(

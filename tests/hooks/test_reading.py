@@ -16,7 +16,7 @@ from gatewright.agent.hooks.configured.reading import Read, read
 from gatewright.agent.hooks.events import EVENTS
 from gatewright.agent.hooks.handlers import Place
 from gatewright.agent.settings.hook_layers import HookLayer
-from gatewright.agent.settings.schema import Source
+from gatewright.agent.settings.traits import Source
 from gatewright.permissions.condition import problem_of
 from tests.hooks.scripts import command, hooks
 

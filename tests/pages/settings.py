@@ -10,14 +10,8 @@ from typing import Any, Literal, Union, get_args, get_origin
 from msgspec import structs
 
 from gatewright.agent.settings.layers.coerce import strip, trait_of
-from gatewright.agent.settings.schema import (
-    ANYWHERE,
-    TIGHTENING,
-    RuleEntry,
-    Section,
-    Settings,
-    Source,
-)
+from gatewright.agent.settings.schema import RuleEntry, Settings
+from gatewright.agent.settings.traits import ANYWHERE, TIGHTENING, Section, Source
 
 HEAD = """# Settings
 

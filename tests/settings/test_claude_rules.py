@@ -15,7 +15,7 @@ from gatewright.agent.settings.layers.sources import Loaded, RuleTexts, load
 from gatewright.agent.settings.live_settings import LiveSettings, starting
 from gatewright.agent.settings.paths import Places
 from gatewright.agent.settings.policy_settings import policy_config
-from gatewright.agent.settings.schema import Source
+from gatewright.agent.settings.traits import Source
 from gatewright.agent.settings.workspace import Surroundings, survey
 from gatewright.permissions.context import Call
 from gatewright.permissions.decide import decide

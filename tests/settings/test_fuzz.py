@@ -20,7 +20,8 @@ from gatewright.agent.settings.grants import GrantStore
 from gatewright.agent.settings.layers.sources import Loaded, RuleTexts, load
 from gatewright.agent.settings.paths import Places
 from gatewright.agent.settings.rulefile import add_rule, remove_rule
-from gatewright.agent.settings.schema import Settings, Source
+from gatewright.agent.settings.schema import Settings
+from gatewright.agent.settings.traits import Source
 
 FILES = (Source.MANAGED, Source.LOCAL, Source.PROJECT, Source.USER)
 Key: TypeAlias = tuple[str, ...]

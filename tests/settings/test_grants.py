@@ -12,7 +12,7 @@ from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.settings.grants import GrantStore
 from gatewright.agent.settings.layers.sources import load
 from gatewright.agent.settings.paths import Places
-from gatewright.agent.settings.schema import Source
+from gatewright.agent.settings.traits import Source
 
 
 def places(tmp_path: Path) -> Places:

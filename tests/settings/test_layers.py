@@ -15,14 +15,8 @@ from gatewright.agent.settings.dotted_key import facts, value_at
 from gatewright.agent.settings.layers.coerce import trait_of
 from gatewright.agent.settings.layers.sources import Loaded, Problem, load
 from gatewright.agent.settings.paths import Places
-from gatewright.agent.settings.schema import (
-    COMMITTED,
-    ORDERED,
-    TIGHTENING,
-    Settings,
-    Source,
-    Trait,
-)
+from gatewright.agent.settings.schema import Settings
+from gatewright.agent.settings.traits import COMMITTED, ORDERED, TIGHTENING, Source, Trait
 from tests.settings.test_schema import keys
 
 OWN, TRUST, ANYBODY, STRICTER, WITHIN = "own", "trust", "anybody", "stricter", "within"
@@ -95,6 +89,14 @@ DECIDED: dict[str, tuple[str, Any]] = {
     "allowedHttpHookUrls": (OWN, ["https://a.example/*"]),
     "httpHookAllowedEnvVars": (OWN, ["A"]),
     "disableAllHooks": (STRICTER, True),
+    "agent": (TRUST, "a"),
+    "agents.maxRunning": (OWN, 5),
+    "agents.maxDepth": (OWN, 1),
+    "agents.maxPerSession": (OWN, 9),
+    "agents.maxBudgetUsd": (STRICTER, 7.5),
+    "agents.disabled": (ANYBODY, ["Explore"]),
+    "agents.teams": (TRUST, True),
+    "agents.autoBackgroundSeconds": (OWN, 30),
     "mcp.toolSearch": (TRUST, "never"),
     "mcp.maxResultChars": (OWN, 2_000),
     "mcp.sampling": (OWN, "off"),

@@ -14,7 +14,7 @@ from gatewright.agent.settings.foreign.legacy import translated
 from gatewright.agent.settings.layers.sources import Loaded, RuleTexts, load
 from gatewright.agent.settings.paths import Places
 from gatewright.agent.settings.policy_settings import policy_config, rules_of
-from gatewright.agent.settings.schema import Source
+from gatewright.agent.settings.traits import Source
 from gatewright.agent.settings.trust_question import would_act
 from gatewright.agent.settings.workspace import survey
 from gatewright.permissions.policy import Policy

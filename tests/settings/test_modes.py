@@ -6,7 +6,8 @@ import pytest
 
 from gatewright.agent.settings import modes
 from gatewright.agent.settings.layers.coerce import coerce
-from gatewright.agent.settings.schema import Settings, Source
+from gatewright.agent.settings.schema import Settings
+from gatewright.agent.settings.traits import Source
 from gatewright.permissions.modes import ALIASES, FOLLOW_PARENT, MODES, canonical
 
 

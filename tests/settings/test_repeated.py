@@ -15,7 +15,7 @@ from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.settings.layers.repeated import repeated, repeats
 from gatewright.agent.settings.layers.sources import load
 from gatewright.agent.settings.paths import Places
-from gatewright.agent.settings.schema import Source
+from gatewright.agent.settings.traits import Source
 
 DENY = '"permissions": {"deny": ["Bash"]}'
 TWICE = {

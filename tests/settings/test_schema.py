@@ -9,7 +9,8 @@ import msgspec
 from msgspec import structs
 
 from gatewright.agent.settings.layers.coerce import help_of, strip
-from gatewright.agent.settings.schema import RuleEntry, Section, Settings
+from gatewright.agent.settings.schema import RuleEntry, Settings
+from gatewright.agent.settings.traits import Section
 
 
 def keys(kind: type[Section], at: str = "") -> Iterator[tuple[str, Any]]:

@@ -13,7 +13,7 @@ from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.providers.settings import ProviderSettings
 from gatewright.agent.settings.layers.sources import Loaded, Problem, RuleTexts, load
 from gatewright.agent.settings.paths import Places, project_root
-from gatewright.agent.settings.schema import Source
+from gatewright.agent.settings.traits import Source
 
 TABLE = Path(__file__).parents[1] / "tables" / "settings_problems.jsonl"
 PROBLEMS = [json.loads(line) for line in TABLE.read_text(encoding="utf-8").splitlines()]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from gatewright.agent.settings.schema import Source
+from gatewright.agent.settings.traits import Source
 from gatewright.agent.settings.workspace import Surroundings
 
 SESSION = "session"

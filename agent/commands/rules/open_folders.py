@@ -16,7 +16,7 @@ from gatewright.agent.commands.rules.keeping_places import SESSION, Shelf, place
 from gatewright.agent.errors import SettingsError
 from gatewright.agent.settings.live_settings import LiveSettings
 from gatewright.agent.settings.rulefile import put_entry, take_entry
-from gatewright.agent.settings.schema import Source
+from gatewright.agent.settings.traits import Source
 from gatewright.agent.settings.workspace import expanded
 from gatewright.agent.subcommands.place import refuse_inside_session
 

@@ -25,7 +25,7 @@ from gatewright.agent.commands.rules.session_rules import Decided, Listed, Sessi
 from gatewright.agent.errors import SettingsError
 from gatewright.agent.settings.live_settings import LiveSettings
 from gatewright.agent.settings.rulefile import put_entry, take_entry
-from gatewright.agent.settings.schema import Source
+from gatewright.agent.settings.traits import Source
 from gatewright.agent.subcommands.place import refuse_inside_session
 from gatewright.tools.blocks import Block
 

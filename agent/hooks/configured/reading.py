@@ -21,7 +21,7 @@ from gatewright.agent.hooks.events import ENDING, EVENTS, TIMEOUTS, Kind, Row
 from gatewright.agent.hooks.handlers import Fault, Handler, Origin, Place, Written
 from gatewright.agent.settings.hook_layers import HOOKS, NEEDED, HookLayer
 from gatewright.agent.settings.layers.coerce import coerce, found_kind, meant
-from gatewright.agent.settings.schema import Source
+from gatewright.agent.settings.traits import Source
 from gatewright.tools.system.untyped_json import items, obj
 
 Key: TypeAlias = tuple[str | int, ...]

@@ -27,7 +27,8 @@ from gatewright.agent.record.events import (
 from gatewright.agent.record.messages import Usage
 from gatewright.agent.record.session_state import Standing
 from gatewright.agent.settings.live_settings import LiveSettings
-from gatewright.agent.settings.schema import COMMITTED, StatusLine
+from gatewright.agent.settings.schema import StatusLine
+from gatewright.agent.settings.traits import COMMITTED
 from gatewright.agent.version import VERSION
 from gatewright.tools.access import MAIN
 from gatewright.tools.blocks import Diff

@@ -18,7 +18,8 @@ from gatewright.agent.settings.layers.settled import MAX_BYTES
 from gatewright.agent.settings.layers.sources import dotted
 from gatewright.agent.settings.paths import Places, claude_home
 from gatewright.agent.settings.rulefile import BEHAVIORS, Behavior, text_of
-from gatewright.agent.settings.schema import Settings, Source
+from gatewright.agent.settings.schema import Settings
+from gatewright.agent.settings.traits import Source
 from gatewright.agent.text.redact import Redactor
 from gatewright.tools.system.regular import read_regular
 

@@ -14,7 +14,7 @@ from typing import Any, cast
 import msgspec
 
 from gatewright.agent.settings.paths import CLAUDE, Places, claude_home, folders_down
-from gatewright.agent.settings.schema import Source
+from gatewright.agent.settings.traits import Source
 from gatewright.tools.system.untyped_json import obj
 
 FORBIDDING = ("deny", "ask")

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import structs
 
 from gatewright.agent.settings import modes, themes
-from gatewright.agent.settings.schema import COMMITTED, Source, Trait
+from gatewright.agent.settings.traits import COMMITTED, Source, Trait
 
 Path: TypeAlias = tuple[str | int, ...]
 Level: TypeAlias = Literal["error", "warning", "untrusted"]

@@ -14,7 +14,8 @@ from msgspec import structs
 from gatewright.agent.settings.layers.coerce import is_section, strip, trait_of
 from gatewright.agent.settings.layers.key import spelled
 from gatewright.agent.settings.modes import freedom
-from gatewright.agent.settings.schema import COMMITTED, ORDERED, Settings, Source, Trait
+from gatewright.agent.settings.schema import Settings
+from gatewright.agent.settings.traits import COMMITTED, ORDERED, Source, Trait
 
 Values: TypeAlias = dict[str, Any]
 Layer: TypeAlias = tuple[Source, Values]

@@ -24,7 +24,8 @@ from gatewright.agent.settings.layers.merge import Ignored, Merged, Provenance, 
 from gatewright.agent.settings.layers.repeated import repeats
 from gatewright.agent.settings.layers.settled import MAX_BYTES, read_settled
 from gatewright.agent.settings.paths import Places
-from gatewright.agent.settings.schema import COMMITTED, Settings, Source
+from gatewright.agent.settings.schema import Settings
+from gatewright.agent.settings.traits import COMMITTED, Source
 from gatewright.tools.system.regular import NotRegular, TooLarge
 
 NO_OPTIONS = LaunchOptions()

@@ -6,12 +6,14 @@ What slept all the time made nothing: no process can take back that it was switc
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TypeAlias
 
 MOST = 300  # threads; of more than that nothing is known
 _PROC = Path("/proc")
+_TICKS = os.sysconf("SC_CLK_TCK")  # a second, in which the kernel says when something began
 _COUNTS = frozenset({"voluntary_ctxt_switches", "nonvoluntary_ctxt_switches"})
 
 # Each thread by process and number, when it began (a number comes round again when enough others
@@ -22,8 +24,10 @@ Asleep: TypeAlias = frozenset[tuple[int, int, int, int]]
 def asleep(inits: Iterable[int]) -> Asleep | None:
     """All threads below these first processes; None when one of them runs or cannot be seen.
 
-    Two answers that are equal say that none of them ran in between.
+    Two answers that are equal say that none of them ran in between. One that began in this tick
+    cannot be told from another that gets its number before the tick is over: nothing is known yet.
     """
+    ticks = int(time.clock_gettime(time.CLOCK_BOOTTIME) * _TICKS)
     found: set[tuple[int, int, int, int]] = set()
     queue = list(inits)
     try:
@@ -35,9 +39,10 @@ def asleep(inits: Iterable[int]) -> Asleep | None:
             for thread in threads:
                 here = _PROC / str(process) / "task" / thread
                 switches = _switches((here / "status").read_text(encoding="utf-8"))
-                if switches < 0 or len(found) >= MOST:
+                began = _began((here / "stat").read_bytes())
+                if switches < 0 or began >= ticks or len(found) >= MOST:
                     return None
-                found.add((process, int(thread), _began((here / "stat").read_bytes()), switches))
+                found.add((process, int(thread), began, switches))
                 queue.extend(map(int, (here / "children").read_text(encoding="utf-8").split()))
     except (OSError, ValueError, IndexError):
         return None
