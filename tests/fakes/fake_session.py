@@ -39,6 +39,7 @@ from gatewright.agent.record.events import (
     UserMessage,
 )
 from gatewright.agent.record.hub import Subscription
+from gatewright.agent.record.journal import UPWARD
 from gatewright.agent.record.messages import Usage
 from gatewright.agent.session.history_actions import Past
 from gatewright.agent.session.jobs import SessionJobs
@@ -184,7 +185,9 @@ class FakeSession:
 
     def publish(self, *events: AnyEvent, agent: str = "main") -> None:
         for event in events:
-            self.published = self.journal.publish(event, agent).seq
+            seq = self.journal.publish(event, agent).seq
+            if agent == MAIN or isinstance(event, UPWARD):
+                self.published = seq  # what the main screen will have seen
 
     def submit(
         self,

@@ -11,6 +11,7 @@ from gatewright.tools import blocks as b
 from gatewright.tools.interact import Ask, Option
 from gatewright.tools.protocol import TextContent
 from tests.fakes.fake_session import FakeSession
+from tests.tui.agent_scenes import AGENT_SCENES
 
 MARKDOWN = """\
 # Leases
@@ -263,4 +264,4 @@ SCENES: dict[str, Callable[[FakeSession], None]] = {
         busy,
         hostile,
     )
-}
+} | AGENT_SCENES
