@@ -114,13 +114,14 @@ def _lenient(front: str, known: Collection[str], begins: int) -> tuple[Yaml, lis
 
 
 def _unknown(read: Yaml, known: Collection[str], lines: Mapping[str, int]) -> list[Note]:
+    strange = [key for key in read.values if key not in known] if known else []
+    folded: dict[str, str] = {}
+    for each in known if strange else ():  # of several spellings the first
+        folded.setdefault(_folded(each), each)
     notes: list[Note] = []
-    for key in read.values if known else ():
-        if key in known:
-            continue
-        folded = {_folded(each): each for each in known}
+    for key in strange:
         near = difflib.get_close_matches(_folded(key), folded, n=1, cutoff=0.75)
-        meant = f", did you mean {folded[near[0]]}?" if near else ""
+        meant = f", did you mean {folded[near[0]]}" if near else ""
         notes.append(Note(lines[key], f"there is no field {key[:60]!r}{meant or ': ignored'}"))
     return notes
 

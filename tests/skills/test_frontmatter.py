@@ -211,8 +211,8 @@ def test_what_is_not_known_is_noted_with_the_nearest() -> None:
     assert read is not None
     assert [tuple(note) for note in read.notes] == [
         (3, "there is no field 'disallowed': ignored"),
-        (4, "there is no field 'back-ground', did you mean background?"),
-        (5, "there is no field 'whenToUse', did you mean when_to_use?"),
+        (4, "there is no field 'back-ground', did you mean background"),
+        (5, "there is no field 'whenToUse', did you mean when_to_use"),
     ]
 
 

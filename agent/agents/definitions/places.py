@@ -1,0 +1,133 @@
+"""Where definitions of agents lie, the first word first, and what files are there right now."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from gatewright.agent.agents.definitions.reading import Standing
+from gatewright.agent.settings.paths import CLAUDE, Places, claude_home, folders_down
+from gatewright.tools.access import Where
+from gatewright.tools.system.project import FOLDER
+
+AGENTS = "agents"
+HOMES = (FOLDER, ".agents", CLAUDE)  # of a project; ours first
+DEPTH = 8
+MOST = 1_000  # files of one place
+ENTRIES = 5_000  # of all directories of a place
+SKIPPED = frozenset({"node_modules", "__pycache__"})
+
+
+class Place(msgspec.Struct, frozen=True):
+    """`inside`: links that lead out of it are not followed; empty where they may."""
+
+    folder: Path
+    standing: Standing
+    inside: str = ""
+
+
+class Ground(msgspec.Struct, frozen=True, kw_only=True):
+    """All that decides which places there are. `roots` are those of plugins, by their name."""
+
+    places: Places
+    where: Where
+    env: Mapping[str, str]
+    trusted: bool
+    bare: bool = False
+    sources: tuple[str, ...] | None = None  # of user, project, local; None: all
+    roots: tuple[tuple[str, Path], ...] = ()
+
+
+class Seen(msgspec.Struct, frozen=True):
+    """A file as it is now; another one, or other text in it, is another `mark`."""
+
+    path: Path
+    place: Place
+    mark: tuple[int, int, int, int]
+
+
+def places_of(ground: Ground) -> Iterator[Place]:
+    """In the order in which a name counts, as far as the project is trusted."""
+    yield Place(ground.places.managed / AGENTS, Standing("managed"))
+    if ground.bare:
+        return
+    if _wants(ground, "project"):
+        yield from _of_project(ground)
+    if _wants(ground, "user"):
+        yield Place(ground.places.home / AGENTS, Standing("user"))
+        yield Place(claude_home(ground.env) / AGENTS, Standing("user"))
+    for name, folder in ground.roots:
+        yield Place(folder / AGENTS, Standing("plugin", plugin=name), os.path.realpath(folder))
+
+
+def _wants(ground: Ground, source: str) -> bool:
+    return ground.sources is None or source in ground.sources
+
+
+def _of_project(ground: Ground) -> Iterator[Place]:
+    """The nearest directory first. What is the person's own there is no project's."""
+    root, cwd = ground.where.root, ground.where.cwd
+    own = {ground.places.home, claude_home(ground.env)}
+    standing = Standing("project", trusted=ground.trusted)
+    inside = os.path.realpath(root)
+    for folder in reversed(list(folders_down(root, cwd))):
+        for home in HOMES:
+            if folder / home not in own:
+                yield Place(folder / home / AGENTS, standing, inside)
+
+
+def files_of(place: Place) -> Sequence[Seen]:
+    """Its Markdown files, by name; an unreadable directory is an empty one."""
+    found: list[Seen] = []
+    left = ENTRIES
+    open_: list[tuple[str, int]] = [(str(place.folder), 0)]
+    visited = {_identity(place.folder)}
+    while open_ and left > 0 and len(found) < MOST:
+        folder, depth = open_.pop()
+        try:
+            with os.scandir(folder) as entries:
+                listed = sorted(entries, key=lambda entry: entry.name)
+        except OSError:
+            continue
+        left -= len(listed)
+        deeper: list[tuple[str, int]] = []
+        for entry in listed[: left + len(listed)]:
+            if entry.name.startswith(".") or entry.name in SKIPPED:
+                continue
+            info = _info(entry, place)
+            if info is None:
+                continue
+            if stat.S_ISDIR(info.st_mode):
+                key = info.st_dev, info.st_ino
+                if depth < DEPTH and key not in visited:
+                    visited.add(key)
+                    deeper.append((entry.path, depth + 1))
+            elif entry.name.endswith(".md") and len(found) < MOST:
+                mark = (info.st_mtime_ns, info.st_ctime_ns, info.st_size, info.st_ino)
+                found.append(Seen(Path(entry.path), place, mark))
+        open_ += reversed(deeper)
+    return found
+
+
+def _identity(folder: Path) -> tuple[int, int]:
+    try:
+        info = folder.stat()
+    except OSError:
+        return -1, -1
+    return info.st_dev, info.st_ino
+
+
+def _info(entry: os.DirEntry[str], place: Place) -> os.stat_result | None:
+    """Of what it leads to; None where that is nothing, or somewhere else."""
+    try:
+        if entry.is_symlink() and place.inside:
+            real = os.path.realpath(entry.path)
+            if real != place.inside and not real.startswith(f"{place.inside}/"):
+                return None
+        return entry.stat()
+    except OSError:
+        return None
