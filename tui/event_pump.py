@@ -62,8 +62,11 @@ class Calm:
             except TimeoutError:
                 return self._released()
             rest = [envelope for envelope in more if not self._hold(envelope)]
-            if rest or not more:
-                return rest or self._released()
+            due = time.monotonic() - self._told >= CALM
+            if due or not more:
+                return rest + self._released()
+            if rest:
+                return rest
 
     def _hold(self, envelope: Envelope) -> bool:
         match envelope.event:
@@ -78,7 +81,8 @@ class Calm:
 
     def _released(self) -> list[Envelope]:
         held, self._held = self._held, {}
-        self._told = time.monotonic()
+        if held:
+            self._told = time.monotonic()
         return list(held.values())
 
 

@@ -1,12 +1,13 @@
 """Agents that a client at the other end of a line looks at: their events under a number each.
 
-At the session's end one task sends them, at the client's end they come out of a hub that keeps
-nothing; whoever closes what it reads ends both.
+At the session's end a task sends them, at the client's end a journal relays them; whoever closes
+it reads ends both.
 """
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
@@ -22,7 +23,9 @@ from gatewright.agent.errors import SessionError
 from gatewright.agent.frontends.json_lines import Sink
 from gatewright.agent.record.codec import decode
 from gatewright.agent.record.events import Envelope
-from gatewright.agent.record.hub import Hub, Subscription
+from gatewright.agent.record.hub import Subscription
+from gatewright.agent.record.ids import new_id
+from gatewright.agent.record.journal import Journal
 
 MOST = 8  # at once
 FULL = f"{MOST} agents are looked at already. Close one of their views."
@@ -67,59 +70,46 @@ class Watches:
             self._out.write(watched_line(watch, envelope, self._session))
 
 
-class _Passing(Hub):
-    """Hands on and keeps nothing; says when nobody reads any more."""
-
-    def __init__(self, left: Callable[[], object]) -> None:
-        super().__init__()
-        self._left = left
-
-    def take(self, envelope: Envelope) -> None:
-        self._hand_on(envelope)
-
-    def drop(self, subscription: Subscription) -> None:
-        super().drop(subscription)
-        self._left()
-
-
 class FarWatches:
     """The client's end."""
 
     def __init__(self, ask: Callable[[AnyRequest], Awaitable[Any]]) -> None:
         self._ask = ask
-        self._hubs: dict[int, _Passing] = {}
+        self._open: dict[int, Journal] = {}
         self._last = 0
 
     async def open(self, agent: str) -> Subscription:
         """Raises SessionError."""
         self._last += 1
         number = self._last
-        hub = self._hubs[number] = _Passing(partial(self._left, number))
-        events = hub.subscribe()
+        journal = self._open[number] = Journal(clock=time.time, new_id=new_id)
+        journal.begin(())
+        events = journal.hub().subscribe()
         try:
             await self._ask(Watch(agent=agent, watch=number))
         except BaseException:
-            self._hubs.pop(number, None)
+            self._open.pop(number, None)
             raise
+        events.left = partial(self._left, number)
         return events
 
     def take(self, told: HappenedThere) -> None:
         """Raises WireError."""
-        hub = self._hubs.get(told.watch)
-        if hub is None:
+        journal = self._open.get(told.watch)
+        if journal is None:
             return
         if event := bytes(told.event):
-            hub.take(decode(event))
+            journal.relay(decode(event))
         else:
-            del self._hubs[told.watch]
-            hub.close()
+            del self._open[told.watch]
+            journal.close()
 
     def end(self) -> None:
         """The line has ended: nothing more comes."""
-        hubs, self._hubs = self._hubs, {}
-        for hub in hubs.values():
-            hub.close()
+        open, self._open = self._open, {}
+        for journal in open.values():
+            journal.close()
 
     def _left(self, number: int) -> None:
-        if self._hubs.pop(number, None) is not None:
+        if self._open.pop(number, None) is not None:
             self._ask(Unwatch(watch=number))

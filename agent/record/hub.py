@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 
 import msgspec
 
@@ -36,6 +36,7 @@ class Subscription:
         self._waiting: list[Envelope] = list(backlog)
         self._news = asyncio.Event()
         self._closed = False
+        self.left: Callable[[], object] | None = None  # who wants to know that nobody reads it
         if backlog:
             self._news.set()
 
@@ -68,6 +69,8 @@ class Subscription:
         self._closed = True
         self._hub.drop(self)
         self._news.set()
+        if self.left is not None:
+            self.left()
 
 
 class Hub:

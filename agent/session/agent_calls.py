@@ -6,14 +6,14 @@ They live, or have ended and left a file: what is asked of one is the same.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from gatewright.agent.commands.outcome import Outcome, Problem, Say
 from gatewright.agent.errors import SessionError
 from gatewright.agent.record.events import Envelope, InputRefused
-from gatewright.agent.record.hub import KEPT, Hub, Subscription
-from gatewright.agent.record.journal import Journal
+from gatewright.agent.record.hub import Subscription
+from gatewright.agent.record.journal import Journal, ended
 from gatewright.agent.session.agent import Agent
 from gatewright.agent.session.children import Children
 from gatewright.agent.session.writers import agent_file
@@ -44,11 +44,7 @@ class AgentCalls:
         file = agent_file(self._stored, agent) if self._stored is not None else None
         if file is None or not file.exists():
             raise SessionError(UNKNOWN.format(path=agent))
-        hub = Hub()
-        hub.restore(await asyncio.to_thread(_read, file))
-        found = hub.subscribe()
-        hub.close()
-        return found
+        return ended(await asyncio.to_thread(_read, file))
 
     def say(
         self,
@@ -77,7 +73,7 @@ class AgentCalls:
         return Problem.of(STAYED.format(why=ENDED.format(path=agent)))
 
 
-def _read(file: Path) -> list[Envelope]:
+def _read(file: Path) -> Sequence[Envelope]:
     from gatewright.agent.transcript.reader import read_transcript  # noqa: PLC0415  of ended ones
 
-    return list(read_transcript(file).branch[-KEPT:])
+    return read_transcript(file).branch
