@@ -256,8 +256,8 @@ class AgentApp(App[int], inherit_bindings=False):
         if self.taken:
             besides(batch, self.repl.reach.draft, self.repl.desk.put_back, self.attention.say)
         else:
-            items = (c.item for c in changes if isinstance(c, Appended))
-            self.repl.box.history_.seed(i.text for i in items if isinstance(i, Said))
+            shown = (c.item for c in changes if isinstance(c, Appended))
+            self.repl.box.history_.seed(i.text for i in shown if isinstance(i, Said))
         self.taken = max(self.taken, *(envelope.seq for envelope in batch))
         names = ("agent", in_title(view), view.title or Path(view.cwd).name)
         self.attention.name("  ".join(filter(None, names)))

@@ -1,7 +1,7 @@
 """Agents that a client at the other end of a line looks at: their events under a number each.
 
 At the session's end a task sends them, at the client's end a journal relays them; whoever closes
-it reads ends both.
+what it reads ends both.
 """
 
 from __future__ import annotations

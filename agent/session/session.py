@@ -83,7 +83,8 @@ class Session:
             models.changed = self._main.models.renew
         self.past = Past(frame, self.part(History), self._main)
         self._scopes = Scopes(frame.rules, self._main.models, self._publish)
-        state = State(frame, self._brought, self.past, self._main.models, self._jobs)
+        jobs, resume = self._jobs, self._below.resume
+        state = State(frame, self._brought, self.past, self._main.models, jobs, resume)
         self.commands = known_commands(state)
         self._outcomes = Outcomes(
             models=self._main.models,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 from gatewright.agent.record import events as ev
+from gatewright.agent.record.events_of_agents import AgentStatus
 from gatewright.agent.record.messages import TextPart, Usage
 from gatewright.tools import blocks as b
 from gatewright.tools.interact import Ask, Option
@@ -73,7 +76,7 @@ def works(session: FakeSession, child: str, number: int) -> None:
     )
 
 
-def ends(session: FakeSession, child: str, *, status: ev.AgentStatus = "completed") -> None:
+def ends(session: FakeSession, child: str, *, status: AgentStatus = "completed") -> None:
     parent = child.rpartition("/")[0]
     ok = status == "completed"
     report = REPORT if ok else "The model's service did not answer (503)."
@@ -144,4 +147,6 @@ def crowd(session: FakeSession) -> None:
     ends(session, children[7])
 
 
-AGENT_SCENES = {scene.__name__: scene for scene in (agent, agents, crowd)}
+AGENT_SCENES: Mapping[str, Callable[[FakeSession], None]] = {
+    scene.__name__: scene for scene in (agent, agents, crowd)
+}

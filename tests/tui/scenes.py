@@ -249,19 +249,20 @@ def hostile(session: FakeSession) -> None:
     )
 
 
+OWN: tuple[Callable[[FakeSession], None], ...] = (
+    empty,
+    prose,
+    tools,
+    errors,
+    permission,
+    edit,
+    question,
+    plan,
+    trust,
+    busy,
+    hostile,
+)
 SCENES: dict[str, Callable[[FakeSession], None]] = {
-    scene.__name__: scene
-    for scene in (
-        empty,
-        prose,
-        tools,
-        errors,
-        permission,
-        edit,
-        question,
-        plan,
-        trust,
-        busy,
-        hostile,
-    )
-} | AGENT_SCENES
+    **{scene.__name__: scene for scene in OWN},
+    **AGENT_SCENES,
+}

@@ -9,7 +9,7 @@ import pytest
 
 from gatewright.agent.record import events as ev
 from gatewright.tools.interact import Answer
-from gatewright.tui.agents.known import AgentRow, AgentState, with_row
+from gatewright.tui.agents.known import AgentRow, Agents, AgentState, with_row
 from gatewright.tui.agents.shown import STAYS, expiry, ordered, seen
 from gatewright.tui.agents.strip_rows import strip_rows
 from gatewright.tui.ask.guard import GUARD, HOLD
@@ -49,7 +49,7 @@ def test_an_end_goes_after_a_while_a_failure_once_it_was_read() -> None:
 
 
 def test_rows_are_bounded() -> None:
-    kept = {}
+    kept: Agents = {}
     for number in range(1000):
         kept = with_row(kept, row(f"main/a{number}", "done"))
     assert len(kept) <= 240

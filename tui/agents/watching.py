@@ -132,7 +132,7 @@ class Watching:
         self._talk.to = there
         label = cells.fit(name, NAME)
         box.address(label)
-        self._repl.status.watch(label)
+        self._repl.status.look_at(label)
         with suppress(NoMatches):  # before the first frame there is no prompt
             mark = self._repl.query_one("#prompt-mark", Static)
             text = f"to {label} {MARK}" if label else MARK

@@ -351,8 +351,10 @@ class AskPanel(Rows, can_focus=True):
         ask = self._ask()
         if number >= len(ask.options):
             assert self.pending is not None
+            if stops(self.pending, number):
+                self.post_message(self.Stopped(self.pending))
+                return
             said = self.Told if self._tells() else self.WantsText
-            said = self.Stopped if stops(self.pending, number) else said
             self.post_message(said(self.pending))
             return
         if ask.multiple:

@@ -168,7 +168,7 @@ class Status(Rows):
         self.refresh_rows()
         self.on_change()
 
-    def watch(self, name: str) -> None:
+    def look_at(self, name: str) -> None:
         """Another agent is looked at; empty for the main one."""
         self.watched = name
         self.refresh_rows()
