@@ -149,6 +149,7 @@ def _frame(
         stored=len(start.stored),
         begins="clear" if around.options.cleared else start.begins,
         spending=base.spending(),
+        costs=base.costs,
         remains=Remains(
             lambda: now.now, planning.path, around.where.resolve, host.briefing.readable
         ),

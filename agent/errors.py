@@ -54,6 +54,7 @@ class ProviderError(GatewrightError):
         self.status = status
         self.retry_after = retry_after
         self.tries = 1  # how often it was asked before this was given up
+        self.waits: float | None = None  # seconds that the queue for the server waits by itself
 
 
 class ModelLoading(ProviderError):

@@ -43,6 +43,13 @@ class Patterns(msgspec.Struct, frozen=True):
         return let and not any(fnmatchcase(name, each) for each in self.deny)
 
 
+class Sandboxed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """It runs in the sandbox, which is opened to it so far."""
+
+    network: tuple[str, ...] = ()  # domains it reaches
+    write: tuple[str, ...] = ()  # directories it changes
+
+
 class OAuth(msgspec.Struct, frozen=True, rename="camel"):
     """How to log in, as far as the server does not say so itself."""
 
@@ -71,6 +78,7 @@ class _Entry(msgspec.Struct, frozen=True, rename="camel"):
     startup_timeout: float = 0
     always_load: bool = False
     tools: Patterns = Patterns()
+    sandbox: bool | Sandboxed = False
     disabled: bool = False
     description: str = ""
     name: str = ""  # of a client's own server; says nothing
@@ -96,6 +104,7 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     start_seconds: float = 0
     always_load: bool = False
     tools: Patterns = Patterns()
+    sandbox: Sandboxed | None = None
     disabled: bool = False
     description: str = ""
     warnings: tuple[str, ...] = ()
@@ -153,9 +162,9 @@ def read(name: str, raw: object, source: Source, where: str) -> Definition:
         entry = msgspec.convert(table, _Entry)
     except msgspec.ValidationError as error:
         raise BadDefinition(_plainly(str(error))) from None
-    if table.get("sandbox"):  # to run it without would be worse than not to run it
-        raise BadDefinition("sandbox: servers cannot be confined in this version")
     kind = _kind(entry, source)
+    if entry.sandbox and kind != "stdio":
+        raise BadDefinition("sandbox: is for a program; an address runs nothing here")
     for label, value in (("timeout", entry.timeout), ("startupTimeout", entry.startup_timeout)):
         if not 0 <= value <= MAX_SECONDS * 1000:
             raise BadDefinition(f"{label}: is in milliseconds, from 1 to a day's")
@@ -177,6 +186,7 @@ def read(name: str, raw: object, source: Source, where: str) -> Definition:
         start_seconds=entry.startup_timeout / 1000,
         always_load=entry.always_load,
         tools=entry.tools,
+        sandbox=Sandboxed() if entry.sandbox is True else entry.sandbox or None,
         disabled=entry.disabled,
         description=entry.description,
     )

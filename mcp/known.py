@@ -30,7 +30,13 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
     tools: tuple[Described, ...] = ()
     prompts: tuple[Prompt, ...] = ()
     pins: dict[str, str] = {}  # tool -> of its accepted definition
+    pinned: bool = False  # there was a first listing, which may have been empty
     accepted: tuple[Described, ...] = ()  # as they were, where they are not what is listed now
+
+    @property
+    def seen(self) -> bool:
+        """Something was accepted once, and be it that there are no tools."""
+        return self.pinned or bool(self.pins) or bool(self.at)
 
     def fresh(self, now: float) -> bool:
         return 0 <= now - self.at < FRESH and bool(self.hello.era)
@@ -49,7 +55,11 @@ class KnownServers:
             return Known()
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             return Known(pins={"": ""})  # something was accepted, and nobody knows what: all asks
-        return known if known.form == FORM else Known(pins=known.pins, accepted=known.accepted)
+        return (
+            known
+            if known.form == FORM
+            else Known(pins=known.pins, pinned=known.seen, accepted=known.accepted)
+        )
 
     def listed(
         self, signature: str, hello: Hello, listing: Listing, *, accept: bool = False
@@ -57,7 +67,7 @@ class KnownServers:
         """Keep what was listed; the first listing is accepted, and so is one to `accept`."""
         before = self.read(signature)
         now = {tool.name: tool.pin for tool in listing.tools}
-        pins: Mapping[str, str] = now if accept or not before.pins else before.pins
+        pins: Mapping[str, str] = now if accept or not before.seen else before.pins
         old = {tool.name: tool for tool in (*before.accepted, *before.tools)}
         accepted = tuple(
             old[name]
@@ -70,6 +80,7 @@ class KnownServers:
             tools=listing.tools,
             prompts=listing.prompts,
             pins=dict(pins),
+            pinned=True,
             accepted=accepted,
         )
         self._write(signature, known)
@@ -78,7 +89,8 @@ class KnownServers:
     def forget(self, signature: str) -> None:
         """All but the pins."""
         before = self.read(signature)
-        self._write(signature, Known(pins=before.pins, accepted=(*before.accepted, *before.tools)))
+        accepted = (*before.accepted, *before.tools)
+        self._write(signature, Known(pins=before.pins, pinned=before.seen, accepted=accepted))
 
     def _write(self, signature: str, known: Known) -> None:
         path = self._path(signature)

@@ -47,10 +47,14 @@ class Unserved(Exception):
 
 
 class Calls(Protocol):
-    """Who offers and runs. Both methods raise Unserved."""
+    """Who offers and runs, for one client. Both raise Unserved."""
 
     async def offers(self, client: str, *, asks: bool) -> Sequence[Offer]: ...
 
     async def run(self, call: ServedCall) -> ToolResult:
         """Cancelled, it ends what it began, which may take a moment."""
+        ...
+
+    async def close(self) -> None:
+        """The client is gone, and nothing of it under way."""
         ...

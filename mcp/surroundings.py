@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
@@ -30,6 +30,9 @@ PLAIN = frozenset(
 ROOTS = ("GATEWRIGHT_PROJECT_DIR", "CLAUDE_PROJECT_DIR")
 
 
+Confined: TypeAlias = Callable[[Definition, Mapping[str, str]], Spawn]
+
+
 class Around(msgspec.Struct, frozen=True, kw_only=True):
     """Where a server runs: `env` is everything that may be expanded, `given` what one gets.
 
@@ -46,6 +49,7 @@ class Around(msgspec.Struct, frozen=True, kw_only=True):
     carry: Callable[[str, dict[str, Any]], Awaitable[Mapping[str, Any]]] | None = None  # a client
     own: Path | None = None  # our own home, where what belongs to no project runs
     login: Callable[[str, str], Login] | None = None  # by a server's address and a client's id
+    confined: Confined | None = None  # how a program is started, with what its definition gives it
 
     def variables(self, definition: Definition) -> Mapping[str, str]:
         """All that it may name."""

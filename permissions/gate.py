@@ -244,6 +244,8 @@ class Gate:
         options = options_for(ask, self._ports.place)
         view = seen.view or request.facts.view
         shown = question(request.call, request.facts, ask, options, view, request.where)
+        if request.rewritten:
+            shown = replace(shown, rewritten=dict(request.call.input))
         person = partial(request.ask, shown) if isinstance(decision, Ask) else None
         try:
             answer = await self._awaited(

@@ -49,6 +49,7 @@ class Ask(msgspec.Struct, frozen=True, omit_defaults=True):
 
     With `fields` it is a form, and the answer has their `values`. `answerer` is who is meant to
     answer: the person, a classifier, or the program that embeds us.
+    `rewritten` is the input of the call that is judged, where it is not what the model wrote.
     `lacking` are the parts of a command in the body that are the reason: they must be seen. In
     `danger` the reason is what must be seen first, and nothing but a choice says yes.
     """
@@ -66,6 +67,7 @@ class Ask(msgspec.Struct, frozen=True, omit_defaults=True):
     fields: tuple[Field, ...] = ()
     answerer: Answerer = "person"
     danger: bool = False
+    rewritten: dict[str, Any] | None = None
 
 
 def words(ask: Ask) -> str:

@@ -66,6 +66,7 @@ class CallPrepared(Moment, frozen=True):
     call: ToolCall
     access: Access
     mode: str
+    lone: bool = False  # of who listens themselves: nobody who would make such a call hears of it
 
 
 class PersonNeeded(Moment, frozen=True):

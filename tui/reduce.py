@@ -40,7 +40,12 @@ from gatewright.tui.transcript.items import (
 Call: TypeAlias = ev.ToolStarted | ev.ToolProgressed | ev.ToolFinished
 Question: TypeAlias = ev.Asked | ev.Answered
 Turn: TypeAlias = (
-    ev.TurnStarted | ev.TurnEnded | ev.MessageDropped | ev.InputDelta | ev.RetryScheduled
+    ev.TurnStarted
+    | ev.TurnEnded
+    | ev.MessageDropped
+    | ev.InputDelta
+    | ev.RetryScheduled
+    | ev.RequestQueued
 )
 Record: TypeAlias = (
     ev.UserMessage | ev.Noticed | ev.Compacted | ev.Cleared | ev.InputRefused | ev.Rewound
@@ -177,6 +182,9 @@ def _turn(view: View, event: Turn, at: float) -> Reduced:
             until = at + event.seconds
             view = replace(view, doing=event.reason, doing_since=0.0)
             return replace(view, tries=tries, until=until), ()
+        case ev.RequestQueued():
+            told = view.until > at  # how long it waits
+            return view if told else replace(view, doing=event.why, doing_since=0.0, until=0.0), ()
         case ev.MessageDropped():
             removed = tuple(Removed(item.id) for item in view.live)
             return replace(view, live=()), removed

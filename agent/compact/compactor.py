@@ -157,7 +157,7 @@ class Compactor:
         budget = budget_of(model, within)
         answer = min(budget.summary, model.frame.max_output)
         room = model.window - model.window // 50 - overhead(model) - answer
-        wish = Wish(instructions, budget.summary, room)
+        wish = Wish(instructions, budget.summary, room, ports.agent)
         summary = await summarise(model, turns, wish, ports.clock)
         kept = choose(turns, talk.words, budget)
         more = await self._behind(trigger, summary.text)

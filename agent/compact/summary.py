@@ -18,6 +18,7 @@ from gatewright.agent.record.clock import Clock
 from gatewright.agent.record.messages import AssistantTurn, TextPart, Turn, Usage, UserTurn
 from gatewright.agent.turn.answer_stream import Assembly
 from gatewright.agent.turn.valid_history import paired
+from gatewright.tools.access import MAIN
 from gatewright.tools.protocol import TextContent
 
 LEAD = (
@@ -39,11 +40,12 @@ class Summary(msgspec.Struct, frozen=True):
 
 
 class Wish(msgspec.Struct, frozen=True):
-    """What the summary should look to, how many tokens it may take, and how many it may read."""
+    """What the summary should look to, how many tokens it may take and read, and whose it is."""
 
     instructions: str
     limit: int
     room: int
+    agent: str = MAIN
 
 
 async def summarise(model: OpenModel, turns: Sequence[Turn], wish: Wish, clock: Clock) -> Summary:
@@ -86,6 +88,7 @@ async def _ask(model: OpenModel, turns: Sequence[Turn], wish: Wish) -> Summary:
         turns=_asking(turns, wish.instructions),
         max_output=min(wish.limit, frame.max_output),
         session=frame.session,
+        agent=wish.agent,
     )
     assembly = Assembly(frozenset())
     try:

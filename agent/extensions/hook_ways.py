@@ -75,7 +75,6 @@ class Ways:
             raise _late(asked) from None
         finally:
             await run.close()
-            self._paid(opened.name, run.usage, run.cost)
             self._judges.discard(path)
         if stop is not Stop.COMPLETED:
             raise ProviderError(FailureKind.REFUSED, f"its agent came to no end: {stop}")

@@ -54,7 +54,8 @@ async def run(
     `chatty`.
     """
     shape = shape_of(options)
-    follower = Follower(session, shape)
+    wants_calls = chatty or bool(options.prompt_tool)
+    follower = Follower(session, shape, (ToolStarted, ToolFinished) if wants_calls else ())
     told, progress = Told(), Progress()
     answers = _prompt_tool(session, options.prompt_tool) if options.prompt_tool else None
     answer = ""

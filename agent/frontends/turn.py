@@ -11,7 +11,13 @@ import msgspec
 from gatewright.agent.commands.outcome import Scope
 from gatewright.agent.frontends.json_lines import Sink
 from gatewright.agent.launch.options import LaunchOptions
-from gatewright.agent.record.events import AssistantMessage, Envelope, SessionStarted, TurnEnded
+from gatewright.agent.record.events import (
+    AnyEvent,
+    AssistantMessage,
+    Envelope,
+    SessionStarted,
+    TurnEnded,
+)
 from gatewright.agent.record.messages import TextPart
 from gatewright.agent.record.must_know import Told
 from gatewright.agent.session.session import Session
@@ -39,14 +45,20 @@ class Words(NamedTuple):
 class Follower:
     """Submits messages and hands out what happens. Stored history is left out.
 
-    With a shape, an answer that does not satisfy it is sent back a few times; the turns this takes
+    `below` are events of other agents that are wanted beside those that everybody is told. With a
+    shape, an answer that does not satisfy it is sent back a few times; the turns this takes
     are one turn to the outside.
     """
 
-    def __init__(self, session: Session, shape: Shape | None = None) -> None:
+    def __init__(
+        self,
+        session: Session,
+        shape: Shape | None = None,
+        below: tuple[type[AnyEvent], ...] = (),
+    ) -> None:
         self._session = session
         self._shape = shape
-        self._subscription = session.subscribe()
+        self._subscription = session.subscribe(below=below)
         self._first = True
         self._left = False  # somebody stopped listening in mid-turn
 

@@ -92,6 +92,7 @@ class Engine:
             for each in found
             if (each.place.origin == "managed" or each.key not in self.off)
             and not (each.kind == "agent" and self._ports.judging(firing.agent))
+            and not (each.kind == "mcp_tool" and firing.lone)  # whose call would be the next one
             and self._applies(each, firing)
         )
 
@@ -150,7 +151,7 @@ class Engine:
         return tuple(task.result() for task in tasks if task.done() and not task.cancelled())
 
     async def _in_turn(self, handler: Handler, firing: Firing) -> Ran:
-        if handler.kind == "agent":  # its own calls need a place, too
+        if handler.kind in ("agent", "mcp_tool"):  # who hears of its own calls needs a place, too
             return await self._ran(handler, firing)
         async with self._slots:
             return await self._ran(handler, firing)

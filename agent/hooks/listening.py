@@ -85,7 +85,8 @@ class Listening:
             moment.access if isinstance(moment, points.CallPrepared | points.PersonNeeded) else None
         )
         within = self._budget() if meant.event == ENDING else None
-        runs = await self.fire(meant, moment.agent, access=access, within=within)
+        lone = isinstance(moment, points.CallPrepared) and moment.lone
+        runs = await self.fire(meant, moment.agent, access=access, within=within, lone=lone)
         if not runs:
             return NOTHING
         if not facts.defers(moment.agent):
@@ -99,12 +100,13 @@ class Listening:
         *,
         access: Access | None = None,
         within: float | None = None,
+        lone: bool = False,
     ) -> tuple[Ran, ...]:
         """Of any event, also those that only a fold knows."""
         facts = self._ports.facts
         input: Fields = {**common(meant.event, agent, facts), **meant.fields}
         firing = Firing.of(meant.event, input, cwd=facts.cwd(agent), agent=agent)
-        firing = replace(firing, call=meant.call, access=access)
+        firing = replace(firing, call=meant.call, access=access, lone=lone)
         runs = await self._engine.fire(firing, within=within)
         self._effects(runs, agent)
         return runs

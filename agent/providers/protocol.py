@@ -15,7 +15,8 @@ from gatewright.tools.protocol import JsonObject, ToolSpec
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """`system` blocks and `tools` are byte-stable for a session: they are the cached prefix.
 
-    With `schema` the answer's text is a JSON object of that schema, where the model can.
+    With `schema` the answer's text is a JSON object of that schema, where the model can. `agent` is
+    who asks, which no server is told.
     """
 
     model: str
@@ -26,6 +27,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     effort: str = ""
     session: str = ""
     schema: JsonObject | None = None
+    agent: str = ""
 
 
 class StopReason(enum.StrEnum):
@@ -80,6 +82,13 @@ class Alive(msgspec.Struct, frozen=True):
     """A ping, or anything else without content: the server is still there."""
 
 
+class Queued(msgspec.Struct, frozen=True):
+    """Nothing was sent yet: others come before it, or the server wants nothing for so long."""
+
+    seconds: float = 0.0
+    ahead: int = 0
+
+
 class Finished(msgspec.Struct, frozen=True):
     """The last piece of every complete answer; a stream that ends without it was cut."""
 
@@ -96,6 +105,7 @@ Piece: TypeAlias = (
     | BlockEnded
     | UsageReported
     | Alive
+    | Queued
     | Finished
 )
 

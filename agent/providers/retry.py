@@ -12,10 +12,11 @@ _WORTH_IT = frozenset({FailureKind.RATE, FailureKind.OVERLOADED, FailureKind.TRA
 
 
 class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True):
-    """Seconds. `total` bounds the sum of all waits of one request, the server's wishes included."""
+    """Seconds. `total` bounds all waits of one request, `reset` where the server says how long."""
 
     attempts: int = 10
     total: float = 300.0
+    reset: float = 600.0
     first: float = 1.0
     longest: float = 32.0
     loading: float = 600.0  # for a server that loads its model
@@ -43,14 +44,16 @@ class Backoff:
             self._waited = 0.0
         if error.kind not in _WORTH_IT or attempt >= policy.attempts:
             return None
-        step = min(policy.longest, policy.first * 2.0 ** (attempt - 1))
-        wait = step * (0.75 + 0.5 * self._random())
-        if error.retry_after is not None:
-            wait = max(wait, error.retry_after)
-        if self._waited + wait > policy.total:
+        wait = self._wait(error, attempt) if error.waits is None else error.waits
+        if self._waited + wait > (policy.reset if error.retry_after else policy.total):
             return None
         self._waited += wait
         return wait
+
+    def _wait(self, error: ProviderError, attempt: int) -> float:
+        policy = self._policy
+        step = min(policy.longest, policy.first * 2.0 ** (attempt - 1))
+        return max(step * (0.75 + 0.5 * self._random()), error.retry_after or 0.0)
 
     def _until_loaded(self, attempt: int) -> float | None:
         """Nothing is wrong, it only takes its time: no jitter, and no number of tries."""

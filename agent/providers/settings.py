@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -30,7 +30,8 @@ class ProviderSettings(msgspec.Struct, frozen=True, rename="camel", kw_only=True
     """One entry below `providers`; what is empty comes from the preset of the same name.
 
     `api_key_helper` is a command that prints a key. `quirks` are the fields of `quirks.Quirks`.
-    `options` are for the clouds: region, project, resource, profile, apiVersion.
+    `options` are for the clouds: region, project, resource, profile, apiVersion. At most
+    `max_concurrent` requests run at once with one key; 0 is the usual number.
     """
 
     type: str = ""
@@ -42,3 +43,4 @@ class ProviderSettings(msgspec.Struct, frozen=True, rename="camel", kw_only=True
     models: dict[str, ModelSettings] = {}
     transport: Literal["", "http", "sdk"] = ""
     options: dict[str, str] = {}
+    max_concurrent: Annotated[int, msgspec.Meta(ge=0)] = 0

@@ -55,6 +55,7 @@ from gatewright.agent.record.events_of_turns import (
     InputRefused,
     MessageDropped,
     MessageRedrawn,
+    RequestQueued,
     RetryScheduled,
     StreamSilent,
     TextDelta,
@@ -106,6 +107,7 @@ AnyEvent: TypeAlias = (
     | ToolProgressed
     | UsageChanged
     | RetryScheduled
+    | RequestQueued
     | StreamSilent
     | QueueChanged
     | Moved

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal, TypeAlias
 
+import msgspec
+
 from gatewright.agent.record.event_base import Event
 from gatewright.agent.record.messages import Usage
 
@@ -11,6 +13,17 @@ AgentStatus: TypeAlias = Literal[
     "completed", "failed", "stopped", "budget_exhausted", "interrupted"
 ]  # fmt: skip
 AgentPhase: TypeAlias = Literal["queued", "running", "waiting"]
+
+
+class AgentCost(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What one agent has used, or several of a kind."""
+
+    path: str = ""
+    kind: str = ""
+    label: str = ""  # its name, or its task in a few words
+    usage: Usage = Usage()
+    cost: float = 0.0
+    count: int = 1
 
 
 class AgentStarted(Event, frozen=True, tag="agent_started"):
@@ -30,8 +43,8 @@ class AgentStarted(Event, frozen=True, tag="agent_started"):
 class AgentFinished(Event, frozen=True, tag="agent_finished"):
     """One for each start: what it said last, how it ended, and what it used since it started.
 
-    `ms` and `tools` are of this run, `usage` and `cost` of all its runs. `worktree` is where its
-    work is, if it was kept there.
+    `ms` and `tools` are of this run, `usage` and `cost` of all its runs, `below` what those used
+    that it started. `worktree` is where its work is, if it was kept there.
     """
 
     child: str
@@ -48,6 +61,7 @@ class AgentFinished(Event, frozen=True, tag="agent_finished"):
     background: bool = False
     worktree: str = ""
     branch: str = ""
+    below: tuple[AgentCost, ...] = ()
 
 
 class AgentProgressed(Event, frozen=True, tag="agent_progressed"):

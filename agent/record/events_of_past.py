@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from gatewright.agent.record.event_base import Event
+from gatewright.agent.record.events_of_agents import AgentCost
 from gatewright.agent.record.messages import Turn, Usage
 from gatewright.tools.blocks import TodoItem
 
@@ -20,6 +21,7 @@ class Carried(msgspec.Struct, frozen=True, omit_defaults=True):
     turns: int = 0
     todo: tuple[TodoItem, ...] = ()
     files: tuple[str, ...] = ()  # read or changed, the newest last
+    agents: tuple[AgentCost, ...] = ()  # what those that were started have used
 
 
 class Compacted(Event, frozen=True, tag="compacted"):

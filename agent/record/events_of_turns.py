@@ -116,6 +116,21 @@ class RetryScheduled(Event, frozen=True, tag="retry"):
     reason: str
 
 
+class RequestQueued(Event, frozen=True, tag="queued"):
+    """A request waits for its turn: `ahead` come before it, or the server wants nothing yet."""
+
+    durable: ClassVar[bool] = False
+    seconds: float  # until it wants requests again; 0 where it wants them
+    ahead: int
+
+    @property
+    def why(self) -> str:
+        if self.seconds >= 0.5:
+            return f"The server takes requests again in {self.seconds:.0f} s"
+        before = f"{self.ahead} before it" if self.ahead else "it is the next"
+        return f"Waits for its turn at the server, {before}"
+
+
 class StreamSilent(Event, frozen=True, tag="silent"):
     """The model has sent nothing for a while; at `limit` seconds the request is given up."""
 

@@ -31,8 +31,11 @@ KEPT = 2000  # durable events for late subscribers; the transcript has them all
 class Subscription:
     """One consumer's queue. Iterate over events, or take all that is waiting as one batch."""
 
-    def __init__(self, hub: Hub, backlog: Sequence[Envelope]) -> None:
+    def __init__(
+        self, hub: Hub, backlog: Sequence[Envelope], below: tuple[type[AnyEvent], ...] = ()
+    ) -> None:
         self._hub = hub
+        self.below = below  # kinds of events of agents below that it wants beside the usual ones
         self._waiting: list[Envelope] = list(backlog)
         self._news = asyncio.Event()
         self._closed = False
@@ -84,6 +87,7 @@ class Hub:
         self._kept: list[Envelope] = []
         self._overheard: deque[Envelope] = deque(maxlen=OVERHEARD)
         self._subscriptions: list[Subscription] = []
+        self._curious: list[Subscription] = []  # those that want more of agents below
 
     def restore(self, stored: Sequence[Envelope]) -> None:
         """Go on with the branch of a stored session, numbered from one."""
@@ -106,24 +110,33 @@ class Hub:
             self._keep(envelope)
         self._hand_on(envelope)
 
-    def overhear(self, envelope: Envelope) -> None:
-        """An event of an agent below, which somebody who watches this one must know."""
-        if envelope.event.durable:
-            self._overheard.append(envelope)
-        self._hand_on(envelope)
+    def overhear(self, envelope: Envelope, *, told: bool = True) -> None:
+        """An event of an agent below; `told` is what all who watch this one must know."""
+        if told:
+            if envelope.event.durable:
+                self._overheard.append(envelope)
+            self._hand_on(envelope)
+            return
+        for subscription in self._curious:
+            if isinstance(envelope.event, subscription.below):
+                subscription.put(envelope)
 
-    def subscribe(self, *, since: int = 0) -> Subscription:
+    def subscribe(self, *, since: int = 0, below: tuple[type[AnyEvent], ...] = ()) -> Subscription:
         backlog = [envelope for envelope in self._kept if envelope.seq > since]
         if self._overheard:
             backlog += [envelope for envelope in self._overheard if envelope.seq > since]
             backlog.sort(key=lambda envelope: envelope.seq)
-        subscription = Subscription(self, backlog)
+        subscription = Subscription(self, backlog, below)
         self._subscriptions.append(subscription)
+        if below:
+            self._curious.append(subscription)
         return subscription
 
     def drop(self, subscription: Subscription) -> None:
         if subscription in self._subscriptions:
             self._subscriptions.remove(subscription)
+        if subscription in self._curious:
+            self._curious.remove(subscription)
 
     def close(self) -> None:
         for subscription in list(self._subscriptions):

@@ -39,7 +39,8 @@ def of_main(saw: Callable[[AnyEvent], object]) -> Fold:
     return fold
 
 
-def _as_it_is(event: AnyEvent) -> AnyEvent:
+def _as_it_is(event: AnyEvent, agent: str) -> AnyEvent:
+    del agent
     return event
 
 
@@ -60,11 +61,11 @@ class Journal:
         *,
         clock: Callable[[], float],
         new_id: Callable[[], str],
-        stamp: Callable[[AnyEvent], AnyEvent] = _as_it_is,
+        stamp: Callable[[AnyEvent, str], AnyEvent] = _as_it_is,
     ) -> None:
         self._clock = clock
         self._new_id = new_id
-        self._stamp = stamp  # what a boundary of the main agent carries
+        self._stamp = stamp  # what a boundary carries, and the end of an agent
         self._seq = 0
         self._folds: tuple[Fold, ...] | None = None
         self._hubs = {MAIN: Hub()}
@@ -99,7 +100,7 @@ class Journal:
             parent=hub.leaf,
             timestamp=self._clock(),
             agent=agent,
-            event=self._stamp(event) if agent == MAIN else event,
+            event=self._stamp(event, agent),
         )
         if event.durable:
             hub.leaf = envelope.uuid
@@ -140,7 +141,7 @@ class Journal:
             while self._waiting:
                 envelope = self._waiting.popleft()
                 self.hub(envelope.agent).take(envelope)
-                if envelope.agent != MAIN and isinstance(envelope.event, UPWARD):
+                if envelope.agent != MAIN:
                     self._upwards(envelope)
                 for fold in self._folds:
                     fold(envelope)
@@ -148,7 +149,7 @@ class Journal:
             self._handing_on = False
 
     def _upwards(self, envelope: Envelope) -> None:
-        above = envelope.agent.rpartition("/")[0]
+        above, told = envelope.agent.rpartition("/")[0], isinstance(envelope.event, UPWARD)
         while above:
-            self.hub(above).overhear(envelope)
+            self.hub(above).overhear(envelope, told=told)
             above = above.rpartition("/")[0]

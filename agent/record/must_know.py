@@ -12,6 +12,7 @@ from gatewright.agent.record.events import (
     HookRan,
     ImagesDropped,
     Noticed,
+    RequestQueued,
     RetryScheduled,
     StreamSilent,
     TurnEnded,
@@ -80,13 +81,20 @@ class Told:
     def __init__(self) -> None:
         self._warnings = MustKnow()
         self._silent = -SILENCE_TOLD  # the length of the silence that was last told
+        self._queued = 0.0  # when it was told last that a request waits
 
     def line(self, envelope: Envelope) -> str:
         match envelope.event:
             case RetryScheduled() as retry:
+                self._queued = envelope.timestamp
                 return f"agent: {waiting(retry)}"
             case StreamSilent(seconds=seconds, limit=limit):
                 return self._silence(seconds, limit)
+            case RequestQueued(why=why) if envelope.agent == MAIN:
+                if 0 <= envelope.timestamp - self._queued < SILENCE_TOLD:
+                    return ""
+                self._queued = envelope.timestamp
+                return f"agent: {why}."
             case TurnEnded() if envelope.agent == MAIN:
                 more = self._warnings.taken()[KEPT:]
                 return f"agent: {more[0]}" if more else ""

@@ -26,6 +26,7 @@ from gatewright.agent.record.events import (
     TurnEnded,
 )
 from gatewright.agent.record.events_of_past import Carried
+from gatewright.tools.access import MAIN
 from gatewright.tools.blocks import Todo
 
 FILES = 5
@@ -104,8 +105,8 @@ class Standing:
             if isinstance(block, Todo):
                 self.now = msgspec.structs.replace(self.now, todo=block.items)
 
-    def stamped(self, event: AnyEvent) -> AnyEvent:
+    def stamped(self, event: AnyEvent, agent: str = MAIN) -> AnyEvent:
         """The event as it is kept: a boundary, or a new branch, is given what holds right now."""
-        if isinstance(event, Compacted | Cleared | Rewound):
+        if agent == MAIN and isinstance(event, Compacted | Cleared | Rewound):
             return msgspec.structs.replace(event, carried=self.now)
         return event

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from gatewright.agent.record.agent_costs import AgentCosts
 from gatewright.agent.record.events import (
     AnyEvent,
     AssistantMessage,
@@ -17,10 +18,14 @@ from gatewright.agent.record.events import (
     TurnEnded,
     UsageChanged,
 )
+from gatewright.agent.record.events_of_agents import AgentCost
 from gatewright.agent.record.messages import Usage
+from gatewright.tools.access import MAIN
 from gatewright.tools.blocks import Block, Table, Text
 
 SHOWN_TURNS = 20
+SHOWN_AGENTS = 20
+HEADERS = ("", "cached", "written", "uncached", "output", "$")
 
 
 class TurnCost(msgspec.Struct, frozen=True):
@@ -94,14 +99,28 @@ class Spending:
     def changed(self, window: int) -> UsageChanged:
         return UsageChanged(usage=self.usage, cost=self.cost, context=self._context, window=window)
 
-    def table(self) -> Sequence[Block]:
+    def table(self, agents: AgentCosts) -> Sequence[Block]:
+        """Turns of the main agent, each kind of agent, all; then the costliest agents by name."""
         if not self._count and not self.cost:
             return (Text("Nothing was asked yet."),)
         rows = [_row(f"turn {turn.number}", turn.usage, turn.cost) for turn in self._turns]
         rows += [_row(name, *used) for name, used in self._beside.items()]
-        rows.append(_row("session", self.usage, self.cost))
-        headers = ("", "cached", "written", "uncached", "output", "$")
-        return (Table(headers, tuple(rows)),)
+        kinds = agents.kinds()
+        rows += [_row(f"{one.kind} ({one.count})", one.usage, one.cost) for one in kinds]
+        rows.append(_row("session", self.usage.plus(agents.usage), self.cost + agents.cost))
+        blocks = [Table(HEADERS, tuple(rows))]
+        known = [one for one in agents.all if one.path.startswith(MAIN)]
+        dearest = sorted(known, key=lambda one: (-one.cost, -one.usage.context))[:SHOWN_AGENTS]
+        if dearest:
+            each = [
+                _row(f"{one.kind}: {one.label or _id(one)}", one.usage, one.cost) for one in dearest
+            ]
+            blocks.append(Table(("agent", *HEADERS[1:]), tuple(each)))
+        return tuple(blocks)
+
+
+def _id(one: AgentCost) -> str:
+    return one.path.rpartition("/")[2]
 
 
 def _row(name: str, usage: Usage, cost: float) -> tuple[str, ...]:

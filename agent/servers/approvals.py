@@ -15,7 +15,7 @@ from gatewright.agent.settings.layers.settled import MAX_BYTES
 from gatewright.agent.settings.trust import trust_key
 from gatewright.tools.system.regular import read_regular
 
-Said: TypeAlias = Literal["use", "never", ""]
+Said: TypeAlias = Literal["use", "sandbox", "never", ""]
 APPROVED, OFF = "approved", "off"
 
 
@@ -28,7 +28,7 @@ class ServerAnswers:
     def said(self, root: Path, signature: str) -> Said:
         entry: object = _table(self._project(root).get(APPROVED)).get(signature)
         word = _table(entry).get("answer")
-        return word if word in ("use", "never") else ""
+        return word if word in ("use", "sandbox", "never") else ""
 
     def off(self, root: Path) -> frozenset[str]:
         names = self._project(root).get(OFF)

@@ -10,7 +10,7 @@ from gatewright.agent.text.printable import escaped
 from gatewright.tools.blocks import Text
 from gatewright.tools.interact import Ask, Option
 
-USE, LATER, NEVER = "use", "later", "never"
+USE, SANDBOX, LATER, NEVER = "use", "sandbox", "later", "never"
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,6 +23,8 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     variables: tuple[str, ...] = ()
     rules: tuple[str, ...] = ()  # that would allow calls of it already
     shadows: str = ""
+    program: bool = True
+    confined: str = ""  # what it may do, where it runs in the sandbox anyhow
 
 
 def question(about: Asked) -> Ask:
@@ -33,12 +35,16 @@ def question(about: Asked) -> Ask:
         lines.append(f"Rules of yours already allow calls of it: {', '.join(about.rules)}")
     if about.shadows:
         lines.append(f"It stands in place of your own server {about.name} ({about.shadows})")
+    if about.confined:
+        lines.append(f"It runs in the sandbox: {about.confined}")
+    offers = about.program and not about.confined
     return Ask(
         kind="trust",
         title=f"Use the MCP server {about.name} of this project?",
         body=(Text("\n".join(map(escaped, lines))),),
         options=(
             Option(USE, "Use it; a change of its definition asks again", "y"),
+            *([Option(SANDBOX, "Use it in the sandbox of commands", "s")] if offers else []),
             Option(LATER, "Not now", "n"),
             Option(NEVER, "Never in this project", "x"),
         ),

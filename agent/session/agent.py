@@ -18,6 +18,7 @@ from gatewright.agent.compact.compactor import Compactor, CompactPorts
 from gatewright.agent.errors import ProviderError
 from gatewright.agent.models.in_use import Models
 from gatewright.agent.models.model import OpenModel
+from gatewright.agent.record.agent_costs import AgentCosts
 from gatewright.agent.record.conversation import Conversation
 from gatewright.agent.record.events import (
     AnyEvent,
@@ -42,12 +43,13 @@ from gatewright.agent.session.inbox import Input, InputSource, Priority
 from gatewright.agent.session.jobs import SessionJobs
 from gatewright.agent.session.runner import Runner, RunnerPorts
 from gatewright.agent.turn.answers import AnswerPorts
+from gatewright.agent.turn.budget import Budget
 from gatewright.agent.turn.cache_watch import CacheWatch
 from gatewright.agent.turn.limits import Limits
 from gatewright.agent.turn.loop import Ports, run_turn
 from gatewright.agent.turn.stop import Stop
 from gatewright.agent.turn.tool_calls import BatchPorts
-from gatewright.tools.access import Where
+from gatewright.tools.access import MAIN, Where
 from gatewright.tools.interact import Answer, Ask
 from gatewright.tools.protocol import (
     Content,
@@ -81,6 +83,7 @@ class Shared(msgspec.Struct, frozen=True):
     frame: Frame
     broker: Broker
     jobs: SessionJobs
+    budget: Budget  # of all agents together
 
 
 def _nobody(item: Input) -> None:
@@ -105,6 +108,7 @@ class Own(msgspec.Struct, frozen=True, kw_only=True):
     brought: Callable[[Input, Where], Awaitable[Sequence[tuple[Content, ...]]]]
     taken: Callable[[Input], None] = _nobody  # an input is taken up
     ended: Callable[[Stop], None] | None = None
+    others: AgentCosts | None = None  # whose use counts as its own, too
 
 
 class Agent:
@@ -117,6 +121,7 @@ class Agent:
         self.compactor = Compactor(own.room)
         self._cache = CacheWatch()
         self._waited: dict[str, float] = {}
+        self._budget = self._own_budget()
         self.runner = Runner(
             RunnerPorts(
                 publish=self.publish,
@@ -132,8 +137,12 @@ class Agent:
     @property
     def spent(self) -> UsageChanged:
         """What was used so far, in what is stored too; the window is known after a request."""
-        model = self.models.current
-        return self.spending.changed(model.window if model else 0)
+        model, others = self.models.current, self._own.others
+        spent = self.spending.changed(model.window if model else 0)
+        if others is None:
+            return spent
+        usage, cost = spent.usage.plus(others.usage), spent.cost + others.cost
+        return msgspec.structs.replace(spent, usage=usage, cost=cost)
 
     def publish(self, event: AnyEvent) -> None:
         self._shared.frame.journal.publish(event, self.path)
@@ -261,6 +270,7 @@ class Agent:
             patient=self.spending.answers > 0,
             silence=own.limits.silence,
             patience=own.limits.patience,
+            agent=self.path,
         )
         return Ports(
             answers=answers,
@@ -268,10 +278,20 @@ class Agent:
             inputs=self.runner.take_inputs,
             limits=own.limits,
             ask=partial(shared.broker.ask, self.path) if shared.frame.interactive else None,
-            spent=lambda: self.spending.since_start,
+            budgets=(shared.budget, self._budget),
             moments=shared.frame.moments,
             agent=self.path,
         )
+
+    def _own_budget(self) -> Budget:
+        """The main agent's is the session's."""
+        cost = self._own.limits.cost if self.path != MAIN else 0.0
+        return Budget(cost, lambda: self.spending.cost, f"agent {self.path}", self._nearly_spent)
+
+    def _nearly_spent(self, told: str) -> None:
+        self._shared.frame.journal.publish(Noticed(text=told, tone="warning"))
+        text = f"{told} Finish with what you have: at the end of it you are stopped."
+        self.publish(UserMessage(content=(TextContent(text),), hidden=True))
 
     @property
     def tools(self) -> BatchPorts:

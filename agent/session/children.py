@@ -18,6 +18,7 @@ from gatewright.agent.errors import ProviderError, SessionError
 from gatewright.agent.models.in_use import Models
 from gatewright.agent.models.model import OpenModel
 from gatewright.agent.providers.protocol import Piece, Provider, Request
+from gatewright.agent.record.agent_costs import PAID
 from gatewright.agent.record.conversation import Conversation
 from gatewright.agent.record.events import (
     AgentFinished,
@@ -163,6 +164,9 @@ class Children:
     def saw(self, envelope: Envelope) -> None:
         """What a child is at goes up to who watches its parents, a few times a second."""
         event = envelope.event
+        if isinstance(event, PAID):
+            main = self._agents[MAIN]
+            main.publish(main.spent)  # it counts for the session
         if not isinstance(event, ToolStarted) or envelope.agent not in self._runs:
             return
         now = self._shared.frame.clock.monotonic()

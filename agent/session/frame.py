@@ -12,8 +12,10 @@ from gatewright.agent.commands.registry import Modes, RuleBook
 from gatewright.agent.compact.state import nothing
 from gatewright.agent.errors import ProviderError
 from gatewright.agent.models.model import OpenModel
+from gatewright.agent.record.agent_costs import AgentCosts
 from gatewright.agent.record.clock import Clock
 from gatewright.agent.record.conversation import Conversation
+from gatewright.agent.record.events import Noticed
 from gatewright.agent.record.journal import Journal
 from gatewright.agent.record.spending import Spending
 from gatewright.agent.session.agent import CallPorts
@@ -21,6 +23,7 @@ from gatewright.agent.session.children import ChildPorts
 from gatewright.agent.session.scopes import ScopedRules
 from gatewright.agent.text.redact import Redactor
 from gatewright.agent.transcript.writer import TranscriptWriter
+from gatewright.agent.turn.budget import Budget
 from gatewright.agent.turn.limits import Limits
 from gatewright.agent.turn.listeners import Listeners
 from gatewright.tools.access import Where
@@ -59,12 +62,22 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
     begins: Literal["startup", "resume", "clear", "fork"] = "startup"
     stored: int = 0  # the last sequence number the writer need not write
     spending: Spending = msgspec.field(default_factory=Spending)  # with what is stored
+    costs: AgentCosts = msgspec.field(default_factory=AgentCosts)  # of agents below the main one
     remains: Callable[[int], Awaitable[Sequence[str]]] = nothing  # what a summary is joined by
     auto_compact: bool = True
     redactor: Redactor = Redactor({})
     listeners: Listeners = msgspec.field(default_factory=Listeners)
     refresh: Callable[[], object] = lambda: None  # what changed in settings counts from now on
     folder: Path | None = None  # where this directory's sessions are
+
+    def budget(self) -> Budget:
+        """What the session may cost in this process, all of its agents together."""
+        return Budget(
+            self.limits.cost,
+            lambda: self.spending.since_start + self.costs.since_start,
+            "this session",
+            lambda told: self.journal.publish(Noticed(text=told, tone="warning")),
+        )
 
     @property
     def transcript(self) -> Path | None:

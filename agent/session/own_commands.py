@@ -81,7 +81,7 @@ def _of_session(state: State) -> Sequence[Command]:
     left = Left(frame.modes, in_use, rules.restrictions if rules is not None else tuple)
     facts = status_rows(frame, state.brought, in_use)
     found = [
-        *session_commands(past, left, frame.spending.table, facts),
+        *session_commands(past, left, lambda: frame.spending.table(frame.costs), facts),
         *past_commands(past, between=switch_commands(past, left)),
         *task_commands(state.jobs, state.resume),
     ]

@@ -68,7 +68,7 @@ class Session:
         self._frame, self._brought = frame, list(brought)
         self._broker = Broker(frame.journal.publish)
         self._jobs = SessionJobs(self._tell, frame.journal.publish)
-        shared = Shared(frame, self._broker, self._jobs)
+        shared = Shared(frame, self._broker, self._jobs, frame.budget())
         self._leaving = "other"  # for who listens: resume, clear, prompt_input_exit
         self._agents: dict[str, Agent] = {}
         self._main = self._agents[MAIN] = Agent(shared, self._own(frame))
@@ -96,11 +96,10 @@ class Session:
         )
         self._announcements = Announcements([one for each in brought for one in each.announcements])
         folds = (fold for each in brought for fold in each.folds)
-        frame.journal.begin((self._saw, of_main(self._announcements.saw), *folds))
+        frame.journal.begin((frame.costs.saw, self._saw, of_main(self._announcements.saw), *folds))
         self._writing: list[asyncio.Task[None]] = []
         if frame.writer is not None:
-            unsaved = frame.journal.hub().subscribe(since=frame.stored)
-            writing = frame.writer.run(unsaved)
+            writing = frame.writer.run(frame.journal.hub().subscribe(since=frame.stored))
             self._writing.append(asyncio.create_task(writing, name="transcript writer"))
 
     def _own(self, frame: Frame) -> Own:
@@ -116,6 +115,7 @@ class Session:
             barrier=frame.barrier,
             limits=frame.limits,
             spending=frame.spending,
+            others=frame.costs,
             opening=self._open,
             brought=self._beside_input,
             taken=lambda item: self._scopes.taken(item),
@@ -159,8 +159,7 @@ class Session:
     @property
     def setup_due(self) -> bool:
         """Nothing that could answer is set up."""
-        book = self.part(ModelBook)
-        return book is not None and book.lacks(self.model)
+        return (book := self.part(ModelBook)) is not None and book.lacks(self.model)
 
     @property
     def answering(self) -> str:
@@ -285,9 +284,11 @@ class Session:
         book = self.part(MemoryBook)
         return await remember(book, line) if book is not None else Problem.of(NO_MEMORY)
 
-    def subscribe(self, *, since: int = 0, agent: str = MAIN) -> Subscription:
+    def subscribe(
+        self, *, since: int = 0, agent: str = MAIN, below: tuple[type[AnyEvent], ...] = ()
+    ) -> Subscription:
         """Everything kept so far with seq > since (stored history included), then live events."""
-        return self._frame.journal.hub(agent).subscribe(since=since)
+        return self._frame.journal.hub(agent).subscribe(since=since, below=below)
 
     async def idle(self) -> None:
         """Wait until no turn runs and the queue is empty."""

@@ -203,6 +203,12 @@ class Mcp(Section, frozen=True):
     sampling: Annotated[
         Literal["ask", "off"], personal("Whether servers may ask for an answer of your model.")
     ] = "ask"
+    sandbox: Annotated[
+        Literal["off", "project", "all"],
+        personal(
+            "Whose programs run in the sandbox: none but those that say so, a project's, all."
+        ),
+    ] = "off"
     auto_background_seconds: Annotated[
         int, personal("Seconds after which a server's call goes on in the background; 0: never.")
     ] = 120
@@ -281,7 +287,7 @@ class Settings(Section, frozen=True):
     permissions: Annotated[Permissions, group("What may run, asks, or never runs.")] = Permissions()
     providers: Annotated[
         dict[str, ProviderSettings],
-        setting("Model servers by name: type, baseUrl, apiKeyEnv, headers.", "join"),
+        setting("Model servers by name: type, baseUrl, apiKeyEnv, headers, maxConcurrent.", "join"),
     ] = {}
     env: Annotated[dict[str, str], setting("Environment variables for the session.", "join")] = {}
     sandbox: Annotated[Sandbox, group("How commands are confined.")] = Sandbox()

@@ -12,15 +12,18 @@ import msgspec
 import typer
 
 from gatewright.agent.launch.exits import UsageError
+from gatewright.agent.servers.approvals import Said
 from gatewright.agent.settings.edit import edit, read_object, section
 from gatewright.agent.settings.paths import SERVERS
 from gatewright.agent.settings.traits import Source
 from gatewright.agent.subcommands.place import Here, here, refuse_inside_session
+from gatewright.agent.subcommands.questions.server_entry import entry, login_of
 from gatewright.agent.subcommands.serving.serve import AS_GIVEN, serve
 from gatewright.agent.subcommands.tell import give, tell
 from gatewright.tools.counted import counted
 
 Scope: TypeAlias = Literal["local", "user", "project"]
+SECRET = "Ask for the secret of its oauth.clientId, or take MCP_CLIENT_SECRET."
 HELP = "Servers of the Model Context Protocol (MCP), whose tools a session may use."
 group = typer.Typer(help=HELP, no_args_is_help=True)
 group.command(context_settings=AS_GIVEN)(serve)
@@ -33,7 +36,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="As JSON.")]
 
 
 @group.command()
-def add(
+def add(  # noqa: PLR0913  its flags
     name: Name,
     words: Annotated[
         list[str], typer.Argument(help="An address, or -- and a command.", metavar="URL | -- CMD")
@@ -46,23 +49,30 @@ def add(
     header: Annotated[
         list[str] | None, typer.Option("-H", "--header", help='"Key: value" for the address.')
     ] = None,
+    client: Annotated[
+        str, typer.Option("--client-id", help="Its login: a client that was registered by hand.")
+    ] = "",
+    client_secret: Annotated[bool, typer.Option("--client-secret", help=SECRET)] = False,
+    port: Annotated[
+        int,
+        typer.Option("--callback-port", help="Where its login comes back to.", min=0, max=65535),
+    ] = 0,
 ) -> None:
     """Add a server; one of that name is never overwritten."""
-    raw: dict[str, Any]
-    address = words[0].startswith(("http://", "https://"))
-    if address and len(words) == 1 and transport != "stdio":
-        raw = {"type": transport or "http", "url": words[0]}
-        if header:
-            raw["headers"] = dict(_pair(each, ":") for each in header)
-    else:
-        raw = {"command": words[0], "args": words[1:]}
-        if transport not in ("", "stdio"):
-            raise UsageError(f"A server behind {transport} has an address, not a command.")
-        if env:
-            raw["env"] = dict(_pair(each, "=") for each in env)
-    if (env and "url" in raw) or (header and "command" in raw):
-        raise UsageError("--env is for a program, --header for an address.")
+    raw = entry(words, transport, env or (), header or ())
+    raw.update(login_of(raw, client, port))
+    if not client_secret:
+        _keep(name, raw, scope)
+        return
+    if not client:
+        raise UsageError("--client-secret is that of a client: name it with --client-id.")
+    if scope == "project":
+        raise UsageError(f"Approve it first: agent mcp login {name} --client-secret takes it then.")
+    from gatewright.agent.subcommands.questions.server_login import keep_secret  # noqa: PLC0415  90 ms
+
+    secret = _secret()
     _keep(name, raw, scope)
+    keep_secret(name, secret)
 
 
 @group.command(name="add-json")
@@ -196,7 +206,7 @@ def login(
         bool,
         typer.Option(
             "--client-secret",
-            help="Ask for the secret of its oauth.clientId, or take MCP_CLIENT_SECRET.",
+            help=SECRET,
         ),
     ] = False,
 ) -> None:
@@ -222,6 +232,7 @@ def logout(name: Name) -> None:
 def approve(
     names: Annotated[list[str] | None, typer.Argument(help="Servers of .mcp.json.")] = None,
     all_: Annotated[bool, typer.Option("--all", help="All that wait.")] = False,
+    sandbox: Annotated[bool, typer.Option("--sandbox", help="Only in the sandbox.")] = False,
 ) -> None:
     """Approve servers of this project's .mcp.json as they are written now."""
     from gatewright.agent.subcommands.questions.servers_here import ServersHere  # noqa: PLC0415  90 ms
@@ -239,7 +250,12 @@ def approve(
             raise UsageError(f"{name} does not wait for an approval here.")
     for each in waiting:
         if all_ or each.name in (names or ()):
-            at.answers.keep(at.around.where.root, each.signature, each.name, "use")
+            if sandbox and each.transport != "stdio":
+                raise UsageError(
+                    f"{each.name} is an address: nothing of it runs in a sandbox here."
+                )
+            said: Said = "sandbox" if sandbox else "use"
+            at.answers.keep(at.around.where.root, each.signature, each.name, said)
             definition = msgspec.json.format(msgspec.json.encode(each.raw)).decode()
             tell(
                 f"{each.name} may be used in this project, as it is in {each.where}:\n{definition}"
@@ -318,13 +334,6 @@ def _entries(at: Here, scope: Scope) -> dict[str, Any]:
     path, keys = _place(at, scope)
     values = read_object(path) if path.exists() else {}
     return section(path, values, *keys)
-
-
-def _pair(text: str, mark: str) -> tuple[str, str]:
-    key, found, value = text.partition(mark)
-    if not found or not key.strip():
-        raise UsageError(f"{text.partition(mark)[0]!r} is no KEY{mark}value.")
-    return key.strip(), value.strip() if mark == ":" else value
 
 
 def _without_values(raw: Any) -> dict[str, Any]:

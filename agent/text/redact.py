@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from gatewright.tools.system.secrets import SHAPE, Secrets
+from gatewright.tools.system.secrets import MOST, SHAPE, SHORTEST, Secrets
 
 MARK = "[redacted]"
 
@@ -24,11 +24,20 @@ _USERINFO = re.compile(r"(?<=://)[^/\s:@]{1,200}:[^/\s:@]{1,200}(?=@)")
 
 
 class Redactor:
-    """Built once for a session from its environment and what its settings call a secret."""
+    """Of a session: from its environment, what its settings call a secret, and what it learns."""
 
     def __init__(self, env: Mapping[str, str], secrets: Secrets | None = None) -> None:
-        values = (secrets or Secrets()).masked(env)
-        self._values = re.compile("|".join(map(re.escape, values))) if values else None
+        self._given = (secrets or Secrets()).masked(env)
+        self._learned: dict[str, None] = {}  # the newest last
+        self._values = _pattern(self._given)
+
+    def learn(self, values: Iterable[str]) -> None:
+        """Secrets that came later, such as a token that was renewed."""
+        new = [each for each in values if len(each) >= SHORTEST and each not in self._learned]
+        if new:
+            learned = (*self._learned, *new)[-MOST:]
+            self._learned = dict.fromkeys(learned)
+            self._values = _pattern((*self._given, *learned))
 
     def text(self, text: str) -> str:
         if self._values is not None:
@@ -50,6 +59,12 @@ class Redactor:
                 return [self.value(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
             case _:
                 return value
+
+
+def _pattern(values: Iterable[str]) -> re.Pattern[str] | None:
+    """The longest first: one may contain another."""
+    longest = sorted(set(values), key=lambda value: (-len(value), value))
+    return re.compile("|".join(map(re.escape, longest))) if longest else None
 
 
 class RedactingFilter(logging.Filter):

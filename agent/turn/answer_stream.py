@@ -16,6 +16,7 @@ from gatewright.agent.providers.protocol import (
     InputPiece,
     MessageStarted,
     Piece,
+    Queued,
     StopReason,
     TextPiece,
     ThinkingPiece,
@@ -91,7 +92,9 @@ class Assembly:
                 self._note(piece)
                 return None
 
-    def _note(self, piece: BlockEnded | MessageStarted | UsageReported | Alive | Finished) -> None:
+    def _note(
+        self, piece: BlockEnded | MessageStarted | UsageReported | Alive | Queued | Finished
+    ) -> None:
         """Take a piece that there is nothing to show of."""
         match piece:
             case BlockEnded():
@@ -103,7 +106,7 @@ class Assembly:
             case Finished():
                 self._end_block()
                 self.reason, self.detail = piece.reason, well_formed(piece.detail)
-            case Alive():
+            case Alive() | Queued():
                 pass
             case _:
                 assert_never(piece)

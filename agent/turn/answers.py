@@ -14,7 +14,7 @@ import msgspec
 
 from gatewright.agent.errors import FailureKind, ModelLoading, ProviderError
 from gatewright.agent.models.model import OpenModel
-from gatewright.agent.providers.protocol import StopReason
+from gatewright.agent.providers.protocol import Queued, StopReason
 from gatewright.agent.providers.streams.answer_limits import TooMuch, weight
 from gatewright.agent.record.clock import Clock
 from gatewright.agent.record.conversation import Conversation
@@ -25,6 +25,7 @@ from gatewright.agent.record.events import (
     ImagesDropped,
     MessageDropped,
     Noticed,
+    RequestQueued,
     RetryScheduled,
     StreamSilent,
 )
@@ -32,6 +33,7 @@ from gatewright.agent.record.messages import AssistantPart, Usage
 from gatewright.agent.turn.answer_stream import Assembly
 from gatewright.agent.turn.cache_watch import CacheWatch
 from gatewright.agent.turn.watchdog import Watchdog
+from gatewright.tools.access import MAIN
 
 STALLS = 2  # silent or empty answers that are asked for again
 FIRST_TRIES = 4  # of a server never heard of: the address is more likely wrong than busy
@@ -58,6 +60,7 @@ class AnswerPorts(msgspec.Struct, frozen=True, kw_only=True):
     patient: bool  # the server has answered before: it is worth waiting for
     silence: float  # seconds a stream may say nothing
     patience: float  # seconds it may only show that the server is alive
+    agent: str = MAIN
 
 
 class Stalled(ProviderError):
@@ -87,6 +90,7 @@ class Answers:
         self.cost = 0.0
         self.requests = 0
         self.seconds = 0.0
+        self._sent = 0.0  # when the request left the queue
 
     async def next(self) -> Assembly:
         """The next complete answer, kept as an AssistantMessage. Raises ProviderError."""
@@ -97,17 +101,17 @@ class Answers:
         await self._ports.make_room(self.model)
         while True:
             attempt += 1
-            began = self._ports.clock.monotonic()
+            self._sent = self._ports.clock.monotonic()
             try:
                 assembly = await self._attempt()
             except ProviderError as error:
-                self.seconds += self._ports.clock.monotonic() - began
+                self.seconds += self._ports.clock.monotonic() - self._sent
                 if await self._recovered(error):
                     attempt = 0
                     continue
                 await self._wait(error, attempt)
                 continue
-            self.seconds += self._ports.clock.monotonic() - began
+            self.seconds += self._ports.clock.monotonic() - self._sent
             self._overloads = 0
             if self._may_raise(assembly):
                 self._raised = True
@@ -120,13 +124,18 @@ class Answers:
 
     async def _attempt(self) -> Assembly:
         ports = self._ports
-        request = self._request = self.model.frame.request(self._talk, raised=self._raised)
+        request = self.model.frame.request(self._talk, ports.agent, raised=self._raised)
+        self._request = request
         assembly, shown = Assembly(self._talk.call_ids), False
         await ports.barrier()
         watchdog = Watchdog(ports.silence, ports.patience, self._quiet)
         try:
             async with aclosing(self.model.provider.stream(request)) as pieces, watchdog:
                 async for piece in pieces:
+                    if isinstance(piece, Queued):
+                        self._queued(piece)
+                        watchdog.fed(content=True)
+                        continue
                     watchdog.fed(content=weight(piece) > 0)
                     if event := assembly.add(piece):
                         shown = True
@@ -153,6 +162,11 @@ class Answers:
                 self._pay(assembly)
             raise
         return assembly
+
+    def _queued(self, queued: Queued) -> None:
+        """The model is not at work yet."""
+        self._sent = self._ports.clock.monotonic()
+        self._ports.emit(RequestQueued(seconds=queued.seconds, ahead=queued.ahead))
 
     def _quiet(self, seconds: float) -> None:
         self._ports.emit(StreamSilent(seconds=seconds, limit=self._ports.silence))
@@ -197,7 +211,8 @@ class Answers:
         ports.emit(
             RetryScheduled(attempt=tries, attempts=again, seconds=seconds, reason=str(error))
         )
-        await ports.clock.sleep(seconds)
+        if error.waits is None:  # else the queue waits, where its place is kept
+            await ports.clock.sleep(seconds)
 
     def _most(self, error: ProviderError, tries: int) -> int:
         """How often it is asked at most while it fails like this: what is told is what is done."""

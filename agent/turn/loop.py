@@ -19,6 +19,7 @@ from gatewright.agent.record.events import Noticed, TurnEnded, TurnStarted, User
 from gatewright.agent.record.messages import CallPart, TextPart
 from gatewright.agent.turn.answer_stream import Assembly
 from gatewright.agent.turn.answers import AnswerPorts, Answers
+from gatewright.agent.turn.budget import Budget
 from gatewright.agent.turn.limits import Limits
 from gatewright.agent.turn.loop_guard import LoopGuard, Repeats, Verdict
 from gatewright.agent.turn.stop import Stop
@@ -67,7 +68,7 @@ class Ports(msgspec.Struct, frozen=True, kw_only=True):
     inputs: Callable[[], Awaitable[bool]]  # takes up what was typed; whether there was any
     limits: Limits
     ask: Asker | None  # None: nobody is there to be asked
-    spent: Callable[[], float]  # dollars that the agent cost in this process
+    budgets: Sequence[Budget]  # of the session, and of the agent itself
     moments: Moments | None = None  # who may speak before the turn ends
     agent: str = MAIN
 
@@ -164,6 +165,8 @@ class _Turn:
         waiting = self._talk.waiting
         step: Round | End = await self._go_on(waiting) if waiting is not None else Round()
         while isinstance(step, Round):
+            if (end := self._over_budget()) is not None:
+                return end
             message = await self._answers.next()
             calls = [part for part in message.parts if isinstance(part, CallPart)]
             step = (
@@ -269,7 +272,6 @@ class _Turn:
 
     def _over_a_limit(self, malformed: int) -> End | None:
         limits, answers = self._ports.limits, self._answers
-        cost = self._ports.spent()
         if malformed >= MALFORMED_LIMIT:
             return End(
                 Stop.MALFORMED_TOOL_USE,
@@ -278,11 +280,13 @@ class _Turn:
         if limits.requests and answers.requests >= limits.requests:
             rounds = "one round" if answers.requests == 1 else f"{answers.requests} rounds"
             return End(Stop.MAX_TURNS, f"Stopped after {rounds}, the limit.")
-        if limits.cost and cost >= limits.cost:
-            digits = 2 if cost >= 0.1 else 4
-            return End(
-                Stop.BUDGET_EXHAUSTED, f"Stopped at ${cost:.{digits}f}: the budget is spent."
-            )
+        return None
+
+    def _over_budget(self) -> End | None:
+        """Before each request: others spend too, between two of ours."""
+        for budget in self._ports.budgets:
+            if over := budget.over():
+                return End(Stop.BUDGET_EXHAUSTED, over)
         return None
 
     async def _going_in_circles(self, finished: Sequence[Finished]) -> End | None:

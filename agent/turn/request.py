@@ -27,7 +27,7 @@ class RequestFrame(msgspec.Struct, frozen=True, kw_only=True):
     def can_raise(self) -> bool:
         return self.raised_output > self.max_output
 
-    def request(self, talk: Conversation, *, raised: bool = False) -> Request:
+    def request(self, talk: Conversation, agent: str, *, raised: bool = False) -> Request:
         return Request(
             model=self.model,
             system=self.system,
@@ -37,4 +37,5 @@ class RequestFrame(msgspec.Struct, frozen=True, kw_only=True):
             effort=self.effort,
             session=self.session,
             schema=self.schema,
+            agent=agent,
         )

@@ -12,6 +12,8 @@ import socket
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
+import msgspec
+
 from gatewright.tools.system.addresses import METADATA_NAMES, IpAddress, kind_of
 
 Depth: TypeAlias = Literal["public", "private", "loopback"]
@@ -20,9 +22,27 @@ NEVER = "its address is one where machines get credentials"
 PLAIN = "http is for this machine and private networks: use https"
 
 
+class Judged(msgspec.Struct, frozen=True):
+    """What a name stood for when it was looked up: that is what is connected to."""
+
+    host: str
+    port: int | None
+    addresses: tuple[str, ...]
+    deepest: Depth
+
+
+async def judged(url: str) -> Judged | str:
+    """Where the server is; a text says why it is not connected to."""
+    found = await _found(url)
+    if isinstance(found, str):
+        return found
+    _, host, port = origin(url)
+    return Judged(host, port, tuple(found), max(found.values(), key=_DEPTHS.index))
+
+
 async def wrong_address(url: str) -> str:
     """Why the server is not connected to; empty where it may be."""
-    found = await _depths(url)
+    found = await judged(url)
     return found if isinstance(found, str) else ""
 
 
@@ -63,6 +83,12 @@ def origin(url: str) -> tuple[str, str, int | None]:
 
 async def _depths(url: str) -> set[Depth] | str:
     """Of all that its name stands for; a text says what is wrong with it."""
+    found = await _found(url)
+    return found if isinstance(found, str) else set(found.values())
+
+
+async def _found(url: str) -> dict[str, Depth] | str:
+    """All addresses, and how deep each is; a text says what is wrong with one."""
     try:
         scheme, host, port = origin(url)
     except ValueError:
@@ -77,12 +103,13 @@ async def _depths(url: str) -> set[Depth] | str:
         found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         return f"{host} is not found: {error}"
-    depths: set[Depth] = set()
+    depths: dict[str, Depth] = {}
     for each in found:
-        kind = kind_of(ipaddress.ip_address(str(each[4][0]).partition("%")[0]))
+        text = str(each[4][0]).partition("%")[0]
+        kind = kind_of(ipaddress.ip_address(text))
         if kind == "never":
             return NEVER
-        depths.add(kind)
-    if scheme == "http" and "public" in depths:
+        depths[text] = kind
+    if scheme == "http" and "public" in depths.values():
         return PLAIN
     return depths

@@ -11,21 +11,29 @@ from urllib.request import getproxies
 
 import httpx2
 
-from gatewright.mcp.network.addresses import Depth, within
+from gatewright.mcp.network.addresses import Depth, Judged, within
 
 SOON = 5.0  # seconds for an address to answer where there is another
 
 
-def pinned(deepest: Depth, trust: ssl.SSLContext | None = None) -> Pinned | None:
+def pinned(
+    deepest: Depth, trust: ssl.SSLContext | None = None, judged: Judged | None = None
+) -> Pinned | None:
     """None where a proxy stands between, which looks names up itself."""
-    return Pinned(deepest, trust) if set(getproxies()) <= {"no"} else None
+    return Pinned(deepest, trust, judged) if set(getproxies()) <= {"no"} else None
 
 
 class Pinned(httpx2.AsyncBaseTransport):
-    """Looks a name up once, judges what it stands for, and connects to that."""
+    """Looks a name up once, judges what it stands for, and connects to that.
 
-    def __init__(self, deepest: Depth, trust: ssl.SSLContext | None = None) -> None:
+    What was `judged` before is not looked up again: it stays what it was.
+    """
+
+    def __init__(
+        self, deepest: Depth, trust: ssl.SSLContext | None = None, judged: Judged | None = None
+    ) -> None:
         """Whom to `trust` where a certificate is to be checked; None: whom the machine trusts."""
+        self._known = judged
         self._deepest: Depth = deepest
         self._trust = trust
         self._ways: dict[str, httpx2.AsyncHTTPTransport] = {}
@@ -51,6 +59,9 @@ class Pinned(httpx2.AsyncBaseTransport):
 
     async def _judged(self, url: httpx2.URL) -> Sequence[str]:
         port = url.port or (443 if url.scheme == "https" else 80)
+        known = self._known
+        if known is not None and (url.host.rstrip(".").lower(), port) == (known.host, known.port):
+            return known.addresses
         loop = asyncio.get_running_loop()
         try:
             found = await loop.getaddrinfo(url.host, port, type=socket.SOCK_STREAM)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -25,12 +25,19 @@ AGAIN = 30.0  # seconds after a renewal that failed
 
 
 class Login:
-    """`folder` holds the lock; `clock` is the time of day."""
+    """`folder` holds the lock; `clock` is the time of day; `told` hears of every secret of it."""
 
     def __init__(
-        self, name: str, keeper: Keeper, folder: Path, *, clock: Callable[[], float] = time.time
+        self,
+        name: str,
+        keeper: Keeper,
+        folder: Path,
+        *,
+        clock: Callable[[], float] = time.time,
+        told: Callable[[Sequence[str]], None] = lambda _: None,
     ) -> None:
         self._name, self._keeper = name, keeper
+        self._told = told
         self._lock = folder / f".{name.rpartition(' ')[2]}.login.lock"
         self._clock = clock
         self._here = asyncio.Lock()
@@ -46,9 +53,12 @@ class Login:
         except msgspec.MsgspecError:
             self._now = None
         self._read = True
+        if self._now is not None:
+            self._told(self._now.secrets())
         return self._now
 
     async def keep(self, grant: Grant) -> None:
+        self._told(grant.secrets())
         text = msgspec.json.encode(grant).decode()
         await asyncio.to_thread(self._keeper.put, self._name, text)
         self._now, self._read = grant, True

@@ -15,7 +15,7 @@ from gatewright.mcp.definitions import Definition
 from gatewright.mcp.described import Described, Hello
 from gatewright.mcp.errors import Lost, NotConnected, Refused, WantsLogin
 from gatewright.mcp.expansion import Expanded, expanded
-from gatewright.mcp.network.addresses import wrong_address
+from gatewright.mcp.network.addresses import judged
 from gatewright.mcp.oauth.bearer import Bearer
 from gatewright.mcp.oauth.challenge import Refusal
 from gatewright.mcp.printed_headers import HeaderProgram, PrintedHeaders
@@ -27,7 +27,7 @@ from gatewright.mcp.talk.inprocess import carried_transport
 from gatewright.mcp.talk.remote import Answered, http_transport, sse_transport, trusted
 from gatewright.mcp.talk.results import result_of
 from gatewright.mcp.talk.stdio import Ended, Streams, child_transport
-from gatewright.tools.protocol import SpawnRequest, ToolResult
+from gatewright.tools.protocol import Spawn, SpawnRequest, ToolResult
 from gatewright.tools.system.programs import find
 
 START = 30.0  # seconds for the handshake of a program
@@ -89,8 +89,10 @@ async def opened(
         REMOTE if definition.remote else START if known else FIRST
     )
     if definition.remote:
-        if why := await wrong_address(filled.url):
-            raise NotConnected(why)
+        where = await judged(filled.url)
+        if isinstance(where, str):
+            raise NotConnected(where)
+        answered.where = where
         refusal = await _let_in(definition, filled, around, answered)
         answered.trust = await trusted(filled.url)
         made = _remote(definition, filled, answered)
@@ -100,7 +102,7 @@ async def opened(
         made, era = partial(carried_transport, definition.name, around.carry), HANDSHAKE
     else:
         request = _request(definition, filled, around)
-        made = partial(child_transport, request, around.spawn, log, ended)
+        made = partial(child_transport, request, _spawn(definition, filled, around), log, ended)
     connection = Connection(made, hears, era, answered.closed)
     try:
         hello = await connection.open(seconds)
@@ -131,6 +133,15 @@ def _remote(
 ) -> Callable[[], AbstractAsyncContextManager[Streams]]:
     transport = sse_transport if definition.transport == "sse" else http_transport
     return partial(transport, filled.url, filled.headers, answered)
+
+
+def _spawn(definition: Definition, filled: Expanded, around: Around) -> Spawn:
+    """Raises NotConnected: what is to be confined never runs without."""
+    if around.confined is not None:
+        return around.confined(definition, filled.env)
+    if definition.sandbox is not None:
+        raise NotConnected("it runs in the sandbox, and there is none here")
+    return around.spawn
 
 
 def _request(definition: Definition, filled: Expanded, around: Around) -> SpawnRequest:

@@ -31,7 +31,7 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
-from gatewright.mcp.talk.lines import Lines, Oversized
+from gatewright.mcp.talk.lines import Drip, Lines, Oversized
 from gatewright.mcp.talk.stdio import Inbound, Streams
 
 CHUNK = 256 * 1024
@@ -102,7 +102,7 @@ class _Unanswered:
 async def _read(
     fd: int, out: MemoryObjectSendStream[Inbound], refusals: Send, unanswered: _Unanswered
 ) -> None:
-    lines, aside = Lines(), Aside("protocol input")
+    lines, drip, aside = Lines(), Drip(), Aside("protocol input")
     ended = (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError)
     with contextlib.suppress(*ended):
         async with out:
@@ -115,6 +115,7 @@ async def _read(
                     if isinstance(message.message, JSONRPCRequest):
                         await unanswered.one_more()
                     await out.send(message)
+                await drip.after(chunk)
 
 
 def _message(line: bytes | Oversized, unanswered: _Unanswered) -> SessionMessage:

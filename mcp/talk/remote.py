@@ -15,7 +15,7 @@ import msgspec
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 
-from gatewright.mcp.network.addresses import Depth
+from gatewright.mcp.network.addresses import Depth, Judged
 from gatewright.mcp.network.pinned import pinned
 from gatewright.mcp.talk.lines import MOST
 from gatewright.mcp.talk.stdio import Streams
@@ -33,6 +33,7 @@ class Answered(msgspec.Struct):
     location: str = ""
     auth: httpx2.Auth | None = None
     trust: ssl.SSLContext | None = None
+    where: Judged | None = None  # the server was found there
 
     @property
     def lost_session(self) -> bool:
@@ -94,7 +95,7 @@ def client(
     Nothing comes packed: a little of that may become as much as the memory holds.
     """
 
-    trust = answered.trust or nobody_trusted()
+    trust, where = answered.trust or nobody_trusted(), answered.where
 
     async def look(response: httpx2.Response) -> None:
         said = response.headers
@@ -113,7 +114,7 @@ def client(
         timeout=httpx2.Timeout(CONNECT, read=SILENT),
         event_hooks={"request": [_Calm()], "response": [look]},
         auth=answered.auth,
-        transport=pinned(ANYWHERE, trust),
+        transport=pinned(where.deepest if where is not None else ANYWHERE, trust, where),
         verify=trust,
         follow_redirects=False,
     )

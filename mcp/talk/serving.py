@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -37,38 +38,68 @@ BUSY = f"Not run: {MOST_CALLS} calls are under way already."
 UNREADABLE = "Not run: the arguments cannot be read."
 NO_OUTPUT = "(no output)"
 END_LIMIT = 5.0  # seconds for calls to end once nobody waits for them
+CLOSE_LIMIT = 8.0  # seconds for what is behind them
 Context = ServerRequestContext[Any]
 
 
 async def serve(calls: Calls, streams: Streams, version: str) -> None:
     """Until the client has left; then nothing of its calls is under way any more."""
-    serving = _Serving(calls)
-    server = Server(
-        "gatewright",
-        version=version,
-        on_list_tools=serving.listed,
-        on_call_tool=serving.called,
-    )
-    server.middleware.clear()  # traces of calls would go wherever the environment says
+    client = Client(calls)
+    server = server_of(lambda _: client, version)
     read, write = streams
     try:
         await server.run(read, write, server.create_initialization_options())
     finally:
-        await serving.close()
+        await client.close()
 
 
-class _Serving:
+def server_of(whose: Callable[[Context], Client], version: str) -> Server[Any]:
+    """The SDK's server; `whose` a request is may raise MCPError."""
+
+    async def listed(
+        ctx: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
+        del params  # they are few: one page
+        with whose(ctx) as client:
+            return await client.listed(ctx)
+
+    async def called(
+        ctx: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        with whose(ctx) as client:
+            return await client.called(ctx, params)
+
+    made: Server[Any] = Server(
+        "gatewright", version=version, on_list_tools=listed, on_call_tool=called
+    )
+    made.middleware.clear()  # traces of calls would go wherever the environment says
+    return made
+
+
+class Client:
+    """All of one client: its calls under way and the questions that wait for its answers alone."""
+
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
+        self._requests = 0  # of it that are being answered
         self._tasks: set[asyncio.Task[ToolResult]] = set()
         self._waiting = Waiting()
 
-    async def listed(
-        self, ctx: Context, params: types.PaginatedRequestParams | None
-    ) -> types.ListToolsResult:
-        del params  # they are few: one page
+    def __enter__(self) -> Client:
+        self._requests += 1
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._requests -= 1
+
+    @property
+    def busy(self) -> bool:
+        """Something of it is under way, or waits for an answer."""
+        return bool(self._requests or self._tasks)
+
+    async def listed(self, ctx: Context) -> types.ListToolsResult:
         try:
-            offers = await self._calls.offers(_client(ctx), asks=_asks(ctx))
+            offers = await self._calls.offers(client_name(ctx), asks=asks_of(ctx))
         except Unserved as error:
             raise MCPError(code=types.INTERNAL_ERROR, message=str(error)) from error
         return types.ListToolsResult(tools=[_tool(offer) for offer in offers])
@@ -97,10 +128,10 @@ class _Serving:
     def _begun(self, ctx: Context, name: str, arguments: JsonObject) -> Going:
         going = Going()
         put = None
-        if _asks(ctx):
+        if asks_of(ctx):
             modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
             put = going.put if modern else partial(_elicited, ctx)
-        call = ServedCall(_client(ctx), name, arguments, put, going.heard)
+        call = ServedCall(client_name(ctx), name, arguments, put, going.heard)
         task = asyncio.create_task(self._calls.run(call), name="a call of a client")
         self._tasks.add(task)
         task.add_done_callback(self._ended)
@@ -119,6 +150,9 @@ class _Serving:
             task.cancel()
         if left:
             await asyncio.wait(left, timeout=END_LIMIT)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(CLOSE_LIMIT):
+                await self._calls.close()
 
 
 async def _elicited(ctx: Context, question: Question) -> str | None:
@@ -133,14 +167,14 @@ async def _elicited(ctx: Context, question: Question) -> str | None:
     return None
 
 
-def _asks(ctx: Context) -> bool:
+def asks_of(ctx: Context) -> bool:
     """Whether the client puts forms to a person; one that names no kind means forms."""
     can = ctx.session.client_capabilities
     asking = can.elicitation if can is not None else None
     return asking is not None and (asking.form is not None or asking.url is None)
 
 
-def _client(ctx: Context) -> str:
+def client_name(ctx: Context) -> str:
     known = ctx.session.client_params
     return printable(known.client_info.name, 100) if known is not None else ""
 

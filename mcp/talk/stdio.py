@@ -22,7 +22,7 @@ from mcp_types import INTERNAL_ERROR, ErrorData, JSONRPCError, jsonrpc_message_a
 from pydantic import ValidationError
 
 from gatewright.mcp.serverlog import ServerLog
-from gatewright.mcp.talk.lines import Lines, Oversized
+from gatewright.mcp.talk.lines import Drip, Lines, Oversized
 from gatewright.tools.protocol import Child, Spawn, SpawnRequest
 from gatewright.tools.system.drain import Drain
 
@@ -94,13 +94,14 @@ async def _whatever_happens(task: asyncio.Task[None]) -> None:
 async def _read(
     child: Child, out: MemoryObjectSendStream[Inbound], log: ServerLog, ended: Ended
 ) -> None:
-    lines = Lines()
+    lines, drip = Lines(), Drip()
     with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
         async with out:
             while chunk := await child.read():
                 for line in lines.feed(chunk):
                     if (message := _message(line, log)) is not None:
                         await out.send(message)
+                await drip.after(chunk)
             ended.code = await child.wait()
 
 

@@ -19,11 +19,12 @@ import msgspec
 
 from gatewright.permissions.context import Context
 from gatewright.permissions.decision import Named
+from gatewright.permissions.sandbox.leaving import inside_again
 from gatewright.permissions.sandbox.naming import spelled
 from gatewright.permissions.sandbox.port import CLOSED, Offer, Opening
 from gatewright.permissions.sandbox.restrictions import Restrictions
 from gatewright.permissions.sandbox.running.call import Call, noted
-from gatewright.tools.access import Access, ShellText
+from gatewright.tools.access import Access
 from gatewright.tools.blocks import Block, Table, Text
 from gatewright.tools.interact import Ask, Option
 from gatewright.tools.protocol import Asker, Confinement, ToolResult
@@ -66,19 +67,6 @@ def _wrong(glob: str) -> str:
     return wrong(glob)
 
 
-def _confined(access: Access, runs: ShellText) -> Access:
-    """The same access without the wish to leave the sandbox."""
-    return Access(
-        reads=access.reads,
-        writes=access.writes,
-        runs=ShellText(runs.command, runs.cwd),
-        urls=access.urls,
-        effects=access.effects,
-        remote=access.remote,
-        subject=access.subject,
-    )
-
-
 @dataclass(slots=True)
 class CommandSandbox:
     """The session's sandbox, as the gate knows it. Nothing of that raises."""
@@ -108,12 +96,24 @@ class CommandSandbox:
         """Find out what works here, once; the facts as they count with that."""
         if access.runs is None:
             return access
+        await self._begun()
+        if access.runs.unsandboxed and not self.settings.allow_unsandboxed_commands:
+            return inside_again(access, access.runs)
+        return access
+
+    async def _begun(self) -> None:
         async with self._trying:
             if self._box is None and not self._off:
                 await self._start()
-        if access.runs.unsandboxed and not self.settings.allow_unsandboxed_commands:
-            return _confined(access, access.runs)
-        return access
+
+    async def opened(self) -> Sandbox | None:
+        """What confines programs wholly; None: `status` may say why nothing does."""
+        await self._begun()
+        whole = self._found is not None and self._found.level == "bwrap"
+        if self.settings.enabled is False or not whole:
+            return None
+        self._follow()
+        return self._box
 
     def refusal(self, access: Access) -> str:
         """Why a command must not run at all, or an empty string."""

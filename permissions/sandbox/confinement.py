@@ -33,10 +33,10 @@ from gatewright.permissions.sandbox.linux import (
 from gatewright.permissions.sandbox.machine import Machine
 from gatewright.permissions.sandbox.naming import shown
 from gatewright.permissions.sandbox.opening import Judge, still
-from gatewright.permissions.sandbox.places import absolute, programs, surveyor
+from gatewright.permissions.sandbox.places import absolute, programs, real, surveyor
 from gatewright.permissions.sandbox.port import CLOSED, Offer, Opening
 from gatewright.permissions.sandbox.probe import Level
-from gatewright.permissions.sandbox.profile import SandboxProfile, Wishes, sandboxed
+from gatewright.permissions.sandbox.profile import SandboxProfile, Wider, Wishes, sandboxed
 from gatewright.permissions.sandbox.running import environment
 from gatewright.permissions.sandbox.running.asleep import Asleep, asleep
 from gatewright.permissions.sandbox.running.janitor import Janitor
@@ -48,6 +48,7 @@ from gatewright.tools.protocol import SpawnRequest, ToolFailure
 WIDE_SECONDS = 1.0
 WATCH_SECONDS = 2.0  # between two looks while a command runs
 GLANCE_SECONDS = 0.05  # that such a look may hold up everything else
+USUAL = Wider()
 
 
 class Bridge(Protocol):
@@ -86,7 +87,7 @@ class Sandbox:
         self._store = Store(self.janitor)
         self._stamped = ""
         self._home = os.path.realpath(config.home)
-        self.roots = _real(config.roots)
+        self.roots = real(config.roots)
         self._surveyor = surveyor(self.config, self.roots)
         self._keeper = self._keep()
 
@@ -120,14 +121,16 @@ class Sandbox:
         self._filter, self._counts = b"", True  # made anew for what holds now
         if self._nursery is not None:
             self._nursery.allow(config.limits.nproc)
-        self.config, self.roots = config, _real(config.roots)
+        self.config, self.roots = config, real(config.roots)
         self._surveyor = surveyor(self.config, self.roots)
         self._keeper.writable = (*self.roots, *self._extra())
         self._keeper.follow(self._surveyor, self._look)
 
     # --- one run ---
 
-    def profile(self, cwd: Path, sight: Sight | None = None, search: str = "") -> SandboxProfile:
+    def profile(
+        self, cwd: Path, sight: Sight | None = None, search: str = "", wider: Wider = USUAL
+    ) -> SandboxProfile:
         """What a command started in `cwd` could do now; `search` is its PATH."""
         config = self.config
         temp = "" if config.temp is None else os.path.realpath(config.temp)
@@ -136,10 +139,10 @@ class Sandbox:
             home=self._home,
             roots=self.roots,
             temp=temp,
-            extra=self._extra(),
+            extra=(*self._extra(), *wider.writes),
             seen=(self._home, *self.machine.seen, *programs(search)),
             windows=self._windows(),
-            network=config.network,
+            network=wider.network or config.network,
             limits=config.limits,
         )
         found = self._surveyor.survey(sight or self._look())
@@ -176,6 +179,9 @@ class Sandbox:
         told: Callable[[list[str]], None] | None = None,
         opening: Opening = CLOSED,
         command: str = "",
+        *,
+        wider: Wider = USUAL,
+        bridge: Bridge | None = None,
     ) -> SpawnRequest:
         """The request as bubblewrap's; `told` hears what had to be moved aside after the run.
 
@@ -183,20 +189,12 @@ class Sandbox:
         they still are those that were judged.
         """
         already = self._keeper.check()  # of runs that go on: theirs is not to be taken for old
-        sight = self._look()
-        if self._level != "bwrap":  # nothing is covered
-            sight = replace(sight, covered=(), hopeless=False)
-        if sight.hopeless:
-            if told is not None and already:
-                told(already)
-            raise ToolFailure(covers.refusal(survey.MAX_DIRECTORIES))
-        if sight.covered:
-            already.append(covers.told(sight.covered, survey.MAX_DIRECTORIES, str(self.config.cwd)))
+        sight = self._seen(already, told)
         self._begin(sight)
         reads, writes = still(opening.reads), still(opening.writes)
         self._keeper.open(writes)
-        profile = self.profile(request.cwd, sight, request.env.get("PATH", ""))
-        profile = profile.opened(reads, writes)
+        search = request.env.get("PATH", "")
+        profile = self.profile(request.cwd, sight, search, wider).opened(reads, writes)
         already.extend(
             f"{shown(path)} is not the file any more that was allowed; it stays closed"
             for path in sorted({*opening.reads, *opening.writes} - reads - writes)
@@ -208,9 +206,9 @@ class Sandbox:
         active = Active(run, words, self.roots, told, already, writes)
         self._active.append(active)
         self._watch_later()
-        entry, extra = self._entry(run, profile)
-        argv = self._launcher(run, profile)
-        argv.extend((*bwrap.limited(profile.limits, self.machine), *entry, *request.argv))
+        entry, extra = self._entry(run, profile, bridge or self.bridge)
+        argv = self._launcher(run, profile, wider)
+        argv += (*bwrap.limited(profile.limits, self.machine), *entry, *request.argv)
         argv = cgroup.joined(argv, run.group, self.machine.shell)
         env = environment.scrubbed(request.env, self.config.secrets)
         env = environment.inside(env, profile.temp, extra)
@@ -230,31 +228,45 @@ class Sandbox:
             start=self._nursery.start if self._nursery is not None else None,
         )
 
+    def _seen(self, already: list[str], told: Callable[[list[str]], None] | None) -> Sight:
+        sight = self._look()
+        if self._level != "bwrap":  # nothing is covered
+            return replace(sight, covered=(), hopeless=False)
+        if sight.hopeless:
+            if told is not None and already:
+                told(already)
+            raise ToolFailure(covers.refusal(survey.MAX_DIRECTORIES))
+        if sight.covered:
+            already.append(covers.told(sight.covered, survey.MAX_DIRECTORIES, str(self.config.cwd)))
+        return sight
+
     def _entry(
-        self, run: Run, profile: SandboxProfile
+        self, run: Run, profile: SandboxProfile, bridge: Bridge | None
     ) -> tuple[list[str], Mapping[str, str] | None]:
         """What stands between the launcher and the command: usually nothing."""
         if self._level != "bwrap":
             return [], None
-        proxied = self.bridge is not None and profile.network.reach == "proxy"
+        proxied = bridge is not None and profile.network.reach == "proxy"
         crowded = len(self._active) > 1 or not self._neighbours.alone(self.roots)
         if not proxied and not crowded:
             return [], None
         spec = landlock.Spec(
             write=landlock.writable(profile),
             network="open",  # it is a network of its own
-            bridge_fd=self.bridge(run) if proxied and self.bridge is not None else -1,
+            bridge_fd=bridge(run) if proxied and bridge is not None else -1,
             mounts=mount_check.expected(profile) if crowded else {},
             cwd=profile.cwd,
         )
-        extra = self.bridge.env if proxied and self.bridge is not None else None
+        extra = bridge.env if proxied and bridge is not None else None
         return landlock.entry(self.machine, spec), extra
 
-    def _launcher(self, run: Run, profile: SandboxProfile) -> list[str]:
+    def _launcher(self, run: Run, profile: SandboxProfile, wider: Wider) -> list[str]:
         if self._level == "landlock":
             return landlock.alone(profile, self.machine, run.filter_fd)
         supplies = bwrap.Supplies(run.filter_fd, run.status_write, self._store.blank(profile))
-        options = bwrap.arguments(profile, self.machine, supplies)
+        options = [*bwrap.arguments(profile, self.machine, supplies)]
+        for name, value in wider.env.items():  # inside alone: a launcher obeys some of them
+            options += ("--setenv", name, value)
         run.args_fd = memory_file("args", b"".join(os.fsencode(word) + b"\0" for word in options))
         return [self.machine.bwrap, "--args", str(run.args_fd), "--"]
 
@@ -385,7 +397,3 @@ class Sandbox:
                 self.janitor.forget((str(self._nursery.group),))
             self._nursery = None
         self.janitor.close()
-
-
-def _real(roots: Iterable[Path]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(os.path.realpath(root) for root in roots))

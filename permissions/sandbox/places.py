@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from gatewright.permissions.machine.links import led_out, on_disk
 from gatewright.permissions.sandbox.config import ENV_EXAMPLES, Config, firm_reads
@@ -18,6 +19,10 @@ def programs(search: str) -> Iterator[str]:
         real = os.path.realpath(place) if place.startswith("/") else ""
         if real.count("/") > 2 and os.path.isdir(real):
             yield os.path.dirname(real) if os.path.basename(real) == "bin" else real
+
+
+def real(roots: Iterable[Path]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(os.path.realpath(root) for root in roots))
 
 
 def absolute(text: str, base: str, home: str, roots: tuple[str, ...]) -> str:

@@ -5,7 +5,7 @@ Pure: the facts about the disk come in as a `Survey`; nothing here looks at the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
@@ -41,6 +41,15 @@ class Wishes:
     windows: tuple[str, ...] = ()  # stay readable in what is masked
     network: Network = Network()
     limits: Limits = field(default_factory=Limits)
+
+
+@dataclass(frozen=True, slots=True)
+class Wider:
+    """What one run may do that others may not; `env` is its own, secret or not."""
+
+    writes: tuple[str, ...] = ()
+    network: Network | None = None  # in place of that of all others
+    env: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from gatewright.agent.record.events import (
@@ -10,6 +11,7 @@ from gatewright.agent.record.events import (
     Envelope,
     ImagesDropped,
     Noticed,
+    RequestQueued,
     RetryScheduled,
     StreamSilent,
     TurnEnded,
@@ -67,6 +69,21 @@ def test_a_model_that_is_refused_for_ever_fills_no_memory() -> None:
         told.line(at(denied(str(number))))
     assert known.taken()[KEPT:] == ["And 50 more like these."]
     assert told.line(at(END)) == "agent: And 50 more like these."
+
+
+def test_a_request_that_waits_for_its_turn_is_told_now_and_then() -> None:
+    told = Told()
+
+    def said(after: float, event: AnyEvent) -> str:
+        return told.line(msgspec.structs.replace(at(event), timestamp=1000.0 + after))
+
+    first = RequestQueued(seconds=0, ahead=2)
+    assert said(0, first) == "agent: Waits for its turn at the server, 2 before it."
+    assert said(5, first) == ""
+    later = said(35, RequestQueued(seconds=20, ahead=0))
+    assert later == "agent: The server takes requests again in 20 s."
+    assert said(70, RetryScheduled(attempt=1, attempts=3, seconds=9, reason="Busy."))
+    assert said(75, RequestQueued(seconds=4, ahead=0)) == "", "that was told with the refusal"
 
 
 def test_waits_are_told_and_a_silence_now_and_then() -> None:

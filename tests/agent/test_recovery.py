@@ -209,7 +209,7 @@ async def test_a_server_never_heard_of_is_given_up_sooner(
 @pytest.mark.parametrize(
     ("seconds", "said"),
     [
-        ("400", "wait 7 min; try again then."),
+        ("700", "wait 12 min; try again then."),
         ("3600", "wait 60 min; try again then."),
         ("18000", "wait 5 hours; try again then."),
         ("604800", "wait 7 days; try again then."),

@@ -47,6 +47,16 @@ def test_values_of_telling_variables() -> None:
     assert redactor.value({"a": ["x p4ssw0rd!", 3]}) == {"a": [f"x {MARK}", 3]}
 
 
+def test_what_is_learned_later() -> None:
+    redactor = Redactor({"API_KEY": "the-first-of-them"})
+    assert "renewed-token" in redactor.text("renewed-token-2 the-first-of-them")
+    redactor.learn(["renewed-token", "renewed-token-2", "short"])
+    assert redactor.text("renewed-token-2 the-first-of-them short") == f"{MARK} {MARK} short"
+    redactor.learn([f"another-{number:04}" for number in range(1000)])  # bounded, the newest stay
+    assert redactor.text("another-0999") == MARK
+    assert redactor.text("the-first-of-them") == MARK
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -47,9 +47,31 @@ def test_an_address_and_its_header(program: Program) -> None:
     assert "The command is an address" in told
 
 
+def test_a_client_that_was_registered_by_hand(program: Program) -> None:
+    flags = ("--client-id", "ours", "--callback-port", "8123")
+    ran(program, "add", "far", "https://example.com/mcp", "-s", "user", *flags)
+    settings = program.home / ".gatewright" / "settings.json"
+    assert json.loads(settings.read_text("utf-8"))["mcpServers"]["far"]["oauth"] == {
+        "clientId": "ours", "callbackPort": 8123,
+    }  # fmt: skip
+    words = ("add", "near", "https://example.com/mcp", "--client-id", "x", "--client-secret")
+    told = ran(program, *words, MCP_CLIENT_SECRET="s3cret-of-ours")
+    assert "near is added" in told
+    assert "s3cret" not in told + settings.read_text("utf-8")
+    kept = [f for f in (program.home / ".gatewright").rglob("*") if f.is_file()]
+    (holds,) = [f for f in kept if b"s3cret-of-ours" in f.read_bytes()]
+    assert holds.stat().st_mode & 0o077 == 0
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (("add", "a", "x", "--client-id", "y"), "for an address, where people log in"),
+        (("add", "a", "https://x", "--client-secret"), "name it with --client-id"),
+        (
+            ("add", "a", "https://x", "-s", "project", "--client-id", "y", "--client-secret"),
+            "Approve it first",
+        ),
         (("add", "a__b", "x"), "the name may hold no two underscores"),
         (("add", "a", "x", "-s", "here"), "--scope is local, user or project"),
         (("add", "a", "x", "-H", "A: b"), "--header for an address"),
@@ -87,6 +109,14 @@ def test_one_of_a_project_waits_for_an_approval_of_its_text(program: Program) ->
     path.write_text(path.read_text("utf-8").replace(f"{FAKE}x", FAKE), encoding="utf-8")
     ran(program, "reset-project-choices")
     assert state() == "unapproved"
+
+
+def test_one_of_a_project_is_approved_for_the_sandbox_alone(program: Program) -> None:
+    ran(program, "add", "fake", "-s", "project", "--", sys.executable, FAKE)
+    assert program.run("trust", "add").returncode == 0
+    ran(program, "approve", "fake", "--sandbox")
+    (row,) = json.loads(ran(program, "list", "--json"))
+    assert (row["state"], "runs in the sandbox" in row["error"]) == ("failed", True)
 
 
 def test_a_model_adds_and_approves_nothing(program: Program) -> None:

@@ -148,6 +148,40 @@ def test_a_wrong_flag_is_explained_before_anything_is_served(program: Program) -
     assert "--allowedTools" in program.run("mcp", "serve", "--help").stdout
 
 
+def test_over_http_the_entry_that_is_printed_lets_us_in(program: Program) -> None:
+    """The client is ourselves again; the token is said once, and kept by nobody."""
+    with subprocess.Popen(
+        [*program.argv, "mcp", "serve", "--http"],
+        cwd=program.project,
+        env=program.env(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+    ) as serving:
+        assert serving.stdout is not None
+        shown = ""
+        while not shown.endswith("\n}\n"):
+            shown += serving.stdout.readline()
+        script = 'call: mcp__agent__Read {"file_path": "notes.txt"}\n---\nsay: Done.\n'
+        with ServerThread(script) as server:
+            env = {"ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": server.url}
+            flags = ("--mcp-config", shown, "--allowedTools", "mcp__agent")
+            done = program.run("-p", "go", *flags, env=env)
+        assert (done.returncode, done.stdout.strip()) == (0, "Done."), done.stderr
+        (result,) = server.bodies[1]["messages"][-1]["content"]
+        assert "alpha" in json.dumps(result["content"])
+        serving.send_signal(signal.SIGINT)
+        out, err = serving.communicate(timeout=60)
+    assert (serving.returncode, out) == (130, "")
+    token = json.loads(shown)["mcpServers"]["agent"]["headers"]["Authorization"].split()[1]
+    assert token not in err
+    assert "Traceback" not in err
+    kept = [f for f in (program.home / ".gatewright").rglob("*") if f.is_file()]
+    assert not [f for f in kept if token.encode() in f.read_bytes()]
+
+
 def _lives(pid: int) -> bool:
     try:
         status = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")

@@ -15,6 +15,7 @@ from gatewright.agent.errors import FailureKind, ProviderError
 from gatewright.agent.extensions.contribution import Contribution
 from gatewright.agent.models.choices import ModelBook
 from gatewright.agent.models.model import OpenModel
+from gatewright.agent.record.agent_costs import AgentCosts
 from gatewright.agent.record.clock import Clock, SystemClock
 from gatewright.agent.record.conversation import Conversation
 from gatewright.agent.record.ids import new_id
@@ -166,10 +167,12 @@ def build(
             move=ports.move,
         )
 
+    costs = AgentCosts()
     frame = Frame(
         id=new_id(),
         where=Where(root, root, Path("/home/somebody")),
-        journal=Journal(clock=clock.time, new_id=new_id),
+        journal=Journal(clock=clock.time, new_id=new_id, stamp=costs.stamped),
+        costs=costs,
         talk=talk,
         clock=clock,
         modes=modes,

@@ -13,7 +13,7 @@ def journal(
     *folds: Fold,
     clock: Callable[[], float] = lambda: 1.0,
     ids: Callable[[], str] = new_id,
-    stamp: Callable[[AnyEvent], AnyEvent] = lambda event: event,
+    stamp: Callable[[AnyEvent, str], AnyEvent] = lambda event, agent: event,
 ) -> Journal:
     """One that has begun."""
     made = Journal(clock=clock, new_id=ids, stamp=stamp)

@@ -54,7 +54,9 @@ TABLE = (
         "mcp",
         "servers are adapted to the tool protocol; only this folder talks to the SDK",
         ("mcp", *PROTOCOL, *SYSTEM),
-        frozenset({"mcp", "mcp_types", "pydantic", "msgspec", "anyio", "httpx2"})
+        frozenset(
+            {"mcp", "mcp_types", "pydantic", "msgspec", "anyio", "httpx2", "starlette", "uvicorn"}
+        )
         | {"jsonschema", "referencing"},
     ),
     Row("skills", "skills know the tool protocol only", ("skills", *PROTOCOL, *SYSTEM)),

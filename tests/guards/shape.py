@@ -65,11 +65,17 @@ def many_parameters(source: Source) -> Iterator[str]:
         spec = node.args
         names = [a.arg for a in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)]
         count = len([name for name in names if name not in {"self", "cls"}])
-        if count > PARAMETERS:
+        if count > PARAMETERS and not any(map(_is_command, node.decorator_list)):
             yield (
                 f"{source.path}:{node.lineno} {node.name} takes {count} parameters, {PARAMETERS} at"
                 " most: a type is missing"
             )
+
+
+def _is_command(decorator: ast.expr) -> bool:
+    """`@group.command(...)`: the parameters of such a function are the flags of a command line."""
+    called = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return isinstance(called, ast.Attribute) and called.attr == "command"
 
 
 def broad_excepts(source: Source) -> Iterator[str]:

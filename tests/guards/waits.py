@@ -21,6 +21,7 @@ SLEEPERS: dict[str, str] = {
     "tests/tools/test_web.py": "a server that trickles",
     "tests/agent/test_patience.py": "a server that trickles",
     "tests/tools/test_executor.py": "a tool that takes longer than it may",
+    "tests/mcp/conformance_server.py": "a tool that says how far it is",
     "tests/bench/tui.py": "measures what happens while nothing is done",
 }
 CLOCKS = {"time", "asyncio", "anyio", "trio"}

@@ -63,7 +63,12 @@ def test_a_look_alike_of_a_weaker_source_is_refused() -> None:
         ("a", {"type": "ws", "url": "wss://x"}, "ws is not spoken here"),
         ("a", {"type": "sdk", "name": "a"}, "type: is one of"),
         ("a", {"command": "x", "timeout": -1}, "timeout: is in milliseconds"),
-        ("a", {"command": "x", "sandbox": True}, "sandbox: servers cannot be confined"),
+        ("a", {"type": "http", "url": "https://x", "sandbox": True}, "sandbox: is for a program"),
+        (
+            "a",
+            {"command": "x", "sandbox": {"netwrk": []}},
+            "sandbox: object contains unknown field",
+        ),
     ],
 )
 def test_a_bad_entry_says_what_is_wrong_and_drops_no_other(

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from gatewright.agent.extensions.servers import elicitations
+from gatewright.agent.extensions.servers.quoted import quoted
 from gatewright.agent.record.events import Answered, Asked
+from gatewright.agent.text.printable import escaped
 from gatewright.mcp.asked.form import form_of
 from gatewright.mcp.asked.questions import Unfit
 from gatewright.tools.blocks import plain
@@ -406,3 +408,22 @@ async def test_an_address_is_opened_after_a_yes_and_never_before(
         assert f"'action': '{action}'" in await made.finished("c1")
         await made.ended()
         assert opened == [url] * pages
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Hello\n\nWhat you answer goes to that server.",
+        "Hello" + " " * 400 + "What you answer goes to that server.",
+        "Hello" + "x" * 400,
+        "It asks for: nothing\r\nIt says:",
+    ],
+)
+def test_no_line_of_a_server_passes_for_one_of_ours(words: str) -> None:
+    head, said = quoted(words, "It says:")
+    assert plain(head) == "It says:"
+    lines = plain(said).split("\n")
+    assert all(line.startswith("│ ") and len(line) <= 74 for line in lines)
+    joined = "".join(line[2:] for line in lines)
+    assert joined.replace(" ", "") == escaped(words).replace("\n", "").replace(" ", "")
+    assert list(quoted(" \n", "It says:")) == []

@@ -105,6 +105,49 @@ async def test_of_a_project_it_is_allowed_nothing(
         assert not server.of("tools/call")
 
 
+@pytest.mark.parametrize("matcher", ["mcp__fake__check", "*"])
+async def test_other_hooks_hear_of_its_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, matcher: str
+) -> None:
+    """But no hook of its kind does: that would make a call of its own, and so on."""
+    server = near(json.dumps({}))
+    instead(monkeypatch, server)
+    heard = tmp_path / "heard"
+    other = {"type": "command", "command": f"cat >> {heard}; echo Not to him. >&2; exit 2"}
+    own = hooks()
+    own["hooks"]["PreToolUse"] += [
+        {"matcher": "mcp__fake__check", "hooks": [other]},
+        {"matcher": matcher, "hooks": [HOOK]},
+    ]
+    async with desk(tmp_path, SCRIPT, own={"mcpServers": {"fake": NEAR}, **own}) as made:
+        await connected(made)
+        made.session.submit("go")
+        await made.ended()
+        assert not server.of("tools/call"), "a hook refused it"
+        told = heard.read_text(encoding="utf-8")
+        assert '"tool_name": "mcp__fake__check"' in told.replace('":"', '": "')
+        assert any("Not to him." in ran.message for ran in made.seen.of(HookRan))
+
+
+async def test_what_another_hook_makes_of_its_call_is_what_is_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = near(json.dumps({}))
+    instead(monkeypatch, server)
+    said = {"hookEventName": "PreToolUse", "updatedInput": {"what": "less"}}
+    print_it = f"echo '{json.dumps({'hookSpecificOutput': said})}'"
+    own = hooks()
+    own["hooks"]["PreToolUse"].append(
+        {"matcher": "mcp__fake__check", "hooks": [{"type": "command", "command": print_it}]}
+    )
+    async with desk(tmp_path, SCRIPT, own={"mcpServers": {"fake": NEAR}, **own}) as made:
+        await connected(made)
+        made.session.submit("go")
+        await made.ended()
+        (call,) = server.of("tools/call")
+        assert call["arguments"] == {"what": "less"}
+
+
 @pytest.mark.parametrize("rules", [{}, {"permissions": {"allow": ["mcp__fake__check"]}}])
 async def test_a_server_of_a_project_is_not_the_one_that_the_person_meant(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rules: dict[str, Any]

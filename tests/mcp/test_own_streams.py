@@ -26,6 +26,8 @@ class Echo:
         call.heard(Progress("on the way", seconds=1.0))
         return ToolResult.text(str(call.arguments.get("text", "")))
 
+    async def close(self) -> None: ...
+
 
 class Line:
     """The client's end, as bytes."""

@@ -10,7 +10,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from gatewright.mcp.network.addresses import Depth, wrong_address
+from gatewright.mcp.network.addresses import Depth, Judged, judged, wrong_address
 from gatewright.mcp.network.pinned import Pinned, pinned
 from gatewright.mcp.oauth.asking import Asking
 from gatewright.mcp.oauth.errors import LoginFailed
@@ -69,6 +69,26 @@ async def test_a_server_whose_name_changes_its_mind_is_not_connected_to(
             with pytest.raises(httpx2.ConnectError, match="not one to be followed"):
                 await made.get(url)
         assert not place.heads
+
+
+async def test_a_server_is_where_it_was_when_it_was_judged(names: list[Sequence[str]]) -> None:
+    """And no second answer of a name server leads anywhere else, were it as good as the first."""
+    async with listening() as place:
+        url = f"http://tools.example:{place.port}/mcp"
+        names[:] = [["127.0.0.1"], ["127.0.0.2"]]
+        where = await judged(url)
+        assert isinstance(where, Judged)
+        assert (where.addresses, where.deepest) == (("127.0.0.1",), "loopback")
+        async with client({}, Answered(where=where)) as made:
+            for _ in range(2):
+                assert (await made.get(url)).text == "ok"
+        assert len(place.heads) == 2
+        other = Judged("tools.example", place.port, (NOBODY,), "public")
+        async with client({}, Answered(where=other)) as made:  # in public: never in here
+            names[:] = [["127.0.0.1"]]
+            with pytest.raises(httpx2.ConnectError, match="not one to be followed"):
+                await made.get(f"http://else.example:{place.port}/mcp")
+        assert len(place.heads) == 2
 
 
 async def test_a_login_server_whose_name_changes_its_mind_is_not_asked(

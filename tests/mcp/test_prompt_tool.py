@@ -144,3 +144,35 @@ async def test_where_its_yes_is_none(
         assert [each["name"] for each in server.of("tools/call")] == calls
         assert made.seen.of(Answered)
         assert not (made.project / "a.txt").exists()
+
+
+@pytest.mark.parametrize("lines", [False, True])
+async def test_it_judges_what_a_hook_made_of_the_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: bool
+) -> None:
+    """And what it was shown is what runs, also where it says the whole input again."""
+    seen: list[Any] = []
+
+    def judge(params: dict[str, Any]) -> dict[str, Any]:
+        seen.append(params["arguments"]["input"])
+        said = {"behavior": "allow", "updatedInput": seen[-1]}
+        return {"content": [{"type": "text", "text": json.dumps(said)}]}
+
+    instead(monkeypatch, Near({"tools/list": TOOLS, "tools/call": judge}))
+    changed = {"file_path": "a.txt", "content": "of the hook"}
+    answer = {"hookEventName": "PreToolUse", "updatedInput": changed}
+    hook = {"type": "command", "command": f"echo '{json.dumps({'hookSpecificOutput': answer})}'"}
+    own = {
+        "mcpServers": {"fake": NEAR},
+        "hooks": {"PreToolUse": [{"matcher": "Write", "hooks": [hook]}]},
+    }
+    options = {"print_mode": True, "permission_prompt_tool": NAME}
+    async with desk(tmp_path, [WRITE, "say: done"], own=own, options=options) as made:
+        await connected(made)
+        if lines:
+            await stream.run(made.session, OPTIONS, io.StringIO(), io.StringIO())
+        else:
+            await plain.run(made.session, OPTIONS, io.StringIO(), io.StringIO())
+        (judged,) = seen
+        assert {key: judged[key] for key in changed} == changed
+        assert (tmp_path / "project" / "a.txt").read_text("utf-8") == "of the hook"

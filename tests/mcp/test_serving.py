@@ -76,14 +76,28 @@ class Place:
         return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-@asynccontextmanager
-async def place(
-    folder: Path,
-    *flags: str,
-    era: str = "auto",
-    person: Person | None = None,
-    own: dict[str, Any] | None = None,
-) -> AsyncGenerator[Place]:
+@dataclass
+class House:
+    """A home and a project, and what serves calls there."""
+
+    home: Path
+    project: Path
+    flags: Sequence[str]
+    said: list[str] = field(default_factory=list[str])
+
+    def calls(self) -> SessionCalls:
+        env = {"HOME": str(self.home), "PATH": os.environ["PATH"]}
+
+        def opener(
+            options: LaunchOptions, *, interactive: bool
+        ) -> Callable[[], Awaitable[Session]]:
+            return lambda: open_session(options, env, interactive=interactive)
+
+        options = options_of([f"--cwd={self.project}", *self.flags])
+        return SessionCalls(options, opener, self.said.append)
+
+
+def built(folder: Path, flags: Sequence[str] = (), own: dict[str, Any] | None = None) -> House:
     home, project = folder / "home", folder / "project"
     (home / ".gatewright").mkdir(parents=True)
     project.mkdir(exist_ok=True)
@@ -92,13 +106,19 @@ async def place(
     (project / "news.sh").write_text(NEWS, encoding="utf-8")
     settings = {"smallModel": "demo", "sandbox": {"enabled": False}, **(own or {})}
     (home / ".gatewright" / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
-    env = {"HOME": str(home), "PATH": os.environ["PATH"]}
+    return House(home, project, flags)
 
-    def opener(options: LaunchOptions, *, interactive: bool) -> Callable[[], Awaitable[Session]]:
-        return lambda: open_session(options, env, interactive=interactive)
 
-    said: list[str] = []
-    calls = SessionCalls(options_of([f"--cwd={project}", *flags]), opener, said.append)
+@asynccontextmanager
+async def place(
+    folder: Path,
+    *flags: str,
+    era: str = "auto",
+    person: Person | None = None,
+    own: dict[str, Any] | None = None,
+) -> AsyncGenerator[Place]:
+    house = built(folder, flags, own)
+    calls, home, project, said = house.calls(), house.home, house.project, house.said
     to_us, inbound = anyio.create_memory_object_stream[Inbound](1)
     to_them, outbound = anyio.create_memory_object_stream[SessionMessage](1)
     async with to_us, outbound:

@@ -34,10 +34,18 @@ def test_the_server_is_heard_but_not_for_ever() -> None:
 
 
 def test_a_new_request_starts_anew() -> None:
-    backoff = Backoff(RetryPolicy(total=10.0), random=lambda: 0.5)
-    assert backoff(failing(FailureKind.RATE, 9.0), 1) == 9.0
-    assert backoff(failing(FailureKind.RATE, 9.0), 2) is None
-    assert backoff(failing(FailureKind.RATE, 9.0), 1) == 9.0
+    backoff = Backoff(RetryPolicy(total=10.0, reset=20.0), random=lambda: 0.5)
+    assert backoff(failing(FailureKind.RATE, 19.0), 1) == 19.0
+    assert backoff(failing(FailureKind.RATE, 19.0), 2) is None
+    assert backoff(failing(FailureKind.RATE, 19.0), 1) == 19.0
+    assert backoff(failing(FailureKind.RATE), 2) is None, "nobody said that it would be long"
+
+
+def test_the_queue_says_how_long_it_waits_itself() -> None:
+    backoff = Backoff(RetryPolicy(), random=lambda: 0.5)
+    failure = failing(FailureKind.RATE)
+    failure.waits = 3.0
+    assert backoff(failure, 1) == 3.0
 
 
 @given(
@@ -57,4 +65,4 @@ def test_tries_and_time_are_bounded(afters: list[float | None], dice: float) -> 
     else:
         pytest.fail("retries never end")
     assert attempt <= policy.attempts
-    assert waited <= policy.total
+    assert waited <= policy.reset

@@ -1,4 +1,4 @@
-"""Agents share a provider: opened once, closed by the last, so many requests at once."""
+"""Agents share a provider: opened once, closed by the last; server and key are counted as one."""
 
 from __future__ import annotations
 
@@ -6,24 +6,23 @@ import asyncio
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
-import pytest
-
-from gatewright.agent.errors import FailureKind, ProviderError
-from gatewright.agent.providers import shared
-from gatewright.agent.providers.protocol import (
-    Alive,
-    Finished,
-    Piece,
-    Provider,
-    Request,
-    StopReason,
-)
+from gatewright.agent.providers.limiter import AT_ONCE
+from gatewright.agent.providers.presets import endpoint
+from gatewright.agent.providers.protocol import Finished, Piece, Provider, Request, StopReason
 from gatewright.agent.providers.registry import open_provider
 from gatewright.agent.providers.settings import ProviderSettings
-from gatewright.agent.providers.shared import AT_ONCE, CALM, Limiter, SharedProviders
+from gatewright.agent.providers.shared import Identity, SharedProviders
 from tests.fakes.waiting import eventually
 
 REQUEST = Request(model="m", system=(), tools=(), turns=(), max_output=10)
+
+
+def asks(url: str = "http://127.0.0.1:1", most: int = 0, **headers: str) -> Identity:
+    own = ProviderSettings(type="openai", base_url=url, headers=headers, max_concurrent=most)
+    return Identity(endpoint("x", {"x": own}, {}), ("key",))
+
+
+KEY, OTHER = asks(), asks("http://127.0.0.1:2")
 
 
 class Server:
@@ -35,14 +34,11 @@ class Server:
         self.running: int = 0
         self.closed: int = 0
         self.go = asyncio.Event()
-        self.error: ProviderError | None = None
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece]:
         self.running += 1
         try:
             await self.go.wait()
-            if self.error is not None:
-                raise self.error
             yield Finished(StopReason.END)
         finally:
             self.running -= 1
@@ -57,21 +53,21 @@ async def answered(provider: Provider) -> list[Piece]:
 
 async def test_the_last_one_closes_it() -> None:
     server, providers = Server(), SharedProviders()
-    first, second = (providers.of("key", lambda: server) for _ in range(2))
-    other = providers.of("another key", Server)
+    first, second = (providers.of(KEY, lambda: server) for _ in range(2))
+    other = providers.of(OTHER, Server)
     await first.close()
     await first.close()
     counts = [server.closed]
     await second.close()
     counts.append(server.closed)
     assert other.name == "s"
-    await providers.of("key", lambda: server).close()
+    await providers.of(KEY, lambda: server).close()
     assert [*counts, server.closed] == [0, 1, 2], "it is opened anew"
 
 
 async def test_the_end_of_the_session_closes_what_nobody_gave_back() -> None:
     server, providers = Server(), SharedProviders()
-    kept, _lost = (providers.of("key", lambda: server) for _ in range(2))
+    kept, _lost = (providers.of(KEY, lambda: server) for _ in range(2))
     await providers.close()
     await kept.close()
     assert server.closed == 1
@@ -79,7 +75,7 @@ async def test_the_end_of_the_session_closes_what_nobody_gave_back() -> None:
 
 async def test_so_many_at_once_and_first_come_first_served() -> None:
     server = Server()
-    provider = SharedProviders().of("key", lambda: server)
+    provider = SharedProviders().of(KEY, lambda: server)
     tasks = [asyncio.create_task(answered(provider)) for _ in range(AT_ONCE + 3)]
     await eventually(lambda: server.running == AT_ONCE)
     tasks[AT_ONCE].cancel()
@@ -89,53 +85,27 @@ async def test_so_many_at_once_and_first_come_first_served() -> None:
     assert not server.running
 
 
-async def test_who_waits_is_alive(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shared, "STILL_THERE", 0.01)
-    monkeypatch.setattr(shared, "AT_ONCE", 1)
-    server = Server()
-    provider = SharedProviders().of("key", lambda: server)
-    first = asyncio.create_task(answered(provider))
-    await eventually(lambda: server.running == 1)
-    second = provider.stream(REQUEST)
-    assert isinstance(await anext(second), Alive)
-    server.go.set()
-    await first
-    assert isinstance([piece async for piece in second][-1], Finished)
-
-
-async def test_fewer_while_there_are_too_many() -> None:
-    now = 0.0
-    limiter = Limiter(lambda: now)
-
-    async def taken() -> int:
-        count = 0
-        while True:
-            turn = limiter.turn()
-            try:
-                async with asyncio.timeout(0.05):
-                    async for _ in turn:
-                        pass
-            except TimeoutError:
-                return count
-            count += 1
-
-    assert await taken() == AT_ONCE
-    limiter.left(FailureKind.RATE)
-    assert await taken() == 0, "half of them may run, and more do"
-    for _ in range(AT_ONCE - 1):
-        limiter.left(None)
-    assert await taken() == AT_ONCE // 2
-    now = CALM
-    limiter.left(None)
-    limiter.left(None)
-    assert await taken() == 3, "both, and one more after a calm time"
+async def test_whose_requests_a_server_counts_together_wait_for_each_other() -> None:
+    one, wide, other = Server(), Server(), Server()
+    providers = SharedProviders()
+    lent = (
+        providers.of(asks(most=1), lambda: one),
+        providers.of(asks(most=1, beta="wide"), lambda: wide),
+        providers.of(OTHER, lambda: other),
+    )
+    tasks = [asyncio.create_task(answered(provider)) for provider in lent]
+    await eventually(lambda: other.running == 1)
+    assert (one.running, wide.running) == (1, 0)
+    for server in (one, wide, other):
+        server.go.set()
+    assert len(await asyncio.gather(*tasks)) == 3
 
 
 async def test_what_differs_in_key_or_server_is_not_shared() -> None:
     providers = SharedProviders()
     made: list[Provider] = []
 
-    def counted(identity: object, make: object) -> Provider:
+    def counted(identity: Identity, make: object) -> Provider:
         provider = Server()
         made.append(provider)
         return provider
@@ -143,7 +113,7 @@ async def test_what_differs_in_key_or_server_is_not_shared() -> None:
     def opened(url: str, key: str, model: str) -> None:
         settings = {"x": ProviderSettings(type="openai", base_url=url, api_key_env="K")}
 
-        def sharing(identity: object, make: object) -> Provider:
+        def sharing(identity: Identity, make: object) -> Provider:
             return providers.of(identity, lambda: counted(identity, make))
 
         open_provider(f"x/{model}", settings=settings, env={"K": key}, sharing=sharing)

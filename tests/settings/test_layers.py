@@ -100,6 +100,7 @@ DECIDED: dict[str, tuple[str, Any]] = {
     "mcp.toolSearch": (TRUST, "never"),
     "mcp.maxResultChars": (OWN, 2_000),
     "mcp.sampling": (OWN, "off"),
+    "mcp.sandbox": (OWN, "all"),
     "mcp.autoBackgroundSeconds": (OWN, 5),
     "mcp.clientMetadataUrl": (OWN, "https://example.com/us.json"),
     "mcpServers": (OWN, {"a": {"command": "b"}}),

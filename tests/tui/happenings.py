@@ -229,6 +229,7 @@ EVENTS: Mapping[type[ev.AnyEvent], Callable[[Chance], ev.AnyEvent]] = {
     ev.RetryScheduled: lambda c: ev.RetryScheduled(
         attempt=1, attempts=5, seconds=c.random() * 90, reason=c.row()
     ),
+    ev.RequestQueued: lambda c: ev.RequestQueued(seconds=c.random() * 90, ahead=c.randrange(9)),
     ev.StreamSilent: lambda c: ev.StreamSilent(seconds=c.random() * 99, limit=99),
     ev.QueueChanged: lambda c: ev.QueueChanged(
         texts=tuple(c.text() for _ in range(c.randrange(4)))

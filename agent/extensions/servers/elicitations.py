@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from gatewright.agent.extensions.host import Host
 from gatewright.agent.extensions.servers.filling import ACCEPT, filled, problem
 from gatewright.agent.extensions.servers.logins import browser, open_page
+from gatewright.agent.extensions.servers.quoted import quoted
 from gatewright.agent.text.printable import escaped
 from gatewright.mcp.asked.form import Form, form_of
 from gatewright.mcp.asked.questions import Elicitation, Reply, Unfit
@@ -124,7 +125,7 @@ def _wrong(form: Form | None, content: Mapping[str, Any]) -> str:
 
 
 def _question(server: str, asked: Elicitation, form: Form | None, *, opens: bool = False) -> Ask:
-    body: list[Block] = [Text(escaped(asked.message))] if asked.message else []
+    body: list[Block] = list(quoted(asked.message, "It says:"))
     if form is None:
         host = host_of(asked.url)
         told = [] if opens else [Text(OPEN, "dim")]

@@ -50,12 +50,17 @@ class LoginKeeper:
             raise LoginFailed(str(error)) from error
 
 
-def logins(env: Mapping[str, str], state: Path) -> Callable[[str, str], Login]:
-    """The login at an address, for a client that is known by an id or by none."""
+def logins(
+    env: Mapping[str, str], state: Path, told: Callable[[Sequence[str]], None] = lambda _: None
+) -> Callable[[str, str], Login]:
+    """The login at an address, for a client that is known by an id or by none.
+
+    Whatever is secret of one is `told`, whenever it is read or renewed.
+    """
     keeper = LoginKeeper(login_store(env))
 
     def login(url: str, client: str) -> Login:
-        return Login(name_of(resource_of(url), client), keeper, state / "mcp")
+        return Login(name_of(resource_of(url), client), keeper, state / "mcp", told=told)
 
     return login
 

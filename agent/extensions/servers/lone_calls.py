@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import itertools
 
+import msgspec
+
 from gatewright.agent.extensions.host import Alone, Host
 from gatewright.permissions.context import Call
 from gatewright.permissions.decide import decide
 from gatewright.permissions.decision import Ask as Asks
 from gatewright.tools.access import MAIN
 from gatewright.tools.interact import Answer, Ask
-from gatewright.tools.moments import CallPrepared, Moment, Verdict
+from gatewright.tools.moments import CallPrepared, Moment, Moments, Verdict
 from gatewright.tools.protocol import JsonObject, ToolCall, ToolFailure, ToolResult
 
+PUT_OFF = "A hook put it off, and nobody comes back to it."
 ASKS = "it would have to be asked about, and nobody is asked about it"
 
 
@@ -40,21 +43,28 @@ class LoneCalls:
         context = host.policy.context(where, agent=agent, hook="allow" if allows else "")
         if isinstance(decide(Call(name, input, access), context), Asks):
             return ASKS  # before it waits for a question that waits for it
-        alone = Alone(_Source(allows=allows), nobody)
+        alone = Alone(_Source(host.moments, allows=allows), nobody)
         call = ToolCall(f"alone-{next(self._numbers)}", name, input)
         return await host.session.call(call, agent, alone=alone)
 
 
 class _Source:
-    """Who alone is heard about such a call."""
+    """Who is heard about such a call: those who listen to any, and then whose it is."""
 
-    def __init__(self, *, allows: bool) -> None:
-        self._allows = allows
+    def __init__(self, moments: Moments | None, *, allows: bool) -> None:
+        self._moments, self._allows = moments, allows
 
     async def at(self, moment: Moment) -> Verdict:
-        if isinstance(moment, CallPrepared) and self._allows:
-            return Verdict(word="allow")
-        return Verdict()
+        if not isinstance(moment, CallPrepared):
+            return Verdict()
+        said = Verdict()
+        if self._moments is not None:
+            said = await self._moments.at(msgspec.structs.replace(moment, lone=True))
+        if said.word == "defer":
+            return Verdict(word="deny", text=PUT_OFF)
+        if said.word == "" and self._allows:
+            return msgspec.structs.replace(said, word="allow")
+        return said
 
 
 async def nobody(ask: Ask) -> Answer:

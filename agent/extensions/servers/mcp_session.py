@@ -11,6 +11,7 @@ import msgspec
 
 from gatewright.agent.errors import SessionError, SettingsError
 from gatewright.agent.extensions.host import Host
+from gatewright.agent.extensions.servers.confining import Confining
 from gatewright.agent.extensions.servers.elicitations import Elicitations
 from gatewright.agent.extensions.servers.logging_in import ServerLogins
 from gatewright.agent.extensions.servers.logins import logins
@@ -21,7 +22,15 @@ from gatewright.agent.extensions.servers.samplings import Samplings
 from gatewright.agent.models.opener import understood
 from gatewright.agent.providers.catalog import load_catalog
 from gatewright.agent.servers.approvals import Said, ServerAnswers
-from gatewright.agent.servers.question import LATER, NEVER, USE, Asked, question, waiting
+from gatewright.agent.servers.question import (
+    LATER,
+    NEVER,
+    SANDBOX,
+    USE,
+    Asked,
+    question,
+    waiting,
+)
 from gatewright.agent.servers.server_command import ServerRow
 from gatewright.agent.servers.written import Choices, ServerLayer, written
 from gatewright.agent.settings.workspace import Surroundings, roots
@@ -45,6 +54,7 @@ SOURCES: dict[str, Source] = {
 }  # fmt: skip
 
 
+_SAID: Mapping[str, Said] = {USE: "use", SANDBOX: "sandbox", NEVER: "never"}
 Carry: TypeAlias = Callable[[str, dict[str, Any]], Awaitable[Mapping[str, Any]]]
 
 
@@ -69,7 +79,7 @@ def state_of(
     said = answers.said(root, definition.signature)
     if said == "never":
         return "disabled"
-    if said == "use" or choices.all_of_project or name in choices.enabled:
+    if said in ("use", "sandbox") or choices.all_of_project or name in choices.enabled:
         return "idle"
     return "unapproved"
 
@@ -87,8 +97,9 @@ class McpSession:
         self._asking: asyncio.Task[None] | None = None
         self._began = False
         self._carry: Carry | None = None
-        self._login = logins(around.env, around.places.state)
+        self._login = logins(around.env, around.places.state, host.base.redactor.learn)
         self._logins = ServerLogins(host, self._around)
+        self._confining = Confining(host, self.answers)
         samples = around.interactive and around.settings.mcp.sampling != "off"
         self.servers = Servers(
             Ports(
@@ -117,6 +128,7 @@ class McpSession:
         """What is written down now. Raises UsageError for a flag that cannot be understood."""
         found = written(around)
         self._choices = found.choices
+        self._confining.follow()
         known = definitions(found.layers, found.choices)
         states: dict[str, State] = {
             each.name: state_of(each, around, found.choices, self.answers) for each in known.servers
@@ -170,22 +182,23 @@ class McpSession:
             await self._answered(definition, answer)
 
     async def _answered(self, definition: Definition, answer: Answer) -> None:
-        if answer.choice in (USE, NEVER):
-            await self._keep(definition, use=answer.choice == USE)
+        if answer.choice in (USE, SANDBOX, NEVER):
+            if answer.choice == SANDBOX:
+                self._confining.chosen.add(definition.signature)
+            await self._keep(definition, _SAID[answer.choice])
         elif answer.choice != LATER:
             return
         now = self.servers.named(definition.name)
         if now is None or now.definition.signature != definition.signature:
             return  # it is another one by now, which is asked about for itself
-        if answer.choice == USE:
+        if answer.choice in (USE, SANDBOX):
             await now.turn("idle")
             self.servers.begin()
         elif answer.choice == NEVER:
             await now.turn("disabled")
 
-    async def _keep(self, definition: Definition, *, use: bool) -> None:
+    async def _keep(self, definition: Definition, said: Said) -> None:
         root = self._host.around.where.root
-        said: Said = "use" if use else "never"
         try:
             await asyncio.to_thread(
                 self.answers.keep, root, definition.signature, definition.name, said
@@ -212,6 +225,8 @@ class McpSession:
             variables=variables(definition),
             rules=tuple(rules),
             shadows=definition.shadows,
+            program=definition.transport == "stdio",
+            confined=self._confining.told(definition),
         )
 
     def _around(self) -> Around:
@@ -227,6 +242,7 @@ class McpSession:
             carry=self._carry,
             own=now.places.home,
             login=self._login,
+            confined=self._confining.spawn,
         )
 
     def _roots(self) -> Sequence[Path]:

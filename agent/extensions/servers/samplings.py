@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.extensions.host import Host
+from gatewright.agent.extensions.servers.quoted import quoted
 from gatewright.agent.models.model import OpenModel
 from gatewright.agent.models.short_answer import answer_to
 from gatewright.agent.record.events import AttemptPaid
@@ -25,7 +26,7 @@ from gatewright.tools.protocol import TextContent
 MOST, SECONDS = 4_096, 120.0  # tokens of an answer, and the time it may take
 ONCE, ALWAYS, NO = "once", "session", "no"
 KIND = "sampling"
-OWN = "As if it had answered: "
+THEIRS, OWN = "It says:", "As if your model had answered:"
 REFUSED = "The person did not allow it."
 
 
@@ -62,8 +63,9 @@ class Samplings:
     async def _allow(self, server: Definition, asked: Sampling) -> None:
         if _key(server) in self._allowed:
             return
-        body: list[Block] = [Text(escaped(asked.system), "dim")] if asked.system else []
-        body += [Text(escaped(f"{OWN if each.own else ''}{each.text}")) for each in asked.messages]
+        body: list[Block] = list(quoted(asked.system, "What the model is to be:"))
+        for each in asked.messages:
+            body += quoted(each.text, OWN if each.own else THEIRS)
         answer = await self._host.session.ask(
             Ask(
                 kind=KIND,

@@ -7,8 +7,10 @@ from contextlib import suppress
 from typing import Any, Protocol
 
 from gatewright.agent.frontends.sdk.control import Refused
+from gatewright.agent.frontends.sdk.shapes import by
 from gatewright.agent.record.events import Asked
 from gatewright.agent.session.session import Session
+from gatewright.tools.access import MAIN
 from gatewright.tools.blocks import plain
 from gatewright.tools.interact import ELICITATION, Answer, Ask, Field
 from gatewright.tools.system.untyped_json import Json, items, obj
@@ -26,22 +28,25 @@ class Answering(Protocol):
 
 
 class Consent:
-    """`inputs` are the calls of the session by id; a client sees what the model asked for."""
+    """`inputs` are the calls of the session by id; a client sees what the model asked for, or
+    what became of it."""
 
     def __init__(self, client: Answering, session: Session) -> None:
         self._client = client
         self._session = session
         self._told: dict[str, Mapping[str, Any]] = {}  # call -> answers given for all its questions
 
-    async def answer(self, asked: Asked, input: Json) -> Answer:
+    async def answer(self, asked: Asked, input: Json, agent: str = MAIN) -> Answer:
         """What the client says; an error or its absence is no consent."""
         ask = asked.ask
+        if ask.rewritten is not None:
+            input = ask.rewritten  # what would run
         if ask.kind == ELICITATION:
             return await self._elicited(ask)
         if (known := self._told.get(ask.call_id)) is not None:
             return chosen(ask, known.get(ask.title))
         try:
-            verdict = await self._client.request(request_for(ask, input))
+            verdict = await self._client.request({**request_for(ask, input), **by(agent)})
         except Refused as error:
             return Answer(text=f"No consent: {error}") if ask.free_text else Answer(cancelled=True)
         allowed = verdict.get("behavior") == "allow"

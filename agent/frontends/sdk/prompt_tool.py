@@ -30,27 +30,29 @@ class PromptTool:
         self._session = session
         self._name = name
         self._consent = Consent(self, session)
-        self._inputs: dict[str, JsonObject] = {}
+        self._inputs: dict[tuple[str, str], JsonObject] = {}  # by agent and call
         self._answering: dict[int, asyncio.Task[None]] = {}
 
     def saw(self, envelope: Envelope) -> None:
+        agent = envelope.agent
         match envelope.event:
             case ToolStarted(call_id=id, input=input):  # a carried call, and not its carrier
-                self._inputs[id] = input
+                self._inputs[agent, id] = input
             case ToolFinished(call_id=id):
-                self._inputs.pop(id, None)
+                self._inputs.pop((agent, id), None)
             case Asked() as asked:
-                self._answering[asked.id] = asyncio.create_task(self._answer(asked))
+                self._answering[asked.id] = asyncio.create_task(self._answer(asked, agent))
             case Answered(id=number):
                 if (task := self._answering.pop(number, None)) is not None:
                     task.cancel()
             case _:
                 pass
 
-    async def _answer(self, asked: Asked) -> None:
+    async def _answer(self, asked: Asked, agent: str) -> None:
         answer = Answer(cancelled=True)
         if self._name and asked.ask.kind in KINDS:
-            answer = await self._consent.answer(asked, self._inputs.get(asked.ask.call_id, {}))
+            input = self._inputs.get((agent, asked.ask.call_id), {})
+            answer = await self._consent.answer(asked, input, agent)
         self._answering.pop(asked.id, None)
         self._session.answer(asked.id, answer)
 

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 from gatewright.agent.frontends.sdk.server_lines import known_tools, status
 from gatewright.agent.record.events import (
+    AssistantMessage,
     Compacted,
     ModelChanged,
     Noticed,
@@ -16,6 +17,7 @@ from gatewright.agent.record.events import (
 )
 from gatewright.agent.record.messages import AssistantPart, CallPart, TextPart, ThinkingPart, Usage
 from gatewright.agent.servers.server_command import ServerRow
+from gatewright.tools.access import MAIN
 from gatewright.tools.protocol import Content, DocumentContent, ImageContent, TextContent
 
 Line: TypeAlias = dict[str, Any]
@@ -46,6 +48,11 @@ def init(
     }
 
 
+def by(agent: str) -> Line:
+    """Which agent it is about; nothing where it is the main one."""
+    return {} if agent == MAIN else {"agent_id": agent.rpartition("/")[2]}
+
+
 def user(content: Sequence[Content]) -> Line:
     """A message the person sent, given back to who sent it."""
     message = {"role": "user", "content": blocks(content)}
@@ -73,6 +80,24 @@ def system(event: Compacted | ModelChanged | Noticed | RetryScheduled) -> Line:
             return {"type": "system", "subtype": "model", "model": model}
         case Noticed(text=text, tone=tone):
             return {"type": "system", "subtype": "notice", "text": text, "tone": tone}
+
+
+def assistant(message: AssistantMessage, parts: Sequence[AssistantPart]) -> Line:
+    """An answer, or as much of it as is told."""
+    return {
+        "type": "assistant",
+        "message": {
+            "id": message.id,
+            "type": "message",
+            "role": "assistant",
+            "model": message.model,
+            "content": [part_block(part) for part in parts],
+            "stop_reason": None,
+            "stop_sequence": None,
+            "usage": usage(message.usage),
+        },
+        "parent_tool_use_id": None,
+    }
 
 
 def stream_event(event: Line) -> Line:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gatewright.agent.extensions.servers.plugging import McpServers
 from gatewright.agent.frontends.json_lines import Sink, encode
+from gatewright.agent.frontends.sdk.agent_lines import BELOW
 from gatewright.agent.frontends.sdk.prompt_tool import PromptTool
 from gatewright.agent.frontends.sdk.shapes import Line
 from gatewright.agent.frontends.sdk.stream_json import Dialect
@@ -24,7 +25,7 @@ async def run(session: Session, options: LaunchOptions, out: Sink, err: Sink) ->
     streaming = options.output_format == "stream-json"
     servers = session.part(McpServers)
     dialect = _dialect(session, options, shape, servers)
-    follower = Follower(session, shape)
+    follower = Follower(session, shape, BELOW)
     if options.input_format == "stream-json":
         return await _conversation(session, options, follower, dialect, (out, err))
     told = Told()

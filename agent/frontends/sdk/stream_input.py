@@ -173,7 +173,8 @@ class Duplex:
     def _follow(self, envelope: Envelope) -> None:
         match envelope.event:
             case Asked() as asked:
-                self._questions[asked.id] = asyncio.create_task(self._ask(asked))
+                asking = self._ask(asked, envelope.agent)
+                self._questions[asked.id] = asyncio.create_task(asking)
             case Answered(id=id):
                 if (task := self._questions.pop(id, None)) is not None and not task.done():
                     task.cancel()
@@ -182,15 +183,15 @@ class Duplex:
             case _:
                 pass
 
-    async def _ask(self, asked: Asked) -> None:
+    async def _ask(self, asked: Asked, agent: str) -> None:
         if self._served is not None or self.tool is not None:
             return
         if asked.ask.kind == "trust" or not self._asks:
             # A client speaks for its user about calls, not about whose configuration to believe.
             self._session.answer(asked.id, Answer(cancelled=True))
             return
-        input = self._dialect.input_of(asked.ask.call_id)
-        answer = await self._consent.answer(asked, input)
+        input = self._dialect.input_of(asked.ask.call_id, agent)
+        answer = await self._consent.answer(asked, input, agent)
         self._questions.pop(asked.id, None)
         self._session.answer(asked.id, answer)
 

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from gatewright.agent.frontends.sdk.agent_lines import AgentLines
+from gatewright.agent.frontends.sdk.model_sums import ModelSums
 from gatewright.agent.frontends.sdk.partial import PartialMessage
 from gatewright.agent.frontends.sdk.server_lines import Rows, nobody, status
 from gatewright.agent.frontends.sdk.shapes import (
     Line,
+    assistant,
+    by,
     init,
-    part_block,
     stream_event,
     system,
     tool_result,
@@ -24,7 +27,6 @@ from gatewright.agent.launch.exits import Exit, code_of
 from gatewright.agent.record.events import (
     AnyEvent,
     AssistantMessage,
-    AttemptPaid,
     Compacted,
     Decided,
     Envelope,
@@ -90,38 +92,40 @@ class Dialect:
         self.servers: Rows = nobody
         self._started: SessionStarted | None = None
         self._listed: list[Line] = []  # servers, as the client was told of them
-        self._inputs: dict[str, JsonObject] = {}
+        self._inputs: dict[tuple[str, str], JsonObject] = {}  # by agent and call
         self._denials: list[Line] = []
-        self._models: dict[str, Line] = {}
-        self._cost = 0.0
+        self._sums = ModelSums()
         self._answer = ""
-        self._tasks = Tasks()
+        self.agents = AgentLines()
+        self._tasks = Tasks(self.agents.knows)
         self._warnings = MustKnow()
 
     def lines(self, envelope: Envelope) -> list[Line]:
         """What to print for one event, often nothing."""
         self._warnings.saw(envelope)
-        self._take(envelope.event)
-        if envelope.agent != MAIN:
-            return []
-        bodies = list(self._bodies(envelope))
+        self._sums.saw(envelope)
+        self._take(envelope.event, envelope.agent)
+        main = envelope.agent == MAIN
+        bodies = [*self.agents.lines(envelope), *(self._bodies(envelope) if main else ())]
         # The event's own id is the one to go back to: it belongs to what the event is about.
         ids = [*("" for _ in bodies[1:]), envelope.uuid]
         return [self._line(id, body) for id, body in zip(ids, bodies, strict=False)]
 
-    def _take(self, event: AnyEvent) -> None:
+    def _take(self, event: AnyEvent, agent: str) -> None:
         """Calls of all agents, as they are to run: a carried one, and not its carrier."""
         match event:
             case ToolStarted(call_id=id, input=input):
-                self._inputs[id] = input
+                self._inputs[agent, id] = input
             case ToolFinished(call_id=id):
-                self._inputs.pop(id, None)
+                self._inputs.pop((agent, id), None)
+            case Decided(behavior="deny") as decided:
+                self._deny(decided, agent)
             case _:
                 pass
 
-    def input_of(self, call_id: str) -> Line:
+    def input_of(self, call_id: str, agent: str = MAIN) -> Line:
         """The input of a call that runs."""
-        return self._inputs.get(call_id, {})
+        return self._inputs.get((agent, call_id), {})
 
     def command_result(self, said: str) -> Line:
         """The result of a slash command, which no model answered."""
@@ -137,14 +141,10 @@ class Dialect:
         match envelope.event:
             case AssistantMessage() as message:
                 yield from self._assistant(message)
-            case AttemptPaid() as paid:
-                self._count(paid)
             case UserMessage(hidden=False, content=content) if self._replay:
                 yield user(content)
             case ToolFinished() as finished:
                 yield tool_result(finished)
-            case Decided(behavior="deny") as decided:
-                self._deny(decided)
             case TextDelta() | ThinkingDelta() | InputDelta() | MessageDropped() as piece:
                 if self._partial is not None:
                     yield from map(stream_event, self._partial.pieces(piece))
@@ -182,52 +182,18 @@ class Dialect:
     def _assistant(self, message: AssistantMessage) -> Iterator[Line]:
         if self._partial is not None:
             yield from map(stream_event, self._partial.finish(message))
-        self._count(message)
         text = "".join(part.text for part in message.parts if isinstance(part, TextPart))
         self._answer = text or self._answer
-        yield {
-            "type": "assistant",
-            "message": {
-                "id": message.id,
-                "type": "message",
-                "role": "assistant",
-                "model": message.model,
-                "content": [part_block(part) for part in message.parts],
-                "stop_reason": None,
-                "stop_sequence": None,
-                "usage": usage(message.usage),
-            },
-            "parent_tool_use_id": None,
+        yield assistant(message, message.parts)
+
+    def _deny(self, decided: Decided, agent: str) -> None:
+        denial: Line = {
+            "tool_name": decided.tool,
+            "tool_use_id": decided.call_id,
+            "tool_input": self.input_of(decided.call_id, agent),
+            "reason": decided.reason,
         }
-
-    def _count(self, message: AssistantMessage | AttemptPaid) -> None:
-        sums = self._models.setdefault(
-            message.model,
-            {
-                "inputTokens": 0,
-                "outputTokens": 0,
-                "cacheReadInputTokens": 0,
-                "cacheCreationInputTokens": 0,
-                "webSearchRequests": 0,
-                "costUSD": 0.0,
-            },
-        )
-        sums["inputTokens"] += message.usage.input
-        sums["outputTokens"] += message.usage.output
-        sums["cacheReadInputTokens"] += message.usage.cache_read
-        sums["cacheCreationInputTokens"] += message.usage.cache_write
-        sums["costUSD"] += message.cost
-        self._cost += message.cost
-
-    def _deny(self, decided: Decided) -> None:
-        self._denials.append(
-            {
-                "tool_name": decided.tool,
-                "tool_use_id": decided.call_id,
-                "tool_input": self.input_of(decided.call_id),
-                "reason": decided.reason,
-            }
-        )
+        self._denials.append({**denial, **by(agent)})
 
     def _unsent(self, reason: str) -> Line:
         """The result of an input that became no turn."""
@@ -260,9 +226,9 @@ class Dialect:
             "result": self._answer,
             "stop_reason": STOP_REASONS.get(ended.stop),
             "terminal_reason": ended.stop.value,
-            "total_cost_usd": round(self._cost, 6),
+            "total_cost_usd": round(self._sums.cost, 6),
             "usage": usage(ended.usage),
-            "modelUsage": self._models,
+            "modelUsage": self._sums.told(),
             "permission_denials": self._denials,
             "warnings": self._warnings.taken(),
         }
@@ -273,5 +239,4 @@ class Dialect:
         elif self._shape is not None:
             line["structured_output"] = self._shape.value(self._answer)
         self._answer, self._denials = "", []
-        self._models = {name: dict(sums) for name, sums in self._models.items()}
         return line

@@ -5,7 +5,7 @@ A client shows it, and can ask to have background work stopped.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from gatewright.agent.frontends.sdk.shapes import Line
 from gatewright.agent.record.events import HookAnswered, HookRan, HookStarted, TasksChanged
@@ -48,16 +48,22 @@ def _line(subtype: str, id: str, command: str, event: str) -> Line:
     }
 
 
-class Tasks:
-    """Knows which were begun: the event says only what runs now."""
+def _none(id: str) -> bool:
+    del id
+    return False
 
-    def __init__(self) -> None:
+
+class Tasks:
+    """Knows which were begun: the event says only what runs now. Agents are told of elsewhere."""
+
+    def __init__(self, is_agent: Callable[[str], bool] = _none) -> None:
+        self._is_agent = is_agent
         self._titles: dict[str, str] = {}
 
     def lines(self, changed: TasksChanged) -> Iterator[Line]:
         for line in changed.running:
             id, _, title = line.partition(": ")
-            if id not in self._titles:
+            if id not in self._titles and not self._is_agent(id):
                 self._titles[id] = title
                 kind = id.partition("_")[0]
                 yield {
@@ -67,7 +73,7 @@ class Tasks:
                     "description": title,
                     "task_type": TYPES.get(kind, kind),
                 }
-        if changed.ended:
+        if changed.ended and not self._is_agent(changed.ended):
             title = self._titles.pop(changed.ended, "")
             yield {
                 "type": "system",

@@ -27,6 +27,7 @@ class Firing(msgspec.Struct, frozen=True, kw_only=True):
     cwd: Path
     call: ToolCall | None = None
     access: Access | None = None
+    lone: bool = False  # about a call that a handler itself makes
 
     @classmethod
     def of(cls, event: str, input: JsonObject, *, cwd: Path, agent: str = MAIN) -> Firing:

@@ -10,6 +10,7 @@ from gatewright.agent.context.prompt.environment import git_branch
 from gatewright.agent.models.opener import understood, wanted_model
 from gatewright.agent.providers.catalog import load_catalog
 from gatewright.agent.providers.keys.stored_keys import held_secrets
+from gatewright.agent.record.agent_costs import AgentCosts
 from gatewright.agent.record.clock import SystemClock
 from gatewright.agent.record.conversation import Conversation
 from gatewright.agent.record.events import (
@@ -54,6 +55,7 @@ class Base(msgspec.Struct, frozen=True):
     standing: Standing
     redactor: Redactor
     folds: tuple[Fold, ...]  # of what it is itself
+    costs: AgentCosts
     cut: bool = False  # the process before this one did not end its last turn
     left: tuple[str, ...] = ()  # background work that ended with the process before
 
@@ -90,7 +92,12 @@ def open_base(around: Surroundings) -> Base:
     """The history so far, and the journal that goes on from there. Raises SessionError."""
     start = find_start(around.options, project_folder(around.places.home, around.where.cwd))
     standing, talk = start.standing(), Conversation()
-    journal = Journal(clock=CLOCK.time, new_id=new_id, stamp=standing.stamped)
+    costs = AgentCosts.after(envelope.event for envelope in start.stored)
+
+    def stamped(event: AnyEvent, agent: str) -> AnyEvent:
+        return costs.stamped(standing.stamped(event, agent), agent)
+
+    journal = Journal(clock=CLOCK.time, new_id=new_id, stamp=stamped)
     for envelope in start.stored:
         talk.apply(envelope.event)
     journal.restore(start.stored)
@@ -101,7 +108,7 @@ def open_base(around: Surroundings) -> Base:
         folds, cut = (*folds, mark.saw, JobsMark(start.path).saw), mark.cut
     redactor = Redactor(around.env, around.secrets.knowing(held_secrets(around.env)))
     share(redactor)
-    return Base(around, start, journal, talk, standing, redactor, folds, cut, left)
+    return Base(around, start, journal, talk, standing, redactor, folds, costs, cut, left)
 
 
 def announce(base: Base, mode: str, tools: Sequence[str], problems: Iterable[str]) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from gatewright.agent.extensions.servers.confining import confines
 from gatewright.agent.extensions.servers.logins import logins
 from gatewright.agent.extensions.servers.mcp_session import definitions, state_of
 from gatewright.agent.launch.options import LaunchOptions
@@ -13,9 +14,11 @@ from gatewright.agent.servers.approvals import ServerAnswers
 from gatewright.agent.servers.written import written
 from gatewright.agent.settings.workspace import roots, survey
 from gatewright.mcp.definitions import Definition
+from gatewright.mcp.errors import NotConnected
 from gatewright.mcp.known import KnownServers
 from gatewright.mcp.server import Ports, Server, State, load
 from gatewright.mcp.surroundings import Around
+from gatewright.tools.protocol import Spawn
 from gatewright.tools.system.processes import spawn
 
 LIMIT = 10.0  # seconds for each, all at once
@@ -84,7 +87,15 @@ class ServersHere:
             own_env=around.own_env,
             own=around.places.home,
             login=logins(around.env, around.places.state),
+            confined=self._confined,
         )
+
+    def _confined(self, definition: Definition, env: Mapping[str, str]) -> Spawn:
+        """Whatever runs in the sandbox of a session is not started without one."""
+        del env
+        if confines(definition, self.around, self.answers) is not None:
+            raise NotConnected("it runs in the sandbox of a session, and is tried there")
+        return spawn
 
     def _ports(self) -> Ports:
         around, place = self.around, self.place

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
+from typing import Any
 
 from msgspec.structs import asdict, replace
 
@@ -19,6 +20,7 @@ from gatewright.agent.launch.flags import FLAGS
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.launch.starting import is_terminal, require_known_tools, settled
 from gatewright.agent.settings.paths import own_home
+from gatewright.agent.subcommands.serving.door import Http, entry, token_of
 from gatewright.agent.subcommands.serving.session_calls import SessionCalls
 from gatewright.agent.text.printable import visible
 from gatewright.agent.version import VERSION
@@ -34,7 +36,7 @@ TAKEN = frozenset(
     | {"settings", "setting_sources", "trust", "bare", "no_session", "name", "model"}
 )
 BY_HAND = "A client starts this and speaks the Model Context Protocol with it; Ctrl+C ends it."
-CLOSE_LIMIT = 8.0  # seconds from the client's leaving to ours
+BY_HTTP = "Clients of this machine may come with the entry above; Ctrl+C ends it."
 SAID_LIMIT = 1.0  # seconds for what is left to say to people
 
 
@@ -57,11 +59,18 @@ def options_of(words: Sequence[str]) -> LaunchOptions:
     return replace(options, tools=tools, print_mode=True, served=True)
 
 
-def run(options: LaunchOptions, starting: Starting) -> int:
-    """Serve until the client leaves or we are told to end."""
+def run(options: LaunchOptions, starting: Starting, http: Http | None = None) -> int:
+    """Serve until the client leaves or we are told to end. Raises UsageError."""
+    token = token_of(os.environ) if http is not None else None
     keep_defects(own_home(os.environ) / "logs")
     loop = asyncio.new_event_loop()
-    return starting.leave(loop.run_until_complete(_Process(loop, options, starting).run()))
+    process = _Process(loop, options, starting)
+    work = (
+        process.over_streams
+        if http is None or token is None
+        else partial(process.over_http, http, *token)
+    )
+    return starting.leave(loop.run_until_complete(process.run(work)))
 
 
 class _Process:
@@ -72,14 +81,14 @@ class _Process:
         self._interruption = Interruption(loop)
         self._people = Output(2, lambda error: None)  # noqa: ARG005  nobody is left to be told
 
-    async def run(self) -> int:
-        work = asyncio.create_task(self._work())
-        with self._interruption.of(work):
-            await asyncio.wait([work])
+    async def run(self, work: Callable[[], Coroutine[Any, Any, int]]) -> int:
+        task = asyncio.create_task(work())
+        with self._interruption.of(task):
+            await asyncio.wait([task])
         self._people.close(SAID_LIMIT)
-        return self._interruption.code or (Exit.ERROR if work.cancelled() else work.result())
+        return self._interruption.code or (Exit.ERROR if task.cancelled() else task.result())
 
-    async def _work(self) -> int:
+    async def over_streams(self) -> int:
         from gatewright.mcp.talk.opening import quiet  # noqa: PLC0415  1 s: the SDK
         from gatewright.mcp.talk.own_streams import own_streams, standard_streams  # noqa: PLC0415
         from gatewright.mcp.talk.serving import serve  # noqa: PLC0415  the SDK's server, 200 ms
@@ -87,15 +96,31 @@ class _Process:
         quiet()
         if is_terminal(0):
             self._say(BY_HAND)
-        calls = SessionCalls(self._options, self._starting.opener, self._say)
-        try:
-            async with own_streams(*standard_streams()) as streams:
-                await serve(calls, streams, VERSION)
-        finally:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(CLOSE_LIMIT):
-                    await calls.close()
+        async with own_streams(*standard_streams()) as streams:
+            await serve(self._calls(), streams, VERSION)
         return Exit.OK
+
+    async def over_http(self, http: Http, token: str, shown: str) -> int:
+        """Until we are told to end: clients come and go."""
+        from gatewright.mcp.talk.opening import quiet  # noqa: PLC0415  1 s: the SDK
+        from gatewright.mcp.talk.serving_http import Served, address, listening, serve_http  # noqa: PLC0415
+
+        quiet()
+        try:
+            listens = listening(http.port)
+        except OSError as error:
+            self._say(f"Port {http.port} cannot be listened on: {error.strerror}.")
+            return Exit.ERROR
+        with listens:
+            told = Output(1, lambda error: None)  # noqa: ARG005  nobody is left to be told
+            told.write(entry("agent", address(listens), shown) + "\n")
+            told.close(SAID_LIMIT)
+            self._say(BY_HTTP)
+            await serve_http(Served(calls=self._calls, version=VERSION, token=token), listens)
+        return Exit.OK
+
+    def _calls(self) -> SessionCalls:
+        return SessionCalls(self._options, self._starting.opener, self._say)
 
     def _say(self, text: str) -> None:
         self._people.write(visible(f"agent: {text}\n"))

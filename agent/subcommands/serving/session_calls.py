@@ -62,10 +62,11 @@ class SessionCalls:
         return ToolResult.not_run(PUT_OFF) if result.waits else result
 
     async def close(self) -> None:
-        if self._opening is None:
+        opening, self._opening = self._opening, None
+        if opening is None:
             return
         with contextlib.suppress(GatewrightError):
-            session = await self._opening
+            session = await opening
             await session.close()
             if session.unsaved:
                 self._say(session.unsaved)

@@ -1,0 +1,70 @@
+"""Which servers run in the sandbox: those that say so, and those that the person wants there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gatewright.agent.extensions.contribution import part_of
+from gatewright.agent.extensions.host import Host
+from gatewright.agent.servers.approvals import ServerAnswers
+from gatewright.agent.settings.workspace import Surroundings
+from gatewright.mcp.definitions import Definition, Sandboxed
+from gatewright.permissions.sandbox.commands import CommandSandbox
+from gatewright.permissions.sandbox.config import network
+from gatewright.permissions.sandbox.servers import Confines, ServerConfinement
+from gatewright.tools.protocol import Spawn
+from gatewright.tools.system.processes import spawn
+
+AS_COMMANDS = Sandboxed()
+
+
+def confines(
+    definition: Definition, around: Surroundings, answers: ServerAnswers
+) -> Sandboxed | None:
+    """How far the sandbox is opened to it; None: it runs outside.
+
+    Where the person put it there, what a project writes of more does not count.
+    """
+    if definition.transport != "stdio":
+        return None
+    how, of_project = around.settings.mcp.sandbox, definition.source == "project"
+    said = of_project and answers.said(around.where.root, definition.signature) == "sandbox"
+    wanted = how == "all" or (how == "project" and of_project) or said
+    if wanted and of_project:
+        return AS_COMMANDS
+    return definition.sandbox or (AS_COMMANDS if wanted else None)
+
+
+class Confining:
+    def __init__(self, host: Host, answers: ServerAnswers) -> None:
+        self._host, self._answers = host, answers
+        self._confinement = ServerConfinement(
+            lambda: part_of(host.brought, CommandSandbox), host.warn
+        )
+        self.chosen: set[str] = set()  # signatures, in this session, kept or not
+
+    def spawn(self, definition: Definition, env: Mapping[str, str]) -> Spawn:
+        """How its program is started, with what its definition gives it."""
+        far = self._far(definition)
+        if far is None:
+            return spawn
+        wanted = Confines(definition.name, far.network, far.write, env)
+        return self._confinement.starting(spawn, wanted)
+
+    def told(self, definition: Definition) -> str:
+        """In what bounds it would run; empty where it runs outside."""
+        far = self._far(definition)
+        if far is None:
+            return ""
+        more = [f"reaches {each}" for each in far.network]
+        more += [f"writes in {each}" for each in far.write]
+        return "it may do what commands may" + (f", and it {', '.join(more)}" if more else "")
+
+    def _far(self, definition: Definition) -> Sandboxed | None:
+        if definition.signature in self.chosen:
+            return AS_COMMANDS
+        return confines(definition, self._host.around, self._answers)
+
+    def follow(self) -> None:
+        """Settings say something else: it counts for those that run, too."""
+        self._confinement.follow(network(self._host.around.settings.sandbox.network))

@@ -1,0 +1,43 @@
+"""Dollars that an agent, or all of a session, may spend: looked at before each request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+NEARLY = 0.8  # of a budget: then it is told, once
+
+
+class Budget:
+    """`whose` names it in a sentence; without dollars nothing is limited."""
+
+    def __init__(
+        self,
+        dollars: float,
+        spent: Callable[[], float],
+        whose: str,
+        tell: Callable[[str], object],
+    ) -> None:
+        self._dollars = dollars
+        self._spent = spent
+        self._whose = whose
+        self._tell = tell
+        self._told = False
+
+    def over(self) -> str:
+        """Why nothing may be spent any more; empty while something may. Tells that it is little."""
+        spent = self._spent()
+        if not self._dollars or spent < self._dollars * NEARLY:
+            return ""
+        if spent >= self._dollars:
+            return f"Stopped at {_dollars(spent)}: the budget of {self._whose} is spent."
+        if not self._told:
+            self._told = True
+            self._tell(
+                f"{_dollars(spent)} of {_dollars(self._dollars)}, the budget of {self._whose}, "
+                "are spent."
+            )
+        return ""
+
+
+def _dollars(amount: float) -> str:
+    return f"${amount:.{2 if amount >= 0.1 else 4}f}"
