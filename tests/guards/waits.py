@@ -23,6 +23,7 @@ SLEEPERS: dict[str, str] = {
     "tests/tools/test_executor.py": "a tool that takes longer than it may",
     "tests/mcp/conformance_server.py": "a tool that says how far it is",
     "tests/bench/tui.py": "measures what happens while nothing is done",
+    "tests/bench/agent_screen.py": "measures what happens while agents work",
 }
 CLOCKS = {"time", "asyncio", "anyio", "trio"}
 

@@ -199,10 +199,10 @@ def _sorted_by(column: int, row: Choice) -> tuple[float, str]:
 def _widths(columns: Sequence[str], rows: Sequence[Choice], width: int) -> list[int]:
     """The last two columns share what is left; in little room figures go first."""
     count = len(columns)
-    wanted = [
-        max(cells.width(title) + 1, *(cells.width(_cell(row, number)) for row in rows))
-        for number, title in enumerate(columns)
-    ]
+    wanted: list[int] = []
+    for number, title in enumerate(columns):
+        widest = max(cells.width(_cell(row, number)) for row in rows)
+        wanted.append(max(cells.width(title) + 1, widest) if widest else 0)
     fixed, last = wanted[:-2], wanted[-2:]
     for number in range(len(fixed) - 1, 0, -1):
         if sum(fixed) + len(GAP) * count + sum(min(LEAST, each) for each in last) > width:
