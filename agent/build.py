@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 from functools import partial
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -40,13 +41,17 @@ from gatewright.agent.settings.live_settings import starting
 from gatewright.agent.settings.paths import own_home
 from gatewright.agent.settings.policy_settings import own_of, policy_config, start_mode
 from gatewright.agent.settings.trust_question import ask_for_trust
-from gatewright.agent.settings.workspace import survey
+from gatewright.agent.settings.workspace import Surroundings, survey
 from gatewright.permissions.gated import gated
 from gatewright.permissions.policy import Policy
 from gatewright.permissions.sandbox.disk.receipts import Elsewhere, recovered
 from gatewright.permissions.sandbox.ourselves import Ourselves
+from gatewright.tools.access import MAIN
 from gatewright.tools.files.fs import ReadLedger
 from gatewright.tools.registry import BuiltinTools
+
+if TYPE_CHECKING:
+    from gatewright.agent.extensions.agent_types.main_agent import MainAgent
 
 RETRY = RetryPolicy()
 
@@ -63,6 +68,9 @@ async def open_session(
     left = recovered(state)  # before anything of the project is read
     settled = Elsewhere(state).settled
     surveyed = survey(options, env, interactive=interactive, settled=settled)
+    main = _main_agent(surveyed, client)
+    if main is not None:
+        surveyed = survey(main.options, env, interactive=interactive, settled=settled)
     base = open_base(starting(replace(surveyed, wrap=Ourselves())))
     policy = Policy(policy_config(base.around, start_mode(base), own_of(base)))
     possible = Possible()
@@ -73,8 +81,10 @@ async def open_session(
         briefing.begin()
     host = Host(base, live, policy, briefing, ReadLedger(), client)
     tools = BuiltinTools.of(options.tools, alone=not interactive, background=not options.served)
-    sources = host.tools = ToolSources([tools], policy.wholly_denied)
+    sources = host.tools = ToolSources([tools], policy.wholly_denied, policy.coordinates)
     sources.add(SearchTools(sources))
+    if main is not None:
+        main.takes_over(host)
     opened = Opened(host, EXTENSIONS)
     brought = await opened.all()
     possible.take(brought, live)
@@ -85,7 +95,8 @@ async def open_session(
     host.small_model = lambda: small_model(base.around, base.start, opener)
     problems = [text for each in brought for text in each.problems]
     names = [spec.name for spec in sources.specs()]
-    announce(base, policy.current(), names, (*policy.problems, *problems, *left))
+    cut = {id: text for each in brought if each.lost for id, text in each.lost().items()}
+    announce(base, policy.current(), names, (*policy.problems, *problems, *left), cut)
     reader = PageReader(host.small_model)
     own = Contribution(
         folds=(*base.folds, of_main(sources.saw)),
@@ -100,7 +111,18 @@ async def open_session(
     sources.thawed = session.renew_model
     host.join(session)
     opened.follow(partial(_joined, session, host, possible))
+    if main is not None and not options.cleared:
+        main.begins(session, base.start.begins)
     return session
+
+
+def _main_agent(around: Surroundings, client: Brought) -> MainAgent | None:
+    """The type of agent that the session itself is, where somebody names one."""
+    if not (around.options.agent or around.settings.agent):
+        return None
+    from gatewright.agent.extensions.agent_types.main_agent import main_agent  # noqa: PLC0415  lazy: 9 ms
+
+    return main_agent(around, client)
 
 
 def _joined(session: Session, host: Host, possible: Possible, late: Contribution) -> None:
@@ -117,23 +139,25 @@ def _frame(
     around, start, (planning, reader, tools) = base.around, base.start, using
     writer = session_writer(base)
     barrier = writer.barrier if writer is not None else nothing_to_keep
+    host.barriers.add(MAIN, barrier)
     now = base.standing
     return Frame(
         id=start.id,
-        where=around.where,
+        where=host.begins,
         journal=base.journal,
         talk=base.talk,
         clock=CLOCK,
         modes=policy,
         rules=policy,
-        executor=gated([host.tools], policy, gate_ports(base, live, barrier, host.brought)),
+        executor=gated([host.tools], policy, gate_ports(base, live, host.barriers, host)),
         refresh=live.refresh,
         context=call_contexts(host, planning, reader, jobs=tools.background),
         ledger=host.ledger,
         children=ChildPorts(
-            ledger=ReadLedger,
+            ledger=lambda _: ReadLedger(),
             backoff=_backoff,
             writer=partial(child_writer, base),
+            barriers=host.barriers,
             enters=partial(_enters, host),
             left=policy.forget,
         ),
@@ -162,7 +186,7 @@ def _frame(
 
 def _enters(host: Host, path: str, spec: AgentSpec) -> None:
     """What of the rules is that agent's own. Raises ValueError: there is no such mode."""
-    host.policy.view(path).keep(spec.mode)
+    host.policy.view(path).keep(spec.mode, freed=spec.freed)
     if spec.scope is not None:
         for problem in host.policy.scope(believed(spec.scope), path):
             host.warn(problem)

@@ -10,25 +10,22 @@ import contextlib
 import random
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 import msgspec
 
-from gatewright.mcp.asked.questions import Elicitation, Reply, Sampled, Sampling
 from gatewright.mcp.calling import UNKNOWN, Limits, called
 from gatewright.mcp.definitions import Definition
 from gatewright.mcp.described import Described, Listing
 from gatewright.mcp.errors import Lost, NotConnected, Refused, WantsLogin
-from gatewright.mcp.known import KnownServers
 from gatewright.mcp.oauth.wanted import WantedLogin
 from gatewright.mcp.offer import Offer
 from gatewright.mcp.offered.listed import Resources
+from gatewright.mcp.ports import Ports
 from gatewright.mcp.returning import Returning
 from gatewright.mcp.serverlog import ServerLog
-from gatewright.mcp.surroundings import Around
 from gatewright.tools.protocol import ToolContext, ToolFailure, ToolResult, ToolSpec
 
 if TYPE_CHECKING:
@@ -45,24 +42,6 @@ STARTS, WITHIN = 4, 600.0  # the first one and three more, in ten minutes
 SILENT_STDIO, SILENT_REMOTE = 30 * 60.0, 5 * 60.0  # without a word of a call
 LONGEST_ALONE = 30 * 60.0  # where no person looks on
 BURST = 0.25  # changes of lists that come together
-
-
-class Ports(msgspec.Struct, frozen=True, kw_only=True):
-    """What a server may use of the session."""
-
-    around: Callable[[], Around]
-    roots: Callable[[], Sequence[Path]]
-    known: KnownServers
-    logs: Path
-    told: Callable[[str], None]  # for the person, once for each cause
-    stdio: asyncio.Semaphore
-    remote: asyncio.Semaphore
-    cap: Callable[[], int]
-    alone: bool  # nobody looks on
-    background: Callable[[], float] = float  # seconds after which a call goes on by itself
-    elicits: Callable[[str, Elicitation], Coroutine[Any, Any, Reply]] | None = None  # by name
-    samples: Callable[[Definition, Sampling], Coroutine[Any, Any, Sampled]] | None = None
-    listed: Callable[[], object] = tuple  # what a server offers may be something else
 
 
 class Server:
@@ -249,6 +228,8 @@ class Server:
             logged=lambda text: self.log.add(text.encode("utf-8", "replace")),
             roots=self._ports.roots,
             ended=self._ended,
+            updated=partial(self._ports.updated, self.name),
+            completed=partial(self._ports.completed, self.name),
             elicits=partial(ask, self.name) if (ask := self._ports.elicits) is not None else None,
             samples=partial(lend, self.definition) if (lend := self._ports.samples) else None,
         )

@@ -20,7 +20,8 @@ from gatewright.mcp.offered.server_tools import (
     ReadMcpResource,
     WaitForMcpServers,
 )
-from gatewright.mcp.server import Ports, Server, State, load
+from gatewright.mcp.ports import Ports
+from gatewright.mcp.server import Server, State, load
 from gatewright.mcp.tool import ServerTool
 from gatewright.tools.protocol import Tool, ToolSpec
 

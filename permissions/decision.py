@@ -10,6 +10,8 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from gatewright.tools.access import MAIN
+
 
 class Stage(enum.StrEnum):
     """The stage that settled a call; the names are public: records, hooks and tests use them."""
@@ -117,3 +119,4 @@ class DecisionRecord(msgspec.Struct, frozen=True):
     source: str = ""
     answer: str = ""
     ms: int = 0
+    agent: str = MAIN  # whose call it was

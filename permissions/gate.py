@@ -1,7 +1,7 @@
 """Everything around the pure decision: hooks before it, a person or nobody after it.
 
-Prompts are shown one at a time in the order they arose; a queued one is decided again when its
-turn comes, so an "always" or a mode change settles what it covers.
+Prompts are shown one at a time (`prompt_queue.py`); a queued one is decided again when its turn
+comes, so an "always" or a mode change settles what it covers.
 """
 
 from __future__ import annotations
@@ -28,9 +28,11 @@ from gatewright.permissions.decision import (
 )
 from gatewright.permissions.machine.world import DiskResolver, fetch_missing
 from gatewright.permissions.policy import Policy
+from gatewright.permissions.prompt_queue import PromptQueue
 from gatewright.permissions.recent import Judged
 from gatewright.permissions.request import GatePorts, Hopeless, Outcome, Passed, Refused, Request
 from gatewright.permissions.rulebook.grants import (
+    STOPPED,
     options_for,
     question,
     refusal,
@@ -70,7 +72,7 @@ class Gate:
     def __init__(self, policy: Policy, ports: GatePorts) -> None:
         self._policy = policy
         self._ports = ports
-        self._queue = asyncio.Lock()
+        self._queue = PromptQueue(ports.urgent, ports.waits)
         self._switched = asyncio.Event()  # the mode is another one while a question stands
         policy.watch(lambda _: self._switched.set())
 
@@ -95,7 +97,7 @@ class Gate:
         judged = await self._classified(request, await self._decide(request))
         outcome, answer = self._settled(request, judged.decision), ""
         if outcome is None:
-            async with self._queue:
+            async with self._queue.turn(request.agent):
                 judged = await self._now(request, judged)
                 put = await self._put(request, judged.decision)
                 while put is None:  # under another mode it is another question, or none
@@ -139,7 +141,7 @@ class Gate:
 
     async def _denied(self, request: Request, outcome: Outcome, answer: str) -> Outcome:
         """Those who listen hear of a refusal that was no person's, and may add to its text."""
-        person = answer in ("no", "told", "cancelled")
+        person = answer in ("no", "stop", "told", "cancelled")
         if request.moments is None or person or not isinstance(outcome, Refused):
             return outcome
         from gatewright.tools.moments import CallDenied  # noqa: PLC0415  lazy: somebody listens
@@ -184,7 +186,7 @@ class Gate:
         facts = request.facts
         call = Call(request.call.name, request.call.input, facts.access, stated=facts.row)
         # Its own, since calls are decided side by side; what was looked up for the tool counts.
-        resolver = DiskResolver(policy.place, request.real)
+        resolver = DiskResolver(policy.grounds.of(request.where.root)[0], request.real)
         context = self._context(request, resolver)
         for _ in range(MAX_ROUNDS):
             decision = decide(call, context)
@@ -241,7 +243,7 @@ class Gate:
         seen = await request.foreseen()
         if seen.failed is not None:
             return Hopeless(seen.failed), ""
-        options = options_for(ask, self._ports.place)
+        options = options_for(ask, self._ports.place, request.agent)
         view = seen.view or request.facts.view
         shown = question(request.call, request.facts, ask, options, view, request.where)
         if request.rewritten:
@@ -275,7 +277,9 @@ class Gate:
             case "told":
                 return Refused(answer.text.strip(), told=True), "told"
             case "no":
-                return Refused("The person said no to this call.", ends_turn=True), "no"
+                return self._policy.view(request.agent).declined(request.agent), "no"
+            case "stop":
+                return Refused(STOPPED, ends_turn=True), "stop"
             case _:
                 return Refused("Nobody answered; the call did not run."), "cancelled"
 
@@ -373,6 +377,7 @@ class Gate:
             source=reason.source,
             answer=answer,
             ms=round((self._ports.clock() - started) * 1000),
+            agent=request.agent,
         )
         self._policy.recent.add(record, judged)
         self._ports.record(record)
@@ -380,12 +385,12 @@ class Gate:
 
 def _choice(
     answer: Answer, *, offered: bool
-) -> Literal["once", "always", "no", "told", "cancelled"]:
+) -> Literal["once", "always", "no", "stop", "told", "cancelled"]:
     if answer.cancelled:
         return "cancelled"
     match answer.choice:
-        case "once":
-            return "once"
+        case "once" | "stop" as said:
+            return said
         case "always" if offered:
             return "always"
         case _:

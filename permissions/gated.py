@@ -93,7 +93,7 @@ class GatedExecutor:
     async def _passed(self, request: Request, opening: Opening, ctx: ToolContext) -> ToolResult:
         access = request.facts.access
         await self._ports.saving(access, any(self._policy.resolver.trees.values()))
-        await self._ports.barrier()
+        await self._ports.barrier(request.agent)
         try:
             return await self._run(request.prepared, opening, ctx)
         finally:
@@ -141,7 +141,7 @@ class GatedExecutor:
         ctx.leave(ToolResult.interrupted())
         if sandbox is None:
             return await self._raw.run(prepared, ctx)
-        confined = sandbox.enter(access, ctx.ask, opening)
+        confined = sandbox.enter(access, ctx.ask, opening, ctx.where.root)
         try:
             result = await self._raw.run(prepared, ctx.confined(confined))
         finally:

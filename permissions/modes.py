@@ -176,9 +176,14 @@ def for_child(parent: str) -> str:
     return "default" if parent == "delegate" else parent
 
 
+def is_ceiling(mode: str) -> bool:
+    """Whether agents below one in this mode work in nothing else."""
+    return mode in {"plan", "auto", "dontAsk"}
+
+
 def tightest(parent: str, wanted: str) -> str:
     """The mode of a child that asked for `wanted`: in no column looser than its parent."""
     parent = for_child(parent)
-    if parent in {"plan", "auto", "dontAsk"} or wanted not in MODES or wanted == "delegate":
+    if is_ceiling(parent) or wanted not in MODES or wanted == "delegate":
         return parent
     return parent if looser(wanted, parent) else wanted

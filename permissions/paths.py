@@ -84,6 +84,7 @@ class Place(msgspec.Struct, frozen=True):
     search: str = ""
     own: tuple[str, ...] = ()  # our own home, in every spelling
     readable: tuple[str, ...] = ()  # of it what this session may read
+    main: str = ""  # the checkout that the root was set apart from, where it is a work tree of ours
 
 
 class Located(msgspec.Struct, frozen=True):
@@ -239,6 +240,14 @@ class Paths:
     def is_inside(self, located: Located) -> bool:
         trusted = self.trusted()
         return all(any(inside(r, d) for d in trusted) for r in located.readings)
+
+    def in_main(self, located: Located) -> bool:
+        """Whether it belongs to the checkout that whoever calls was set apart from."""
+        main = self.place.main
+        if not main or self.is_inside(located):
+            return False
+        spellings = (main, self.resolver.real(main))
+        return any(inside(r, d) for r in located.readings for d in spellings)
 
     def reads_inside(self, located: Located) -> bool:
         """Inside, or what this session keeps for the model to read."""

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from gatewright.permissions import modes
 from gatewright.permissions.context import Context, HookWord, PlanEnforcement, Skips
+from gatewright.permissions.machine.grounds import Grounds
 from gatewright.permissions.machine.world import DiskResolver
 from gatewright.permissions.paths import Place, Resolver
 from gatewright.permissions.recent import Recent
@@ -119,7 +120,7 @@ class Policy:
             readable=() if config.own is None else config.own.open(),
         )
         self.resolver = DiskResolver(self.place)  # for paths; a decision brings its own answers
-        self._patterns = Patterns(self.place, self.resolver)
+        self.grounds = Grounds(self.place, self.resolver, Patterns(self.place, self.resolver))
 
     # --- modes ---
 
@@ -192,14 +193,16 @@ class Policy:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What is wrong with the rules, one sentence each."""
-        return remarks(self._texts(), self.rules().problems)
+        return remarks(self._texts(), self.rules().problems)  # one sentence each
 
-    def wholly_denied(self, tool: str) -> bool:  # whatever it is asked to do
+    def wholly_denied(self, tool: str) -> bool:  # whatever it is asked
         from gatewright.permissions.calls.subject import covers_tool  # noqa: PLC0415  lazy: with a call
 
         bare = (rule for rule in self.rules().deny if isinstance(rule.form, Bare))
         return any(covers_tool(rule, tool) for rule in bare)
+
+    def coordinates(self, tool: str) -> bool:  # delegate mode leaves it to the main agent
+        return tools_table.row(tool).coordination
 
     def rules(self) -> RuleSet:
         if self._rules is None:
@@ -247,7 +250,7 @@ class Policy:
         directories = tuple(map(_text, config.directories))
         self.place = replace(self.place, directories=directories, search=config.search)
         self.resolver = DiskResolver(self.place)
-        self._patterns = Patterns(self.place, self.resolver)
+        self.grounds = Grounds(self.place, self.resolver, Patterns(self.place, self.resolver))
         self._rules = None
         allowed = modes.effective(self._mode, disable_bypass=config.disable_bypass)
         if allowed != self._mode:
@@ -354,7 +357,7 @@ class Policy:
 
     def touched(self) -> None:
         """Something ran that may have changed links: forget what was resolved."""
-        self._patterns.clear()
+        self.grounds.clear()
         self.resolver.trees.clear()
 
     # --- what a decision sees ---
@@ -373,11 +376,12 @@ class Policy:
     ) -> Context:
         """The state as of now, for a call made from `where` by `agent`."""
         config, view = self._config, self.view(agent)
+        place, patterns = self.grounds.of(where.root)
         return Context(
-            place=replace(self.place, cwd=_text(where.cwd)),
+            place=replace(place, cwd=_text(where.cwd)),
             resolver=resolver or self.resolver,
             rules=view.rules(),
-            patterns=self._patterns,
+            patterns=patterns,
             mode=view.mode,
             previous_mode=self._previous,
             plan_enforcement=config.plan_enforcement,

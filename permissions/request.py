@@ -40,8 +40,16 @@ async def _nothing_foreseen() -> Foreseen:
     return Foreseen()
 
 
-async def _no_barrier() -> None:
-    return None
+async def _no_barrier(agent: str) -> None:
+    del agent
+
+
+def _main_first(agent: str) -> bool:
+    return agent == MAIN
+
+
+def _nobody_minds(agent: str, waiting: bool) -> None:
+    del agent, waiting
 
 
 async def _save_nothing(access: Access, losing: bool) -> None:
@@ -56,7 +64,7 @@ class GatePorts(msgspec.Struct, frozen=True):
     """What the gate needs from its surroundings. Only `record` is always wanted."""
 
     record: Callable[[DecisionRecord], None] = _ignore
-    barrier: Callable[[], Awaitable[None]] = _no_barrier
+    barrier: Callable[[str], Awaitable[None]] = _no_barrier  # what that agent said is kept
     saving: Saving = _save_nothing
     clock: Callable[[], float] = time.monotonic
     persist: Persist | None = None
@@ -67,6 +75,8 @@ class GatePorts(msgspec.Struct, frozen=True):
     dirty: Dirty = git_dirty
     keeps: Keeps = git_keeps
     sandbox: CommandSandbox | None = None
+    urgent: Callable[[str], bool] = _main_first  # whether the person waits for that agent
+    waits: Callable[[str, bool], object] = _nobody_minds  # an agent waits for an answer, or has it
 
 
 class Passed(msgspec.Struct, frozen=True):

@@ -11,10 +11,17 @@ from functools import partial
 from typing import Protocol
 
 from gatewright.permissions import modes
+from gatewright.permissions.request import Refused
 from gatewright.permissions.rulebook.rules import Rule, RuleSet, RuleTexts, parse_rule
 from gatewright.tools.access import MAIN
 
 REMEMBERED = 256  # refused calls of one agent
+DECLINED = 2  # noes of a person that end the run of an agent
+NO = "The person said no to this call."
+NO_WAY_ROUND = (
+    "Do not try to reach the same effect with another tool or command: go on without it, and say "
+    "in your report what was not done. Another no ends your work."
+)
 
 Build = Callable[[RuleTexts], RuleSet]
 
@@ -45,20 +52,29 @@ class View:
         self._rules = rules
         self._build = build
         self._own = ""
+        self._freed = False
         self.scope = RuleTexts()
         self._only: tuple[Rule, ...] | None = None  # the tools of its scope; None: all
+        self._own_tools: tuple[tuple[Rule, ...], ...] = ()
         self._scoped: tuple[RuleSet, RuleTexts, RuleSet] | None = None  # made from, made
         self._refused: dict[str, int] = {}
+        self._declined = 0  # by a person
 
     @property
     def mode(self) -> str:
         """Its own, as far as the parent's mode of this moment lets it; else the parent's."""
         parent = self._parent()
+        if self._freed and not modes.is_ceiling(parent):
+            return self._own
         return modes.tightest(parent, self._own) if self._own else parent
 
-    def keep(self, mode: str) -> str:
-        """Work in a mode of its own from now on; empty follows the parent. ValueError as `set`."""
+    def keep(self, mode: str, *, freed: bool = False) -> str:
+        """Work in a mode of its own from now on; empty follows the parent. ValueError as `set`.
+
+        One that is `freed` by the person's own settings may do more than its parent.
+        """
         self._own = modes.resolve(mode) if mode else ""
+        self._freed = freed and bool(self._own)
         return self.mode
 
     # --- the scope of a command or skill, until the person's next message ---
@@ -69,9 +85,18 @@ class View:
         found = (parse_rule(text, "allow", "command")[0] for text in only or ())
         self._only = None if only is None else tuple(filter(None, found))
 
+    def limit(self, only: Sequence[str]) -> None:
+        """Name all tools that it has as long as it lives; those it starts have their own."""
+        found = (parse_rule(text, "allow", "command")[0] for text in only)
+        self._own_tools = (tuple(filter(None, found)),)
+
     def limits(self) -> tuple[tuple[Rule, ...], ...]:
         """Lists of tools, each of which has to name one that is called."""
-        above = self._above().limits() if self._above is not None else ()
+        return (*self._bound(), *self._own_tools)
+
+    def _bound(self) -> tuple[tuple[Rule, ...], ...]:
+        """Those that scopes name, its own and of those above it."""
+        above = self._above()._bound() if self._above is not None else ()
         return above if self._only is None else (*above, self._only)
 
     def rules(self) -> RuleSet:
@@ -101,6 +126,15 @@ class View:
 
     def granted(self, key: str) -> None:
         self._refused.pop(key, None)
+
+    def declined(self, agent: str) -> Refused:
+        """A person's plain no: it ends the turn, of an agent that others started the second one."""
+        self._declined += 1
+        if agent == MAIN:
+            return Refused("The person said no to this call.", ends_turn=True)
+        if self._declined < DECLINED:
+            return Refused(f"{NO} {NO_WAY_ROUND}")
+        return Refused(f"{NO} It was the second time, so this agent is stopped.", ends_turn=True)
 
 
 class Views:

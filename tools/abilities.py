@@ -53,3 +53,26 @@ class Foreseeing(Protocol):
     def foresee(self, input: Any, ctx: ToolContext) -> Sequence[Block]:
         """Reads the file and changes nothing; ToolFailure as `run` would raise it."""
         ...
+
+
+@runtime_checkable
+class Paid(Protocol):
+    """A job that is an agent: its path, and what it used so far."""
+
+    @property
+    def path(self) -> str: ...
+    @property
+    def tokens(self) -> int: ...
+    @property
+    def cost(self) -> float: ...
+
+
+@runtime_checkable
+class Reporting(Protocol):
+    """A job that has an id of its own, and says its end in its own words."""
+
+    @property
+    def id(self) -> str: ...
+    def notice(self) -> str:
+        """How it ended and what came of it, for the model of whoever started it."""
+        ...

@@ -127,4 +127,5 @@ class Access(msgspec.Struct, frozen=True):
 
     def concurrent(self) -> bool:
         """Whether the call may run beside other concurrent calls of the same turn."""
-        return Effect.READ_ONLY in self.effects and not self.writes and self.runs is None
+        beside = bool(self.effects & (Effect.READ_ONLY | Effect.AGENT))
+        return beside and not self.writes and self.runs is None

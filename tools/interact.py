@@ -14,6 +14,7 @@ from gatewright.tools.blocks import Block, Diff, plain
 # The kinds that everybody knows. Who draws or passes on a question of another one, such as a form
 # of a server, treats it like a question, and gives no consent that it does not understand.
 ELICITATION = "elicitation"  # of a server: what is answered is kept nowhere
+ACCEPT = "accept"  # the option of a form that brings its values
 AskKind: TypeAlias = Literal["permission", "question", "plan", "trust"]
 Answerer: TypeAlias = Literal["person", "classifier", "host"]
 FieldType: TypeAlias = Literal["text", "secret", "number", "integer", "boolean", "one", "several"]
@@ -33,7 +34,11 @@ class Option(msgspec.Struct, frozen=True):
 
 
 class Field(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One entry of a form; `options` are what "one" and "several" choose among."""
+    """One entry of a form; `options` are what "one" and "several" choose among.
+
+    `least` and `most` are of a number, of the characters of a text, of how many are chosen;
+    `format` is one of `form_values.FORMATS`.
+    """
 
     name: str
     label: str
@@ -42,6 +47,9 @@ class Field(msgspec.Struct, frozen=True, omit_defaults=True):
     required: bool = False
     default: Any = None
     help: str = ""
+    least: float | None = None
+    most: float | None = None
+    format: str = ""
 
 
 class Ask(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -175,12 +175,15 @@ class Elicits(Moment, frozen=True):
     mode: str = ""
     url: str = ""
     schema: JsonObject | None = None
+    id: str = ""
 
 
 class Elicited(Moment, frozen=True):
     server: str
     action: str
     content: JsonObject | None = None
+    mode: str = ""
+    id: str = ""
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):

@@ -304,8 +304,7 @@ Asker: TypeAlias = Callable[[Ask], Awaitable[Answer]]
 
 
 def unheard(result: ToolResult) -> None:
-    """Where nobody keeps what an interrupted call leaves."""
-    del result
+    del result  # nobody keeps what an interrupted call leaves
 
 
 class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
@@ -322,6 +321,7 @@ class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
     state: Path | None = None  # directory for what tools keep with the session
     real: Mapping[Path, Path] = {}  # where the judged paths led, links followed, when decided
     agent: str = MAIN
+    call_id: str = ""
     confinement: Confinement | None = None
     readable: Callable[[str], bool] = everything  # False: a rule denies reading, so no search hit
     leave: Callable[[ToolResult], None] = unheard  # interrupted: what there is so far

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
+from typing import Any
 
 from rich.console import Console
 
@@ -110,7 +111,7 @@ def _choice(field: str) -> Draw:
     """A row of a menu or of a list to pick from."""
 
     def draw(text: str, width: int) -> list[Line]:
-        facts = {"insert": "", "label": "x", field: text}
+        facts: dict[str, Any] = {"insert": "", "label": "x", field: text}
         return [choice_row(Choice(**facts), width // 2, width, selected=False)]
 
     return draw

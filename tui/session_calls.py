@@ -24,7 +24,7 @@ from gatewright.agent.commands.outcome import (
     Switch,
     said,
 )
-from gatewright.agent.commands.registry import Commands, Front
+from gatewright.agent.commands.registry import Commands, Front, Mention
 from gatewright.tools.access import MAIN
 from gatewright.tools.blocks import Block, Command, Output, Text, Tone, plain
 from gatewright.tools.interact import Answer
@@ -196,6 +196,10 @@ class Talk:
             give([message for message, _ in messages])
 
         return self.session.take_back(taken)
+
+    async def mentions(self, begun: str) -> Sequence[Mention]:
+        """How a name behind @ that begins so may go on, besides files."""
+        return await self.session.mentions(begun) if self.session is not None else ()
 
     def cycle_mode(self) -> None:
         if self.session is None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, TypeAlias
 
 from gatewright.agent.commands.outcome import Outcome
-from gatewright.agent.commands.registry import Commands, Front
+from gatewright.agent.commands.registry import Commands, Front, Mention
 from gatewright.agent.record.events import UsageChanged
 from gatewright.agent.record.hub import Subscription
 from gatewright.agent.settings.schema import StatusLine
@@ -149,6 +149,10 @@ class SessionClient(Protocol):
 
     def cycle_mode(self) -> str:
         """Go on to the next mode; returns the one in force as far as it is known."""
+        ...
+
+    async def mentions(self, begun: str) -> Sequence[Mention]:
+        """How a name behind @ that begins so may go on, besides files."""
         ...
 
     async def run_command(self, line: str, front: Front) -> Outcome:

@@ -35,6 +35,7 @@ from gatewright.agent.client.session_lines import (
     Interrupt,
     KeepSetting,
     Listed,
+    Mentions,
     Opened,
     Remember,
     Responded,
@@ -55,7 +56,7 @@ from gatewright.agent.commands.outcome import (
     SetModel,
     Submit,
 )
-from gatewright.agent.commands.registry import Command, CommandContext, Commands, Front
+from gatewright.agent.commands.registry import Command, CommandContext, Commands, Front, Mention
 from gatewright.agent.errors import SessionError
 from gatewright.agent.record.codec import WireError, decode
 from gatewright.agent.record.events import AnyEvent, InputRefused, Noticed, UsageChanged
@@ -352,6 +353,12 @@ class RemoteSession:
 
         self._requests.ask(request).add_done_callback(answered)
         return not self._gone
+
+    async def mentions(self, begun: str) -> Sequence[Mention]:
+        """Nothing where that is not understood there: somebody only types."""
+        with suppress(SessionError, msgspec.ValidationError):
+            return msgspec.convert(await self._found(Mentions(begun=begun)), list[Mention])
+        return ()
 
     async def run_command(self, line: str, front: Front) -> Outcome:
         return await self._offers.of(RunCommand(line=line, switches=front.switches))

@@ -37,6 +37,7 @@ from gatewright.agent.client.session_lines import (
     Later,
     Listed,
     ListRows,
+    Mentions,
     Opened,
     ReadRow,
     Remember,
@@ -205,6 +206,8 @@ class Served:
             case Opened():
                 await self._session.opened()
                 return {}
+            case Mentions(begun=begun):
+                return {"found": list(await self._session.mentions(begun))}
             case ListRows(offer=offer):
                 return {"found": list(self._offers.find(offer, Listing).rows())}
             case ReadRow(offer=offer, row=row):

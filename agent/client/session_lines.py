@@ -211,6 +211,12 @@ class ResumeAgent(Lasting, frozen=True, tag="session_resume_agent"):
     agent: str
 
 
+class Mentions(Lasting, frozen=True, tag="session_mentions"):
+    """How a name behind @ may go on."""
+
+    begun: str
+
+
 class RunCommand(Lasting, frozen=True, tag="session_command"):
     line: str
     switches: bool = False
@@ -265,6 +271,7 @@ Later: TypeAlias = (
     | Watch
     | StopAgent
     | ResumeAgent
+    | Mentions
     | RunCommand
     | ApplyChange
     | KeepSetting

@@ -116,6 +116,14 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
 CommandSource: TypeAlias = Callable[[], Sequence[Command]]
 
 
+class Mention(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What can be named behind an @, besides files; where it is `open` the name goes on."""
+
+    name: str
+    about: str = ""
+    open: bool = False
+
+
 class Commands:
     """The commands of all sources by every name that leads to them.
 

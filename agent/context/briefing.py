@@ -5,8 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 
+from msgspec.structs import replace
+
 from gatewright.agent.context.prompt.approvals import Approvals
-from gatewright.agent.context.prompt.environment import look_around, today
+from gatewright.agent.context.prompt.environment import Repository, look_around, today
 from gatewright.agent.context.prompt.memory import Memory, MemoryPlaces, memory_files, section
 from gatewright.agent.context.prompt.system import PromptParts, system_prompt
 from gatewright.agent.context.readable import Readable
@@ -25,6 +27,7 @@ class Briefing:
         self._lock = threading.Lock()
         self.sections: tuple[Callable[[], str], ...] = ()  # of whoever has something to add
         self._environment: str | None = None
+        self._plain = ""  # the same without what git said
         self._blocks: tuple[str, ...] | None = None
         self._memory = Memory()
 
@@ -42,6 +45,13 @@ class Briefing:
                 self._blocks = _compose(self._around(), own)
             return self._blocks
 
+    def for_agent(self, *, memory: bool, git: bool) -> tuple[str, ...]:
+        """What of it agents of other kinds are told, too: surroundings and instruction files."""
+        whole = self._looked()
+        with self._lock:
+            files = section(self._memory.files) if memory else ""
+            return (whole if git else self._plain), files
+
     def _looked(self) -> str:
         """What it says of the surroundings, with the instruction files read."""
         with self._lock:
@@ -51,6 +61,7 @@ class Briefing:
                 self._memory = read_memory(around, self.readable)
                 found = look_around(where.cwd, where.root, around.caller, today())
                 self._environment = found.section()
+                self._plain = replace(found, repository=Repository()).section()
             return self._environment
 
     def memory(self) -> Memory:

@@ -27,17 +27,26 @@ def _nothing(name: str) -> bool:
     return name == ""
 
 
+def _everything(name: str) -> bool:
+    return bool(name)
+
+
 class ToolSources:
     """One source made of several: who comes first has the name. It is what the gate runs from."""
 
     def __init__(
-        self, sources: Sequence[ToolSource], denied: Callable[[str], bool] = _nothing
+        self,
+        sources: Sequence[ToolSource],
+        denied: Callable[[str], bool] = _nothing,
+        coordinates: Callable[[str], bool] = _nothing,
     ) -> None:
         self._sources = list(sources)
+        self._coordinates = coordinates  # what a main agent has that only coordinates
         self._denied = denied  # refused whatever it is asked: not worth a word
         self._offered: dict[tuple[str, bool], tuple[ToolSpec, ...]] = {}
         self._mode = ""
         self.thawed: Callable[[], object] = tuple  # the array is to be made anew
+        self.main_has: Callable[[str], bool] = _everything  # what the main agent may call
 
     def add(self, *sources: ToolSource) -> None:
         """Further ones; all that were there before come before them."""
@@ -59,23 +68,31 @@ class ToolSources:
         return [spec for name, spec in found.items() if not self._denied(name)]
 
     def offered(self, *, model: str = "", short: bool = False) -> tuple[ToolSpec, ...]:
-        """The array of a model's requests, as it was first made; sorted by name."""
+        """The array of a model's requests, as it was first made; sorted by name.
+
+        Of a main agent that only coordinates it is what coordinating takes.
+        """
         if (known := self._offered.get((model, short))) is not None:
             return known
-        put_off = self._put_off()
-        specs = [spec for spec in self.specs(short=short) if spec.name not in put_off]
-        made = tuple(sorted(specs, key=lambda spec: spec.name))
+        made = tuple(spec for spec in self.for_agents(short=short) if self._mains(spec))
         self._offered[model, short] = made
         return made
+
+    def for_agents(self, *, short: bool = False) -> tuple[ToolSpec, ...]:
+        """What agents that others start choose from: as it would be offered in any other mode."""
+        put_off = self._put_off()
+        specs = [spec for spec in self.specs(short=short) if spec.name not in put_off]
+        return tuple(sorted(specs, key=lambda spec: spec.name))
 
     def beside(self) -> Sequence[ToolSpec]:
         """What can be called though not every array that was made has it."""
         arrays = [{spec.name for spec in array} for array in self._offered.values()]
+        specs = [spec for spec in self.specs() if self._mains(spec)]
         if not arrays:  # everything is in the first one but what its source puts off
             put_off = self._put_off()
-            return [spec for spec in self.specs() if spec.name in put_off]
+            return [spec for spec in specs if spec.name in put_off]
         everywhere = set[str].intersection(*arrays)
-        return [spec for spec in self.specs() if spec.name not in everywhere]
+        return [spec for spec in specs if spec.name not in everywhere]
 
     def announced(self) -> Announcement:
         """The names of those tools, for the model."""
@@ -115,6 +132,10 @@ class ToolSources:
                     self.thawed()
             case _:
                 pass
+
+    def _mains(self, spec: ToolSpec) -> bool:
+        """Whether the main agent may call it: as its kind says, and its mode."""
+        return self.main_has(spec.name) and (self._mode != ALONE or self._coordinates(spec.name))
 
     def _put_off(self) -> set[str]:
         """What its source wants to be found and called, and not offered."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.extensions.host import Host
@@ -11,7 +11,7 @@ from gatewright.agent.models.short_answer import PageReader
 from gatewright.agent.session.agent import CallPorts
 from gatewright.agent.session.planning import SessionPlanning
 from gatewright.agent.settings.workspace import Surroundings
-from gatewright.tools.access import MAIN
+from gatewright.tools.access import MAIN, Where
 from gatewright.tools.protocol import ToolContext, ToolFailure
 from gatewright.tools.services import Hit
 from gatewright.tools.system.processes import spawn
@@ -34,12 +34,13 @@ def call_contexts(
         return ToolContext(
             where=around.seen_from(ports.where),
             agent=ports.agent,
+            call_id=ports.call_id,
             ledger=ports.ledger,
             spawn=spawn,
             ask=ports.ask,
             progress=ports.progress,
             move=ports.move,
-            env={**around.env, **host.exports} if host.exports else around.env,
+            env=environment(around, ports.where, host.exports),
             files=host.client.files,
             spill=kept / "spill",
             state=kept,
@@ -53,6 +54,16 @@ def call_contexts(
         )
 
     return context
+
+
+def environment(
+    around: Surroundings, where: Where, exports: Mapping[str, str]
+) -> Mapping[str, str]:
+    """In a work tree git never looks further up: a broken one is no way into the checkout."""
+    env = {**around.env, **exports} if exports else around.env
+    if where.root == around.where.root:
+        return env
+    return {**env, "GIT_CEILING_DIRECTORIES": str(where.root.parent)}
 
 
 class WebSearcher:

@@ -6,13 +6,13 @@ that does not want it.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import msgspec
 
-from gatewright.agent.commands.registry import CommandSource
+from gatewright.agent.commands.registry import CommandSource, Mention
 from gatewright.agent.context.announcements import Announcement
 from gatewright.agent.record.journal import Fold
 from gatewright.tools.access import Access, Where
@@ -47,9 +47,11 @@ class Contribution(msgspec.Struct, frozen=True, kw_only=True):
     folds: tuple[Fold, ...] = ()
     brings: tuple[Brings, ...] = ()  # what goes to the model beside an input of the person
     claims: Callable[[str], bool] | None = None  # which names behind @ it brings itself
+    mentions: Callable[[str], Awaitable[Sequence[Mention]]] | None = None  # how one may go on
     moments: Moments | None = None
     classify: Classify | None = None  # judges asks in a person's place: auto mode is offered
     agents: bool = False  # there is something to delegate to
+    lost: Callable[[], Mapping[str, str]] | None = None  # by call: the result of one cut off
     saving: Saving | None = None  # keeps what a call is about to change
     keeps: Callable[[Path], Awaitable[bool]] | None = None  # whether it could put a path back
     roots: tuple[Root, ...] = ()
@@ -65,3 +67,9 @@ def part_of(contributions: Sequence[Contribution], kind: type[Part]) -> Part | N
             if isinstance(part, kind):
                 return part
     return None
+
+
+async def mentioned(brought: Sequence[Contribution], begun: str) -> Sequence[Mention]:
+    """How a name behind @ that begins so may go on, by all who know of some."""
+    asked = [each.mentions for each in brought if each.mentions is not None]
+    return [one for offered in asked for one in await offered(begun)]

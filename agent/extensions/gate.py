@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from gatewright.agent.errors import SettingsError
 from gatewright.agent.extensions.contribution import Contribution, Saving, part_of
+from gatewright.agent.extensions.host import Host
 from gatewright.agent.record.events import Decided, DirectoryAdded, ModeChanged
 from gatewright.agent.session.planning import SessionPlanning, plan_of
 from gatewright.agent.session.start.base import CLOCK, Base
@@ -76,10 +77,10 @@ def planning_of(base: Base, policy: Policy) -> SessionPlanning:
 def gate_ports(
     base: Base,
     live: LiveSettings,
-    barrier: Callable[[], Awaitable[None]],
-    brought: Sequence[Contribution],
+    barrier: Callable[[str], Awaitable[None]],
+    host: Host,
 ) -> GatePorts:
-    """What is `brought` may grow."""
+    """What the host has may grow."""
     store = GrantStore(base.around.places, trusted=base.around.trusted)
 
     async def persist(rules: tuple[str, ...]) -> None:
@@ -90,9 +91,13 @@ def gate_ports(
         except SettingsError as error:
             base.warn(f"This counts in this session only. {error}")
 
-    caller = base.around.caller
+    caller, brought = base.around.caller, host.brought
+
+    def record(record: DecisionRecord) -> None:
+        base.journal.publish(_decided(record, base.redactor), record.agent)
+
     return GatePorts(
-        record=lambda record: base.publish(_decided(record, base.redactor)),
+        record=record,
         barrier=barrier,
         saving=_all_of(brought),
         clock=CLOCK.monotonic,
@@ -103,6 +108,8 @@ def gate_ports(
         sandbox=part_of(brought, CommandSandbox),
         dirty=partial(git_dirty, caller=caller),
         keeps=_kept(partial(git_keeps, caller=caller), brought),
+        urgent=lambda agent: host.awaited(agent),
+        waits=lambda agent, waiting: host.asks(agent, waiting),
     )
 
 

@@ -72,6 +72,7 @@ class HookSession:
             watch=lambda paths: self.watching.ask(paths),
             judging=self._ways.judging,
             only_reads=self._only_reads,
+            notify=lambda kind, text: self.following.notify(kind, text),
         )
         self.listening = Listening(self.engine, listening)
         following = FollowingPorts(

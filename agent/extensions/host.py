@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from gatewright.agent.agents.kind import AgentKind
 from gatewright.agent.client.brought import NOTHING, Brought
 from gatewright.agent.context.briefing import Briefing
 from gatewright.agent.context.tool_sources import ToolSources
@@ -21,10 +22,12 @@ from gatewright.agent.models.model import OpenModel
 from gatewright.agent.record.events import AnyEvent
 from gatewright.agent.record.journal import Journal
 from gatewright.agent.session.start.base import Base
+from gatewright.agent.session.writers import Barriers
 from gatewright.agent.settings.live_settings import LiveSettings
 from gatewright.agent.settings.workspace import Surroundings
 from gatewright.agent.turn.listeners import Listeners
 from gatewright.permissions.policy import Policy
+from gatewright.tools.access import MAIN
 from gatewright.tools.protocol import Asker, Ledger
 
 if TYPE_CHECKING:
@@ -52,16 +55,22 @@ class Host:
         client: Brought = NOTHING,
     ) -> None:
         self.base, self.live, self.policy = base, live, policy
+        self.begins = base.around.where  # where the main agent begins: a work tree may be its own
         self.client = client  # what it brought that opened the session
+        self.kind: AgentKind | None = None  # the type of agent that the session itself is
         self.briefing = briefing  # what the model of the main agent is told first
         self.ledger = ledger  # which files that model has seen
         self.listeners = Listeners()  # at the moments of the session
+        self.barriers = Barriers()
         self.exports: dict[str, str] = {}  # variables that commands find besides their own
         self.brought: list[Contribution] = []  # by all that plugged in so far
         self.roots: list[Root] = []  # of those
         self.tools = ToolSources(())  # all of the session, once it is put together
         self.small_model: Callable[[], OpenModel] = _too_early
         self.open_model: Callable[[str, str], OpenModel] = _no_model_yet  # by name and effort
+        # Of whoever runs other agents: whether the person waits for one, and that it asks them.
+        self.awaited: Callable[[str], bool] = is_main
+        self.asks: Callable[[str, bool], object] = _nobody_minds
         self._session: Session | None = None
         self.joined = asyncio.Event()  # set once the session runs
 
@@ -134,6 +143,14 @@ class Extension(msgspec.Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if self.needed and self.wanted is not always:
             raise ValueError(f"{self.name} cannot be needed and come later")
+
+
+def is_main(agent: str) -> bool:
+    return agent == MAIN
+
+
+def _nobody_minds(agent: str, waiting: bool) -> None:
+    del agent, waiting
 
 
 def _too_early() -> OpenModel:

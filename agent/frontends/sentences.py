@@ -31,6 +31,7 @@ from gatewright.agent.record.must_know import waiting, warning
 from gatewright.agent.text.printable import as_run, visible
 from gatewright.tools.access import MAIN
 from gatewright.tools.blocks import Block, Command, Diff, Output, Text, plain
+from gatewright.tools.form_values import about
 from gatewright.tools.interact import Answer, Ask, words
 from gatewright.tools.protocol import TextContent
 from gatewright.tools.system.hosts import misread
@@ -181,6 +182,7 @@ def _ended(event: TurnEnded) -> str:
 def question(ask: Ask) -> str:
     """The whole question: what is at stake, why it is asked, and how to answer."""
     lines = [_exact(_headline(ask)), *map(_judged, ask.body)]
+    lines += [f"  - {_exact(about(field))}" for field in ask.fields]
     lines += map(_exact, misread(words(ask)))
     if ask.reason:
         lines.append(_exact(ask.reason))

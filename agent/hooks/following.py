@@ -24,11 +24,13 @@ from gatewright.agent.record.events import (
     InstructionsLoaded,
     ModelChanged,
     Moved,
+    Noticed,
     TurnEnded,
     TurnStarted,
 )
 from gatewright.agent.turn.stop import Stop
 from gatewright.tools.access import MAIN
+from gatewright.tools.interact import ELICITATION
 
 ASKED_AFTER, IDLE_AFTER = 6.0, 60.0  # seconds until a person is called
 ERRORS = {
@@ -43,7 +45,11 @@ ERRORS = {
 }
 OUTPUT_LIMIT = "output limit"
 MEMORY = {"user": "User", "local": "Local"}
-NEEDS = {"permission": "permission_prompt", "trust": "permission_prompt"}
+NEEDS = {
+    "permission": "permission_prompt",
+    "trust": "permission_prompt",
+    ELICITATION: "elicitation_dialog",
+}
 
 
 class FollowingPorts(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,17 +74,16 @@ class Following:
 
     def _saw(self, envelope: Envelope) -> None:
         match envelope.event:
-            case Asked(id=id, ask=ask):
-                kind = NEEDS.get(ask.kind, "agent_needs_input")
-                self._timed(("ask", id), ASKED_AFTER, kind, ask.title)
-            case Answered(id=id):
-                self._let_be(("ask", id))
+            case Asked() | Answered() as event:
+                self._asking(event)
             case TurnStarted() if envelope.agent == MAIN:
                 self._let_be("idle")
             case TurnEnded() as ended:
                 self._ended(ended, envelope.agent)
+            case Noticed(about=kind, text=text) if kind:
+                self.notify(kind, text)
             case AgentFinished(child=child, report=report) if not self._ports.judging(child):
-                self._notify("agent_completed", report or f"{child} is done")
+                self.notify("agent_completed", report or f"{child} is done")
             case Moved():
                 old = str(self._ports.cwd(envelope.agent))
                 asyncio.get_running_loop().call_soon(self._moved, envelope.agent, old)
@@ -91,6 +96,14 @@ class Following:
                 self.tell("InstructionsLoaded", _instructions(loaded), envelope.agent)
             case _:
                 pass
+
+    def _asking(self, event: Asked | Answered) -> None:
+        match event:
+            case Asked(id=id, ask=ask):
+                kind = NEEDS.get(ask.kind, "agent_needs_input")
+                self._timed(("ask", id), ASKED_AFTER, kind, ask.title)
+            case Answered(id=id):
+                self._let_be(("ask", id))
 
     def tell(self, event: str, fields: Fields, agent: str = MAIN) -> None:
         """Fire it beside whatever goes on."""
@@ -141,9 +154,9 @@ class Following:
 
     def _due(self, key: object, kind: str, message: str) -> None:
         self._timers.pop(key, None)
-        self._notify(kind, message)
+        self.notify(kind, message)
 
-    def _notify(self, kind: str, message: str) -> None:
+    def notify(self, kind: str, message: str) -> None:
         fields = {"title": "Gatewright", "message": message, "notification_type": kind}
         self.tell("Notification", fields)
 

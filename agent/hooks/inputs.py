@@ -205,6 +205,7 @@ def _of_systems(moment: at.Moment) -> Told:
                 "message": moment.message,
                 "mode": moment.mode or "form",
                 "url": moment.url,
+                "elicitation_id": moment.id,
                 "requested_schema": moment.schema,
             }
             return Told("Elicitation", _without_empty(fields, keep=("message",)))
@@ -213,6 +214,8 @@ def _of_systems(moment: at.Moment) -> Told:
                 "mcp_server_name": moment.server,
                 "action": moment.action,
                 "content": moment.content,
+                "mode": moment.mode or "form",
+                "elicitation_id": moment.id,
             }
             return Told("ElicitationResult", _without_empty(fields, keep=("action",)))
         case _:

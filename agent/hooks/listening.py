@@ -27,7 +27,12 @@ NOTHING = points.Verdict()
 STORED = ("localSettings", "userSettings")
 KEPT_IN = ("session", *STORED)
 ONLY_READS = "An agent of a hook reads and runs what changes nothing; answer with what you know."
+RESPONDED = "The MCP server {server} has its answer: {action}."
 ALONE = "defer counts in print mode, for a call that is the only one of its message."
+
+
+def untold(kind: str, text: str) -> None:
+    """Nobody is there to be told."""
 
 
 class ListeningPorts(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,6 +42,7 @@ class ListeningPorts(msgspec.Struct, frozen=True, kw_only=True):
     watch: Callable[[Sequence[str]], object]  # paths whose changes somebody wants to hear of
     judging: Callable[[str], bool] = lambda _: False  # whether that agent is one of a hook
     only_reads: Callable[[ToolCall, Access, str], bool]
+    notify: Callable[[str, str], object] = untold  # hooks of Notification, by type and text
 
 
 class Listening:
@@ -50,6 +56,9 @@ class Listening:
         if self._ports.judging(moment.agent):
             return await self._of_judge(moment)
         verdict = await self._heard(moment)
+        if isinstance(moment, points.Elicited):
+            text = RESPONDED.format(server=moment.server, action=moment.action)
+            self._ports.notify("elicitation_response", text)
         if isinstance(moment, points.CompactionEnded):
             begun = points.SessionStarts(agent=moment.agent, source="compact")
             more = await self._heard(begun)

@@ -20,7 +20,7 @@ from gatewright.agent.settings.workspace import Surroundings
 from gatewright.agent.text.redact import Redactor
 from gatewright.agent.version import VERSION
 from gatewright.tools.system import private
-from gatewright.tools.system.git import version
+from gatewright.tools.system.git import of_itself
 
 TERMINAL = ("TERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "COLORTERM", "LANG", "LC_ALL")
 PRESENT = ("TMUX", "STY", "SSH_TTY", "NO_COLOR", "WSL_DISTRO_NAME")  # only whether they are set
@@ -63,7 +63,7 @@ def _head(told: Told) -> Iterator[str]:
 def _machine(around: Surroundings) -> Iterator[str]:
     yield f"- version {VERSION}, Python {platform.python_version()}"
     yield f"- {platform.system()} {platform.release()} {platform.machine()}"
-    yield f"- {version(around.caller, GIT_TIME) or 'git not found'}"
+    yield f"- {of_itself(around.caller, GIT_TIME) or 'git not found'}"
     size = shutil.get_terminal_size()
     yield f"- terminal {size.columns} x {size.lines}, output to one: {sys.stdout.isatty()}"
     for name in TERMINAL:

@@ -12,7 +12,7 @@ from gatewright.agent.commands.panels import Finding, Health
 from gatewright.agent.providers.listing import LocalServer
 from gatewright.agent.settings.layers.sources import Loaded
 from gatewright.agent.settings.schema import Settings
-from gatewright.tools.system.git import Caller, version
+from gatewright.tools.system.git import Caller, of_itself
 from gatewright.tools.system.programs import SearchPath
 
 MIN_COLUMNS = 40
@@ -81,7 +81,7 @@ def ripgrep(path: str) -> Finding:
 
 
 def git(caller: Caller) -> Finding:
-    said = version(caller, TIMEOUT)
+    said = of_itself(caller, TIMEOUT)
     if said:
         return Finding("git", Health.GOOD, said)
     return Finding("git", Health.WARN, "not found", "Install git: branches and diffs need it.")

@@ -6,7 +6,6 @@ out. Whoever builds it takes its line out and lists the flag.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
@@ -26,20 +25,7 @@ def idle_flags(options: LaunchOptions) -> Iterator[str]:
     return (idle.lacks for idle in IDLE.values() if idle.asked(options))
 
 
-def _names_any(text: str) -> bool:
-    """Whether JSON text holds an entry; a file's name, or what is no JSON, may."""
-    try:
-        value: object = json.loads(text)
-    except (ValueError, RecursionError):
-        return bool(text.strip())
-    return bool(value)
-
-
 IDLE: Mapping[str, Idle] = {
-    "agents": Idle(
-        "There are no subagents in this version: --agents is left out.",
-        lambda o: _names_any(o.agents) if o.agents else False,
-    ),
     "plugin_dirs": Idle(
         "There are no plugins in this version: --plugin-dir is left out.",
         lambda o: bool(o.plugin_dirs),

@@ -54,7 +54,8 @@ class LaunchOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     setting_sources: tuple[str, ...] | None = None  # of user, project, local
     mcp_config: tuple[str, ...] = ()
     strict_mcp_config: bool = False
-    agents: str = ""
+    agents: str = ""  # JSON, or a file of it: more types of agents
+    agent: str = ""  # the type that the session itself is
     plugin_dirs: tuple[str, ...] = ()
     bare: bool = False  # no memory files, hooks, skills, MCP or project settings
 
@@ -74,6 +75,7 @@ class LaunchOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     cleared: bool = False  # begun by /clear, in place of the session that was left
     served: bool = False  # another program's model calls its tools; it has no turn of its own
     name: str = ""  # its title
+    worktree: str | None = None  # a name, #number or address; empty: any name
 
     # the screen and the process
     plain: bool = False

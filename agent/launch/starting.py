@@ -76,6 +76,11 @@ def settled(options: LaunchOptions, chosen_mode: Callable[[str], str]) -> Launch
     if options.append_system_prompt_file:
         name = "--append-system-prompt-file"
         changes["append_system_prompt"] = _text(options.append_system_prompt_file, name)
+    if options.worktree is not None:
+        from gatewright.agent.worktrees.names import wanted  # noqa: PLC0415  only with --worktree
+
+        if not wanted(options.worktree).pull:  # it raises; and one name holds for the whole run
+            changes["worktree"] = wanted(options.worktree).slug.replace("+", "/")
     if options.tools == ("default",):
         changes["tools"] = None
     if options.json_schema:

@@ -142,12 +142,15 @@ def wanted_model(around: Surroundings, stored: str) -> str:
 
 def small_model(around: Surroundings, start: Start, open_model: ModelOpener) -> OpenModel:
     """Settings name it, else it is the small one of whoever answers. Raises GatewrightError."""
-    wanted = wanted_model(around, start.model)
+    return open_model(small_name(around, wanted_model(around, start.model)), "")
+
+
+def small_name(around: Surroundings, wanted: str) -> str:
+    """The small model beside the wanted one; empty where none is known."""
     chosen = understood(around, wanted)
     small = understood(around, f"{chosen.provider}/small") if chosen is not None else None
     has_tier = small is not None and small.model != "small"
-    name = around.settings.small_model or (small.name if small is not None and has_tier else "")
-    return open_model(name, "")
+    return around.settings.small_model or (small.name if small is not None and has_tier else "")
 
 
 def understood(around: Surroundings, model: str) -> Chosen | None:

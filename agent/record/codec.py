@@ -21,7 +21,7 @@ _KNOWN_BLOCKS = frozenset(
 
 
 class Header(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="session"):
-    """First line of a transcript."""
+    """First line of a transcript; `agent` is about the one whose it is, if that is not the main."""
 
     version: int
     id: str
@@ -29,6 +29,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="s
     created: float
     app: str
     forked_from: str = ""
+    agent: dict[str, str] | msgspec.UnsetType = msgspec.UNSET
 
 
 class _Place(msgspec.Struct, frozen=True, rename="camel"):

@@ -47,6 +47,7 @@ from gatewright.agent.record.events_of_sessions import (
     Unconfined,
     UnknownEvent,
     UsageChanged,
+    WorktreeChanged,
 )
 from gatewright.agent.record.events_of_turns import (
     AssistantMessage,
@@ -104,6 +105,7 @@ AnyEvent: TypeAlias = (
     | MessageRedrawn
     | InstructionsLoaded
     | DirectoryAdded
+    | WorktreeChanged
     | ToolProgressed
     | UsageChanged
     | RetryScheduled

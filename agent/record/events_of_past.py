@@ -21,6 +21,7 @@ class Carried(msgspec.Struct, frozen=True, omit_defaults=True):
     turns: int = 0
     todo: tuple[TodoItem, ...] = ()
     files: tuple[str, ...] = ()  # read or changed, the newest last
+    worktree: str = ""  # the main agent works there; empty: in the person's checkout
     agents: tuple[AgentCost, ...] = ()  # what those that were started have used
 
 

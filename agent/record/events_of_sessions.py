@@ -48,6 +48,14 @@ class Moved(Event, frozen=True, tag="moved"):
     where: str
 
 
+class WorktreeChanged(Event, frozen=True, tag="worktree"):
+    """The main agent works in this tree from now on; an empty path is the person's checkout."""
+
+    path: str
+    name: str = ""
+    branch: str = ""
+
+
 class DirectoryAdded(Event, frozen=True, tag="directory_added"):
     """A directory is open to the session besides the project's; `source` is who opened it."""
 
@@ -80,6 +88,7 @@ class Noticed(Event, frozen=True, tag="notice"):
 
     text: str
     tone: Tone = "normal"
+    about: str = ""  # what calls the person, by the name that hooks of Notification know
 
 
 class HookRan(Event, frozen=True, tag="hook"):

@@ -108,6 +108,18 @@ class Journal:
         self._hand_on()
         return envelope
 
+    def keep(self, event: AnyEvent, agent: str) -> None:
+        """For those alone who follow this agent: everybody else has been told another way."""
+        hub = self.hub(agent)
+        self._seq += 1
+        uuid = self._new_id()
+        now = self._clock()
+        envelope = Envelope(
+            seq=self._seq, uuid=uuid, parent=hub.leaf, timestamp=now, agent=agent, event=event
+        )
+        hub.leaf = uuid
+        hub.take(envelope)
+
     def relay(self, envelope: Envelope) -> None:
         """Hand on what the journal of another process published, under its number and id."""
         self._seq = max(self._seq, envelope.seq)

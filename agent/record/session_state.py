@@ -24,6 +24,7 @@ from gatewright.agent.record.events import (
     ToolFinished,
     ToolStarted,
     TurnEnded,
+    WorktreeChanged,
 )
 from gatewright.agent.record.events_of_past import Carried
 from gatewright.tools.access import MAIN
@@ -74,6 +75,8 @@ class Standing:
                 self.now = msgspec.structs.replace(now, mode=mode)
             case ModelChanged(model=model):
                 self.now = msgspec.structs.replace(now, model=model)
+            case WorktreeChanged(path=path):
+                self.now = msgspec.structs.replace(now, worktree=path)
             case TitleChanged(title=title):
                 self.now = msgspec.structs.replace(now, title=title)
             case _:

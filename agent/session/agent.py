@@ -69,6 +69,7 @@ class CallPorts(msgspec.Struct, frozen=True, kw_only=True):
     """What an agent itself gives a running call; the rest of its context is the session's."""
 
     agent: str
+    call_id: str
     where: Where
     ledger: Ledger
     ask: Callable[[Ask], Awaitable[Answer]]
@@ -304,6 +305,7 @@ class Agent:
         return self._shared.frame.context(
             CallPorts(
                 agent=self.path,
+                call_id=call_id,
                 where=self.where,
                 ledger=self._own.ledger,
                 ask=partial(self._ask, call_id),
@@ -336,6 +338,11 @@ class Agent:
             movable=progress.movable,
         )
         self.publish(event)
+
+    def settle(self, where: Where) -> None:
+        """Work in another root from now on: a work tree of its own, or the checkout again."""
+        self.where = where
+        self.publish(Moved(where=where.moved))
 
     def _move(self, cwd: Path) -> None:
         self.where = msgspec.structs.replace(self.where, cwd=cwd)

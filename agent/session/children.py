@@ -7,7 +7,7 @@ conversation costs. Its path is its parent's and a name of its own: `main/a1`, `
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 
 import msgspec
 
@@ -25,17 +25,20 @@ from gatewright.agent.record.events import (
     AgentProgressed,
     AgentStarted,
     Envelope,
+    ToolFinished,
     ToolStarted,
+    UserMessage,
 )
 from gatewright.agent.record.messages import AssistantTurn, TextPart, Usage
+from gatewright.agent.record.spending import Spending
 from gatewright.agent.session.agent import Agent, Own, Shared
-from gatewright.agent.session.inbox import Input
-from gatewright.agent.session.writers import nothing_to_keep
+from gatewright.agent.session.inbox import Input, InputSource
+from gatewright.agent.session.writers import Barriers, nothing_to_keep
 from gatewright.agent.transcript.writer import TranscriptWriter
 from gatewright.agent.turn.limits import Limits
 from gatewright.agent.turn.stop import Stop
 from gatewright.tools.access import MAIN, Where
-from gatewright.tools.protocol import Content, Ledger
+from gatewright.tools.protocol import INTERRUPTED, Content, Ledger, TextContent
 
 CLOSE_LIMIT = 5.0
 BETWEEN = 0.25  # seconds from one word about a child to the next
@@ -47,20 +50,28 @@ class AgentSpec(msgspec.Struct, frozen=True, kw_only=True):
     name: str  # the last part of its path, new in this session
     kind: str
     prompt: str
+    source: InputSource = "agent"  # whose words the prompt is
     parent: str = MAIN
     where: Where | None = None  # the parent's by default
     model: Callable[[], OpenModel] | None = None
     limits: Limits = Limits()
     mode: str = ""  # its own permission mode, never looser than its parent's; empty follows it
+    freed: bool = False  # the person's own settings say the mode: it may be looser
     scope: Scope | None = None  # rules of its kind, and the only tools it may call
+    stored: tuple[Envelope, ...] = ()  # what was said before, where it goes on
+    about: Mapping[str, str] = {}  # what its file says of it
+    told: tuple[str, ...] = ()  # besides the prompt, hidden as all that is not the person's
+    announced: bool = False  # who starts it tells of its start and its end
 
 
 class ChildPorts(msgspec.Struct, frozen=True, kw_only=True):
     """What every child has one of for itself."""
 
-    ledger: Callable[[], Ledger]
+    ledger: Callable[[str], Ledger]  # by path
     backoff: Callable[[], Callable[[ProviderError, int], float | None]]
-    writer: Callable[[str], TranscriptWriter | None]  # by path; None: nothing is stored
+    # By path, with what the file says of it; None: nothing is stored.
+    writer: Callable[[str, Mapping[str, str]], TranscriptWriter | None]
+    barriers: Barriers
     enters: Callable[[str, AgentSpec], object]  # before its first turn; raises ValueError
     left: Callable[[str], None]  # nothing of it is judged any more
 
@@ -85,18 +96,38 @@ class Borrowed:
 class AgentRun:
     """An agent at work, for whoever started it."""
 
-    def __init__(self, agent: Agent, close: Callable[[AgentRun], Awaitable[None]]) -> None:
+    def __init__(
+        self, agent: Agent, close: Callable[[AgentRun], Awaitable[None]], *, announced: bool
+    ) -> None:
         self._agent = agent
         self._close = close
+        self.announced = announced
+        self.finished: AgentFinished | None = None  # what its own file ends with
         self.stop = Stop.ABORTED_STREAMING  # how its last turn ended
 
     @property
     def path(self) -> str:
         return self._agent.path
 
-    def send(self, text: str) -> None:
+    def send(self, text: str, *, source: InputSource = "agent") -> None:
         """One more message for it, at the next boundary of its turn."""
-        self._agent.tell(text, source="agent")
+        if source == "person":
+            self._agent.submit(text, typed="")
+        else:
+            self._agent.tell(text, source=source)
+
+    @property
+    def busy(self) -> bool:
+        return self._agent.runner.busy
+
+    @property
+    def waiting(self) -> int:
+        """How many messages it has not taken up yet."""
+        return self._agent.runner.waiting
+
+    async def halt(self, seconds: float) -> None:
+        """Stop its turn, and wait so long for that at most."""
+        await self._agent.runner.halt(seconds)
 
     def interrupt(self) -> bool:
         return self._agent.runner.interrupt()
@@ -141,20 +172,32 @@ class Children:
     def spawn(self, spec: AgentSpec) -> AgentRun:
         """Raises SessionError where the name is taken, ValueError where there is no such mode."""
         parent, path = self._agents.get(spec.parent), f"{spec.parent}/{spec.name}"
+        if parent is None and spec.stored:  # who started it once has ended
+            parent = self._agents.get(MAIN)
         if parent is None or path in self._agents or "/" in spec.name or not spec.name:
             raise SessionError(f"No agent can be started as {path}.")
         if spec.mode or spec.scope is not None:
             self._ports.enters(path, spec)
-        writer = self._ports.writer(path)
+        writer = self._ports.writer(path, spec.about)
         own = self._own(spec, parent, path, writer)
+        hub = self._shared.frame.journal.hub(path)
+        hub.restore(spec.stored)
         agent = self._agents[path] = Agent(self._shared, own)
-        run = self._runs[path] = AgentRun(agent, self._ended)
+        run = self._runs[path] = AgentRun(agent, self._ended, announced=spec.announced)
         if writer is not None:
-            following = self._shared.frame.journal.hub(path).subscribe()
+            following = hub.subscribe(since=len(spec.stored))
             task = asyncio.create_task(writer.run(following), name=f"transcript of {path}")
             self._writing[path] = writer, task
-        parent.publish(AgentStarted(child=path, kind=spec.kind, prompt=spec.prompt))
-        agent.submit(spec.prompt, typed="", source="agent")
+            self._ports.barriers.add(path, writer.barrier)
+        if not spec.announced:
+            parent.publish(AgentStarted(child=path, kind=spec.kind, prompt=spec.prompt))
+        for call in agent.talk.dangling():  # cut off when it ended the last time
+            lost = (TextContent(INTERRUPTED),)
+            ended = ToolFinished(call_id=call.id, ok=False, content=lost, summary="interrupted")
+            agent.publish(ended)
+        for text in spec.told:
+            agent.publish(UserMessage(content=(TextContent(text),), hidden=True))
+        agent.submit(spec.prompt, typed="", source=spec.source)
         return run
 
     def run(self, path: str) -> AgentRun | None:
@@ -167,7 +210,8 @@ class Children:
         if isinstance(event, PAID):
             main = self._agents[MAIN]
             main.publish(main.spent)  # it counts for the session
-        if not isinstance(event, ToolStarted) or envelope.agent not in self._runs:
+        run = self._runs.get(envelope.agent)
+        if run is None or run.announced or not isinstance(event, ToolStarted):
             return
         now = self._shared.frame.clock.monotonic()
         if now - self._told.get(envelope.agent, -1.0) < BETWEEN:
@@ -188,7 +232,11 @@ class Children:
     def _own(
         self, spec: AgentSpec, parent: Agent, path: str, writer: TranscriptWriter | None
     ) -> Own:
-        talk, ledger, shared = Conversation(), self._ports.ledger(), self._shared
+        talk, ledger, shared = Conversation(), self._ports.ledger(path), self._shared
+        spending = Spending()
+        spending.restore(envelope.event for envelope in spec.stored)
+        for envelope in spec.stored:
+            talk.apply(envelope.event)
         room = CompactPorts(
             talk=talk,
             emit=lambda event: shared.frame.journal.publish(event, path),
@@ -208,6 +256,7 @@ class Children:
             room=room,
             barrier=writer.barrier if writer is not None else nothing_to_keep,
             limits=spec.limits,
+            spending=spending,
             opening=lambda: self._begins(path, spec.kind),
             brought=_nothing_brought,
             ended=lambda stop: self._stopped(path, stop),
@@ -236,11 +285,14 @@ class Children:
         self._runs.pop(path, None)
         self._told.pop(path, None)
         parent = self._agents.get(path.rpartition("/")[0])
-        if parent is not None:
+        if parent is not None and not run.announced:
             ok = run.stop is Stop.COMPLETED
             parent.publish(AgentFinished(child=path, ok=ok, report=run.report))
+        if run.finished is not None:
+            self._shared.frame.journal.keep(run.finished, path)
         self._shared.frame.journal.forget(path)
         self._ports.left(path)
+        self._ports.barriers.drop(path)
         if (writing := self._writing.pop(path, None)) is not None:
             writer, task = writing
             await asyncio.wait([task], timeout=CLOSE_LIMIT)

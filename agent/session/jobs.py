@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+
+import msgspec
 
 from gatewright.agent.commands.tasks import TaskRow
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.record.events import TasksChanged
+from gatewright.tools.abilities import Paid, Reporting
+from gatewright.tools.access import MAIN
 from gatewright.tools.protocol import Job
 
 KEPT = 100  # ended jobs that can still be looked at
 STOP_LIMIT = 5.0
+
+
+class _Kept(msgspec.Struct, kw_only=True, eq=False):
+    """One job from start to end. While it is attended, the call that started it tells its end."""
+
+    id: str
+    job: Job
+    owner: str
+    attended: bool = False
+    told: bool = False
+    waited: int = 0  # calls that are waiting for the end just now
 
 
 class SessionJobs:
@@ -25,84 +39,109 @@ class SessionJobs:
         self._tell = tell
         self._changed = changed
         self._next = 1
-        self._jobs: dict[str, Job] = {}
-        self._owners: dict[str, str] = {}
-        self._watchers: dict[str, asyncio.Task[None]] = {}
-        self._told: set[str] = set()
-        self._waited: Counter[str] = Counter()  # calls that are waiting for the end just now
+        self._jobs: dict[str, _Kept] = {}
+        self._watchers: dict[_Kept, asyncio.Task[None]] = {}
         self._closing = False
-        self._movable: list[asyncio.Event] = []  # of the calls that run in the foreground
+        # Of the calls that run in the foreground, with the agent that made them.
+        self._movable: list[tuple[str, asyncio.Event]] = []
+        self._ends: dict[str, asyncio.Event] = {}  # by owner, for who waits for any of its jobs
 
     def of(self, agent: str) -> OwnJobs:
         """The jobs as calls of this agent see them: its own."""
         return OwnJobs(self, agent)
 
-    def adopt(self, job: Job, owner: str) -> str:
-        """Own the job from now on and return its id."""
-        id, self._next = f"{job.kind}_{self._next}", self._next + 1
-        self._jobs[id], self._owners[id] = job, owner
-        self._watchers[id] = asyncio.create_task(self._watch(id, job), name=f"watch {id}")
-        self._changed(TasksChanged(running=tuple(self.running())))
+    def adopt(self, job: Job, owner: str, *, attended: bool = False) -> str:
+        """Own the job from now on and return its id: its own, where it has one."""
+        if isinstance(job, Reporting):
+            id = job.id
+            self._jobs.pop(id, None)  # an earlier run of the same agent
+        else:
+            id, self._next = f"{job.kind}_{self._next}", self._next + 1
+        kept = self._jobs[id] = _Kept(id=id, job=job, owner=owner, attended=attended)
+        self._watchers[kept] = asyncio.create_task(self._watch(kept), name=f"watch {id}")
+        if not attended:
+            self._changed(TasksChanged(running=tuple(self.running())))
         self._forget_oldest()
         return id
 
+    def released(self, id: str) -> None:
+        """The call that attended it goes on without it: its end is told like any other."""
+        if (kept := self._jobs.get(id)) is not None and kept.attended:
+            kept.attended = False
+            self._changed(TasksChanged(running=tuple(self.running())))
+
     def find(self, id: str, owner: str) -> Job | None:
-        return self._jobs.get(id) if self._owners.get(id) == owner else None
+        kept = self._jobs.get(id)
+        return kept.job if kept is not None and kept.owner == owner else None
 
     def running(self, owner: str = "") -> Sequence[str]:
         """One line for each running job, its id first; of all owners unless one is meant."""
         return [
-            f"{id}: {job.title}"
-            for id, job in self._jobs.items()
-            if job.running and owner in ("", self._owners[id])
+            f"{kept.id}: {kept.job.title}"
+            for kept in self._jobs.values()
+            if kept.job.running and not kept.attended and owner in ("", kept.owner)
         ]
 
     @contextmanager
-    def foreground(self) -> Generator[asyncio.Event]:
+    def foreground(self, owner: str = MAIN) -> Generator[asyncio.Event]:
         """Entered while a call could go on in the background; set once the person wants that."""
         wish = asyncio.Event()
-        self._movable.append(wish)
+        entry = owner, wish
+        self._movable.append(entry)
         try:
             yield wish
         finally:
-            self._movable.remove(wish)
+            self._movable.remove(entry)
 
     def to_background(self) -> int:
-        """Let every call that can go on in the background; how many can."""
-        for wish in self._movable:
+        """Let every call of the main agent that can go on in the background; how many can.
+
+        What those below it wait for goes along with them.
+        """
+        wishes = [wish for owner, wish in self._movable if owner == MAIN]
+        for wish in wishes:
             wish.set()
-        return len(self._movable)
+        return len(wishes)
 
     def told(self, id: str) -> None:
         """The model learned the end from a tool result: no notice any more."""
-        self._told.add(id)
+        if (kept := self._jobs.get(id)) is not None:
+            kept.told = True
 
     async def wait(self, id: str, seconds: float) -> None:
         """Wait for the end up to a limit; an end met here counts as told."""
-        job = self._jobs[id]
-        self._waited[id] += 1
+        kept = self._jobs[id]
+        kept.waited += 1
         try:
             async with asyncio.timeout(seconds):
-                await job.wait()
-            self._told.add(id)
+                await kept.job.wait()
+            kept.told = True
         except TimeoutError:
             return
         finally:
-            self._waited[id] -= 1
-            if not job.running:  # a waiter that was interrupted told nobody
-                self._report(id, job)
+            kept.waited -= 1
+            if not kept.job.running:  # a waiter that was interrupted told nobody
+                self._report(kept)
+
+    def unfinished(self, owner: str) -> bool:
+        """Whether a job of that agent runs, or has an end that it was not told yet."""
+        return any(kept.owner == owner and not kept.attended for kept in self._watchers)
+
+    def end_of_any(self, owner: str) -> asyncio.Event:
+        """Set at the next end of a job of that agent; for the only one who waits for it."""
+        return self._ends.setdefault(owner, asyncio.Event())
 
     def rows(self) -> Sequence[TaskRow]:
         """What runs and what has ended, the newest first."""
-        return [_row(id, job) for id, job in reversed(self._jobs.items())]
+        return [_row(kept.id, kept.job) for kept in reversed(self._jobs.values())]
 
     def known(self, id: str) -> Job:
         """Raises GatewrightError where there is none of that name."""
-        job = self._jobs.get(id)
-        if job is None:
+        kept = self._jobs.get(id)
+        if kept is None:
             running = ", ".join(line.partition(":")[0] for line in self.running())
             raise GatewrightError(f"There is no task {id}. Running: {running or 'none'}.")
-        return job
+        return kept.job
 
     async def stop(self, id: str) -> str:
         """End a job as the person wants it; the model is told. Raises GatewrightError."""
@@ -117,11 +156,26 @@ class SessionJobs:
                 ) from error
         return job.status()
 
+    async def stop_of(self, owner: str) -> Sequence[str]:
+        """End all that belongs to an agent, which is told nothing any more; a line for each."""
+        self._ends.pop(owner, None)
+        own = [kept for kept in self._jobs.values() if kept.owner == owner]
+        for kept in own:
+            kept.told = True
+        left = [kept for kept in own if kept.job.running]
+        if left:
+            stopping = [asyncio.ensure_future(kept.job.stop()) for kept in left]
+            _, late = await asyncio.wait(stopping, timeout=STOP_LIMIT)
+            for task in late:
+                task.cancel()
+        return [f"{kept.id}: {kept.job.title}" for kept in left]
+
     async def close(self) -> None:
         """Stop what still runs; nothing is told any more: who goes on hears of it then."""
         self._closing = True
-        self._told.update(self._jobs)
-        running = [job for job in self._jobs.values() if job.running]
+        for kept in self._jobs.values():
+            kept.told = True
+        running = [kept.job for kept in self._jobs.values() if kept.job.running]
         stopping = [asyncio.ensure_future(job.stop()) for job in running]
         pending = [*stopping, *self._watchers.values()]
         if pending:
@@ -129,51 +183,68 @@ class SessionJobs:
             for task in late:
                 task.cancel()
 
-    async def _watch(self, id: str, job: Job) -> None:
-        await job.wait()
-        del self._watchers[id]
+    async def _watch(self, kept: _Kept) -> None:
+        await kept.job.wait()
+        del self._watchers[kept]
         if self._closing:
             return
-        self._changed(TasksChanged(running=tuple(self.running()), ended=id, status=job.status()))
-        if not self._waited[id]:
-            self._report(id, job)
+        if not kept.attended:
+            ended, status = kept.id, kept.job.status()
+            running = tuple(self.running())
+            self._changed(TasksChanged(running=running, ended=ended, status=status))
+        if not kept.waited:
+            self._report(kept)
+        if (waiting := self._ends.get(kept.owner)) is not None:
+            waiting.set()
 
-    def _report(self, id: str, job: Job) -> None:
-        if id not in self._told:
-            self._told.add(id)
-            self._tell(
-                self._owners[id],
-                f"Background {job.kind} {id} ({job.title}) has ended: {job.status()}. "
-                f"TaskOutput with task_id {id} shows what it printed.",
-            )
+    def _report(self, kept: _Kept) -> None:
+        if kept.told or kept.attended:
+            return
+        kept.told = True
+        job = kept.job
+        if isinstance(job, Reporting):
+            self._tell(kept.owner, job.notice())
+            return
+        where = (
+            f"TaskOutput with task_id {kept.id} shows what it printed."
+            if kept.owner == MAIN
+            else "What it printed is in the file that was named when it started."
+        )
+        text = f"Background {job.kind} {kept.id} ({job.title}) has ended: {job.status()}. {where}"
+        self._tell(kept.owner, text)
 
     def _forget_oldest(self) -> None:
-        ended = [id for id, job in self._jobs.items() if not job.running]
+        ended = [id for id, kept in self._jobs.items() if not kept.job.running]
         for id in ended[: max(0, len(ended) - KEPT)]:
-            del self._jobs[id], self._owners[id]
-            self._told.discard(id)
-            del self._waited[id]
+            del self._jobs[id]
 
 
 class OwnJobs:
     """Implements the `Jobs` port of tools for one agent."""
 
     def __init__(self, all: SessionJobs, owner: str) -> None:
-        self._all = all
-        self._owner = owner
-        self.foreground, self.told, self.wait = all.foreground, all.told, all.wait
+        self.all, self.owner = all, owner
+        self.told, self.wait = all.told, all.wait
 
     def adopt(self, job: Job) -> str:
-        return self._all.adopt(job, self._owner)
+        return self.all.adopt(job, self.owner)
 
     def find(self, id: str) -> Job | None:
-        return self._all.find(id, self._owner)
+        return self.all.find(id, self.owner)
 
     def running(self) -> Sequence[str]:
-        return self._all.running(self._owner)
+        return self.all.running(self.owner)
+
+    @contextmanager
+    def foreground(self) -> Generator[asyncio.Event]:
+        with self.all.foreground(self.owner) as wish:
+            yield wish
 
 
 def _row(id: str, job: Job) -> TaskRow:
     now = job.progress()
     last = now.tail.rstrip().rpartition("\n")[2]
-    return TaskRow(id, job.title, job.status(), job.running, now.seconds, last)
+    row = TaskRow(id, job.title, job.status(), job.running, now.seconds, last, kind=job.kind)
+    if isinstance(job, Paid):
+        return msgspec.structs.replace(row, tokens=job.tokens, cost=job.cost, agent=job.path)
+    return row

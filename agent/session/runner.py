@@ -83,6 +83,17 @@ class Runner:
             return False
         return self._turn.cancel()
 
+    @property
+    def waiting(self) -> int:
+        return len(self._inbox)
+
+    async def halt(self, seconds: float) -> None:
+        """Stop what runs, and take up nothing more; whoever closes it waits for the rest."""
+        self._task.cancel()
+        if self._turn is not None:
+            self._turn.cancel()
+            await asyncio.wait([self._turn], timeout=seconds)
+
     async def idle(self) -> None:
         await self._idle.wait()
 

@@ -20,12 +20,12 @@ from gatewright.agent.commands.outcome import (
     Submit,
     Switch,
 )
-from gatewright.agent.commands.registry import LINES, Front
+from gatewright.agent.commands.registry import LINES, Front, Mention
 from gatewright.agent.commands.settings import kept
 from gatewright.agent.context.announcements import Announcements
 from gatewright.agent.context.instruction_files import MemoryBook
 from gatewright.agent.errors import SessionError
-from gatewright.agent.extensions.contribution import Contribution, Part, part_of
+from gatewright.agent.extensions.contribution import Contribution, Part, mentioned, part_of
 from gatewright.agent.history.history import History
 from gatewright.agent.models.choices import ModelBook
 from gatewright.agent.models.in_use import Models
@@ -35,6 +35,7 @@ from gatewright.agent.record.journal import of_main
 from gatewright.agent.record.messages import CallPart
 from gatewright.agent.session.agent import Agent, Own, Shared
 from gatewright.agent.session.agent_calls import AgentCalls
+from gatewright.agent.session.agent_control import AgentControl
 from gatewright.agent.session.broker import Broker
 from gatewright.agent.session.children import Children
 from gatewright.agent.session.frame import Frame
@@ -49,7 +50,7 @@ from gatewright.agent.settings.overview import SettingsBook
 from gatewright.agent.turn.tool_calls import run_batch
 from gatewright.tools.access import MAIN, Where
 from gatewright.tools.interact import Answer, Ask
-from gatewright.tools.protocol import Content, Jobs, TextContent, ToolCall, ToolResult
+from gatewright.tools.protocol import Content, TextContent, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from gatewright.agent.extensions.host import Alone
@@ -67,17 +68,19 @@ class Session:
         self.id = frame.id
         self._frame, self._brought = frame, list(brought)
         self._broker = Broker(frame.journal.publish)
-        self._jobs = SessionJobs(self._tell, frame.journal.publish)
+        self._jobs = SessionJobs(
+            lambda agent, text: self.tell(text, agent=agent, source="job"), frame.journal.publish
+        )
         shared = Shared(frame, self._broker, self._jobs, frame.budget())
         self._leaving = "other"  # for who listens: resume, clear, prompt_input_exit
         self._agents: dict[str, Agent] = {}
         self._main = self._agents[MAIN] = Agent(shared, self._own(frame))
         self._children = Children(shared, frame.children, self._agents)
-        stored = frame.writer.path if frame.writer is not None else None
-        self._below = AgentCalls(self._agents, self._children, frame.journal, stored)
+        below = partial(self.part, AgentControl)
+        self._below = AgentCalls(self._agents, self._children, frame, below)
         self.watch, self.stop_agent = self._below.watch, self._below.stop
         self.resume_agent, self.spawn = self._below.resume, self._children.spawn
-        self.stop_task = self._jobs.stop
+        self.stop_task, self.jobs_of = self._jobs.stop, self._jobs.of
         self._moments: SessionMoments | None = None
         if (models := self.part(ModelBook)) is not None:
             models.changed = self._main.models.renew
@@ -139,7 +142,7 @@ class Session:
 
     @property
     def moved(self) -> str:
-        """Where commands run now, if that is not the project's directory, as it is shown."""
+        """Where commands run now, as it is shown, if that is not the project's directory."""
         return self._main.where.moved
 
     @property
@@ -179,8 +182,7 @@ class Session:
 
     @property
     def status(self) -> StatusBook | None:
-        """For a status line of the person's own; None where there is no screen."""
-        return self.part(StatusBook)
+        return self.part(StatusBook)  # None where there is no screen
 
     def status_input(self, vim: str) -> bytes:
         """What a status line command reads."""
@@ -209,8 +211,7 @@ class Session:
 
     def take_back(self, give: Callable[[Sequence[tuple[Content, ...]]], None]) -> bool:
         """Give back what was not taken up yet, each with its attachments behind the text."""
-        taken = [item.content for item in self._main.runner.take_back()]
-        if taken:
+        if taken := [item.content for item in self._main.runner.take_back()]:
             give(taken)
         return bool(taken)
 
@@ -284,6 +285,9 @@ class Session:
         book = self.part(MemoryBook)
         return await remember(book, line) if book is not None else Problem.of(NO_MEMORY)
 
+    async def mentions(self, begun: str) -> Sequence[Mention]:
+        return await mentioned(self._brought, begun)
+
     def subscribe(
         self, *, since: int = 0, agent: str = MAIN, below: tuple[type[AnyEvent], ...] = ()
     ) -> Subscription:
@@ -305,9 +309,9 @@ class Session:
             await self._heard.ends(self._leaving)
             await self._heard.close()
         self._broker.cancel_all()
-        await self._children.close()
         await self._main.close()
         await self._jobs.close()
+        await self._children.close()
         closing = [close for each in self._brought for close in each.close]
         if closing:
             ending = [asyncio.ensure_future(close()) for close in closing]
@@ -373,16 +377,15 @@ class Session:
         if (owner := self._agents.get(agent)) is not None:
             owner.tell(text, wakes=wakes, source=source)
 
-    def jobs_of(self, agent: str) -> Jobs:
-        return self._jobs.of(agent)
+    def agent(self, path: str) -> Agent | None:
+        """The one that lives under that path."""
+        return self._agents.get(path)
 
     async def call(
         self, call: ToolCall, agent: str = MAIN, *, alone: Alone | None = None
     ) -> ToolResult:
-        """Run a call through the gate, as one of that agent. Raises SessionError: it is gone.
-
-        Those `alone` hear of it and are asked, in place of all others.
-        """
+        """Run a call through the gate, as one of that agent, of which those `alone` hear and are
+        asked, in place of all others. Raises SessionError: the agent is gone."""
         if (owner := self._agents.get(agent)) is None:
             raise SessionError(f"There is no agent {agent}.")
         executor, context = self._frame.executor, owner.context(call.id)
@@ -395,6 +398,3 @@ class Session:
         self._frame.ledger.forget_shown()  # what others still have is not known
         (done,) = await run_batch((part,), self._main.tools)
         return done.result
-
-    def _tell(self, agent: str, text: str) -> None:
-        self.tell(text, agent=agent, source="job")

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from gatewright.agent.record import codec as wire
 from gatewright.agent.session.start.base import Base
@@ -27,12 +30,35 @@ def session_writer(base: Base) -> TranscriptWriter | None:
     return writer
 
 
-def child_writer(base: Base, path: str) -> TranscriptWriter | None:
+class Barriers:
+    """By agent: when it returns, everything that agent said so far has been handed to the disk."""
+
+    def __init__(self) -> None:
+        self._of: dict[str, Callable[[], Awaitable[None]]] = {}
+
+    async def __call__(self, agent: str) -> None:
+        if (barrier := self._of.get(agent)) is not None:
+            await barrier()
+
+    def add(self, agent: str, barrier: Callable[[], Awaitable[None]]) -> None:
+        self._of[agent] = barrier
+
+    def drop(self, agent: str) -> None:
+        self._of.pop(agent, None)
+
+
+def agents_folder(base: Base) -> Path:
+    """Where the conversations of its agents are, one file each, named by their ids."""
+    return agent_file(base.start.path, "").parent
+
+
+def child_writer(base: Base, path: str, about: Mapping[str, str]) -> TranscriptWriter | None:
     """Of the agent with this path, beside what else the session keeps."""
     if base.around.options.no_session:
         return None
+    id = path.rpartition("/")[2]
+    header = replace(_header(base, id, ""), agent={"path": path, **about})
     file = agent_file(base.start.path, path)
-    header = _header(base, file.stem, "")
     writer = TranscriptWriter(file, header, lock=TranscriptLock(), warn=base.warn)
     writer.agent = path
     return writer
@@ -40,7 +66,7 @@ def child_writer(base: Base, path: str) -> TranscriptWriter | None:
 
 def agent_file(session: Path, path: str) -> Path:
     """Where the agent with this path is written, beside the session's own file."""
-    return session.with_suffix("") / "agents" / f"{path.replace('/', '.')}.jsonl"
+    return session.with_suffix("") / "agents" / f"{path.rpartition('/')[2]}.jsonl"
 
 
 async def nothing_to_keep() -> None:

@@ -243,6 +243,19 @@ class Agents(Section, frozen=True):
     ] = 0
 
 
+class Worktree(Section, frozen=True):
+    base_ref: Annotated[
+        Literal["head", "fresh"],
+        chosen("Where new work trees begin: head (your last commit), or fresh (the remote's)."),
+    ] = "head"
+    sparse_paths: Annotated[
+        tuple[str, ...], setting("Only these directories are checked out in them.", "join")
+    ] = ()
+    symlink_directories: Annotated[
+        tuple[str, ...], setting("Linked into them, not copied: node_modules.", "join")
+    ] = ()
+
+
 class ProjectSection(Section, frozen=True):
     permissions: Annotated[Permissions, group("Your own rules for this project alone.")] = (
         Permissions()
@@ -316,6 +329,7 @@ class Settings(Section, frozen=True):
     ] = ("*",)
     agent: Annotated[str, chosen("The type of agent that the session itself is.")] = ""
     agents: Annotated[Agents, group("Agents that work for the session.")] = Agents()
+    worktree: Annotated[Worktree, group("Work trees for sessions and agents.")] = Worktree()
     mcp: Annotated[Mcp, group("Servers of the Model Context Protocol.")] = Mcp()
     mcp_servers: Annotated[
         dict[str, Any], personal("MCP servers by name; a project's are in .mcp.json.", "join")

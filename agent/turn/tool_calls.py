@@ -1,4 +1,4 @@
-"""Runs the calls of one assistant message: reads side by side, everything else one by one.
+"""Runs the calls of one assistant message: reads and agents side by side, the rest one by one.
 
 Every call ends with exactly one ToolFinished, in the order the model made them, also when the turn
 is interrupted or a person refuses one of them.
@@ -19,7 +19,7 @@ from gatewright.agent.record.messages import CallPart
 from gatewright.agent.text.well_formed import formed
 from gatewright.agent.turn.loop_guard import Repeats
 from gatewright.agent.turn.result_budget import ResultBudget
-from gatewright.tools.access import MAIN
+from gatewright.tools.access import MAIN, Effect
 from gatewright.tools.calls import Prepared
 from gatewright.tools.protocol import (
     NOT_BEGUN,
@@ -96,6 +96,12 @@ async def _heard(call: ToolCall, ctx: ToolContext, result: ToolResult, ms: int) 
     return await ended(call, ctx, result, ms)
 
 
+def _few(group: Sequence[_Ready]) -> bool:
+    """Whether one more may run beside these; agents have limits of their own."""
+    agents = sum(Effect.AGENT in ready.prepared.facts.access.effects for ready in group)
+    return len(group) - agents < SIDE_BY_SIDE
+
+
 class _Batch:
     def __init__(self, ports: BatchPorts, repeats: Repeats) -> None:
         self._ports = ports
@@ -113,11 +119,11 @@ class _Batch:
         return any(item.result.ends_turn for item in self.done.values())
 
     async def run(self, parts: Sequence[CallPart]) -> None:
-        """Neighbours that only read form a group; anything else waits for it and runs alone."""
+        """Neighbours that only read, or start agents, form a group; anything else runs alone."""
         group: list[_Ready] = []
         for part in parts:
             ready = await self._prepare(part)
-            if ready.concurrent() and len(group) < SIDE_BY_SIDE:
+            if ready.concurrent() and _few(group):
                 group.append(ready)
                 continue
             await self._run_group(group)

@@ -5,46 +5,25 @@ Only what the protocol knows is a field: texts, numbers, yes or no, and choices.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
-from datetime import date, datetime
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
-from urllib.parse import urlsplit
 
 import msgspec
 
 from gatewright.mcp.asked.questions import Unfit
 from gatewright.mcp.described import printable
+from gatewright.tools.form_values import FORMATS, LONGEST
 from gatewright.tools.interact import Field, FieldType
 from gatewright.tools.system.secrets import secret_name
 
 MOST_FIELDS, MOST_CHOICES = 30, 100
 SHORT, LONG = 100, 500
-LONGEST = 10_000  # characters of one text
 SECRET = "This looks like a secret: the server gets it as it is."
-_MAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 
 
 class Form(msgspec.Struct, frozen=True):
     fields: tuple[Field, ...]
-    rules: Mapping[str, Mapping[str, Any]]  # what else the schema says of each
     values: Mapping[str, Mapping[str, str]]  # of a choice, by what people read
-
-    def wrong(self, field: Field, value: Any) -> str:
-        """Why the server's schema does not take it."""
-        rule = self.rules[field.name]
-        match value:
-            case bool():
-                return ""
-            case str():
-                return _text(rule, value)
-            case int() | float():
-                return _number(rule, value)
-            case list():
-                count = len(cast("list[object]", value))
-                return _between(count, rule.get("minItems"), rule.get("maxItems"), " to choose")
-            case _:
-                return ""
 
     def content(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """As the server named its choices."""
@@ -77,7 +56,7 @@ def form_of(schema: Mapping[str, Any]) -> Form:
         fields.append(field)
         if known:
             values[name] = known
-    return Form(tuple(fields), table, values)
+    return Form(tuple(fields), values)
 
 
 def _field(name: str, rule: Mapping[str, Any], *, required: bool) -> tuple[Field, dict[str, str]]:
@@ -94,7 +73,6 @@ def _field(name: str, rule: Mapping[str, Any], *, required: bool) -> tuple[Field
             secret = secret_name(name) or secret_name(label.replace(" ", "_"))
             type = "secret" if secret else "text"
             help += [SECRET] if secret else []
-            help += [_said(rule.get("format"))]
         case "number" | "integer" | "boolean":
             type = kind
         case "array":
@@ -114,8 +92,34 @@ def _field(name: str, rule: Mapping[str, Any], *, required: bool) -> tuple[Field
         required=required,
         default=_default(rule.get("default"), type, named),
         help="\n".join(filter(None, help)),
+        format=_format(rule) if type in ("text", "secret") else "",
+        **_limits(rule, type),
     )
     return field, choices
+
+
+def _format(rule: Mapping[str, Any]) -> str:
+    """Where it is one that can be checked."""
+    given = rule.get("format")
+    return given if isinstance(given, str) and given in FORMATS else ""
+
+
+def _limits(rule: Mapping[str, Any], type: str) -> dict[str, float | None]:
+    match type:
+        case "text" | "secret":
+            words = ("minLength", "maxLength")
+        case "number" | "integer":
+            words = ("minimum", "maximum")
+        case "several":
+            words = ("minItems", "maxItems")
+        case _:
+            return {}
+    least, most = (rule.get(word) for word in words)
+    return {"least": _numeric(least), "most": _numeric(most)}
+
+
+def _numeric(value: object) -> float | None:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def _default(value: object, type: str, named: Mapping[str, str]) -> Any:
@@ -171,43 +175,3 @@ def _list(value: object) -> Sequence[object]:
 
 def _said(value: object) -> str:
     return " ".join(printable(value, LONG).split()) if isinstance(value, str) else ""
-
-
-def _text(rule: Mapping[str, Any], value: str) -> str:
-    if why := _between(len(value), rule.get("minLength"), rule.get("maxLength"), " characters"):
-        return why
-    if len(value) > LONGEST:
-        return f"longer than {LONGEST:,} characters"
-    check = _FORMATS.get(str(rule.get("format")))
-    return "" if check is None or check(value) else f"no {rule['format']}"
-
-
-def _number(rule: Mapping[str, Any], value: float) -> str:
-    return _between(value, rule.get("minimum"), rule.get("maximum"), "")
-
-
-def _between(value: float, least: object, most: object, of: str) -> str:
-    if isinstance(least, int | float) and value < least:
-        return f"too little: {least}{of} at least"
-    if isinstance(most, int | float) and value > most:
-        return f"too much: {most}{of} at most"
-    return ""
-
-
-def _reads(read: Callable[[str], object]) -> Callable[[str], bool]:
-    def check(value: str) -> bool:
-        try:
-            read(value)
-        except ValueError:
-            return False
-        return True
-
-    return check
-
-
-_FORMATS: Mapping[str, Callable[[str], bool]] = {
-    "email": lambda value: _MAIL.fullmatch(value) is not None,
-    "uri": lambda value: bool(urlsplit(value).scheme),
-    "date": _reads(date.fromisoformat),
-    "date-time": _reads(datetime.fromisoformat),
-}

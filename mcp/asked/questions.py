@@ -16,6 +16,7 @@ class Elicitation(msgspec.Struct, frozen=True, kw_only=True):
     message: str
     schema: dict[str, Any] | None = None
     url: str = ""
+    id: str = ""  # by which the server says that what the address is for is done
 
     @property
     def mode(self) -> str:

@@ -24,7 +24,7 @@ from gatewright.mcp.asked.questions import (
 )
 from gatewright.mcp.described import printable
 
-MOST_MESSAGE, LONGEST_URL = 2_000, 4_000
+MOST_MESSAGE, LONGEST_URL, MOST_ID = 2_000, 4_000, 200
 MOST_QUESTIONS = 10  # while something of ours waits
 R = TypeVar("R")
 T = TypeVar("T")
@@ -157,10 +157,10 @@ def _elicitation(params: types.ElicitRequestParams) -> Elicitation:
     """Raises Unfit."""
     message = printable(params.message, MOST_MESSAGE)
     match params:
-        case types.ElicitRequestURLParams(url=url):
+        case types.ElicitRequestURLParams(url=url, elicitation_id=id):
             if len(url) > LONGEST_URL or printable(url) != url or url.split() != [url]:
                 raise Unfit("The address cannot be shown as it is.")
-            return Elicitation(message=message, url=url)
+            return Elicitation(message=message, url=url, id=printable(id or "", MOST_ID))
         case types.ElicitRequestFormParams(requested_schema=schema):
             return Elicitation(message=message, schema=schema)
 

@@ -29,6 +29,8 @@ from gatewright.mcp.talk.results import parts_of
 from gatewright.tools.protocol import Part, TextContent
 
 READ = 60.0  # seconds
+COMPLETION = 0.3  # seconds: somebody types
+MOST_VALUES = 100
 
 
 class _Page(Protocol):
@@ -66,8 +68,16 @@ class Asking:
     async def read(self, uri: str) -> tuple[Part, ...]:
         """Its contents, each under a line that says what it is."""
         result = await self._connection.over(partial(_read, uri), READ)
+        if self._connection.following is not None:
+            self._connection.following.watch(uri)
         blocks = (types.EmbeddedResource(resource=each) for each in result.contents)
         return parts_of(blocks)
+
+    async def completed(self, template: str, name: str, begun: str) -> tuple[str, ...]:
+        """What a place of a template may hold, as far as the server says it in time."""
+        ask = partial(_completed, template, name, begun)
+        result = await self._connection.over(ask, COMPLETION, wanted=False)
+        return tuple(each for each in result.completion.values[:MOST_VALUES] if usable(each))
 
     async def prompts(self) -> tuple[Prompt, ...]:
         found = await self._pages(
@@ -113,6 +123,13 @@ def _read(uri: str, session: ClientSession) -> Awaitable[types.ReadResourceResul
             uri, input_responses=answers, request_state=state, allow_input_required=True
         ),
     )
+
+
+def _completed(
+    template: str, name: str, begun: str, session: ClientSession
+) -> Awaitable[types.CompleteResult]:
+    ref = types.ResourceTemplateReference(uri=template)
+    return session.complete(ref, {"name": name, "value": begun})
 
 
 def _got(

@@ -6,24 +6,15 @@ Only this folder imports the SDK, which costs 0.4 s: import it in a thread, once
 from __future__ import annotations
 
 import asyncio
-import time
-from collections import deque
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-import anyio
 import httpx2
 import mcp_types as types
 import msgspec
 from mcp.client.session import ClientRequestContext, ClientSession
-from mcp.client.subscriptions import (
-    PromptsListChanged,
-    ResourcesListChanged,
-    SubscriptionLost,
-    listen,
-)
 from mcp.shared.exceptions import MCPError
 from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
@@ -33,6 +24,8 @@ from gatewright.mcp.asked.questions import Elicit, Sample
 from gatewright.mcp.described import MOST_TEXT, Described, Hello, Listing, printable
 from gatewright.mcp.errors import Lost, NotConnected, Refused
 from gatewright.mcp.talk.answering import Answering, settled
+from gatewright.mcp.talk.failures import FAILURES
+from gatewright.mcp.talk.following import Following, following
 from gatewright.mcp.talk.listing import MOST, described, items, kept
 from gatewright.mcp.talk.stdio import Streams
 from gatewright.tools.protocol import ToolFailure
@@ -41,20 +34,11 @@ PROBE = 2.0
 LIST_PAGE, LIST_PAGES, LIST_TOOLS = 15.0, 100, 1_000
 CLOSE = 2.0
 MOST_REQUESTS = 100  # of a server that are being answered
-# A stream of changes that ends is opened again: three times in ten seconds, then rarely.
-OPENINGS, SHORT, PAUSE, RARELY = 3, 10.0, 1.0, 6 * 3600.0
 LOGGED = frozenset({"warning", "error", "critical", "alert", "emergency"})
-# What goes wrong with a server or on the way to it; all else is a defect of ours.
-FAILURES = (
-    MCPError, ValidationError, OSError, RuntimeError, ValueError, LookupError, TimeoutError,
-    httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, ExceptionGroup,
-    anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream,
-)  # fmt: skip
 T = TypeVar("T")
 _Result: TypeAdapter[types.CallToolResult | types.InputRequiredResult] = TypeAdapter(
     types.CallToolResult | types.InputRequiredResult
 )
-_LISTS: Mapping[type, str] = {PromptsListChanged: "prompts", ResourcesListChanged: "resources"}
 
 
 class Hears(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,6 +48,8 @@ class Hears(msgspec.Struct, frozen=True, kw_only=True):
     logged: Callable[[str], None]
     roots: Callable[[], Sequence[Path]]
     ended: Callable[[], None]
+    updated: Callable[[str], object]  # a resource that is watched, by its URI
+    completed: Callable[[str], object]  # what the person opened an address for, by its id
     elicits: Elicit | None = None
     samples: Sample | None = None
 
@@ -120,6 +106,7 @@ class Connection:
         self._session: ClientSession | None = None
         self._dispatcher: Checking | None = None
         self.answering = Answering(hears.elicits, hears.samples)
+        self.following: Following | None = None  # once it is open
         self._over = asyncio.Event()
         self._why = ""
         self._task: asyncio.Task[None] | None = None
@@ -159,12 +146,8 @@ class Connection:
                     hello = _hello(session)
                     self._dispatcher.version = hello.era
                     opened.set_result(hello)
-                    following = asyncio.create_task(self._follow(session, hello))
-                    try:
+                    async with following(session, hello, self._hears) as self.following:
                         await self._over.wait()
-                    finally:
-                        following.cancel()
-                        await asyncio.wait([following])
         except (*FAILURES, ToolFailure) as error:
             self._why = said(error)
             if not opened.done():
@@ -197,6 +180,10 @@ class Connection:
                 self._hears.changed("prompts")
             case types.ResourceListChangedNotification():
                 self._hears.changed("resources")
+            case types.ResourceUpdatedNotification() if self.following is not None:
+                self.following.heard(message.params.uri)
+            case types.ElicitCompleteNotification():
+                self._hears.completed(message.params.elicitation_id)
             case _:
                 pass
 
@@ -210,29 +197,6 @@ class Connection:
             types.Root(uri=FileUrl(path.as_uri()), name=path.name) for path in self._hears.roots()
         ]
         return types.ListRootsResult(roots=roots)
-
-    async def _follow(self, session: ClientSession, hello: Hello) -> None:
-        """What changed, in the era in which that has to be asked for."""
-        if hello.era not in MODERN_PROTOCOL_VERSIONS:
-            return
-        began: deque[float] = deque(maxlen=OPENINGS)
-        while True:
-            began.append(time.monotonic())
-            try:
-                with suppress(SubscriptionLost):
-                    async with listen(
-                        session,
-                        tools_list_changed=True,
-                        prompts_list_changed=hello.prompts,
-                        resources_list_changed=hello.resources,
-                    ) as events:
-                        async for event in events:
-                            self._hears.changed(_LISTS.get(type(event), "tools"))
-            except FAILURES:
-                return  # it offers none
-            often = len(began) == OPENINGS and time.monotonic() - began[0] < SHORT
-            await asyncio.sleep(RARELY if often else PAUSE)
-            self._hears.changed("tools")  # it may have, while nobody listened
 
     async def roots_changed(self) -> None:
         """Said in the era in which a server keeps them; in the newer one it asks each time."""
@@ -365,6 +329,8 @@ def _hello(session: ClientSession) -> Hello:
         instructions=printable(session.instructions or "", MOST_TEXT),
         tools=can is not None and can.tools is not None,
         resources=can is not None and can.resources is not None,
+        subscribes=bool(can and can.resources and can.resources.subscribe),
+        completes=can is not None and can.completions is not None,
         prompts=can is not None and can.prompts is not None,
     )
 

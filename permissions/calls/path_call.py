@@ -107,6 +107,10 @@ class PathCall:
     def floor(self) -> str:
         if self._edit and any(self._tier(path) == "A" for path in self._located):
             return "It would change the agent's own configuration."
+        if self._edit and any(map(self._paths.in_main, self._located)):
+            return (
+                f"It would change your own checkout; this agent works in {self._paths.place.root}."
+            )
         return ""
 
     def _tier(self, located: Located) -> Tier:

@@ -5,20 +5,27 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from gatewright.permissions.decision import Ask, Deny, Grant, Stage
-from gatewright.tools.access import Where
+from gatewright.tools.access import MAIN, Where
 from gatewright.tools.blocks import Block, Command, Text
 from gatewright.tools.calls import Facts
 from gatewright.tools.interact import Ask as Question
 from gatewright.tools.interact import Option
 from gatewright.tools.protocol import ToolCall
 
+STOPPED = "The person said no and stopped this agent."
 
-def options_for(ask: Ask, place: str) -> tuple[Option, ...]:
-    """Once, always (with the exact rule and where it is kept; absent when not offered), no."""
+
+def options_for(ask: Ask, place: str, agent: str = MAIN) -> tuple[Option, ...]:
+    """Once, always (with the exact rule and where it is kept; absent when not offered), no.
+
+    An agent that another one started can be stopped here as well.
+    """
     options = [Option("once", "Yes, once", "y")]
     if ask.grants:
         options.append(Option("always", _always(ask.grants, place), "Y"))
     options.append(Option("no", "No", "n", "or type what to do instead"))
+    if agent != MAIN:
+        options.append(Option("stop", "No, and stop this agent", "x"))
     return tuple(options)
 
 

@@ -40,6 +40,15 @@ class PathPattern(msgspec.Struct, frozen=True):
             return False
         return not self._is_excluded(path)
 
+    def joined(self, other: PathPattern) -> PathPattern:
+        """About what either is about."""
+        return msgspec.structs.replace(
+            self,
+            globs=tuple(dict.fromkeys((*self.globs, *other.globs))),
+            literal_names=(*self.literal_names, *other.literal_names),
+            holds=self.holds | other.holds,
+        )
+
     def _is_excluded(self, path: str) -> bool:
         return bool(self._excluded) and _compiled(self._excluded).match(path) is not None
 
@@ -113,9 +122,11 @@ class PatternGroup:
 class Patterns:
     """The compiled path rules of one place; empty it when links may have changed."""
 
-    __slots__ = ("_groups", "_known", "_place", "_resolver")
+    __slots__ = ("_groups", "_known", "_main", "_place", "_resolver")
 
-    def __init__(self, place: Place, resolver: Resolver) -> None:
+    def __init__(self, place: Place, resolver: Resolver, main: Place | None = None) -> None:
+        """In a work tree of ours what restricts is about the checkout it came from, too."""
+        self._main = main
         self._place = place
         self._resolver = resolver
         self._known: dict[tuple[PathForm, bool, bool], PathPattern] = {}
@@ -129,6 +140,8 @@ class Patterns:
         if found is None:
             real = self._own_real if grants else self._resolver.real
             found = compile_pattern(form, self._place, builtin=builtin, real=real)
+            if self._main is not None and not grants:
+                found = found.joined(compile_pattern(form, self._main, builtin=builtin, real=real))
             self._known[key] = found
         return found
 

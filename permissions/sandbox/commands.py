@@ -142,8 +142,10 @@ class CommandSandbox:
         self._follow()
         return self._box.offer(names)
 
-    def enter(self, access: Access, ask: Asker, opening: Opening = CLOSED) -> Confinement | None:
-        """The confinement for a call that was allowed; None: it runs outside."""
+    def enter(
+        self, access: Access, ask: Asker, opening: Opening = CLOSED, root: Path | None = None
+    ) -> Confinement | None:
+        """For a call that was allowed, from a work tree if `root` is one; None: it runs outside."""
         if self._box is None:
             return None
         if access.runs is None or access.runs.unsandboxed or self._excluded(access):
@@ -156,6 +158,7 @@ class CommandSandbox:
         leave = self.settings.allow_unsandboxed_commands
         command = access.runs.command
         call = Call(self._box, self._tell, command, may_leave=leave, opening=opening)
+        call.within = "" if root is None or root in self.base.roots else str(root)
         self._running.append(call)
         del self._running[:-8]
         return call
@@ -272,10 +275,8 @@ class CommandSandbox:
         if self._off:
             self.unconfined(self._off)
         if self._off or self._found is None or self._found.level != "bwrap":
-            self.warn(self._off or f"Landlock alone confines commands. {self._found_why()}")
-
-    def _found_why(self) -> str:
-        return self._found.why if self._found is not None else ""
+            why = self._found.why if self._found is not None else ""
+            self.warn(self._off or f"Landlock alone confines commands. {why}")
 
     def _prepare(self) -> Found:
         """In a thread: the imports and the probe take some milliseconds."""

@@ -43,6 +43,7 @@ from gatewright.permissions.sandbox.running.janitor import Janitor
 from gatewright.permissions.sandbox.running.runs import Active, Run, memory_file, status_pipe
 from gatewright.permissions.sandbox.running.store import Store
 from gatewright.permissions.sandbox.violations import OWN_LOOPBACK, Violations, private_places
+from gatewright.permissions.sandbox.work_tree import in_tree
 from gatewright.tools.protocol import SpawnRequest, ToolFailure
 
 WIDE_SECONDS = 1.0
@@ -147,7 +148,7 @@ class Sandbox:
         )
         found = self._surveyor.survey(sight or self._look())
         masked = (*found.masked, *mount_check.elsewhere(found.masked))
-        return sandboxed(wishes, replace(found, masked=masked))
+        return in_tree(sandboxed(wishes, replace(found, masked=masked)), wider.tree)
 
     def _windows(self) -> tuple[str, ...]:
         """What commands may read of our home: this session's part, programs that lie there."""

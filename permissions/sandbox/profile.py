@@ -45,9 +45,13 @@ class Wishes:
 
 @dataclass(frozen=True, slots=True)
 class Wider:
-    """What one run may do that others may not; `env` is its own, secret or not."""
+    """What one run may do that others may not; `env` is its own, secret or not.
+
+    In a work tree it may do less: of what lies around it nothing is writable.
+    """
 
     writes: tuple[str, ...] = ()
+    tree: str = ""
     network: Network | None = None  # in place of that of all others
     env: Mapping[str, str] = field(default_factory=dict[str, str])
 
@@ -94,6 +98,19 @@ class SandboxProfile:
             self,
             protected=_outermost(stays),
             masked=tuple(mask for mask in self.masked if mask.path not in shown),
+        )
+
+    def within(self, root: str, git: tuple[str, ...], kept: tuple[str, ...]) -> SandboxProfile:
+        """For a work tree that lies in what is writable: of that it alone, and what git needs."""
+        others = [path for path in self.writable if not inside(root, path)]
+        writable = _outermost((*others, root, *git))
+        protected = (p for p in (*self.protected, *kept) if any(inside(p, w) for w in writable))
+        anchors = (p for p in self.anchors if any(p != w and inside(p, w) for w in writable))
+        return replace(
+            self,
+            writable=writable,
+            protected=_outermost(protected),
+            anchors=tuple(anchors),
         )
 
     def without_covers(self) -> SandboxProfile:

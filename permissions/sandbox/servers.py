@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from gatewright.permissions.paths import inside
 from gatewright.permissions.sandbox.naming import spelled
 from gatewright.permissions.sandbox.places import absolute
 from gatewright.permissions.sandbox.profile import Network, Wider
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from gatewright.permissions.sandbox.commands import CommandSandbox
     from gatewright.permissions.sandbox.confinement import Sandbox
     from gatewright.permissions.sandbox.network.bridge import Bridge
-    from gatewright.permissions.sandbox.network.egress import Egress
 
 NONE = "It is not started without the sandbox. {}"
 ABSENT = "Nothing hides files from programs here."
@@ -46,7 +46,6 @@ class ServerConfinement:
         self, sandbox: Callable[[], CommandSandbox | None], warn: Callable[[str], None]
     ) -> None:
         self._sandbox, self._warn = sandbox, warn
-        self._open: list[tuple[Egress, Confines]] = []
 
     def starting(self, spawn: Spawn, confines: Confines) -> Spawn:
         """A spawn that confines what it starts; it raises ToolFailure where that cannot be."""
@@ -57,54 +56,50 @@ class ServerConfinement:
             if sandbox is None or box is None:
                 why = sandbox.status if sandbox is not None else ""
                 raise ToolFailure(NONE.format(why or ABSENT))
-            return await spawn(self._confined(box, request, confines))
+            return await spawn(self._confined(sandbox, box, request, confines))
 
         return confined
 
-    def _confined(self, box: Sandbox, request: SpawnRequest, confines: Confines) -> SpawnRequest:
+    def _confined(
+        self, sandbox: CommandSandbox, box: Sandbox, request: SpawnRequest, confines: Confines
+    ) -> SpawnRequest:
         network = widened(box.config.network, confines.domains)
         given = confines.env or {}
         wider = Wider(writes=_directories(box, confines), network=network, env=given)
-        egress, bridge = self._bridge(network)
-        if egress is not None:
-            self._open.append((egress, confines))
-        request_env = {name: text for name, text in request.env.items() if name not in given}
-        inner = msgspec.structs.replace(request, env=request_env)
-        command = f"MCP server {confines.name}"
-        made = box.confine(inner, self._told, command=command, wider=wider, bridge=bridge)
-        ended = made.ended
-
-        def over() -> None:
-            self._open[:] = [each for each in self._open if each[0] is not egress]
-            if ended is not None:
-                ended()
-
+        inner = msgspec.structs.replace(
+            request, env={name: text for name, text in request.env.items() if name not in given}
+        )
+        made = box.confine(
+            inner,
+            self._told,
+            command=f"MCP server {confines.name}",
+            wider=wider,
+            bridge=_bridge(sandbox, network, confines.domains),
+        )
         return msgspec.structs.replace(
             made,
             stdin=request.stdin,
             errors=request.errors,
             dies_with_us=request.dies_with_us,
-            ended=over,
         )
-
-    def _bridge(self, network: Network) -> tuple[Egress, Bridge] | tuple[None, None]:
-        if network.reach != "proxy":
-            return None, None
-        from gatewright.permissions.sandbox.network.bridge import Bridge  # noqa: PLC0415  lazy: 8 ms
-        from gatewright.permissions.sandbox.network.egress import Egress  # noqa: PLC0415  lazy
-        from gatewright.permissions.sandbox.network.proxy import Proxy  # noqa: PLC0415  lazy
-
-        egress = Egress(network)  # nobody is asked about what is not named
-        return egress, Bridge(Proxy(egress), asyncio.get_running_loop())
-
-    def follow(self, network: Network) -> None:
-        """Settings say something else: at once also for those that run."""
-        for egress, confines in self._open:
-            egress.network = widened(network, confines.domains)
 
     def _told(self, texts: list[str]) -> None:
         for text in texts:
             self._warn(f"Sandbox: {spelled(text)}.".replace("..", "."))
+
+
+def _bridge(sandbox: CommandSandbox, network: Network, domains: tuple[str, ...]) -> Bridge | None:
+    if network.reach != "proxy":
+        return None
+    from gatewright.permissions.sandbox.network.bridge import Bridge  # noqa: PLC0415  lazy: 8 ms
+    from gatewright.permissions.sandbox.network.proxy import Proxy  # noqa: PLC0415  lazy
+    from gatewright.permissions.sandbox.network.way_out import WayOut  # noqa: PLC0415  lazy
+
+    async def now() -> Network:
+        box = await sandbox.opened()
+        return widened(box.config.network, domains) if box is not None else Network()
+
+    return Bridge(Proxy(WayOut(network, now)), asyncio.get_running_loop())
 
 
 def widened(network: Network, domains: tuple[str, ...]) -> Network:
@@ -115,10 +110,17 @@ def widened(network: Network, domains: tuple[str, ...]) -> Network:
 
 
 def _directories(box: Sandbox, confines: Confines) -> tuple[str, ...]:
-    home = os.path.realpath(box.config.home)
+    """Where it may write besides; what is kept from all that is confined is not opened by name."""
+    if not confines.writes:
+        return ()
+    home, cwd = os.path.realpath(box.config.home), box.config.cwd
+    everywhere = box.profile(cwd, wider=Wider(writes=("/",)))
+    kept = (*everywhere.protected, *(mask.path for mask in everywhere.masked))
     found: list[str] = []
     for text in confines.writes:
-        path = absolute(text, str(box.config.cwd), home, box.roots)
+        path = absolute(text, str(cwd), home, box.roots)
+        if any(inside(path, place) for place in kept):
+            raise ToolFailure(f"Its sandbox lets it write in {text}, which no sandbox opens.")
         if not os.path.isdir(path):
             raise ToolFailure(f"Its sandbox lets it write in {text}, which is no directory.")
         found.append(path)

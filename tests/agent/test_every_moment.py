@@ -24,6 +24,7 @@ from gatewright.tools.registry import INTERACTIVE
 from gatewright.tui.reduce import reduce
 from gatewright.tui.state import Appended, Patched, View
 from gatewright.tui.transcript.items import Prose
+from tests.fakes.hostile_git import Trapped
 from tests.fakes.near_server import instead
 from tests.fakes.waiting import eventually
 from tests.mcp.test_elicitation import OWN, SCHEMA, asking
@@ -85,6 +86,8 @@ MOMENTS: dict[str, tuple[type[Moment], str]] = {
     "Stop": (moments.TurnWouldEnd, "turn/loop.py"),
     "TaskCreated": (moments.TaskMoves, "tools/tasks"),
     "TaskCompleted": (moments.TaskMoves, "tools/tasks"),
+    "WorktreeCreate": (moments.WorktreeWanted, "worktrees/project_trees.py"),
+    "WorktreeRemove": (moments.WorktreeGone, "worktrees/project_trees.py"),
     "PreCompact": (moments.Compacting, "compact/compactor.py"),
     "PostCompact": (moments.CompactionEnded, "compact/compactor.py"),
     "ConfigChange": (moments.SettingsChange, "extensions/settings_changes.py"),
@@ -103,8 +106,6 @@ FOLDS: dict[str, tuple[type[AnyEvent], str]] = {
 # The moment is there, and who comes to that place asks at it.
 WAITING: dict[str, tuple[type[Moment] | None, str]] = {
     "TeammateIdle": (moments.AgentIdles, "teams"),
-    "WorktreeCreate": (moments.WorktreeWanted, "work trees"),
-    "WorktreeRemove": (moments.WorktreeGone, "work trees"),
     "FileChanged": (None, "whoever watches files tells it to itself"),
 }
 
@@ -128,6 +129,8 @@ SCRIPT = (
     'call[c6]: TaskCreate {"subject": "Mend it"}',
     'call[c7]: TaskUpdate {"taskId": "1", "status": "completed"}',
     "call[c8]: mcp__fake__sign {}",
+    'call[c9]: EnterWorktree {"name": "t"}',
+    'call[c10]: LeaveWorktree {"action": "remove"}',
     "say: done",
     "say: expanded",
     "say: from a child",
@@ -174,8 +177,9 @@ async def test_every_one_of_them_happens(
     sub.mkdir(parents=True)
     (sub / "a.txt").write_text("a", encoding="utf-8")
     (sub / "AGENTS.md").write_text("Be brief.", encoding="utf-8")
-    denied = {"permissions": {"deny": ["Bash(curl *)"]}}
-    tools = (*INTERACTIVE, "TaskCreate", "TaskUpdate")
+    Trapped.make(tmp_path / "project", tmp_path / "marks")
+    denied = {"permissions": {"deny": ["Bash(curl *)"], "allow": ["EnterWorktree"]}}
+    tools = (*INTERACTIVE, "TaskCreate", "TaskUpdate", "EnterWorktree", "LeaveWorktree")
     async with desk(tmp_path, SCRIPT, settings=denied, own=OWN, tools=tools) as made:
         await connected(made)
         await story(made, heard)

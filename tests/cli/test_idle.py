@@ -20,15 +20,12 @@ from tests.guards.sources import own_sources
 SDK = "permission_prompt_tool"  # stdio and MCP tools work, others are said
 ASKED_BY_CLIENTS = [
     ["--include-hook-events"],
-    ["--agents", "{}"],
     ["--betas", ""],
     ["--thinking-display", "summarized"],
     ["--permission-prompt-tool", "stdio"],
     ["-p", "--permission-prompt-tool", "mcp__a__b"],
 ]
 LEFT_OUT = [
-    (["--agents", '{"a": {"prompt": "x"}}'], "There are no subagents"),
-    (["--agents", "no JSON"], "There are no subagents"),
     (["--plugin-dir", "x"], "There are no plugins"),
     (["--betas", "context-1m"], "--betas is left out"),
     (["--task-budget", "1"], "--task-budget is left out"),

@@ -437,9 +437,9 @@ def test_the_system_prompt_can_be_seen(run: Run) -> None:
 
 
 def test_flags_without_effect_say_so(run: Run) -> None:
-    _, _, err = run("--dump-system-prompt", "--agents", "[1]", "--permission-prompt-tool", "x")
+    _, _, err = run("--dump-system-prompt", "--betas", "x", "--permission-prompt-tool", "x")
     assert err == (
-        "agent: There are no subagents in this version: --agents is left out.\n"
+        "agent: Features of the API are not chosen in this version: --betas is left out.\n"
         "agent: --permission-prompt-tool is stdio, or an MCP tool in print mode: "
         "mcp__server__tool.\n"
     )

@@ -21,6 +21,7 @@ from gatewright.agent.settings.schema import Settings
 from gatewright.agent.subcommands.names import SUBCOMMANDS
 from gatewright.permissions.modes import canonical
 from gatewright.tui.keys import KEYS
+from tests.agents.definition_files import definition
 from tests.e2e.program import Program
 from tests.fakes.model_server import ServerThread
 from tests.guards.sources import ROOT
@@ -44,9 +45,9 @@ HOMES: Mapping[str, Callable[[Mapping[str, str]], Path]] = {
     "~/.gatewright": own_home,
 }
 ASKS_FOR: Mapping[str, str] = {
-    "--agents": '{"a": {}}',
     "--plugin-dir": "x",
 }
+AGENTS = "/agents/"
 DENIED = ("WebFetch", "WebSearch", "Glob", "Grep", "NotebookEdit", "TodoWrite")
 
 
@@ -165,11 +166,20 @@ def marker(name: str) -> str:
 
 @pytest.mark.e2e
 def test_instructions_that_count_are_in_the_request(program: Program) -> None:
-    names = [name for name in spans(READ, 0) if name.endswith(".md")]
+    names = [each for each in spans(READ, 0) if each.endswith(".md") and AGENTS not in each]
     for name in names:
         plant(program, name, marker(name))
     sent = json.dumps(asked(program))
     assert [name for name in names if marker(name) not in sent] == []
+
+
+@pytest.mark.e2e
+def test_definitions_that_count_are_types_of_agents(program: Program) -> None:
+    names = [name for name in spans(READ, 0) if AGENTS in name]
+    for number, name in enumerate(names):
+        plant(program, name, definition(f"type-{number}"))
+    found = program.run("agents", "list").stdout
+    assert [n for n in range(len(names)) if f"type-{n}  " not in found] == []
 
 
 @pytest.mark.e2e

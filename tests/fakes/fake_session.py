@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from gatewright.agent.client.port import Give, SessionClient, StatusSource
@@ -20,7 +20,7 @@ from gatewright.agent.commands.outcome import (
     SetModel,
     Submit,
 )
-from gatewright.agent.commands.registry import LINES, Command, Commands, Front
+from gatewright.agent.commands.registry import LINES, Command, Commands, Front, Mention
 from gatewright.agent.commands.rules.rule_editor import PermissionBook
 from gatewright.agent.commands.settings import kept
 from gatewright.agent.context.instruction_files import MemoryBook
@@ -103,6 +103,11 @@ class Rules:
         return f"Removed {rule}."
 
 
+async def no_mentions(begun: str) -> Sequence[Mention]:
+    del begun
+    return ()
+
+
 class FakeSession:
     """Records what the screen asks for; `publish` makes things happen."""
 
@@ -124,6 +129,7 @@ class FakeSession:
         self.typed: list[str] = []
         self.attached: list[tuple[Content, ...]] = []
         self.scope_hook: Callable[[Scope | None], None] = lambda _scope: None
+        self.mentions_hook: Callable[[str], Awaitable[Sequence[Mention]]] = no_mentions
         self.sent_hook: Callable[[str], None] = lambda _text: None
         self.answers: list[tuple[int, Answer]] = []
         self.interrupts = 0
@@ -278,6 +284,9 @@ class FakeSession:
             case _:
                 pass
         return outcome
+
+    async def mentions(self, begun: str) -> Sequence[Mention]:
+        return await self.mentions_hook(begun)
 
     def status_input(self, vim: str) -> bytes:
         return json.dumps({"model": {"id": self.model}, "vim": {"mode": vim}}).encode()

@@ -25,6 +25,7 @@ from gatewright.agent.session.agent import CallPorts
 from gatewright.agent.session.children import ChildPorts
 from gatewright.agent.session.frame import Frame
 from gatewright.agent.session.session import Session
+from gatewright.agent.session.writers import Barriers
 from gatewright.agent.turn.limits import Limits
 from gatewright.agent.turn.listeners import Listeners
 from gatewright.agent.turn.request import RequestFrame
@@ -107,9 +108,10 @@ def open_scripted(provider: ScriptedProvider, name: str, effort: str) -> OpenMod
 
 
 CHILDREN = ChildPorts(
-    ledger=ReadLedger,
+    ledger=lambda _: ReadLedger(),
     backoff=lambda: retry_in,
-    writer=lambda path: None,
+    writer=lambda path, about: None,
+    barriers=Barriers(),
     enters=lambda path, spec: None,
     left=lambda path: None,
 )

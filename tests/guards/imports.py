@@ -15,7 +15,7 @@ from tests.guards.sources import Source
 PROTOCOL = (
     "tools.protocol", "tools.access", "tools.calls", "tools.interact", "tools.blocks",
     "tools.abilities", "tools.textfiles", "tools.services", "tools.classify", "tools.moments",
-    "tools.plain",
+    "tools.plain", "tools.form_values",
 )  # fmt: skip
 SYSTEM = ("tools.system",)  # how everybody reads files and starts programs: no policy in it
 ANYTHING = ("*",)

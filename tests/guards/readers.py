@@ -34,6 +34,9 @@ OWN: dict[str, str] = {
     "agent/hooks/shown/checks.py": "the first line of the person's own scripts, for the person",
     "agent/launch/flags.py": "a table of ours",
     "agent/servers/": "which servers are written down and approved, which no model sees",
+    "agent/agents/agent_specs.py": "texts of ours",
+    "agent/agents/telling.py": "a text of ours",
+    "agent/agents/definitions/": "texts of ours, and what the person or a project says of agents",
     "agent/launch/starting.py": "standard streams, and the file of a flag",
 }
 _READING = frozenset(

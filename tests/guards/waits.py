@@ -21,6 +21,8 @@ SLEEPERS: dict[str, str] = {
     "tests/tools/test_web.py": "a server that trickles",
     "tests/agent/test_patience.py": "a server that trickles",
     "tests/tools/test_executor.py": "a tool that takes longer than it may",
+    "tests/fakes/fast_server.py": "a server whose work takes its time",
+    "tests/bench/mcp_calls.py": "looks at memory while something else happens",
     "tests/mcp/conformance_server.py": "a tool that says how far it is",
     "tests/bench/tui.py": "measures what happens while nothing is done",
     "tests/bench/agent_screen.py": "measures what happens while agents work",

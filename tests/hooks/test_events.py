@@ -120,7 +120,7 @@ ROWS: dict[str, tuple[Moment | None, set[str], Word]] = {
     ),
     "ElicitationResult": (
         points.Elicited(server="s", action="accept", content={"a": 1}),
-        {"mcp_server_name", "action", "content"},
+        {"mcp_server_name", "mode", "action", "content"},
         "deny",
     ),
     "PreModelSwitch": (
@@ -132,8 +132,6 @@ ROWS: dict[str, tuple[Moment | None, set[str], Word]] = {
 # What nobody tells of yet, and what will: the kind of moment, or none where there is no such one.
 WAITING: dict[str, str] = {
     "TeammateIdle": "AgentIdles: teams",
-    "WorktreeCreate": "WorktreeWanted: work trees",
-    "WorktreeRemove": "WorktreeGone: work trees",
 }
 TOPS = ("agent", "mcp", "permissions", "skills", "tools", "tui")
 

@@ -145,10 +145,50 @@ async def test_what_it_is_opened_to_is_what_the_definition_says(tmp_path: Path, 
     assert "sesame" not in texts[3]
 
 
+@pytest.mark.parametrize(
+    ("place", "why"),
+    [
+        ("~/.gatewright", "which no sandbox opens"),
+        ("~/.gatewright/state", "which no sandbox opens"),
+        (".git/hooks", "which no sandbox opens"),
+        ("~/.ssh", "which no sandbox opens"),
+        ("nowhere", "which is no directory"),
+    ],
+)
+async def test_what_is_kept_from_all_is_opened_to_none(
+    tmp_path: Path, place: str, why: str
+) -> None:
+    house(tmp_path)
+    settings = own(sandbox={"write": [place]})
+    async with desk(tmp_path, ["say: done"], own=settings) as made:
+        await become(made, "fake", "failed")
+        servers = made.session.part(McpServers)
+        assert servers is not None
+        (row,) = servers.rows()
+        assert why in row.error
+
+
 async def test_without_a_word_of_it_there_is_no_network(tmp_path: Path, page: int) -> None:
     house(tmp_path)
     (text,) = await ran(tmp_path, [FETCH.format(page)], own=own(sandbox=True))
     assert "the page" not in text
+
+
+async def test_what_is_denied_stays_denied_and_counts_at_once(tmp_path: Path, page: int) -> None:
+    """Also by a rule that came when the server ran already."""
+    house(tmp_path)
+    lines = [FETCH.format(page), FETCH.format(page)]
+    settings = own(sandbox={"network": ["127.0.0.1"]})
+    calls = script(*lines)
+    async with desk(tmp_path, [calls[0], "say: done", *calls[1:]], own=settings) as made:
+        await connected(made)
+        made.session.submit("go")
+        assert "the page" in await made.finished("c1")
+        await made.ended()
+        made.session.restrict([("deny", "WebFetch(domain:127.0.0.1)")])
+        made.session.submit("again")
+        assert "the page" not in await made.finished("c2")
+        await made.ended(2)
 
 
 @pytest.mark.parametrize("how", ["off", "project", "all"])

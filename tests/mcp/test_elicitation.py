@@ -11,13 +11,15 @@ import pytest
 
 from gatewright.agent.extensions.servers import elicitations
 from gatewright.agent.extensions.servers.quoted import quoted
-from gatewright.agent.record.events import Answered, Asked
+from gatewright.agent.record.events import Answered, Asked, Noticed
 from gatewright.agent.text.printable import escaped
 from gatewright.mcp.asked.form import form_of
 from gatewright.mcp.asked.questions import Unfit
+from gatewright.tools import form_values
 from gatewright.tools.blocks import plain
 from gatewright.tools.interact import Answer
 from tests.fakes.near_server import NEAR, Near, instead
+from tests.fakes.waiting import eventually
 from tests.frontends.wire import Wire
 from tests.mcp.test_session import connected
 from tests.permissions.composed import Desk, desk
@@ -82,7 +84,7 @@ def test_every_kind_of_field() -> None:
     }
     for (name, value), why in wrong.items():
         given = list(value) if isinstance(value, tuple) else value
-        assert form.wrong(by_name[name], given) == why
+        assert form_values.wrong(by_name[name], given) == why
 
 
 @pytest.mark.parametrize(
@@ -138,7 +140,6 @@ async def test_a_form_is_filled_in_field_by_field_and_kept_nowhere(
         assert first.title == "The MCP server fake asks you"
         shown = "\n".join(map(plain, first.body))
         assert "Who<U+001B>[2J?" in shown
-        assert "Your name, mail (optional)" in shown
         assert "That is too little: 2 characters at least." in str(answer.asked[2].ask.body)
         assert "That is no whole number." in str(answer.asked[5].ask.body)
         (told,) = [each["result"] for each in near.heard if "result" in each]
@@ -408,6 +409,47 @@ async def test_an_address_is_opened_after_a_yes_and_never_before(
         assert f"'action': '{action}'" in await made.finished("c1")
         await made.ended()
         assert opened == [url] * pages
+
+
+async def test_hooks_of_notifications_hear_of_a_question_its_answer_and_what_it_led_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = tmp_path / "heard"
+    url = {"mode": "url", "message": "Pay", "url": "https://bank.example/x", "elicitationId": "e1"}
+    near = asking(url)
+    instead(monkeypatch, near)
+    command = {"type": "command", "command": f"cat >> {log}"}
+    events = ("Notification", "Elicitation", "ElicitationResult")
+    own = {**OWN, "hooks": {each: [{"hooks": [command]}] for each in events}}
+    monkeypatch.setattr("gatewright.agent.hooks.following.ASKED_AFTER", 0.0)
+
+    def heard() -> list[dict[str, Any]]:
+        lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
+        return [json.loads(line) for line in lines]
+
+    def told(kind: str) -> bool:
+        return any(each.get("notification_type") == kind for each in heard())
+
+    async with desk(tmp_path, SCRIPT, own=own) as made:
+        await connected(made)
+        made.session.submit("go")
+        asked = await made.asked()
+        await eventually(lambda: told("elicitation_dialog"))
+        made.answer(asked, "accept")
+        assert "accept" in await made.finished("c1")
+        await eventually(lambda: told("elicitation_response"))
+        await near.notify("notifications/elicitation/complete", {"elicitationId": "other"})
+        await near.notify("notifications/elicitation/complete", {"elicitationId": "e1"})
+        notice = await made.seen.until(Noticed, where=lambda e: bool(e.about), within=5)
+        assert notice.text == "The MCP server fake says that what you opened is done."
+        await eventually(lambda: told("elicitation_complete"))
+        await near.notify("notifications/elicitation/complete", {"elicitationId": "e1"})
+        await made.ended()
+        by_event = {each["hook_event_name"]: each for each in heard()}
+        assert by_event["Elicitation"]["elicitation_id"] == "e1"
+        result = by_event["ElicitationResult"]
+        assert (result["mode"], result["elicitation_id"]) == ("url", "e1")
+        assert len([e for e in made.seen.of(Noticed) if e.about]) == 1
 
 
 @pytest.mark.parametrize(

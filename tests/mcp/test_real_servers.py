@@ -1,46 +1,21 @@
-"""Servers that others wrote, where they are installed: `pip install -e .[servers]`.
-
-Those of npm are looked for in the folder that GATEWRIGHT_TEST_NPM names, where
-`npm install @modelcontextprotocol/server-everything @modelcontextprotocol/server-memory` was run.
-"""
+"""Servers that others wrote, each by itself; `tests/e2e/test_real_servers.py` has their stories."""
 
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import sys
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from gatewright.mcp.definitions import read
 from gatewright.mcp.server import Server
+from tests.mcp.installed import of_npm, of_python
 from tests.mcp.test_server import Bench, words
 from tests.mcp.test_server import bench as bench  # the fixture
-
-NPM = Path(os.environ.get("GATEWRIGHT_TEST_NPM", "/nowhere"))  # before tests hide what is ours
 
 
 def real(bench: Bench, command: str, *args: str) -> Server:
     made = Server(read("fake", {"command": command, "args": args}, "user", "h"), bench.ports())
     bench.servers.append(made)
     return made
-
-
-def of_python(name: str) -> str:
-    found = shutil.which(name, path=str(Path(sys.executable).parent))
-    if found is None:
-        pytest.skip(f"{name} is not installed")
-    return found
-
-
-def of_npm(name: str) -> str:
-    found = NPM / "node_modules" / ".bin" / name
-    if not found.exists():
-        pytest.skip(f"{name} is not installed")
-    return str(found)
 
 
 async def called(bench: Bench, server: Server, tool: str, **input: Any) -> str:

@@ -18,7 +18,8 @@ from gatewright.mcp.described import Described, Hello, Listing
 from gatewright.mcp.errors import NotConnected
 from gatewright.mcp.known import KnownServers
 from gatewright.mcp.offer import Offer
-from gatewright.mcp.server import Ports, Server
+from gatewright.mcp.ports import Ports
+from gatewright.mcp.server import Server
 from gatewright.mcp.surroundings import Around
 from gatewright.tools.access import Effect, RemoteTool, Where
 from gatewright.tools.calls import Facts

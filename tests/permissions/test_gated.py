@@ -105,7 +105,7 @@ class House:
             context(root), ask=self.person, where=Where(root, root, root.parent), moments=self
         )
 
-    async def _barrier(self) -> None:
+    async def _barrier(self, agent: str) -> None:
         self.events.append(f"barrier after {len(self.write.ran)} runs")
 
     async def at(self, moment: Moment) -> Verdict:

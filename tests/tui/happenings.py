@@ -121,6 +121,7 @@ EVENTS: Mapping[type[ev.AnyEvent], Callable[[Chance], ev.AnyEvent]] = {
         content=(TextContent(c.text()), ImageContent("image/png", "")), hidden=c.random() < 0.2
     ),
     ev.DirectoryAdded: lambda c: ev.DirectoryAdded(path=c.row(), source="slash_command"),
+    ev.WorktreeChanged: lambda c: ev.WorktreeChanged(path=c.row(), name="n", branch="b"),
     ev.InstructionsLoaded: lambda c: ev.InstructionsLoaded(
         path=c.row(), kind="user", reason="session_start"
     ),

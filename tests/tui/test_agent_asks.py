@@ -119,7 +119,7 @@ async def test_the_main_agent_cannot_be_stopped_so() -> None:
         text = await s.see("Yes, once")
         assert "Stop " not in text
         assert "waits" not in text
-        assert s.app.repl.panel._ticking is None  # pyright: ignore[reportPrivateUsage]
+        assert s.app.repl.asking._ticking is None  # pyright: ignore[reportPrivateUsage]
 
 
 async def test_five_at_once_are_all_seen_and_all_answered_to_the_right_one() -> None:

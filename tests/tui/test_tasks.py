@@ -82,7 +82,8 @@ async def test_x_stops_what_is_chosen_and_only_what_runs() -> None:
     async with listed(job, FakeJob("serve")) as s:
         await s.press("down", "x")
         await s.pilot.pause(0.05)
-        assert not job.stopped, "the panel has not been seen yet"
+        await s.see("running")
+        assert s.text().count("running") == 2, "the panel has not been seen yet"
         s.clock.now += 1
         await s.press("x")
         await s.see("shell_1: stopped")

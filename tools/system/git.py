@@ -43,25 +43,31 @@ _NO_PROGRAMS: Final = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=al
 # Every command we use, with what it is never run without. There is no other.
 COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
     "cat-file": (),
+    "checkout-index": ("--quiet",),
     "diff": _NO_PROGRAMS,
     "diff-tree": _NO_PROGRAMS,
+    "fetch": ("--no-tags", "--no-recurse-submodules", "--no-auto-maintenance", "--quiet"),
+    "for-each-ref": (),
     "hash-object": ("--no-filters",),
     "init": ("--template=",),
     "log": ("--no-show-signature", "--no-color"),
     "ls-files": (),
     "ls-tree": (),
+    "read-tree": ("--no-recurse-submodules",),
     "rev-list": (),
     "rev-parse": (),
     "status": ("--ignore-submodules=all",),
     "symbolic-ref": (),
     "update-index": (),
+    "update-ref": ("--no-deref",),
     "write-tree": (),
-}
+}  # fmt: skip
 # Second walls: none of these is set anywhere git looks.
 _SETTINGS: Final = (
     "core.fsmonitor=false", "core.hooksPath=/dev/null", "core.pager=cat", "core.sshCommand=false",
     "core.untrackedCache=false", "core.bigFileThreshold=16m", "diff.ignoreSubmodules=all",
     "submodule.recurse=false", "status.submoduleSummary=false", "log.showSignature=false",
+    "checkout.workers=1", "core.logAllRefUpdates=true",
     "protocol.allow=never", "gc.auto=0", "maintenance.auto=false", "safe.bareRepository=explicit",
 )  # fmt: skip
 _ENV: Final[Mapping[str, str]] = {
@@ -156,8 +162,14 @@ class Git:
     """Git with a git directory that is ours. What fails, or takes too long, raises OSError."""
 
     def __init__(
-        self, caller: Caller, places: Mapping[str, str], cwd: Path, stop: Stop | None = None
+        self,
+        caller: Caller,
+        places: Mapping[str, str],
+        cwd: Path,
+        stop: Stop | None = None,
+        writes: Sequence[Path] = (),
     ) -> None:
+        self._writes = writes  # directories besides its own that it may change
         self._argv = [caller.program(), *(w for s in _SETTINGS for w in ("-c", s))]
         self._wrap = caller.wrap
         self._env = {**_ENV, **places}
@@ -185,11 +197,16 @@ class Git:
         except (_Failed, ValueError) as error:
             raise OSError(f"git {command}: {error}") from error
 
+    @property
+    def index(self) -> Path:
+        """Its own copy of the index."""
+        return Path(self._env["GIT_INDEX_FILE"])
+
     def _writable(self) -> list[Path]:
         """Where it keeps what is its own, as far as that is there already."""
         places = (Path(self._env["GIT_DIR"]), Path(self._env["GIT_INDEX_FILE"]).parent)
         there = (next(p for p in (place, *place.parents) if p.is_dir()) for place in places)
-        return list(dict.fromkeys(there))
+        return list(dict.fromkeys((*there, *self._writes)))
 
     @contextlib.contextmanager
     def _started(
@@ -275,6 +292,20 @@ def git_in(caller: Caller, folder: Path, stop: Stop | None = None) -> Generator[
     found = repository_of(folder)
     if found is None:
         raise FileNotFoundError(f"{folder} is in no repository")
+    with git_of(caller, found, folder, stop) as git:
+        yield git
+
+
+@contextlib.contextmanager
+def git_of(
+    caller: Caller,
+    found: Repository,
+    cwd: Path,
+    stop: Stop | None = None,
+    writes: Sequence[Path] = (),
+) -> Generator[Git]:
+    """The same for one that is known, and directories that are to be changed. Index and HEAD are
+    copies, which nobody else sees; references are the repository's own."""
     own = Path(tempfile.mkdtemp(prefix="gatewright-git-"))
     try:
         _look_through(own, found, caller.env)
@@ -284,7 +315,7 @@ def git_in(caller: Caller, folder: Path, stop: Stop | None = None) -> Generator[
             "GIT_INDEX_FILE": str(own / "index"),
             "GIT_OBJECT_DIRECTORY": str(found.common / "objects"),
         }
-        yield Git(caller, places, folder, stop)
+        yield Git(caller, places, cwd, stop, writes)
     finally:
         shutil.rmtree(own, ignore_errors=True)
 
@@ -340,12 +371,13 @@ def _config(found: Repository, env: Mapping[str, str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def version(caller: Caller, seconds: float) -> str:
+def of_itself(caller: Caller, seconds: float, asked: str = "--version") -> str:
     """What git says of itself; empty where there is none that runs."""
+    env = {name: value for name, value in _ENV.items() if name != "GIT_EXEC_PATH"}
     try:
-        argv = (caller.program(), "--version")
+        argv = (caller.program(), asked)
         done = subprocess.run(
-            argv, env=dict(_ENV), stdin=subprocess.DEVNULL,
+            argv, env=env, stdin=subprocess.DEVNULL,
             capture_output=True, timeout=seconds, check=True,
         )  # fmt: skip
     except (OSError, subprocess.SubprocessError):

@@ -117,6 +117,24 @@ def settings_of(file: Path) -> dict[str, str]:
     return found
 
 
+def remote_of(file: Path, name: str) -> str:
+    """The address of a remote, as plain text; empty where there is none that is."""
+    try:
+        text = read_regular(file, CONFIG).decode("utf-8", errors="replace")
+    except OSError:
+        return ""
+    inside = False
+    for line in text.splitlines():
+        rest = line
+        if head := _SECTION.match(line):
+            inside = (head[1].lower(), head[2]) == ("remote", name)
+            rest = line[head.end() :]
+        key = _KEY.match(rest)
+        if inside and key is not None and key[1].lower() == "url":
+            return _plain(key[2]) or ""
+    return ""
+
+
 def _plain(value: str) -> str | None:
     """A value up to its comment; None for one with an escape, or with quotes inside it."""
     quoted = _QUOTED.fullmatch(value.strip())

@@ -81,6 +81,7 @@ HOME: Final = (
     Row(f"{_OWN}/tasks.*", "the task list", "program, model: TaskCreate, TaskUpdate", _N),
     Row(f"{_OWN}/history/**", "files as they were, unreadable ones too", "program", _N),
     Row("projects/*/shadow/**", "the project as it was", "program", _N),
+    Row("projects/*/worktrees/**", "which work trees are ours, and who is in them", "program", _N),
     Row("projects/*/*/**", "what other sessions keep", "program", _N),
     Row("projects/*/*.jsonl*", "conversations, this one's too", "program", _N),
     Row("projects/*/*.torn", "the torn end of one", "program", _N),

@@ -27,7 +27,7 @@ _numbers = itertools.count(1)
 @functools.cache
 def _run(pid: int) -> int:
     """A process as a number: its id and start time, which together no other one has for days."""
-    started = _started(pid)
+    started = started_at(pid)
     if not started:
         return 0
     return (_SIGN << _PID_BITS | pid) << _START_BITS | int(started) % (1 << _START_BITS)
@@ -38,7 +38,7 @@ def _over(run: int) -> bool:
     if run >> (_PID_BITS + _START_BITS) != _SIGN:
         return False
     pid = (run >> _START_BITS) % (1 << _PID_BITS)
-    started = _started(pid)
+    started = started_at(pid)
     return not started or int(started) % (1 << _START_BITS) != run % (1 << _START_BITS)
 
 
@@ -55,12 +55,14 @@ SHELL_MARK = (
 )
 
 
-def _started(pid: int) -> str:
+def started_at(pid: int) -> str:
+    """When a process began, as the kernel counts; empty where none lives, or without /proc."""
     try:
         stat = _read(pid, "stat")
     except OSError:
         return ""
-    return stat[stat.rfind(b")") + 2 :].split()[19].decode()
+    fields = stat[stat.rfind(b")") + 2 :].split()
+    return "" if fields[0] in (b"Z", b"X") else fields[19].decode()
 
 
 def end_strays(marker: str, leader: int) -> int:

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from textual.timer import Timer
+
+from gatewright.tools.access import MAIN
 from gatewright.tools.interact import Answer, leaves
 from gatewright.tui.session_calls import Talk
 from gatewright.tui.state import Pending
@@ -30,6 +33,7 @@ class Asking:
         self._talk = talk
         self._replying: Pending | None = None  # whom the open line answers
         self._carried = False  # whether its words were the draft
+        self._ticking: Timer | None = None
 
     def show(self) -> None:
         """The questions are others than before."""
@@ -39,6 +43,7 @@ class Asking:
         if asks and (repl.picker.open or repl.sheet.open):
             repl.panel.draft_changed()  # somebody is busy with these
         fresh = repl.panel.show(asks)
+        self._tick(waits=bool(asks) and asks[0].path != MAIN)
         repl.set_class(bool(asks), "asking")
         repl.sheet.hide(hidden=bool(asks))
         self.fit()
@@ -49,6 +54,14 @@ class Asking:
             repl.desk.close_menu()
             repl.picker.close()
             repl.return_focus()
+
+    def _tick(self, *, waits: bool) -> None:
+        """How long another agent waits is told by the second; for the main one nothing moves."""
+        if waits and self._ticking is None:
+            self._ticking = self._repl.set_interval(1.0, self._repl.panel.refresh_rows)
+        elif not waits and self._ticking is not None:
+            self._ticking.stop()
+            self._ticking = None
 
     def fit(self) -> None:
         """Give the question its rows; where it needs more, those of blank rows and padding."""

@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-from textual.timer import Timer
-
 GUARD = 0.4  # seconds after a question is seen, and after every key meanwhile
 QUIET = 0.6  # seconds without a key after which nobody is typing any more
 REPEAT = 0.75  # seconds within which a key that is held down comes again at the latest
 HOLD = 0.25  # seconds an answer waits for a next key, which would make it a word
 BURST = 0.03  # seconds Enter waits: at the beginning of a paste it is none
-
-
-class Held(NamedTuple):
-    """An answer that waits whether its key was the beginning of a word."""
-
-    character: str
-    number: int
-    timer: Timer
 
 
 class Guard:

@@ -9,32 +9,22 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from textual import events
 from textual.message import Message
-from textual.timer import Timer
 
-from gatewright.tools.access import MAIN
-from gatewright.tools.interact import Answer, Ask, Option
-from gatewright.tui.ask.guard import BURST, Guard, Held
+from gatewright.tools.interact import ACCEPT, Answer, Ask, Option
+from gatewright.tui.ask import answer_keys as keys
+from gatewright.tui.ask.answer_keys import Held
+from gatewright.tui.ask.form import FilledIn
+from gatewright.tui.ask.guard import BURST, Guard
 from gatewright.tui.ask.question import UNREAD, Laid, Marks
-from gatewright.tui.ask.ways import is_command, preselected, stops, ways
+from gatewright.tui.ask.ways import StopAsking, preselected, refusal, stops, ways
 from gatewright.tui.line import Line
 from gatewright.tui.rows import Rows
 from gatewright.tui.state import Pending
 from gatewright.tui.style.look import Look
-
-UNCLEAR = "choose with the arrows, then enter"
-LATER = "answer first, then enter runs it"
-LARGER = "make the window larger to read it"
-SETTLE = 0.02  # seconds for keys that arrived while the screen was busy
-WHEEL = 3  # rows
-STEPS = {"up": -1, "down": 1, "ctrl+p": -1, "ctrl+n": 1, "tab": 1}
-SCROLLS = {"shift+up": -1, "shift+down": 1}
-PAGES = {"pageup": -1, "pagedown": 1}
-PASSED = frozenset({"shift+tab", "ctrl+home", "ctrl+end"})  # they mean here what they always do
-COMMANDS = "/!#"  # a draft that begins so is for nobody but the prompt
-EDITS = frozenset({"backspace", "ctrl+u", "ctrl+w"})  # of the draft
 
 
 class AskPanel(Rows, can_focus=True):
@@ -61,12 +51,6 @@ class AskPanel(Rows, can_focus=True):
         pending: Pending
 
     @dataclass
-    class Stopped(Message):
-        """The agent that asks is to end."""
-
-        pending: Pending
-
-    @dataclass
     class Passed(Message):
         """A key that is none of the question's; the question stays as it is."""
 
@@ -83,7 +67,7 @@ class AskPanel(Rows, can_focus=True):
     class Unclear(Message):
         """The key may have been meant for the draft, or for what cannot be read."""
 
-        hint: str = UNCLEAR
+        hint: str = keys.UNCLEAR
 
     def __init__(
         self,
@@ -107,12 +91,12 @@ class AskPanel(Rows, can_focus=True):
         self._guard = Guard()
         self._held: Held | None = None
         self._laid: Laid | None = None
+        self._form: FilledIn | None = None  # of the question that has one
         self._letters = True  # whether they answer
         self._clear = False  # no draft since this question was seen: what is typed is meant for it
         self._above = self._below = 0  # rows of the body that are scrolled away
         self._page = 1
         self._cut: frozenset[int] = frozenset()  # options that cannot be read as they stand
-        self._ticking: Timer | None = None
 
     def show(self, asks: tuple[Pending, ...]) -> bool:
         """Show the first of these; True when it is another one than before."""
@@ -124,21 +108,12 @@ class AskPanel(Rows, can_focus=True):
         self.pending = first
         if first is not None and fresh:
             self.at, self.scroll, self.picked = preselected(first.ask), UNREAD, set()
+            self._form = FilledIn(first.ask) if first.ask.fields else None
             self._letters = self._clear = not self._drafting
             self._guard.start(self._clock())
             self.call_after_refresh(self.seen)
-        self._tick()
         self.refresh_rows()
         return fresh
-
-    def _tick(self) -> None:
-        """How long another agent waits is told by the second; for the main one nothing moves."""
-        waits = self.pending is not None and self.pending.path != MAIN
-        if waits and self._ticking is None:
-            self._ticking = self.set_interval(1.0, self.refresh_rows)
-        elif not waits and self._ticking is not None:
-            self._ticking.stop()
-            self._ticking = None
 
     def seen(self) -> None:
         """The question was painted, or something that covered it has gone."""
@@ -163,6 +138,10 @@ class AskPanel(Rows, can_focus=True):
             self.refresh_rows()
 
     @property
+    def _open_form(self) -> FilledIn | None:
+        return self._form if self._form is not None and self._form.open else None
+
+    @property
     def _drafting(self) -> bool:
         """Whether there is a draft, which letters would belong to."""
         return bool(self._draft())
@@ -172,13 +151,19 @@ class AskPanel(Rows, can_focus=True):
             return
         late = max(0.0, time.monotonic() - event.time)  # pressed before the screen came to it
         now = self._clock() - late
-        if self._handled(event.key, event.character or "", now):
+        form = self._open_form
+        handled = self._handled if form is None else partial(self._fills_in, form)
+        if handled(event.key, event.character or "", now):
             event.stop()
             event.prevent_default()
         self._guard.press(now)
 
     def on_paste(self, event: events.Paste) -> None:
         event.stop()
+        if (form := self._open_form) is not None:
+            form.paste(event.text)
+            self.refresh_rows()
+            return
         self._let_go()
         now = self._clock()
         if self._guard.blocks(now):
@@ -186,32 +171,43 @@ class AskPanel(Rows, can_focus=True):
         self._type(event.text, "", now)
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        self._wheel(event, -WHEEL)
+        event.stop()
+        self._scroll(-keys.WHEEL)
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        self._wheel(event, WHEEL)
-
-    def _wheel(self, event: events.MouseEvent, delta: int) -> None:
         event.stop()
-        self._scroll(delta)
+        self._scroll(keys.WHEEL)
+
+    def _fills_in(self, form: FilledIn, key: str, character: str, now: float) -> bool:
+        """A key of the form that the person opened; whatever else it may mean elsewhere."""
+        if key == "enter" and self._guard.pasting(now):
+            return True  # a line of something pasted
+        pressed = form.press(key, character)
+        if pressed == "give":
+            self._finish(form.answer())
+        elif pressed == "back":
+            form.open, self._laid = False, None
+            self._guard.draft_changed(now)  # a second Esc was meant for the form too
+        self.refresh_rows()
+        return pressed != ""
 
     def _handled(self, key: str, character: str, now: float) -> bool:
         if self._held is not None:
             if key != "escape":
                 self._guard.type(now)
             self._let_go(keep=key != "escape")
-        if key in PAGES or key in SCROLLS:
+        if key in keys.PAGES or key in keys.SCROLLS:
             self._read(key)
-        elif key in PASSED:
+        elif key in keys.PASSED:
             self.post_message(self.Passed(key))
-        elif key in EDITS:
+        elif key in keys.EDITS:
             self._type("", key, now)
-        elif key not in STEPS and is_command(key):
+        elif key not in keys.STEPS and keys.is_command(key):
             return False
         elif key == "enter" and self._tells() and not self._guard.pasting(now):
             self._enter()  # it says yes to nothing, so it may follow at once
         elif self._guard.blocks(now):
-            if key in STEPS:
+            if key in keys.STEPS:
                 self._guard.type(now)  # it chose nothing, so Enter behind it says no yes
             self._begun_before(character)
             self._type(character, key, now)
@@ -221,10 +217,10 @@ class AskPanel(Rows, can_focus=True):
 
     def _answering(self, key: str, character: str, now: float) -> None:
         """A key after the pause."""
-        if key in STEPS:
+        if key in keys.STEPS:
             self._step(key)
         elif key == "escape":
-            self._finish(self._refusal())
+            self._finish(refusal(self._ask()))
         elif key == "enter":
             self._enter()
         elif key == "space" and self._ask().multiple:
@@ -241,7 +237,9 @@ class AskPanel(Rows, can_focus=True):
     def _tells(self) -> bool:
         """Whether Enter gives the draft as the answer."""
         words = self._draft().strip()
-        return self._clear and self._ask().free_text and bool(words) and words[0] not in COMMANDS
+        return (
+            self._clear and self._ask().free_text and bool(words) and words[0] not in keys.COMMANDS
+        )
 
     def _first(self) -> int:
         """What Enter means before anything was chosen."""
@@ -249,17 +247,17 @@ class AskPanel(Rows, can_focus=True):
 
     def _type(self, text: str, key: str, now: float) -> None:
         """Hand on what belongs to the draft; everything else is ignored."""
-        if key in EDITS and not self._draft():
+        if key in keys.EDITS and not self._draft():
             self._guard.draft_changed(now)
             self.post_message(self.Typed("", key))  # what it takes away may be on its way
-        elif key in EDITS or (text and (text.isprintable() or not key)):
+        elif key in keys.EDITS or (text and (text.isprintable() or not key)):
             self._guard.type(now)
             self.at = self._first() if self.pending is not None else 0
-            self.post_message(self.Typed("" if key in EDITS else text, key))
+            self.post_message(self.Typed("" if key in keys.EDITS else text, key))
 
     def _step(self, key: str) -> None:
         """Arrows stop at the first and last way to answer; Tab goes round."""
-        entries, there = max(1, len(self._ways())), self.at + STEPS[key]
+        entries, there = max(1, len(self._ways())), self.at + keys.STEPS[key]
         self._guard.moved = True
         self.at = there % entries if key == "tab" else max(0, min(there, entries - 1))
         self.refresh_rows()
@@ -267,7 +265,7 @@ class AskPanel(Rows, can_focus=True):
     def _read(self, key: str) -> None:
         """Scroll the body; where all of it is seen, the conversation above."""
         if self._above or self._below:
-            self._scroll(SCROLLS[key] if key in SCROLLS else PAGES[key] * self._page)
+            self._scroll(keys.SCROLLS[key] if key in keys.SCROLLS else keys.PAGES[key] * self._page)
         else:
             self.post_message(self.Passed(key))
 
@@ -277,31 +275,31 @@ class AskPanel(Rows, can_focus=True):
 
     def _enter(self) -> None:
         if self.at in self._cut:
-            self.post_message(self.Unclear(LARGER))
+            self.post_message(self.Unclear(keys.LARGER))
             return
         told = self.at == len(self._ask().options) and self._tells()
         if told or self._guard.moved or not (self._guard.typed or self._drafting):
             self._hold("", self.at, BURST)
         else:
-            waits = self._draft().lstrip().startswith(tuple(COMMANDS))
-            self.post_message(self.Unclear(LATER if waits else UNCLEAR))
+            waits = self._draft().lstrip().startswith(tuple(keys.COMMANDS))
+            self.post_message(self.Unclear(keys.LATER if waits else keys.UNCLEAR))
 
     def _ask(self) -> Ask:
         assert self.pending is not None
         return self.pending.ask
 
     def _key(self, character: str, key: str, now: float) -> None:
-        keys = [way.key for way in self._ways()]
-        if not character or character not in keys:
+        letters = [way.key for way in self._ways()]
+        if not character or character not in letters:
             self._type(character, key, now)
         elif self._drafting:
             self._type(character, key, now)
             self.post_message(self.Unclear())
-        elif (number := keys.index(character)) in self._cut and number != self.at:
+        elif (number := letters.index(character)) in self._cut and number != self.at:
             self.at, self._guard.moved = number, True
             self.refresh_rows()  # it is shown first; the same key again takes it
         elif number in self._cut:
-            self.post_message(self.Unclear(LARGER))
+            self.post_message(self.Unclear(keys.LARGER))
         else:
             self._hold(character, number, self._guard.hold)
 
@@ -314,7 +312,7 @@ class AskPanel(Rows, can_focus=True):
     def _settle(self) -> None:
         """A busy screen reads its keys late: let them come first."""
         if self._held is not None:
-            timer = self.set_timer(SETTLE, self._give)
+            timer = self.set_timer(keys.SETTLE, self._give)
             self._held = self._held._replace(timer=timer)
 
     def _give(self) -> None:
@@ -342,25 +340,24 @@ class AskPanel(Rows, can_focus=True):
         assert self.pending is not None
         return ways(self.pending)
 
-    def _refusal(self) -> Answer:
-        """What Escape means: the option that says no, or no answer at all."""
-        ids = [option.id for option in self._ask().options]
-        return Answer(choices=("no",)) if "no" in ids else Answer(cancelled=True)
-
     def _pick(self, number: int) -> None:
         ask = self._ask()
         if number >= len(ask.options):
             assert self.pending is not None
             if stops(self.pending, number):
-                self.post_message(self.Stopped(self.pending))
-                return
-            said = self.Told if self._tells() else self.WantsText
-            self.post_message(said(self.pending))
+                self.post_message(StopAsking(self.pending))
+            elif self._tells():
+                self.post_message(self.Told(self.pending))
+            else:
+                self.post_message(self.WantsText(self.pending))
             return
         if ask.multiple:
             if not self.picked:
                 self._mark(number)
             self._finish(Answer(choices=tuple(o.id for o in ask.options if o.id in self.picked)))
+        elif self._form is not None and ask.options[number].id == ACCEPT:
+            self._form.open = True
+            self.refresh_rows()
         else:
             self._finish(Answer(choices=(ask.options[number].id,)))
 
@@ -377,6 +374,8 @@ class AskPanel(Rows, can_focus=True):
     def rows(self, width: int) -> list[Line]:
         if self.pending is None:
             return []
+        if (form := self._open_form) is not None:
+            return self._lay(width).filled_in(form, self.room, self.count)
         rows, shown = self._lay(width).draw(self._marks(), self.room, self.count)
         self._above, self._below, self._cut = shown.above, shown.below, shown.cut
         if self.scroll != UNREAD:
@@ -388,7 +387,7 @@ class AskPanel(Rows, can_focus=True):
         assert self.pending is not None
         laid = self._laid
         if laid is None or laid.pending is not self.pending or laid.width != width:
-            laid = self._laid = Laid(self.pending, width)
+            laid = self._laid = Laid(self.pending, width, self._form)
         return laid
 
     def _marks(self) -> Marks:

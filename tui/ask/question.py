@@ -33,6 +33,8 @@ from gatewright.tools.blocks import (
 from gatewright.tools.interact import Ask, Option, words
 from gatewright.tools.system.hosts import misread
 from gatewright.tui import cells
+from gatewright.tui.ask.form import FilledIn
+from gatewright.tui.ask.form_rows import being_filled_in, fields
 from gatewright.tui.ask.ways import ways
 from gatewright.tui.blocks.diff import draw_split, summary
 from gatewright.tui.blocks.registry import draw
@@ -86,11 +88,13 @@ class QuestionRows(NamedTuple):
 class Laid:
     """A question in so many cells; what stays the same while it stands is drawn once."""
 
-    def __init__(self, pending: Pending, width: int) -> None:
+    def __init__(self, pending: Pending, width: int, form: FilledIn | None = None) -> None:
         self.pending = pending
         self.width = width
         self._inner = width - PAD
-        self._body = _body(pending.ask, self._inner)
+        self._said = _body(pending.ask, self._inner)
+        listed = fields(form, self._inner) if form is not None else []
+        self._body = [*self._said, *([BLANK] if self._said and listed else []), *listed]
         self._warned = _warned(pending.ask, self._inner)
         self._reason = [*self._warned, *_reason(pending.ask, self._inner)]
 
@@ -132,6 +136,13 @@ class Laid:
                     title, body, ways, reason, lost if shown is few else frozenset()
                 )
         return QuestionRows(*self._head(marks, count, rows=1), list(chain(*few)), short, lost)
+
+    def filled_in(self, form: FilledIn, room: int, count: int) -> list[Line]:
+        """While the keys are the form's."""
+        title, rest = _title(self.pending, self._inner, count, TITLE_ROWS)
+        head = [*title, *self._warned, *rest, *self._said]
+        bar = Span("▎ ", "accent")
+        return indent(being_filled_in(form, head, self._inner, room), bar, bar)
 
     def wants(self, marks: Marks, count: int = 1) -> int:
         """The rows it would take with nothing cut and air between the parts."""

@@ -5,11 +5,22 @@ What a key means follows from this list alone, so that nothing answers that is n
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from textual.message import Message
+
 from gatewright.tools.access import MAIN
-from gatewright.tools.interact import ELICITATION, Ask, Option
+from gatewright.tools.interact import ELICITATION, Answer, Ask, Option
 from gatewright.tui.state import Pending
 
 TELL, STOP = "t", "x"
+
+
+@dataclass
+class StopAsking(Message):
+    """The agent that asks is to end."""
+
+    pending: Pending
 
 
 def ways(pending: Pending, *, tells: bool = False) -> tuple[Option, ...]:
@@ -39,6 +50,7 @@ def preselected(ask: Ask) -> int:
     return keys.index("n") if (ask.kind == "trust" or ask.danger) and "n" in keys else 0
 
 
-def is_command(key: str) -> bool:
-    """Whether a key means something to the program rather than to a text."""
-    return key.startswith(("ctrl+", "alt+")) or (key[:1] == "f" and key[1:].isdigit())
+def refusal(ask: Ask) -> Answer:
+    """What Escape means: the option that says no, or no answer at all."""
+    ids = [option.id for option in ask.options]
+    return Answer(choices=("no",)) if "no" in ids else Answer(cancelled=True)

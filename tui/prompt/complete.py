@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from gatewright.agent.commands.registry import Command
+from gatewright.agent.commands.registry import Command, Mention
 from gatewright.tui.prompt.match import best
 from gatewright.tui.prompt.menu import Choice
 
@@ -35,6 +35,16 @@ def word_at(line: str, column: int, row: int) -> Word:
     if before[start:].startswith("@"):
         return Word("file", before[start + 1 :], start)
     return NOTHING
+
+
+def mention_choices(mentions: Iterable[Mention], query: str) -> list[Choice]:
+    """What servers offer, behind files: those that begin so first."""
+    found = best(query, mentions, lambda mention: (mention.name, mention.about))
+    return [
+        Choice(f"@{each.name}", each.name, each.about, open=each.open)
+        for each in found
+        if each.name != query
+    ]
 
 
 def command_choices(commands: Iterable[Command], query: str) -> list[Choice]:

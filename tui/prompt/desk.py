@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from gatewright.agent.commands.registry import Mention
 from gatewright.tools.protocol import Content
 from gatewright.tui.prompt.attached import Attachment, mentioned
 from gatewright.tui.prompt.box import Box
-from gatewright.tui.prompt.complete import NOTHING, Word, command_choices, word_at
+from gatewright.tui.prompt.complete import (
+    NOTHING,
+    Word,
+    command_choices,
+    mention_choices,
+    word_at,
+)
+from gatewright.tui.prompt.looking_up import LookingUp
 from gatewright.tui.prompt.menu import Menu
 from gatewright.tui.rows import Drawn
 from gatewright.tui.session_calls import Message, Talk
@@ -34,6 +42,8 @@ class Desk:
         self._talk = talk
         self._files = app
         self._word: Word = NOTHING
+        self._mentions: Sequence[Mention] = ()  # what servers offered last
+        self._names = LookingUp(talk.mentions, talk.spawn, self._looked_up)
         self._stashed = ""
 
     def begin(self) -> None:
@@ -87,16 +97,30 @@ class Desk:
         """Offer what fits the word at the cursor; nothing while the keys are somebody else's."""
         row, column = self._box.cursor_location
         self._word = word_at(self._box.document.get_line(row), column, row)
-        match self._word.kind if offer else "":
+        kind = self._word.kind if offer else ""
+        if kind != "file":
+            self._names.drop()
+        match kind:
             case "command":
                 self._menu.offer(command_choices(self._talk.commands(), self._word.text))
             case "file":
                 self._files.refresh_files()
-                self._menu.offer(*self._files.files(self._word.text))
+                self._offer_names()
+                self._names.want(self._word.text)
             case _:
                 self._menu.close()
         self._box.menu_open = self._menu.open
         self._list_attached(row, column)
+
+    def _looked_up(self, mentions: Sequence[Mention]) -> None:
+        if mentions != self._mentions:
+            self._mentions = mentions
+            self._offer_names()
+
+    def _offer_names(self) -> None:
+        choices, note = self._files.files(self._word.text)
+        self._menu.offer([*choices, *mention_choices(self._mentions, self._word.text)], note)
+        self._box.menu_open = self._menu.open
 
     def _list_attached(self, row: int, column: int) -> None:
         """What would be sent along; a name that is still being written is none yet."""
@@ -112,6 +136,7 @@ class Desk:
         self._attached.show((*pictures, *mentioned(text, self._files.folder())))
 
     def close_menu(self) -> None:
+        self._names.drop()
         self._menu.close()
         self._box.menu_open = False
 
@@ -141,7 +166,7 @@ class Desk:
             self._box.put(choice.insert)
             self._box.post_message(Box.Submitted(self._box, choice.insert))
             return
-        space = "" if choice.insert.endswith("/") else " "
+        space = "" if choice.open else " "
         self._box.replace(choice.insert + space, (row, self._word.start), (row, column))
         if not space:
-            self.complete()  # a folder: offer what is in it
+            self.complete()  # a folder, a server: offer what is in it

@@ -128,7 +128,8 @@ class Files:
     def choices(self, query: str) -> list[Choice]:
         """The best matches; exact parts first, then letters in order."""
         wanted = query.lower()
-        return [Choice(mention(path), path) for path in _best(wanted, *self._narrowed(wanted))]
+        found = _best(wanted, *self._narrowed(wanted))
+        return [Choice(mention(path), path, open=path.endswith("/")) for path in found]
 
     def _narrowed(self, wanted: str) -> tuple[Sequence[str], Sequence[str]]:
         """Paths with all the letters; of a word that grew only those that had the ones before."""

@@ -16,12 +16,16 @@ BESIDE = 5  # rows that a low screen keeps for the prompt and what is around it
 
 
 class Choice(NamedTuple):
-    """`insert` replaces the word being completed; `label` and `detail` are what is seen."""
+    """`insert` replaces the word being completed; `label` and `detail` are what is seen.
+
+    One that is `open` goes on: it is completed further.
+    """
 
     insert: str
     label: str
     detail: str = ""
     source: str = ""
+    open: bool = False
 
 
 class Menu(Rows):

@@ -19,6 +19,7 @@ from gatewright.tui.agents.watching import Watching
 from gatewright.tui.apply import apply
 from gatewright.tui.ask.asking import SHORT, TINY, Asking
 from gatewright.tui.ask.panel import AskPanel
+from gatewright.tui.ask.ways import StopAsking
 from gatewright.tui.command_effects import Reach
 from gatewright.tui.commands import screen_commands
 from gatewright.tui.panels.sheet import Sheet
@@ -209,7 +210,7 @@ class Repl(Patient, inherit_bindings=False):
     def on_ask_panel_told(self, message: AskPanel.Told) -> None:
         self.asking.told(message.pending)
 
-    def on_ask_panel_stopped(self, message: AskPanel.Stopped) -> None:
+    def on_stop_asking(self, message: StopAsking) -> None:
         self.asking.stopped(message.pending)
 
     def on_ask_panel_typed(self, message: AskPanel.Typed) -> None:

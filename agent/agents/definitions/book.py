@@ -80,7 +80,7 @@ class KindBook:
             said = ", ".join(kind.withheld)
             return (
                 f"{kind.name} ({kind.path}) has {said}, which counts once the person trusts this "
-                "project: agent trust."
+                "project: agent trust add."
             )
         return ""
 

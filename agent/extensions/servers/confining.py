@@ -10,7 +10,6 @@ from gatewright.agent.servers.approvals import ServerAnswers
 from gatewright.agent.settings.workspace import Surroundings
 from gatewright.mcp.definitions import Definition, Sandboxed
 from gatewright.permissions.sandbox.commands import CommandSandbox
-from gatewright.permissions.sandbox.config import network
 from gatewright.permissions.sandbox.servers import Confines, ServerConfinement
 from gatewright.tools.protocol import Spawn
 from gatewright.tools.system.processes import spawn
@@ -64,7 +63,3 @@ class Confining:
         if definition.signature in self.chosen:
             return AS_COMMANDS
         return confines(definition, self._host.around, self._answers)
-
-    def follow(self) -> None:
-        """Settings say something else: it counts for those that run, too."""
-        self._confinement.follow(network(self._host.around.settings.sandbox.network))

@@ -5,24 +5,30 @@ What is typed goes to the server alone: it is in no event, no transcript and no 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 from urllib.parse import urlsplit
 
 from gatewright.agent.extensions.host import Host
-from gatewright.agent.extensions.servers.filling import ACCEPT, filled, problem
+from gatewright.agent.extensions.servers.filling import filled
 from gatewright.agent.extensions.servers.logins import browser, open_page
 from gatewright.agent.extensions.servers.quoted import quoted
+from gatewright.agent.record.events import Noticed
 from gatewright.agent.text.printable import escaped
 from gatewright.mcp.asked.form import Form, form_of
 from gatewright.mcp.asked.questions import Elicitation, Reply, Unfit
 from gatewright.mcp.names import LEAD
 from gatewright.mcp.surroundings import Around
 from gatewright.tools.blocks import Block, Text
-from gatewright.tools.interact import ELICITATION, Answer, Ask, Option
+from gatewright.tools.form_values import wrong
+from gatewright.tools.interact import ACCEPT, ELICITATION, Answer, Ask, Option
 from gatewright.tools.moments import Elicited, Elicits, Verdict
 
 DECLINE, MYSELF = "decline", "myself"
+MOST_OPENED = 20
+COMPLETE = "The MCP server {server} says that what you opened is done."
+COMPLETED = "elicitation_complete"  # as who listens to notices knows it
 HERE = frozenset({"localhost", "127.0.0.1", "::1"})
 OPEN = "Open this address yourself, in a browser you trust:"
 UNFIT = "The answer of a hook to the server {server} does not fit what it asks for: {why}."
@@ -31,6 +37,7 @@ UNFIT = "The answer of a hook to the server {server} does not fit what it asks f
 class Elicitations:
     def __init__(self, host: Host, around: Callable[[], Around]) -> None:
         self._host, self._around = host, around
+        self._opened: deque[tuple[str, str]] = deque(maxlen=MOST_OPENED)  # addresses, by their ids
 
     async def ask(self, server: str, asked: Elicitation) -> Reply:
         """Raises Unfit."""
@@ -40,7 +47,16 @@ class Elicitations:
         reply = await self._by_hook(server, asked, form)
         if reply is None:
             reply = await self._by_person(server, asked, form)
-        return await self._told(server, reply, form)
+        reply = await self._told(server, asked, reply, form)
+        if reply.action == "accept" and asked.id:
+            self._opened.append((server, asked.id))
+        return reply
+
+    def completed(self, server: str, id: str) -> None:
+        """What the person went to an address for is done there; told of those they went to."""
+        if (server, id) in self._opened:
+            self._opened.remove((server, id))
+            self._host.publish(Noticed(text=COMPLETE.format(server=server), about=COMPLETED))
 
     async def _by_hook(self, server: str, asked: Elicitation, form: Form | None) -> Reply | None:
         if (moments := self._host.moments) is None:
@@ -52,15 +68,24 @@ class Elicitations:
                 mode=asked.mode,
                 url=asked.url,
                 schema=asked.schema,
+                id=asked.id,
             )
         )
         return self._answered(server, verdict, form)
 
-    async def _told(self, server: str, reply: Reply, form: Form | None) -> Reply:
+    async def _told(
+        self, server: str, asked: Elicitation, reply: Reply, form: Form | None
+    ) -> Reply:
         """Whoever listens may still change it, or keep it back."""
         if (moments := self._host.moments) is None:
             return reply
-        moment = Elicited(server=server, action=reply.action, content=reply.content)
+        moment = Elicited(
+            server=server,
+            action=reply.action,
+            content=reply.content,
+            mode=asked.mode,
+            id=asked.id,
+        )
         return self._answered(server, await moments.at(moment), form) or reply
 
     def _answered(self, server: str, verdict: Verdict, form: Form | None) -> Reply | None:
@@ -85,7 +110,7 @@ class Elicitations:
             return Reply("cancel")
         if form is None:
             return await self._sent_to(server, asked)
-        answer = await filled(self._host.session.ask, _question(server, asked, form), form.wrong)
+        answer = await filled(self._host.session.ask, _question(server, asked, form))
         return _reply(answer, form)
 
     async def _sent_to(self, server: str, asked: Elicitation) -> Reply:
@@ -119,7 +144,7 @@ def _wrong(form: Form | None, content: Mapping[str, Any]) -> str:
         titles = {value: title for title, value in form.values.get(field.name, {}).items()}
         value = content.get(field.name)
         shown = _shown(value, titles)
-        if why := problem(field, shown, form.wrong):
+        if why := wrong(field, shown):
             return f"{field.name} is {why}"
     return ""
 
@@ -133,9 +158,7 @@ def _question(server: str, asked: Elicitation, form: Form | None, *, opens: bool
         label = "Open it in the browser" if opens else "I have opened it"
         title = "wants you to go to an address"
     else:
-        needs = [f"{field.label}{'' if field.required else ' (optional)'}" for field in form.fields]
-        body += [Text(f"It asks for: {escaped(', '.join(needs))}", "dim")] if needs else []
-        label, title = ("Answer it", "asks you") if needs else ("Yes", "asks you")
+        label, title = ("Fill it in" if form.fields else "Yes"), "asks you"
     return Ask(
         kind=ELICITATION,
         title=f"The MCP server {server} {title}",

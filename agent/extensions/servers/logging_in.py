@@ -103,7 +103,8 @@ class ServerLogins:
             return
         finally:
             self._waiting.pop(server.name, None)
-        self._host.publish(Noticed(text=f"You are logged in at {server.name}."))
+        said = f"You are logged in at {server.name}."
+        self._host.publish(Noticed(text=said, about="auth_success"))
         with suppress(NotConnected):  # which is told where it happens
             await server.reconnect()
 

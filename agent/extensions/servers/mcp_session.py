@@ -41,7 +41,8 @@ from gatewright.mcp.errors import NotConnected
 from gatewright.mcp.expansion import variables
 from gatewright.mcp.known import KnownServers
 from gatewright.mcp.names import LEAD
-from gatewright.mcp.server import Ports, Server, State
+from gatewright.mcp.ports import Ports
+from gatewright.mcp.server import Server, State
 from gatewright.mcp.servers import PER_TOKEN, Servers
 from gatewright.mcp.surroundings import Around, program_of
 from gatewright.tools.interact import Answer
@@ -84,6 +85,9 @@ def state_of(
     return "unapproved"
 
 
+UPDATED = "The resource {uri} of the MCP server {server} has changed since it was read."
+
+
 class McpSession:
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -101,6 +105,7 @@ class McpSession:
         self._logins = ServerLogins(host, self._around)
         self._confining = Confining(host, self.answers)
         samples = around.interactive and around.settings.mcp.sampling != "off"
+        elicitations = Elicitations(host, self._around)
         self.servers = Servers(
             Ports(
                 around=self._around,
@@ -109,7 +114,9 @@ class McpSession:
                 logs=around.places.home / "logs" / "mcp",
                 told=lambda text: host.warn(escaped(text)),
                 listed=self._listed,
-                elicits=Elicitations(host, self._around).ask,
+                updated=self._updated,
+                completed=elicitations.completed,
+                elicits=elicitations.ask,
                 samples=Samplings(host).answer if samples else None,
                 stdio=asyncio.Semaphore(PROGRAMS),
                 remote=asyncio.Semaphore(ADDRESSES),
@@ -128,7 +135,6 @@ class McpSession:
         """What is written down now. Raises UsageError for a flag that cannot be understood."""
         found = written(around)
         self._choices = found.choices
-        self._confining.follow()
         known = definitions(found.layers, found.choices)
         states: dict[str, State] = {
             each.name: state_of(each, around, found.choices, self.answers) for each in known.servers
@@ -165,6 +171,11 @@ class McpSession:
         """A server offers something else: so do the slash commands."""
         if self._host.joined.is_set():
             self._host.session.commands.changed()
+
+    def _updated(self, name: str, uri: str) -> None:
+        """For the model, which has read it; it wakes nobody."""
+        if self._host.joined.is_set():
+            self._host.session.tell(UPDATED.format(server=name, uri=uri), wakes=False)
 
     def _unasked(self) -> list[Server]:
         if not self._host.around.trusted:

@@ -8,10 +8,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 
+from gatewright.agent.commands.registry import Mention
 from gatewright.agent.context.attachments import CHARACTERS, named
 from gatewright.agent.extensions.host import Host
 from gatewright.agent.text.printable import escaped
 from gatewright.agent.text.well_formed import formed
+from gatewright.mcp.offered.completing import completed
 from gatewright.mcp.offered.resources import resource
 from gatewright.mcp.server import Server
 from gatewright.permissions.readable import denies_resource
@@ -19,6 +21,8 @@ from gatewright.tools.access import Where
 from gatewright.tools.documents.fitted import fitted
 from gatewright.tools.protocol import Content, TextContent, ToolFailure, ToolResult
 from gatewright.tools.system.processes import spawn
+
+RESOURCES = "resources of this MCP server"
 
 
 class Mentions:
@@ -32,6 +36,20 @@ class Mentions:
         server, separator, uri = name.partition(":")
         found = self._servers().get(server)
         return bool(separator and uri and found is not None and found.usable)
+
+    async def offered(self, begun: str) -> Sequence[Mention]:
+        """What a name behind @ that begins so may be: a server, or something of one."""
+        server, separator, uri = begun.partition(":")
+        if separator:
+            found = self._servers().get(server)
+            if found is None or not found.usable:
+                return ()
+            return [
+                Mention(f"{server}:{each.uri}", escaped(each.about), open=each.open)
+                for each in await completed(found, uri)
+            ]
+        usable = [each for each in self._servers().values() if each.usable and each.hello.resources]
+        return [Mention(f"{each.name}:", RESOURCES, open=True) for each in usable]
 
     async def brought(self, typed: str, where: Where) -> Sequence[tuple[Content, ...]]:
         claimed = (name for name in named(typed) if self.claims(name))

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from gatewright.agent.commands.registry import Command
+from gatewright.agent.commands.registry import Command, Mention
 from gatewright.agent.context.announcements import Announcement
 from gatewright.agent.errors import GatewrightError, SessionError
 from gatewright.agent.extensions.contribution import Contribution
@@ -90,6 +90,9 @@ class McpServers:
     def claims(self, name: str) -> bool:
         return self.session is not None and self.session.mentions.claims(name)
 
+    async def offered(self, begun: str) -> Sequence[Mention]:
+        return await self.session.mentions.offered(begun) if self.session is not None else ()
+
     async def settled_first(self) -> None:
         """Wait, once and not for long, for what the first request must know."""
         if self.session is not None:
@@ -161,6 +164,7 @@ async def plug_servers(host: Host) -> Contribution:
         announcements=(servers.words,),
         brings=(servers.first,),
         claims=servers.claims,
+        mentions=servers.offered,
         parts=(servers,),
         problems=problems,
         close=(servers.close,),

@@ -28,7 +28,7 @@ from gatewright.mcp.offered.prompts import (
 from gatewright.mcp.server import Server
 from gatewright.tools.blocks import Text
 from gatewright.tools.documents.fitted import fitted
-from gatewright.tools.interact import Ask, Field, Option
+from gatewright.tools.interact import ACCEPT, Ask, Field, Option
 from gatewright.tools.protocol import TextContent, ToolFailure, ToolResult
 from gatewright.tools.system.processes import spawn
 
@@ -92,11 +92,11 @@ class PromptCommands:
         ask = Ask(
             kind="question",
             title=f"The prompt {escaped(prompt.name)} of {server.name} needs to know more",
-            body=(Text(escaped(f"{prompt.about}\nIt needs: {', '.join(names)}".strip())),),
-            options=(Option("accept", "Say it", "y"), Option("cancel", "Leave it", "n")),
+            body=(Text(escaped(prompt.about)),) if prompt.about else (),
+            options=(Option(ACCEPT, "Fill it in", "y"), Option("cancel", "Leave it", "n")),
             fields=fields,
         )
         answer = await filled(self._host.session.ask, ask)
-        if answer is None or answer.choice != "accept":
+        if answer is None or answer.choice != ACCEPT:
             return None
         return {name: str(value) for name, value in (answer.values or {}).items()}

@@ -12,11 +12,20 @@ from gatewright.agent.record.events import Asked
 from gatewright.agent.session.session import Session
 from gatewright.tools.access import MAIN
 from gatewright.tools.blocks import plain
-from gatewright.tools.interact import ELICITATION, Answer, Ask, Field
+from gatewright.tools.interact import ACCEPT, ELICITATION, Answer, Ask, Field
 from gatewright.tools.system.untyped_json import Json, items, obj
 
 DENIED = "The person denied this call."
 NO_INPUT = "No consent: its updatedInput is no object."
+
+
+_LIMITS = {
+    "text": ("minLength", "maxLength"),
+    "secret": ("minLength", "maxLength"),
+    "number": ("minimum", "maximum"),
+    "integer": ("minimum", "maximum"),
+    "several": ("minItems", "maxItems"),
+}
 
 
 class Answering(Protocol):
@@ -63,7 +72,7 @@ class Consent:
 
     async def _elicited(self, ask: Ask) -> Answer:
         """What a server asks, put as such and once: who knows no such request cancels."""
-        if not any(option.id == "accept" for option in ask.options):
+        if not any(option.id == ACCEPT for option in ask.options):
             return Answer(cancelled=True)  # one field of a form that was not filled in
         try:
             said = await self._client.request(elicitation(ask))
@@ -133,7 +142,10 @@ def elicitation(ask: Ask) -> Json:
 
 def _schema(field: Field) -> Json:
     about = {"title": field.label, "description": field.help, "default": field.default}
-    found: dict[str, Any] = {name: value for name, value in about.items() if value}
+    found: dict[str, Any] = {name: each for name, each in about.items() if each not in (None, "")}
+    for name, value in zip(_LIMITS.get(field.type, ()), (field.least, field.most), strict=False):
+        found |= {} if value is None else {name: value}
+    found |= {"format": field.format} if field.format else {}
     match field.type:
         case "one":
             return {"type": "string", "enum": list(field.options), **found}

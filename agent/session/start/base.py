@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -111,8 +111,17 @@ def open_base(around: Surroundings) -> Base:
     return Base(around, start, journal, talk, standing, redactor, folds, costs, cut, left)
 
 
-def announce(base: Base, mode: str, tools: Sequence[str], problems: Iterable[str]) -> None:
-    """What a session begins with: the start itself, and whatever is wrong with what was loaded."""
+def announce(
+    base: Base,
+    mode: str,
+    tools: Sequence[str],
+    problems: Iterable[str],
+    cut: Mapping[str, str],
+) -> None:
+    """What a session begins with: the start itself, and whatever is wrong with what was loaded.
+
+    Of calls that are `cut` off something is known.
+    """
     around, start = base.around, base.start
     base.publish(
         SessionStarted(
@@ -126,8 +135,8 @@ def announce(base: Base, mode: str, tools: Sequence[str], problems: Iterable[str
             branch=git_branch(around.where.root),
         )
     )
-    lost = (TextContent(INTERRUPTED),)
     for call in base.talk.dangling():
+        lost = (TextContent(cut.get(call.id, INTERRUPTED)),)
         ended = ToolFinished(call_id=call.id, ok=False, content=lost, summary="interrupted")
         base.publish(ended)
     if base.cut:

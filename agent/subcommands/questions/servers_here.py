@@ -16,7 +16,8 @@ from gatewright.agent.settings.workspace import roots, survey
 from gatewright.mcp.definitions import Definition
 from gatewright.mcp.errors import NotConnected
 from gatewright.mcp.known import KnownServers
-from gatewright.mcp.server import Ports, Server, State, load
+from gatewright.mcp.ports import Ports
+from gatewright.mcp.server import Server, State, load
 from gatewright.mcp.surroundings import Around
 from gatewright.tools.protocol import Spawn
 from gatewright.tools.system.processes import spawn

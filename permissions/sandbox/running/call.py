@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from gatewright.permissions.sandbox.naming import spelled
 from gatewright.permissions.sandbox.port import CLOSED, Opening
+from gatewright.permissions.sandbox.profile import Wider
 from gatewright.permissions.sandbox.violations import likely, note
 from gatewright.tools.protocol import SpawnRequest, TextContent, ToolResult
 
@@ -27,6 +28,7 @@ class Call:
         opening: Opening = CLOSED,
     ) -> None:
         self._box = box
+        self.within = ""  # the work tree that the caller is in
         self._opening = opening
         self._command = command
         self._tell = tell
@@ -34,7 +36,8 @@ class Call:
         self._told: list[str] = []
 
     def confine(self, request: SpawnRequest) -> SpawnRequest:
-        return self._box.confine(request, self._tell, self._opening, self._command)
+        wider = Wider(tree=self.within)
+        return self._box.confine(request, self._tell, self._opening, self._command, wider=wider)
 
     def hear(self, text: str) -> None:
         """The proxy refused something while this call ran."""

@@ -1,0 +1,69 @@
+"""Agent and SendMessage as a model sees them; nothing is imported for it but the kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from gatewright.agent.agents.kind import DEFAULT_KIND, AgentKind
+from gatewright.tools.protocol import JsonObject, ToolSpec
+
+AGENT, TASK, SEND = "Agent", "Task", "SendMessage"
+MODES = ("default", "acceptEdits", "plan", "dontAsk")
+
+
+def agent_spec(kinds: Sequence[AgentKind], listing: str, *, short: bool = False) -> ToolSpec:
+    """With what may be started; `listing` has its words."""
+    return ToolSpec(AGENT, f"{_text('agent', short=short)}\n\n{listing}".strip(), _schema(kinds))
+
+
+def send_spec(*, short: bool = False) -> ToolSpec:
+    schema: JsonObject = {
+        "type": "object",
+        "properties": {
+            "to": {"type": "string", "description": "A name, an id, or main"},
+            "message": {"type": "string"},
+            "summary": {"type": "string", "description": "5 to 10 words for people"},
+        },
+        "required": ["to", "message"],
+        "additionalProperties": False,
+    }
+    return ToolSpec(SEND, _text("send_message", short=short), schema)
+
+
+def _schema(kinds: Sequence[AgentKind]) -> JsonObject:
+    usual = any(kind.name == DEFAULT_KIND for kind in kinds)
+    kind: JsonObject = {"type": "string", "description": "Which kind of agent"}
+    if usual:
+        kind["description"] = f"Which kind of agent; without it {DEFAULT_KIND}"
+    return {
+        "type": "object",
+        "properties": {
+            "description": {
+                "type": "string",
+                "description": "The task in 3 to 5 words, for people",
+            },
+            "prompt": {"type": "string", "description": "The whole task"},
+            "subagent_type": kind,
+            "model": {"type": "string", "description": "Another model than its kind says"},
+            "run_in_background": {"type": "boolean", "description": "Do not wait for its report"},
+            "name": {"type": "string", "description": "For SendMessage: a-z, 0-9 and hyphens"},
+            "isolation": {"type": "string", "enum": ["worktree"]},
+            "mode": {
+                "type": "string",
+                "enum": list(MODES),
+                "description": "A stricter permission mode; it never loosens anything",
+            },
+        },
+        "required": ["description", "prompt"]
+        if usual
+        else ["description", "prompt", "subagent_type"],
+        "additionalProperties": False,
+    }
+
+
+def _text(name: str, *, short: bool) -> str:
+    folder = Path(__file__).parent / "prompts"
+    brief = folder / f"{name}.short.md"
+    path = brief if short and brief.exists() else folder / f"{name}.md"
+    return path.read_text(encoding="utf-8").strip()

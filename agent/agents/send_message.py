@@ -1,0 +1,151 @@
+"""SendMessage: a word for another agent: one that works reads it, one that ended goes on with it.
+
+Whose words they are stands in front of them. They are an agent's, never the person's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import msgspec
+
+from gatewright.agent.agents.crew import Crew
+from gatewright.agent.agents.inert_text import told_as_data
+from gatewright.agent.agents.life import Life, Order
+from gatewright.agent.agents.roster import Member
+from gatewright.agent.session.inbox import InputSource
+from gatewright.tools.access import MAIN, Effect, Where
+from gatewright.tools.blocks import Block, Text
+from gatewright.tools.plain import StructTool
+from gatewright.tools.protocol import JsonObject, Run, ToolContext, ToolFailure, ToolResult
+
+LONGEST = 100_000  # characters
+LEAVING = 10.0  # seconds for one that is ending to be gone
+LISTED = 20
+
+
+class Message(msgspec.Struct, frozen=True):
+    to: str
+    message: str
+    summary: str = ""
+
+
+class Reviving(Protocol):
+    async def order(self, member: Member, owner: str, prompt: str) -> Order:
+        """To go on from what it said before. Raises ToolFailure."""
+        ...
+
+
+class Mail:
+    """Who may write to whom, and what becomes of it."""
+
+    def __init__(
+        self, crew: Crew, reviving: Reviving, tell_main: Callable[[str, InputSource], object]
+    ) -> None:
+        self._crew, self._reviving, self._tell_main = crew, reviving, tell_main
+
+    async def send(self, sender: str, to: str, text: str) -> str:
+        """From one agent to another; what became of it. Raises ToolFailure."""
+        if not text.strip():
+            raise ToolFailure("The message is empty.")
+        if len(text) > LONGEST:
+            raise ToolFailure(
+                f"A message has {LONGEST:,} characters at most; this has {len(text):,}."
+            )
+        worded = f"Message from {self._called(sender)}:\n{told_as_data(text)}"
+        if to == MAIN:
+            if sender == MAIN:
+                raise ToolFailure("That is you.")
+            self._tell_main(worded, "agent")
+            return "Sent to the main agent, which reads it at its next step."
+        member = self._member(sender, to)
+        if member.path == sender:
+            raise ToolFailure("That is you.")
+        if member.by_person and not member.running:
+            raise ToolFailure(
+                f"{to} was stopped by the person and goes on only when the person writes to it."
+            )
+        return await self._reach(member, worded, sender, "agent")
+
+    async def from_person(self, id: str, text: str) -> str:
+        """The person's own words; also to one that they stopped. Raises ToolFailure."""
+        member = self._crew.roster.by_id(id)
+        if member is None:
+            raise ToolFailure(self._nobody(id))
+        member.by_person = False
+        return await self._reach(member, text, MAIN, "person")
+
+    async def _reach(self, member: Member, text: str, sender: str, source: InputSource) -> str:
+        life = self._crew.lives.get(member.path)
+        if life is not None and life.running and not life.stopping:
+            self._crew.deliver(life, text, source)
+            return f"Sent to {member.name or member.id}, which reads it at its next step."
+        if life is not None:
+            await self._gone(life)
+        order = await self._reviving.order(member, sender, text)
+        if member.path in self._crew.lives:  # somebody else was first
+            return await self._reach(member, text, sender, source)
+        life = self._crew.start(msgspec.structs.replace(order, source=source), attended=False)
+        return (
+            f"{member.name or member.id} had ended and goes on with it in the background; its "
+            f"report will come by itself.\nagentId: {life.id}"
+        )
+
+    async def _gone(self, life: Life) -> None:
+        try:
+            async with asyncio.timeout(LEAVING):
+                await life.gone.wait()
+        except TimeoutError:
+            raise ToolFailure(f"{life.id} is still ending: send it again.") from None
+
+    def _member(self, sender: str, to: str) -> Member:
+        roster = self._crew.roster
+        member = roster.by_id(to)
+        if member is not None:
+            return member
+        member = roster.named(to)
+        if member is None:
+            raise ToolFailure(self._nobody(to))
+        if not roster.meant(sender, to, member.id):
+            raise ToolFailure(
+                f"{to} is another agent now ({member.id}) than the one you knew by that name. Use "
+                "the id of the one you mean."
+            )
+        return member
+
+    def _nobody(self, to: str) -> str:
+        living = [life.order.name or life.id for life in self._crew.lives.values()]
+        names = ", ".join(living[:LISTED]) or "nobody"
+        return f"There is no agent {to!r:.60}. At work: {names}, and main."
+
+    def _called(self, sender: str) -> str:
+        if sender == MAIN:
+            return "the main agent"
+        member = self._crew.roster.by_id(sender.rpartition("/")[2])
+        if member is None:
+            return f"agent {sender}"
+        named = f"{member.name} ({member.id})" if member.name else member.id
+        return f"agent {named}, {member.kind}"
+
+
+class SendMessage(StructTool[Message]):
+    name, input, effects = "SendMessage", Message, Effect.FREE
+
+    def __init__(self, mail: Mail) -> None:
+        self._mail = mail
+
+    def read(self, raw: JsonObject) -> Message:
+        return super().read({key: value for key, value in raw.items() if value is not None})
+
+    def title(self, input: Message, where: Where) -> tuple[str, str]:
+        del where
+        return "Message", f"{input.to}: {input.summary or input.message[:60]}"
+
+    def view(self, input: Message, result: ToolResult | None) -> Sequence[Block]:
+        return (Text(input.message, "dim"),) if result is None else ()
+
+    async def run(self, input: Message, ctx: ToolContext) -> Run:
+        said = await self._mail.send(ctx.agent, input.to, input.message)
+        yield ToolResult.text(said, summary="sent", data={"to": input.to})

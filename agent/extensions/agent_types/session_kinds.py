@@ -1,0 +1,86 @@
+"""The kinds of agents as a session has them: places, rules and settings as they are at a moment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from gatewright.agent.agents.definitions.book import KindBook
+from gatewright.agent.agents.definitions.given import of_entries, of_flag
+from gatewright.agent.agents.definitions.places import Ground
+from gatewright.agent.agents.definitions.reading import Found
+from gatewright.agent.extensions.contribution import Root
+from gatewright.agent.extensions.host import Host
+from gatewright.agent.settings.workspace import Surroundings
+from gatewright.permissions.rulebook.rules import Bare, NameForm, Rule
+
+PLUGIN = "plugin:"
+AGENT = "Agent"
+
+
+class GivenKinds:
+    """What a start and its client bring along, read once, and again what the client says later."""
+
+    def __init__(self, around: Surroundings, client: Mapping[str, object]) -> None:
+        """Raises UsageError for `--agents` that cannot be read."""
+        self._flag = of_flag(around.options.agents, around.where.cwd)
+        self._client = of_entries(client)
+
+    def __call__(self) -> Sequence[Found]:
+        return (*self._flag, *self._client)
+
+    def bring(self, client: Mapping[str, object]) -> None:
+        """In place of what the client said before."""
+        self._client = of_entries(client)
+
+
+def ground_of(around: Surroundings, roots: Iterable[Root] = ()) -> Ground:
+    options = around.options
+    plugins = (
+        (root.origin.removeprefix(PLUGIN), root.path)
+        for root in roots
+        if root.origin.startswith(PLUGIN)
+    )
+    return Ground(
+        places=around.places,
+        where=around.where,
+        env=around.env,
+        trusted=around.trusted,
+        bare=options.bare,
+        sources=options.setting_sources,
+        roots=tuple(plugins),
+    )
+
+
+def denies(rules: Iterable[Rule], name: str) -> bool:
+    """Whether one of the rules is about starting such an agent, or any."""
+    return any(
+        isinstance(rule.form, Bare)
+        or (isinstance(rule.form, NameForm) and rule.form.name.casefold() == name.casefold())
+        for rule in rules
+        if rule.tool == AGENT
+    )
+
+
+def book_of(
+    around: Callable[[], Surroundings],
+    given: Callable[[], Sequence[Found]],
+    rules: Callable[[], Iterable[Rule]],
+    roots: Callable[[], Iterable[Root]] = tuple,
+) -> KindBook:
+    return KindBook(
+        lambda: ground_of(around(), roots()),
+        given=given,
+        disabled=lambda: disabled_by(around()),
+        denied=lambda name: denies(rules(), name),
+    )
+
+
+def disabled_by(around: Surroundings) -> frozenset[str]:
+    return frozenset(name.strip().casefold() for name in around.settings.agents.disabled)
+
+
+def kinds_of(host: Host) -> tuple[KindBook, GivenKinds]:
+    """Of a session. Raises UsageError for `--agents` that cannot be read."""
+    given = GivenKinds(host.around, host.client.agents)
+    book = book_of(lambda: host.around, given, lambda: host.policy.rules().deny, lambda: host.roots)
+    return book, given

@@ -1,0 +1,281 @@
+"""Adapts agents: kinds, models, prompts and modes of those that a session starts."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gatewright.agent.agents.agent_specs import AGENT, SEND, TASK
+from gatewright.agent.agents.agent_tool import AgentTool, TaskTool
+from gatewright.agent.agents.crew import Crew, CrewLimits, CrewPorts, Opened
+from gatewright.agent.agents.definitions.book import KindBook
+from gatewright.agent.agents.kind import AgentKind
+from gatewright.agent.agents.life import Life, Order
+from gatewright.agent.agents.own_tools import own_tools, scope_of
+from gatewright.agent.agents.recovered import Recovered, conversation_of, recovered
+from gatewright.agent.agents.roster import Member
+from gatewright.agent.agents.send_message import Mail, SendMessage
+from gatewright.agent.agents.telling import siblings, system_prompt
+from gatewright.agent.errors import GatewrightError
+from gatewright.agent.extensions.host import Host
+from gatewright.agent.models.opener import small_name, understood
+from gatewright.agent.providers.catalog import load_catalog
+from gatewright.agent.record.events import Cleared, Envelope, UserMessage
+from gatewright.agent.record.messages import Usage
+from gatewright.agent.session.children import AgentRun, AgentSpec
+from gatewright.agent.session.jobs import OwnJobs
+from gatewright.agent.session.start.base import CLOCK
+from gatewright.agent.session.writers import agents_folder
+from gatewright.agent.turn.limits import Limits
+from gatewright.permissions import modes
+from gatewright.tools.access import MAIN
+from gatewright.tools.protocol import TextContent, Tool, ToolFailure, ToolSpec
+
+TURNS = 200  # requests of an agent whose kind says nothing of them
+MODEL_ENV = "GATEWRIGHT_SUBAGENT_MODEL"
+USUAL = Usage(input=100_000, output=10_000)  # by which two models are compared
+Prefix = tuple[tuple[str, ...], tuple[ToolSpec, ...]]
+
+
+class AgentSession:
+    """Implements `Starting` and `Reviving` for the tools, and what the crew needs."""
+
+    def __init__(self, host: Host, kinds: KindBook, loop: asyncio.AbstractEventLoop) -> None:
+        self._host, self._kinds = host, kinds
+        self._prefixes: dict[tuple[str, str, bool, bool], tuple[AgentKind, Prefix]] = {}
+        self.lost: Mapping[str, str] = {}
+        ports = CrewPorts(
+            journal=host.journal,
+            clock=CLOCK,
+            loop=loop,
+            jobs=self._jobs,
+            spawn=self._spawn,
+            opened=self._opened,
+            kept=host.barriers,
+            limits=self._limits,
+            new_id=lambda: f"a{secrets.token_hex(6)}",
+            reports=host.base.start.path.with_suffix("") / "spill",
+        )
+        self.crew = Crew(ports)
+        self.mail = Mail(self.crew, self, self._tell_main)
+        agent = AgentTool(self.crew, self)
+        self.tools: dict[str, Tool[Any]] = {
+            AGENT: agent, TASK: TaskTool(), SEND: SendMessage(self.mail),
+        }  # fmt: skip
+
+    def _limits(self) -> CrewLimits:
+        said = self._host.around.settings.agents
+        return CrewLimits(said.max_depth, said.max_running, said.max_per_session)
+
+    def saw(self, envelope: Envelope) -> None:
+        if envelope.agent == MAIN and isinstance(envelope.event, Cleared):
+            self._prefixes.clear()
+        self.crew.saw(envelope)
+
+    # what may be started
+
+    def kind(self, name: str, owner: str) -> AgentKind:
+        if refusal := self._kinds.refusal(name):
+            raise ToolFailure(refusal)
+        found = self._kinds.find(name)
+        assert found is not None
+        if not self._may_start(owner, found.name):
+            life = self.crew.lives[owner]
+            there = ", ".join(life.order.kind.starts or ()) or "none"
+            raise ToolFailure(f"This agent may not start {found.name}. It may start: {there}.")
+        return found
+
+    def _may_start(self, owner: str, name: str) -> bool:
+        life = self.crew.lives.get(owner)
+        starts = life.order.kind.starts if life is not None else None
+        return starts is None or name in starts
+
+    async def ready(self, kind: AgentKind, owner: str) -> None:
+        tools = self._host.tools
+        if kind.required_servers:
+            await tools.settled()
+            specs = [spec.name for spec in tools.specs()]
+            missing = [
+                server
+                for server in kind.required_servers
+                if not any(name.startswith(f"mcp__{server}__") for name in specs)
+            ]
+            if missing:
+                raise ToolFailure(
+                    f"{kind.name} needs the MCP server {', '.join(missing)}, which is not there."
+                )
+        deepest = owner.count("/") + 1 >= self.crew.limits.depth
+        if not own_tools(kind, tools.for_agents(), named=False, deepest=deepest):
+            raise ToolFailure(f"Nothing is left of the tools of {kind.name} here.")
+
+    def model(self, kind: AgentKind, asked: str, owner: str) -> str:
+        around = self._host.around
+        named = around.own_env.get(MODEL_ENV, "") or asked or kind.model
+        if named and named != "inherit":
+            return named
+        agent = self._host.session.agent(owner)
+        own = agent.models.name if agent is not None else ""
+        return self._smaller(own) if kind.prefers_small else own
+
+    def _smaller(self, name: str) -> str:
+        """The small model, where the named one is known to cost more."""
+        around = self._host.around
+        small = small_name(around, name)
+        costs = [self._price(each) for each in (small, name)]
+        return small if small and costs[0] < costs[1] else name
+
+    def _price(self, name: str) -> float:
+        chosen = understood(self._host.around, name)
+        if chosen is None:
+            return 0.0
+        return load_catalog().facts(chosen.provider, chosen.model).cost(USUAL)
+
+    def mode(self, asked: str) -> str:
+        try:
+            return modes.resolve(asked) if asked else ""
+        except ValueError as error:
+            raise ToolFailure(str(error)) from None
+
+    @property
+    def delegating(self) -> bool:
+        return self._host.policy.current() == "delegate"
+
+    @property
+    def moves_after(self) -> float:
+        return float(self._host.around.settings.agents.auto_background_seconds)
+
+    # starting
+
+    def _jobs(self, agent: str) -> OwnJobs:
+        return self._host.session.jobs_of(agent)
+
+    def _spawn(self, spec: AgentSpec) -> AgentRun:
+        return self._host.session.spawn(spec)
+
+    async def _opened(self, life: Life) -> Opened:
+        host, order, kind = self._host, life.order, life.order.kind
+        owner = host.session.agent(order.owner)
+        effort = kind.effort or (owner.models.effort if owner is not None else "")
+        opened = await asyncio.to_thread(host.open_model, order.model, effort)
+        life.model = opened.name
+        system, tools = await self._prefix(order, opened.name, short=opened.window < 32_000)
+        mode, freed = self._mode(order)
+        told = siblings(life, self.crew.lives.values())
+        spec = AgentSpec(
+            name=order.id,
+            kind=kind.name,
+            prompt=order.prompt,
+            source=order.source,
+            parent=order.parent,
+            where=order.where,
+            model=lambda: opened.briefed(system, tools),
+            limits=Limits(requests=kind.max_turns or TURNS, cost=self._budget(kind)),
+            mode=mode,
+            freed=freed,
+            scope=scope_of(kind),
+            stored=order.stored,
+            told=(told,) if told else (),
+            about=_about(order, opened.name),
+            announced=True,
+        )
+        return Opened(spec)
+
+    async def _prefix(self, order: Order, model: str, *, short: bool) -> Prefix:
+        """The same bytes for all of one kind and model, until the main agent begins anew."""
+        kind, named = order.kind, bool(order.name)
+        deepest = order.path.count("/") >= self.crew.limits.depth
+        key = kind.name, model, named, deepest
+        if (known := self._prefixes.get(key)) is not None and known[0] is kind:
+            return known[1]
+        host = self._host
+        surroundings = await asyncio.to_thread(
+            host.briefing.for_agent, memory=not kind.omit_memory, git=not kind.omit_git
+        )
+        offered = host.tools.for_agents(short=short)
+        made = (
+            system_prompt(kind, surroundings),
+            own_tools(kind, offered, named=named, deepest=deepest),
+        )
+        self._prefixes[key] = kind, made
+        return made
+
+    def _budget(self, kind: AgentKind) -> float:
+        """The lower of what its kind and the settings say."""
+        said = self._host.around.settings.agents.max_budget_usd
+        return min(filter(None, (kind.max_budget_usd, said)), default=0.0)
+
+    def _mode(self, order: Order) -> tuple[str, bool]:
+        """Its own mode, and whether the person's settings let it be looser than its parent's."""
+        kind = order.kind.mode
+        asked = order.mode
+        if asked and not (kind and modes.looser(asked, kind)):
+            return asked, False
+        if kind:
+            return kind, False
+        said = self._host.around.settings.permissions.subagent_permission_mode
+        chosen = modes.canonical(said) if said else None
+        return (chosen, True) if chosen is not None else ("", False)
+
+    # going on with one that ended
+
+    async def order(self, member: Member, owner: str, prompt: str) -> Order:
+        kind = self._kinds.find(member.kind)
+        if kind is None:
+            raise ToolFailure(f"There is no kind {member.kind} any more: {member.id} cannot go on.")
+        path = agents_folder(self._host.base) / f"{member.id}.jsonl"
+        try:
+            stored = await asyncio.to_thread(conversation_of, path)
+        except GatewrightError as error:
+            raise ToolFailure(f"{member.id} cannot go on: {error}") from error
+        taken = self.crew.living(member.name) if member.name else None
+        main = self._host.session.agent(MAIN)
+        assert main is not None
+        return Order(
+            id=member.id,
+            owner=owner,
+            parent=member.path.rpartition("/")[0],
+            kind=kind,
+            prompt=prompt,
+            where=main.where,
+            description=member.description,
+            name="" if taken is not None else member.name,
+            model=member.model,
+            background=True,
+            worktree=member.worktree,
+            stored=stored,
+        )
+
+    def _tell_main(self, text: str, source: Any) -> None:
+        self._host.session.tell(text, source=source)
+
+    # what the process before left
+
+    def recover(self, stored: Sequence[Envelope]) -> None:
+        """Who was cut off is said once: in the result of its call, or to the model by itself."""
+        found: Recovered = recovered(stored, agents_folder(self._host.base))
+        for member in found.members:
+            self.crew.roster.add(member)
+        for event in found.ends:
+            self._host.publish(event)
+        for text in found.told:
+            message = UserMessage(content=(TextContent(text),), hidden=True, source="job")
+            self._host.publish(message)
+        self.lost = found.lost
+
+
+def _about(order: Order, model: str) -> Mapping[str, str]:
+    kind = order.kind
+    return {
+        "parent": order.parent,
+        "call": order.call_id,
+        "kind": kind.name,
+        "name": order.name,
+        "description": order.description,
+        "model": model,
+        "prompt": hashlib.blake2b(order.prompt.encode(), digest_size=16).hexdigest(),
+        "source": str(kind.path) if kind.path is not None else kind.origin,
+        "worktree": order.worktree,
+    }

@@ -1,0 +1,114 @@
+"""Plugs agents in: the tools that start them and write to them.
+
+Nothing of what runs them is imported before one is started, or was in the session that goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from gatewright.agent.agents.agent_specs import AGENT, SEND, TASK, agent_spec, send_spec
+from gatewright.agent.agents.definitions.listing import listed
+from gatewright.agent.extensions.agent_types.plugging import AgentTypes
+from gatewright.agent.extensions.contribution import Contribution, part_of
+from gatewright.agent.extensions.host import Extension, Host
+from gatewright.agent.record.events import AgentStarted, Envelope
+from gatewright.agent.session.agent_control import AgentControl
+from gatewright.agent.settings.workspace import Surroundings
+from gatewright.tools.protocol import Tool, ToolSpec
+
+if TYPE_CHECKING:
+    from gatewright.agent.extensions.agents.agent_session import AgentSession
+
+STOP_LIMIT = 5.0  # seconds
+NAMES = frozenset({AGENT.casefold(), TASK.casefold()})
+
+
+class Agents(AgentControl):
+    """A source of tools, and what a session has of agents; `session` is None before the first."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._loop = asyncio.get_running_loop()
+        self._types = part_of(host.brought, AgentTypes) or AgentTypes(host)
+        self.session: AgentSession | None = None
+
+    def opened(self) -> AgentSession:
+        """The real thing, from now on; it may be asked for in a thread."""
+        if self.session is None:
+            from gatewright.agent.extensions.agents.agent_session import AgentSession  # noqa: PLC0415  lazy: 10 ms
+
+            self.session = made = AgentSession(self._host, self._types.book, self._loop)
+            self._host.awaited, self._host.asks = made.crew.awaited, made.crew.asks
+        return self.session
+
+    # what the person may do
+
+    async def say(self, path: str, text: str) -> None:
+        await self.opened().mail.from_person(path.rpartition("/")[2], text)
+
+    async def stop(self, path: str) -> bool:
+        crew = self.session.crew if self.session is not None else None
+        if crew is None or (life := crew.lives.get(path)) is None:
+            return False
+        crew.stop(life, "person")
+        with suppress(TimeoutError):  # what does not end is ended with the session
+            async with asyncio.timeout(STOP_LIMIT):
+                await life.gone.wait()
+        return True
+
+    # a source of tools
+
+    def specs(self, *, short: bool = False) -> Sequence[ToolSpec]:
+        kinds = self._types.offered()
+        if not kinds:
+            return ()
+        return agent_spec(kinds, listed(kinds), short=short), send_spec(short=short)
+
+    def find(self, name: str) -> Tool[Any] | None:
+        if name in (AGENT, SEND, TASK):
+            return self.opened().tools[name]
+        return None
+
+    def saw(self, envelope: Envelope) -> None:
+        if self.session is not None:
+            self.session.saw(envelope)
+
+    def lost(self) -> Mapping[str, str]:
+        """By call: what is known of an agent that the end of the process before cut off."""
+        return self.session.lost if self.session is not None else {}
+
+    async def close(self) -> None:
+        if self.session is not None:
+            await self.session.crew.close()
+
+
+async def plug_agents(host: Host) -> Contribution:
+    agents = Agents(host)
+    stored = host.base.start.stored
+    if any(isinstance(envelope.event, AgentStarted) for envelope in stored):
+        agents.opened().recover(stored)
+    return Contribution(
+        sources=(agents,),
+        folds=(agents.saw,),
+        agents=True,
+        lost=agents.lost,
+        parts=(agents,),
+        close=(agents.close,),
+    )
+
+
+def wanted(around: Surroundings) -> bool:
+    """Not where the person named the tools and this is none of them, or no turn is ever run."""
+    options = around.options
+    return not options.served and (options.tools is None or _named(options.tools))
+
+
+def _named(tools: Collection[str]) -> bool:
+    return any(name.casefold() in NAMES for name in tools)
+
+
+AGENTS = Extension(name="agents", plug=plug_agents, wanted=wanted)
