@@ -49,7 +49,7 @@ class AgentCalls:
     async def watch(self, agent: str) -> Subscription:
         """What it did and does; its stored events once it has ended. Raises SessionError."""
         if agent in self._agents:
-            return self._journal.hub(agent).subscribe()
+            return self._journal.hub(agent).subscribe(streamed=True)
         file = agent_file(self._stored, agent) if self._stored is not None else None
         if file is None or not file.exists():
             raise SessionError(UNKNOWN.format(path=agent))

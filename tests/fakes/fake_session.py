@@ -297,7 +297,7 @@ class FakeSession:
     async def watch(self, agent: str) -> Subscription:
         if agent in self.lost:
             raise SessionError(f"Nothing is known of an agent {agent}.")
-        return self.journal.hub(agent).subscribe()
+        return self.journal.hub(agent).subscribe(streamed=True)
 
     async def stop_agent(self, agent: str) -> Outcome:
         self.stopped.append(agent)

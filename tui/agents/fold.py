@@ -5,7 +5,6 @@ Part of the screen's fold: pure. What such an agent does otherwise is told under
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TypeAlias
 
 from msgspec.structs import replace
@@ -170,8 +169,3 @@ def _foreground(view: View, path: str) -> bool:
             return False
         path = path.rpartition("/")[0]
     return True
-
-
-def asking(asks: Sequence[Pending]) -> frozenset[str]:
-    """The agents that wait for an answer."""
-    return frozenset(each.path for each in asks if each.path != MAIN)

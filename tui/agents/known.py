@@ -18,6 +18,7 @@ AgentState: TypeAlias = Literal["running", "waiting", "done", "failed", "stopped
 LIVING = ("running", "waiting")
 KEPT = 240  # rows; more agents than a session may start
 TASK = 200  # characters of a task
+ASKS = "asks"  # what a child says of itself while it waits for the person
 ENDS: Mapping[str, AgentState] = {
     "completed": "done",
     "stopped": "stopped",
@@ -44,7 +45,7 @@ class AgentRow(msgspec.Struct, frozen=True, kw_only=True):
     call: str = ""
     block: AgentBlock | None = None
     read: bool = False  # the person wrote something since it ended
-    cleared: bool = False
+    asks: bool = False  # it waits for the person, perhaps behind others
 
     @property
     def label(self) -> str:
@@ -96,6 +97,7 @@ def progressed(row: AgentRow, event: ev.AgentProgressed) -> AgentRow:
         state="running" if event.phase == "running" else "waiting",
         doing=f"{event.state} {event.target}".strip(),
         background=event.background or row.background,
+        asks=event.phase == "waiting" and event.state == ASKS,
         tools=max(row.tools, event.tools),
         tokens=max(row.tokens, event.tokens),
         cost=max(row.cost, event.cost),
@@ -116,6 +118,7 @@ def finished(row: AgentRow, event: ev.AgentFinished, at: float) -> AgentRow:
         cost=event.cost or row.cost,
         ended=at,
         over=True,
+        asks=False,
         read=False,
     )
 

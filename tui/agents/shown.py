@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from gatewright.agent.record.events import AgentFinished, Envelope
+from gatewright.tools.access import MAIN
 from gatewright.tui.agents.known import AgentRow, Agents
 from gatewright.tui.state import View
 
@@ -21,7 +22,7 @@ def seen(agents: Agents, now: float) -> list[AgentRow]:
 def _stays(row: AgentRow, now: float) -> bool:
     if row.lives:
         return True
-    if row.cleared or not row.over:
+    if not row.over:
         return False
     return now - row.ended < STAYS or (row.state in TO_READ and not row.read)
 
@@ -50,9 +51,21 @@ def attended(agents: Agents) -> float:
     return min(waits, default=0.0)
 
 
+def asking(view: View) -> frozenset[str]:
+    """The agents that wait for an answer, also those whose question is not put yet."""
+    waits = (path for path, row in view.agents.items() if row.asks and row.lives)
+    return frozenset((*waits, *(each.path for each in view.asks if each.path != MAIN)))
+
+
+def to_answer(view: View) -> int:
+    """How many questions wait, those that are not put yet among them."""
+    put = {each.path for each in view.asks}
+    return len(view.asks) + len(asking(view) - put)
+
+
 def in_title(view: View) -> str:
     """What of agents and questions the window's title says."""
-    runs, asks = sum(row.lives for row in view.agents.values()), len(view.asks)
+    runs, asks = sum(row.lives for row in view.agents.values()), to_answer(view)
     parts = [f"{asks} to answer"] if asks else []
     if runs:
         parts.append(f"{runs} {'agent' if runs == 1 else 'agents'}")

@@ -14,9 +14,8 @@ from textual import events
 from textual.message import Message
 from textual.timer import Timer
 
-from gatewright.tui.agents.fold import asking
 from gatewright.tui.agents.known import AgentRow, Agents
-from gatewright.tui.agents.shown import expiry, ordered, seen
+from gatewright.tui.agents.shown import asking, expiry, ordered, seen
 from gatewright.tui.agents.strip_rows import ENTERED, strip_rows
 from gatewright.tui.ask.asking import SHORT
 from gatewright.tui.ask.guard import GUARD, HOLD
@@ -72,7 +71,7 @@ class Strip(Rows, can_focus=True):
 
     def show(self, view: View) -> None:
         """The agents are others than before, or somebody asks."""
-        asks = asking(view.asks)
+        asks = asking(view)
         if view.agents is not self._agents or asks != self._asking:
             self._agents, self._asking = view.agents, asks
             self._again()
@@ -127,7 +126,7 @@ class Strip(Rows, can_focus=True):
         if self._timer is not None:
             self._timer.stop()
             self._timer = None
-        works = any(row.state == "running" for row in self._rows)
+        works = any(row.state == "running" or row.path in self._asking for row in self._rows)
         if left := TICK if works else expiry(self._agents, now):
             self._timer = self.set_timer(left, self._again)
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from gatewright.tui import cells
-from gatewright.tui.agents.known import AgentRow
+from gatewright.tui.agents.known import ASKS, AgentRow
 from gatewright.tui.line import Line, Span, clip, line
 from gatewright.tui.sanitize import one_line
 from gatewright.tui.transcript.figures import count, money
@@ -56,7 +56,7 @@ def strip_rows(
     else:
         first = max(0, min(at - room // 2, len(rows) - room))
         shown = rows[first : first + room]
-    figures = [_figures(row, now) for row in shown]
+    figures = [_figures(row, now, asks=row.path in asking) for row in shown]
     columns = zip(*figures, strict=True)
     widths = [max(cells.width(text) for text in column) for column in columns]
     made = [
@@ -73,9 +73,10 @@ def _here(at: int | None, number: int) -> bool | None:
     return None if at is None else at == number
 
 
-def _figures(row: AgentRow, now: float) -> Figures:
+def _figures(row: AgentRow, now: float, *, asks: bool) -> Figures:
+    """Of one that only waits no time is told, as nothing moves then."""
     return Figures(
-        clock(row.seconds(now)),
+        clock(row.seconds(now)) if asks or row.state != "waiting" else "",
         count(row.tokens) if row.tokens else "",
         dollars(row.cost),
     )
@@ -137,7 +138,11 @@ def _row(
 
 def _doing(row: AgentRow, *, asks: bool) -> str:
     if asks:
-        return "waits for you"
+        return (
+            f"waits for you: {row.doing.removeprefix(ASKS).strip()}"
+            if row.asks
+            else "waits for you"
+        )
     if row.lives:
         return row.doing or ("waits" if row.state == "waiting" else "")
     return row.state

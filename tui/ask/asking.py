@@ -11,6 +11,7 @@ from textual.timer import Timer
 
 from gatewright.tools.access import MAIN
 from gatewright.tools.interact import Answer, leaves
+from gatewright.tui.agents.shown import to_answer
 from gatewright.tui.session_calls import Talk
 from gatewright.tui.state import Pending
 
@@ -42,6 +43,7 @@ class Asking:
             self._keep_words()
         if asks and (repl.picker.open or repl.sheet.open):
             repl.panel.draft_changed()  # somebody is busy with these
+        repl.panel.count = to_answer(repl.view)
         fresh = repl.panel.show(asks)
         self._tick(waits=bool(asks) and asks[0].path != MAIN)
         repl.set_class(bool(asks), "asking")
@@ -76,8 +78,9 @@ class Asking:
         dense = height < SHORT or repl.panel.wants(width) > airy
         repl.set_class(dense, "dense")
         room = max(free if dense else airy, min(LEAST, height - 2))
-        if room != repl.panel.room:
-            repl.panel.room = room
+        count = to_answer(repl.view)
+        if (room, count) != (repl.panel.room, repl.panel.count):
+            repl.panel.room, repl.panel.count = room, count
             repl.panel.refresh_rows()
 
     def answered(self, pending: Pending, answer: Answer) -> None:

@@ -101,7 +101,6 @@ class AskPanel(Rows, can_focus=True):
     def show(self, asks: tuple[Pending, ...]) -> bool:
         """Show the first of these; True when it is another one than before."""
         first = asks[0] if asks else None
-        self.count = len(asks)
         fresh = first is not None and self.pending is not first
         if fresh or first is None:
             self._let_go()

@@ -33,15 +33,19 @@ def ways(pending: Pending, *, tells: bool = False) -> tuple[Option, ...]:
         label = "Tell the agent what to do instead" if ask.kind == "permission" else other
         told = "Give what you typed" if field else "Tell the agent what you typed"
         more.append(Option("", told if tells else label, TELL))
-    if pending.path != MAIN:
-        key = "" if any(option.key == STOP for option in ask.options) else STOP
-        more.append(Option("", f"Stop {pending.agent}", key))
+    if _adds_stop(pending):
+        more.append(Option("", f"Stop {pending.agent}", STOP))
     return (*ask.options, *more)
+
+
+def _adds_stop(pending: Pending) -> bool:
+    """Whether no option of its own does that."""
+    return pending.path != MAIN and all(option.key != STOP for option in pending.ask.options)
 
 
 def stops(pending: Pending, number: int) -> bool:
     """Whether this way ends the agent that asks."""
-    return pending.path != MAIN and number == len(ways(pending)) - 1
+    return _adds_stop(pending) and number == len(ways(pending)) - 1
 
 
 def preselected(ask: Ask) -> int:
