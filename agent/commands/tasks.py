@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Protocol, TypeAlias
@@ -118,10 +119,9 @@ async def _stop(jobs: ListedJobs, id: str) -> Outcome:
 async def _stop_all(jobs: ListedJobs, id: str) -> Outcome:
     del id  # whichever the cursor is on
     running = [row.id for row in jobs.rows() if row.running]
-    for each in running:
-        done = await _stop(jobs, each)
-        if isinstance(done, Problem):
-            return done
+    ended = await asyncio.gather(*(_stop(jobs, each) for each in running))
+    if problem := next((each for each in ended if isinstance(each, Problem)), None):
+        return problem
     return Say.text(f"Stopped: {', '.join(running) or 'nothing ran'}.")
 
 

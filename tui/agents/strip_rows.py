@@ -21,7 +21,7 @@ MARKS = {
     "interrupted": ("✗", "warning"),
     "stopped": ("■", "dim"),
 }
-ASKS = ("?", "warning")
+ASKED = ("?", "warning")
 LABEL = 16
 TASK = 34
 DEEP = 3  # levels that are told apart by their indent
@@ -107,7 +107,7 @@ def _row(
     here: bool | None,
 ) -> Line:
     prefix = "selected." if here else ""
-    mark, role = ASKS if asks else MARKS[row.state]
+    mark, role = ASKED if asks else MARKS[row.state]
     left = "" if here is None else "▸ " if here else "  "
     deep = "  " * min(row.depth, DEEP)
     kept = 3 if width >= MIDDLE else 2 if width >= NARROW else 1
