@@ -63,7 +63,7 @@ def test_three_ask_and_each_answer_reaches_its_own(program: Program) -> None:
     script = (
         starts("one", "two", "three")
         + "".join(asks)
-        + ("say: It is done.\n" + END) * 3
+        + ("say: It is done.\n" + END) * 2
         + "say: All three have ended.\n"
     )
     with screen(program, script, rows=40, columns=120) as (terminal, _):
