@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from msgspec.structs import replace
 
 from gatewright.permissions.calls.aspects import insisted, strictest
-from gatewright.permissions.calls.path_call import is_plan_file
+from gatewright.permissions.calls.path_call import PathCall, is_plan_file
 from gatewright.permissions.calls.subject import Permit
 from gatewright.permissions.context import Call, Context
 from gatewright.permissions.decision import Allow, Ask, Decision, Deny, Grant, Reason, Stage
@@ -112,7 +112,7 @@ def _what_then(context: Context) -> str:
 def _plan_gate(inquiry: Inquiry) -> Decision | None:
     context, subject = inquiry.context, inquiry.subject
     kind = subject.plan_kind()
-    if kind == "edit":
+    if kind == "edit" and context.main_agent:  # agents below it report: the plan is not theirs
         writes = [inquiry.paths.locate(str(path)) for path in inquiry.call.access.writes]
         if writes and all(is_plan_file(path, context) for path in writes):
             return Allow(Reason(Stage.PLAN_FILE, "This is the session's plan file."))
@@ -128,6 +128,17 @@ def _plan_gate(inquiry: Inquiry) -> Decision | None:
         text = f"Plan mode runs no command that changes something. {_what_then(context)}"
         return Deny(Reason(Stage.MODE_GATE, text))
     return None
+
+
+def own_memory(inquiry: Inquiry) -> Decision | None:
+    """Files of its own, where no rule of the person's says to ask."""
+    subject = inquiry.subject
+    if not (isinstance(subject, PathCall) and subject.remembered()):
+        return None
+    asked = subject.asked()
+    if inquiry.context.hook == "ask" or (asked is not None and asked.source != "builtin"):
+        return None
+    return Allow(Reason(Stage.OWN_MEMORY, "This is what the agent itself remembers."))
 
 
 def floor(inquiry: Inquiry) -> Decision | None:
@@ -216,6 +227,7 @@ STAGES: Final[tuple[StageFunction, ...]] = (
     deny_rule,
     human_tool,
     mode_gate,
+    own_memory,
     floor,
     trusted_allow,
     skip_switch,

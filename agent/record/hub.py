@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
+from typing import TypeAlias
 
 import msgspec
 
@@ -31,14 +32,15 @@ OVERHEARD = 200  # durable events of agents below
 KEPT = 2000  # durable events for late subscribers; the transcript has them all
 
 
+Below: TypeAlias = tuple[type[AnyEvent], ...]  # kinds of events of agents below
+
+
 class Subscription:
     """One consumer's queue. Iterate over events, or take all that is waiting as one batch."""
 
-    def __init__(
-        self, hub: Hub, backlog: Sequence[Envelope], below: tuple[type[AnyEvent], ...] = ()
-    ) -> None:
+    def __init__(self, hub: Hub, backlog: Sequence[Envelope], below: Below = ()) -> None:
         self._hub = hub
-        self.below = below  # kinds of events of agents below that it wants beside the usual ones
+        self.below = below  # that it wants beside the usual ones
         self._waiting: list[Envelope] = list(backlog)
         self._news = asyncio.Event()
         self._closed = False
@@ -143,7 +145,7 @@ class Hub:
         self,
         *,
         since: int = 0,
-        below: tuple[type[AnyEvent], ...] = (),
+        below: Below = (),
         streamed: bool = False,
     ) -> Subscription:
         """`streamed`: what there is of a message that is being written, too."""

@@ -125,7 +125,12 @@ class SessionJobs:
 
     def unfinished(self, owner: str) -> bool:
         """Whether a job of that agent runs, or has an end that it was not told yet."""
-        return any(kept.owner == owner and not kept.attended for kept in self._watchers)
+        return bool(self.kinds_open(owner))
+
+    def kinds_open(self, owner: str) -> frozenset[str]:
+        """Of which kinds those are."""
+        mine = (kept for kept in self._watchers if kept.owner == owner and not kept.attended)
+        return frozenset(kept.job.kind for kept in mine)
 
     def end_of_any(self, owner: str) -> asyncio.Event:
         """Set at the next end of a job of that agent; for the only one who waits for it."""

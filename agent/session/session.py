@@ -30,7 +30,7 @@ from gatewright.agent.history.history import History
 from gatewright.agent.models.choices import ModelBook
 from gatewright.agent.models.in_use import Models
 from gatewright.agent.record.events import AnyEvent, Envelope, ModeChanged, UsageChanged
-from gatewright.agent.record.hub import Subscription
+from gatewright.agent.record.hub import Below, Subscription
 from gatewright.agent.record.journal import of_main
 from gatewright.agent.record.messages import CallPart
 from gatewright.agent.session.agent import Agent, Own, Shared
@@ -288,9 +288,7 @@ class Session:
     async def mentions(self, begun: str) -> Sequence[Mention]:
         return await mentioned(self._brought, begun)
 
-    def subscribe(
-        self, *, since: int = 0, agent: str = MAIN, below: tuple[type[AnyEvent], ...] = ()
-    ) -> Subscription:
+    def subscribe(self, *, since: int = 0, agent: str = MAIN, below: Below = ()) -> Subscription:
         """Everything kept so far with seq > since (stored history included), then live events."""
         return self._frame.journal.hub(agent).subscribe(since=since, below=below)
 

@@ -138,7 +138,8 @@ class FakeSession:
         self.busy = False
         self.queued: tuple[str, ...] = ()
         self.now = START
-        self.published = 1
+        self.published = 1  # the last event that the screen hears of
+        self._followed = False
         self.status: StatusSource | None = None
         self.moved = ""
         self.setup_due = False
@@ -191,9 +192,10 @@ class FakeSession:
 
     def publish(self, *events: AnyEvent, agent: str = "main") -> None:
         for event in events:
-            seq = self.journal.publish(event, agent).seq
-            if agent == MAIN or isinstance(event, UPWARD):
-                self.published = seq  # what the main screen will have seen
+            number = self.journal.publish(event, agent).seq
+            reaches = agent == MAIN or isinstance(event, UPWARD)
+            if reaches and (event.durable or self._followed):
+                self.published = number
 
     def submit(
         self,
@@ -292,6 +294,7 @@ class FakeSession:
         return json.dumps({"model": {"id": self.model}, "vim": {"mode": vim}}).encode()
 
     def subscribe(self, *, since: int = 0) -> Subscription:
+        self._followed = True
         return self.journal.hub().subscribe(since=since)
 
     async def watch(self, agent: str) -> Subscription:

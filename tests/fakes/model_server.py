@@ -163,7 +163,7 @@ class ModelServer:
         api = _api_of(request.path.partition("?")[0])
         answer = self._next()
         if answer is None or not api:
-            await _plain(writer, 500, {}, b'{"error":{"message":"The script has no answer."}}')
+            await whole(writer, 500, {}, b'{"error":{"message":"The script has no answer."}}')
             return True
         first = next((line for line in answer if line.verb not in ("header", "delay")), None)
         headers = dict(_headers(answer))
@@ -174,14 +174,14 @@ class ModelServer:
                 break
         if first is not None and first.verb == "error":
             status, more, body = error_body(first)
-            await _plain(writer, status, headers | more, body)
+            await whole(writer, status, headers | more, body)
             return True
         if first is not None and first.verb == "status":
             await _status(writer, first, headers)
             return True
         if request.path.endswith(amazon.ADDRESS):
             body = b"".join(map(amazon.framed, RENDER[api](answer, self._given)))
-            await _plain(writer, 200, {"content-type": amazon.MEDIA_TYPE}, body)
+            await whole(writer, 200, {"content-type": amazon.MEDIA_TYPE}, body)
             return True
         return await self._stream(api, answer, writer, headers)
 
@@ -195,20 +195,20 @@ class ModelServer:
     async def _list(self, request: Recorded, writer: asyncio.StreamWriter) -> bool:
         given = request.headers.get("authorization", "") or request.headers.get("x-api-key", "")
         if self.key and given.removeprefix("Bearer ") != self.key:
-            await _plain(writer, 401, {}, b'{"error":{"message":"invalid key"}}')
+            await whole(writer, 401, {}, b'{"error":{"message":"invalid key"}}')
             return True
         listed = [
             {"id": name, "object": "model", "type": "model", **self.facts.get(name, {})}
             for name in self.models
         ]
-        await _plain(writer, 200, {}, json.dumps({"object": "list", "data": listed}).encode())
+        await whole(writer, 200, {}, json.dumps({"object": "list", "data": listed}).encode())
         return True
 
     async def _stream(
         self, api: str, answer: Answer, writer: asyncio.StreamWriter, headers: dict[str, str]
     ) -> bool:
         if has(answer, "json"):
-            await _plain(writer, 200, headers, json.dumps(WHOLE[api](answer, 1)).encode())
+            await whole(writer, 200, headers, json.dumps(WHOLE[api](answer, 1)).encode())
             return True
         size = next((int(line.text) for line in answer if line.verb == "chunks"), 0)
         framing = next((line.text.strip() for line in answer if line.verb == "framing"), "")
@@ -291,7 +291,7 @@ def _head(status: int, headers: dict[str, str]) -> bytes:
     return "\r\n".join([*lines, "", ""]).encode("latin-1")
 
 
-async def _plain(
+async def whole(
     writer: asyncio.StreamWriter, status: int, headers: dict[str, str], body: bytes
 ) -> None:
     framed = {"content-type": "application/json", "content-length": str(len(body)), **headers}
@@ -304,7 +304,7 @@ async def _status(writer: asyncio.StreamWriter, line: Line, headers: dict[str, s
     body = options.get("body", "").encode()
     if "retry_after" in options:
         headers["retry-after"] = options["retry_after"]
-    await _plain(writer, int(options[""]), headers, body)
+    await whole(writer, int(options[""]), headers, body)
 
 
 def _reset(writer: asyncio.StreamWriter) -> None:
@@ -317,8 +317,10 @@ def _reset(writer: asyncio.StreamWriter) -> None:
 class ServerThread:
     """The same server in its own thread, for tests that block on the real program."""
 
-    def __init__(self, script: str, *, repeat: bool = False) -> None:
-        self.server = ModelServer(script, repeat=repeat)
+    def __init__(
+        self, script: str = "", *, repeat: bool = False, server: ModelServer | None = None
+    ) -> None:
+        self.server = server or ModelServer(script, repeat=repeat)
         self._ready = threading.Event()
         self._stop: asyncio.Event | None = None
         self._loop: asyncio.AbstractEventLoop | None = None

@@ -21,9 +21,11 @@ def refused(after: float | None = None, kind: FailureKind = FailureKind.RATE) ->
 class Line:
     """Agents before one limiter; those whose turn it was, in order."""
 
-    def __init__(self, most: int = 1) -> None:
+    def __init__(self, most: int = 1, **ranks: int) -> None:
         self.now = 0.0
-        self.limiter = Limiter(most, clock=self._clock, dice=lambda: 0.5)
+        self.limiter = Limiter(
+            most, rank=lambda agent: ranks.get(agent, 0), clock=self._clock, dice=lambda: 0.5
+        )
         self.began: list[str] = []
         self.places: dict[str, Place] = {}
         self.tasks: dict[str, asyncio.Task[None]] = {}
@@ -77,6 +79,14 @@ async def test_the_main_agent_comes_before_all_others() -> None:
     for agent in ("a", MAIN, "b"):
         await line.goes(agent)
     assert line.began == ["a", MAIN, "b", "c"]
+
+
+async def test_of_agents_that_wait_the_one_that_was_started_first_is_next() -> None:
+    line = Line(first=1, second=2, third=3)
+    await line.comes("second", "third", "first")
+    await line.goes("second")
+    await line.goes("first")
+    assert line.began == ["second", "first", "third"]
 
 
 async def test_agents_take_turns_however_much_one_asks() -> None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from gatewright.agent.extensions.agents.agent_session import AgentSession
 
 STOP_LIMIT = 5.0  # seconds
+SMALL_WINDOW = 16_000
 NAMES = frozenset({AGENT.casefold(), TASK.casefold()})
 
 
@@ -41,7 +42,7 @@ class Agents(AgentControl):
         if self.session is None:
             from gatewright.agent.extensions.agents.agent_session import AgentSession  # noqa: PLC0415  lazy: 10 ms
 
-            self.session = made = AgentSession(self._host, self._types.book, self._loop)
+            self.session = made = AgentSession(self._host, self._types, self._loop)
             self._host.awaited, self._host.asks = made.crew.awaited, made.crew.asks
         return self.session
 
@@ -66,7 +67,8 @@ class Agents(AgentControl):
         kinds = self._types.offered()
         if not kinds:
             return ()
-        return agent_spec(kinds, listed(kinds), short=short), send_spec(short=short)
+        listing = listed(kinds, SMALL_WINDOW if short else 0)
+        return agent_spec(kinds, listing, short=short), send_spec(short=short)
 
     def find(self, name: str) -> Tool[Any] | None:
         if name in (AGENT, SEND, TASK):
