@@ -135,6 +135,7 @@ class RemoteSession:
         self._listed = hello.commands
         self._requests = FarRequests(line)
         self._watches = FarWatches(self._requests.ask)
+        self.watch = self._watches.open
         self._offers = FarOffers(self._found)
         self._commands = Commands(self._known)
         self._journal = Journal(clock=clock, new_id=new_id)
@@ -184,8 +185,7 @@ class RemoteSession:
 
     @property
     def status(self) -> StatusSource | None:
-        """Its command is one of the machine where the session runs."""
-        return None
+        return None  # its command is one of the machine where the session runs
 
     def status_input(self, vim: str) -> bytes:
         del vim
@@ -218,11 +218,7 @@ class RemoteSession:
     def subscribe(self, *, since: int = 0) -> Subscription:
         return self._journal.hub().subscribe(since=since)
 
-    async def watch(self, agent: str) -> Subscription:
-        return await self._watches.open(agent)
-
-    async def follow(self) -> None:
-        """Have everything that is kept sent, and what happens from now on."""
+    async def follow(self) -> None:  # what is kept, and what happens from now on
         await self._requests.ask(Follow())
 
     async def opened(self) -> None:
