@@ -9,6 +9,7 @@ import os
 from pathlib import Path
 
 from gatewright.agent.agents.kind import AgentKind
+from gatewright.agent.context.readable import Readable
 from gatewright.agent.settings.workspace import Surroundings
 from gatewright.tools.system import private
 from gatewright.tools.system.exact import open_exact
@@ -48,17 +49,19 @@ def prepare(folder: Path, kind: AgentKind) -> None:
         return
 
 
-def memory_section(folder: Path) -> str:
-    """For the system prompt."""
-    text = _read(folder / NAME)
+def memory_section(folder: Path, readable: Readable | None = None) -> str:
+    """For the system prompt. Of a folder in the project nothing that a rule denies is read."""
+    text = _read(folder / NAME, readable)
     begun = f"{NAME} says:\n\n{text}" if text else f"There is no {NAME} yet."
     return TOLD.format(folder=folder, name=NAME, lines=LINES, text=begun)
 
 
-def _read(path: Path) -> str:
+def _read(path: Path, readable: Readable | None) -> str:
     """The first of it; nothing where a link leads elsewhere, or it is no file."""
+    exact = Path(os.path.realpath(path.parents[2])) / Path(*path.parts[-3:])
     try:
-        with open_exact(Path(os.path.realpath(path.parents[2])) / Path(*path.parts[-3:])) as file:
+        real = exact if readable is None else readable.check(path, agreed=True, real=exact)
+        with open_exact(real) as file:
             data = file.read(BYTES + 1)
     except OSError:
         return ""

@@ -16,7 +16,6 @@ from gatewright.agent.record.hub import Subscription
 from gatewright.agent.record.ids import new_id
 from gatewright.agent.record.journal import ended
 from gatewright.agent.session.agent import Agent
-from gatewright.agent.session.agent_control import AgentControl
 from gatewright.agent.session.children import Children
 from gatewright.agent.session.frame import Frame
 from gatewright.agent.session.writers import agent_file
@@ -26,6 +25,21 @@ UNKNOWN = "Nothing is known of an agent {path}."
 ENDED = "The agent {path} has ended."
 PICTURES = "Only text can be sent to an agent that does not work just now."
 GO_ON = "Go on where you were stopped."
+
+
+class AgentControl:
+    """What an extension that runs agents lets the person do; a part of what it brings.
+
+    Every path is that of an agent that lives or has ended in this session.
+    """
+
+    async def say(self, path: str, text: str) -> None:
+        """The person's words; one that had ended goes on with them. Raises ToolFailure."""
+        raise NotImplementedError
+
+    async def stop(self, path: str) -> bool:
+        """End it and all below it as the person wants it; False: it does not live."""
+        raise NotImplementedError
 
 
 class AgentCalls:

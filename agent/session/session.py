@@ -34,8 +34,7 @@ from gatewright.agent.record.hub import Below, Subscription
 from gatewright.agent.record.journal import of_main
 from gatewright.agent.record.messages import CallPart
 from gatewright.agent.session.agent import Agent, Own, Shared
-from gatewright.agent.session.agent_calls import AgentCalls
-from gatewright.agent.session.agent_control import AgentControl
+from gatewright.agent.session.agent_calls import AgentCalls, AgentControl
 from gatewright.agent.session.broker import Broker
 from gatewright.agent.session.children import Children
 from gatewright.agent.session.frame import Frame

@@ -45,6 +45,17 @@ def test_a_link_of_the_project_is_not_followed(tmp_path: Path) -> None:
     assert "sesame" not in memory_section(base / "b")
 
 
+async def test_what_a_rule_denies_is_not_in_the_prompt(tmp_path: Path) -> None:
+    folder = tmp_path / "project/.gatewright/agent-memory/notes"
+    folder.mkdir(parents=True)
+    (folder / "MEMORY.md").write_text("sesame", encoding="utf-8")
+    async with desk(tmp_path, ["say: x"]) as made:
+        assert "sesame" in await begun(made, kind())
+    denied = {"permissions": {"deny": ["Read(**/agent-memory/**)"]}}
+    async with desk(tmp_path, ["say: x"], own=denied) as made:
+        assert "sesame" not in await begun(made, kind())
+
+
 async def begun(made: Desk, given: AgentKind, agent: str = "main") -> str:
     types = made.session.part(AgentTypes)
     assert types is not None

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from gatewright.agent.record.events import AgentFinished, AgentStarted, ToolFinished
+from gatewright.agent.record.events import AgentFinished, AgentStarted, ToolFinished, TurnEnded
+from tests.fakes.scripted_provider import read_script
 from tests.permissions.composed import Desk, desk
 
 
@@ -179,3 +180,40 @@ async def test_one_that_fails_says_what_happened(tmp_path: Path) -> None:
         (end,) = opened.seen.of(AgentFinished)
         assert (end.status, end.ok) == ("failed", False)
         assert "[failed: " in await opened.finished("c1")
+
+
+def mixed(n: int) -> tuple[str, str]:
+    """How the agent of that number ends, and its script."""
+    ends = (
+        ("completed", f"say: fine {n}"),
+        ("failed", "error: refused status=400 message=No."),
+        ("completed", f"error: rate status=429 retry_after=0\n---\nsay: late {n}"),
+        ("failed", "\n---\n".join(['call: Read {"file_path": "a.txt"}'] * 6)),
+        ("completed", f'call: Bash {{"command": "mkdir m{n}"}}\n---\nsay: refused {n}'),
+        (
+            "budget_exhausted",
+            'usage: in=900000 out=5\nsay: dear\ncall: Read {"file_path": "a.txt"}\n---\nsay: more',
+        ),
+    )
+    return ends[n % len(ends)]
+
+
+async def test_twenty_of_one_message_with_mixed_ends(tmp_path: Path) -> None:
+    calls = [agent(f"task number {n}.").replace("c1", f"c{n}") for n in range(20)]
+    own = {"agents": {"maxBudgetUsd": 0.5}}
+    script = ["\n".join(calls), "say: all"]
+    async with desk(tmp_path, script, own=own, interactive=False) as opened:
+        (opened.project / "a.txt").write_text("x", encoding="utf-8")
+        for n in range(20):
+            opened.server.tasks[f"task number {n}."] = list(read_script(mixed(n)[1]))
+        opened.session.submit("go")
+        await opened.seen.until(TurnEnded, within=60)
+        done = [event for event in opened.seen.of(ToolFinished) if event.call_id.startswith("c")]
+        assert [event.call_id for event in done] == [f"c{n}" for n in range(20)]
+        assert [event.data.get("status") for event in done] == [mixed(n)[0] for n in range(20)]
+        assert [event.ok for event in done] == [mixed(n)[0] != "failed" for n in range(20)]
+        refused = [await opened.finished(f"c{n}") for n in range(4, 20, 6)]
+        assert all("Refused to it: 1 calls. Bash mkdir m" in text for text in refused)
+        dear, errors = 3, 7  # of twenty; a rate limit is asked again
+        usual = len(opened.server.bodies) - dear - errors
+        assert opened.session.spent.usage.input == 900_000 * dear + 10 * usual

@@ -56,10 +56,12 @@ def killed(program: Program, seconds: float) -> None:
         with process:
             until(lambda: len(server.bodies) > 0 or process.poll() is not None)
             try:
-                process.communicate(timeout=seconds)
+                _, said = process.communicate(timeout=seconds)
             except subprocess.TimeoutExpired:
                 os.kill(process.pid, signal.SIGKILL)
-                process.communicate(timeout=PATIENCE)
+                _, said = process.communicate(timeout=PATIENCE)
+    assert process.returncode in (0, -signal.SIGKILL), said
+    assert server.bodies, said
 
 
 def check(program: Program, told: str) -> Counter[str]:

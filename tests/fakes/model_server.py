@@ -87,6 +87,8 @@ class ModelServer:
         self.key = ""  # the only one that a list is given for; any, where there is none
         self.port = 0
         self._answers = read_script(script) if isinstance(script, str) else tuple(script)
+        # What conversations that begin with these words are answered, apart from all others.
+        self.tasks: dict[str, list[Answer]] = {}
         self._repeat = repeat
         self._given = 0
         self._gates: dict[tuple[str, str], asyncio.Event] = {}
@@ -161,7 +163,7 @@ class ModelServer:
         if request.method == "GET":
             return await self._list(request, writer)
         api = _api_of(request.path.partition("?")[0])
-        answer = self._next()
+        answer = self._of_task(request.body) or self._next()
         if answer is None or not api:
             await whole(writer, 500, {}, b'{"error":{"message":"The script has no answer."}}')
             return True
@@ -184,6 +186,12 @@ class ModelServer:
             await whole(writer, 200, {"content-type": amazon.MEDIA_TYPE}, body)
             return True
         return await self._stream(api, answer, writer, headers)
+
+    def _of_task(self, body: dict[str, Any]) -> Answer | None:
+        for words, own in self.tasks.items():
+            if own and words in json.dumps(body.get("messages", [])[:1]):
+                return own.pop(0)
+        return None
 
     def _next(self) -> Answer | None:
         number = self._given

@@ -61,7 +61,10 @@ class AgentBrings:
     def prompt(self, kind: AgentKind) -> str:
         """What its type remembers, for the system prompt."""
         folder = memory_folder(kind, self._host.around)
-        return memory_section(folder) if folder is not None else ""
+        if folder is None:
+            return ""
+        own = kind.memory == "user"  # below our own home, where it is the agent's
+        return memory_section(folder, None if own else self._host.briefing.readable)
 
     async def end(self, agent: str) -> None:
         if (hooks := part_of(self._host.brought, Hooks)) is not None:

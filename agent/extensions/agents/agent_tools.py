@@ -16,7 +16,7 @@ from gatewright.agent.extensions.agent_types.plugging import AgentTypes
 from gatewright.agent.extensions.contribution import Contribution, part_of
 from gatewright.agent.extensions.host import Extension, Host
 from gatewright.agent.record.events import AgentStarted, Envelope
-from gatewright.agent.session.agent_control import AgentControl
+from gatewright.agent.session.agent_calls import AgentControl
 from gatewright.agent.settings.workspace import Surroundings
 from gatewright.tools.protocol import Tool, ToolSpec
 
