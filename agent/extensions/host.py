@@ -21,6 +21,7 @@ from gatewright.agent.extensions.contribution import Contribution, Root
 from gatewright.agent.models.model import OpenModel
 from gatewright.agent.record.events import AnyEvent
 from gatewright.agent.record.journal import Journal
+from gatewright.agent.session.file_changes import FileChanges
 from gatewright.agent.session.start.base import Base
 from gatewright.agent.session.writers import Barriers
 from gatewright.agent.settings.live_settings import LiveSettings
@@ -62,6 +63,7 @@ class Host:
         self.ledger = ledger  # which files that model has seen
         self.listeners = Listeners()  # at the moments of the session
         self.barriers = Barriers()
+        self.changes = FileChanges()  # by agents
         self.exports: dict[str, str] = {}  # variables that commands find besides their own
         self.brought: list[Contribution] = []  # by all that plugged in so far
         self.roots: list[Root] = []  # of those
