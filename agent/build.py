@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from gatewright.agent.client.brought import NOTHING, Brought
 from gatewright.agent.compact.state import Remains
 from gatewright.agent.context.briefing import Briefing
+from gatewright.agent.context.file_changes import FileChanges
 from gatewright.agent.context.file_judge import readable_by
 from gatewright.agent.context.tool_search import SearchTools
 from gatewright.agent.context.tool_sources import ToolSources
@@ -31,7 +32,6 @@ from gatewright.agent.models.short_answer import PageReader
 from gatewright.agent.providers.retry import Backoff, RetryPolicy
 from gatewright.agent.record.journal import of_main
 from gatewright.agent.session.children import AgentSpec, ChildPorts
-from gatewright.agent.session.file_changes import FileChanges
 from gatewright.agent.session.frame import Frame
 from gatewright.agent.session.planning import SessionPlanning
 from gatewright.agent.session.scopes import believed

@@ -15,13 +15,13 @@ import msgspec
 from gatewright.agent.agents.kind import AgentKind
 from gatewright.agent.client.brought import NOTHING, Brought
 from gatewright.agent.context.briefing import Briefing
+from gatewright.agent.context.file_changes import FileChanges
 from gatewright.agent.context.tool_sources import ToolSources
 from gatewright.agent.errors import SessionError
 from gatewright.agent.extensions.contribution import Contribution, Root
 from gatewright.agent.models.model import OpenModel
 from gatewright.agent.record.events import AnyEvent
 from gatewright.agent.record.journal import Journal
-from gatewright.agent.session.file_changes import FileChanges
 from gatewright.agent.session.start.base import Base
 from gatewright.agent.session.writers import Barriers
 from gatewright.agent.settings.live_settings import LiveSettings
