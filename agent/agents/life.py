@@ -189,6 +189,11 @@ class Life:
         return self.run.usage if self.run is not None else Usage()
 
     @property
+    def tokens(self) -> int:
+        usage = self.usage
+        return usage.input + usage.output + usage.cache_read + usage.cache_write
+
+    @property
     def cost(self) -> float:
         return self.run.cost if self.run is not None else 0.0
 
@@ -205,12 +210,11 @@ class Life:
         return self.phase
 
     def progressed(self) -> AgentProgressed:
-        usage = self.usage
         return AgentProgressed(
             child=self.path,
             state=self.state or self.phase,
             target=self.target,
-            tokens=usage.input + usage.output + usage.cache_read + usage.cache_write,
+            tokens=self.tokens,
             cost=self.cost,
             seconds=self.seconds,
             tools=self.tools,
