@@ -56,6 +56,18 @@ class Foreseeing(Protocol):
 
 
 @runtime_checkable
+class Paid(Protocol):
+    """A job that is an agent: its path, and what it used so far."""
+
+    @property
+    def path(self) -> str: ...
+    @property
+    def tokens(self) -> int: ...
+    @property
+    def cost(self) -> float: ...
+
+
+@runtime_checkable
 class Reporting(Protocol):
     """A job that has an id of its own, and says its end in its own words."""
 
