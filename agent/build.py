@@ -99,7 +99,7 @@ async def open_session(
     problems = [text for each in brought for text in each.problems]
     names = [spec.name for spec in sources.specs()]
     cut = {id: text for each in brought if each.lost for id, text in each.lost().items()}
-    announce(base, policy.current(), names, (*policy.problems, *problems, *left), cut)
+    announce(base, policy.current(), names, (*policy.problems, *problems, *left), cut, host.begins)
     reader = PageReader(host.small_model)
     own = Contribution(
         folds=(*base.folds, of_main(sources.saw)),
