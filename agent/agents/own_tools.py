@@ -63,7 +63,7 @@ def scope_of(kind: AgentKind) -> Scope:
     """What the gate holds it to, whatever it is offered. It only forbids."""
     only = kind.tools
     if only is not None:
-        only = (*(each.partition("(")[0] for each in only), *SEARCHING, SEND)
+        only = (*only, *SEARCHING, SEND)
         if "*" in only:
             only = None
     deny = tuple(dict.fromkeys((*sorted(MAINS - {"TodoWrite"}), *kind.denied)))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gatewright.agent.commands.outcome import Say
-from gatewright.agent.record.events import AgentFinished
+from gatewright.agent.record.events import AgentFinished, AgentProgressed
 from gatewright.tools.blocks import Table
 from tests.permissions.composed import ID, Desk, desk
 
@@ -53,3 +53,14 @@ async def _table(opened: Desk) -> list[tuple[str, ...]]:
     table = said.blocks[0]
     assert isinstance(table, Table)
     return list(table.rows)
+
+
+async def test_a_wait_for_the_server_is_shown_and_waited_out(tmp_path: Path) -> None:
+    refused = "status: 429 retry_after=1 body={}"
+    script = [agent("look"), refused, "say: seen", "say: all done"]
+    async with desk(tmp_path, script) as opened:
+        await asked(opened)
+        (ended,) = opened.seen.of(AgentFinished)
+        assert (ended.status, ended.report) == ("completed", "seen")
+        told = [(each.phase, each.state, each.target) for each in opened.seen.of(AgentProgressed)]
+        assert ("waiting", "waits for the server", "1 s") in told

@@ -51,7 +51,7 @@ async def test_they_are_gone_with_the_agent(tmp_path: Path) -> None:
         assert hooks is not None
         (row,) = hooks.rows()
         assert (row.handler.place.origin, row.handler.place.name) == ("agent", "a")
-        await brings.end("main")
+        brings.end("main")
         assert hooks.rows() == []
         made.session.submit("go")
         assert "Not by this agent." not in await made.finished("c1")
@@ -106,9 +106,9 @@ async def test_agents_of_one_type_share_it_until_the_last_is_gone(tmp_path: Path
         assert tool is not None
         with pytest.raises(SessionError, match="has a server local, too"):
             await brings.begin("main/a3", kind("b", inline_servers={"local": fake("--slow")}))
-        await brings.end("main/a1")
+        brings.end("main/a1")
         assert brings.find("mcp__local__echo") is not None
-        await brings.end("main/a2")
+        brings.end("main/a2")
         assert brings.find("mcp__local__echo") is None
 
 

@@ -222,3 +222,24 @@ async def test_one_is_stopped_from_another_terminal(
         assert ended.status == "stopped"
         await made.ended()
         assert not mark_of(folder, id).exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "runs"),
+    [
+        ("git log --oneline", True),
+        ("git log && touch here", False),
+        ("touch here", False),
+        ("git log > here", False),
+    ],
+)
+async def test_a_rule_among_its_tools_limits_it(tmp_path: Path, command: str, runs: bool) -> None:
+    define(tmp_path, "looker", "tools: Read, Bash(git log:*)")
+    call = f"call[k1]: Bash {json.dumps({'command': command})}"
+    script = [start("looker"), call, "say: looked", "say: done"]
+    async with desk(tmp_path, script, mode="bypassPermissions") as made:
+        assert "looked" in await ran(made)
+        assert "Bash" in offered(made.server.bodies[1])
+        told = json.dumps(made.server.bodies[2]["messages"][-1])
+        assert ("is not among what may be used here" in told) is not runs
+    assert not (tmp_path / "project" / "here").exists()

@@ -24,6 +24,7 @@ from gatewright.agent.commands.registry import LINES, Command, Commands, Front, 
 from gatewright.agent.commands.rules.rule_editor import PermissionBook
 from gatewright.agent.commands.settings import kept
 from gatewright.agent.context.instruction_files import MemoryBook
+from gatewright.agent.errors import SessionError
 from gatewright.agent.models.choices import ModelBook
 from gatewright.agent.record.events import (
     Answered,
@@ -121,6 +122,10 @@ class FakeSession:
         self.modes = Modes()
         self.modes.mode = mode
         self.sent: list[str] = []
+        self.said: list[tuple[str, str]] = []  # to other agents
+        self.stopped: list[str] = []
+        self.resumed: list[str] = []
+        self.lost: set[str] = set()  # agents of which nothing is known
         self.typed: list[str] = []
         self.attached: list[tuple[Content, ...]] = []
         self.scope_hook: Callable[[Scope | None], None] = lambda _scope: None
@@ -199,7 +204,12 @@ class FakeSession:
         *,
         typed: str | None = None,
         id: str = "",
+        agent: str = MAIN,
     ) -> str:
+        if agent != MAIN:
+            self.said.append((agent, text))
+            self.publish(UserMessage(content=(TextContent(text), *attachments)), agent=agent)
+            return id
         self.sent.append(text)
         self.typed.append(text if typed is None else typed)
         self.attached.append(attachments)
@@ -286,6 +296,19 @@ class FakeSession:
     def subscribe(self, *, since: int = 0) -> Subscription:
         self._followed = True
         return self.journal.hub().subscribe(since=since)
+
+    async def watch(self, agent: str) -> Subscription:
+        if agent in self.lost:
+            raise SessionError(f"Nothing is known of an agent {agent}.")
+        return self.journal.hub(agent).subscribe(streamed=True)
+
+    async def stop_agent(self, agent: str) -> Outcome:
+        self.stopped.append(agent)
+        return Say(())
+
+    async def resume_agent(self, agent: str) -> Outcome:
+        self.resumed.append(agent)
+        return Problem.of(f"{agent} cannot go on.")
 
     async def opened(self) -> None:
         return

@@ -94,6 +94,7 @@ class ModelServer:
         self._gates: dict[tuple[str, str], asyncio.Event] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     @property
     def url(self) -> str:
@@ -110,12 +111,15 @@ class ModelServer:
         return [request.body for request in self.requests if request.method == "POST"]
 
     def release(self, name: str) -> None:
-        self._gate("released", name).set()
+        gate = self._gate("released", name)
+        if self._loop is not None:  # another thread may say it
+            self._loop.call_soon_threadsafe(gate.set)
 
     async def reached(self, name: str) -> None:
         await asyncio.wait_for(self._gate("reached", name).wait(), LIMIT)
 
     async def start(self, port: int = 0) -> None:
+        self._loop = asyncio.get_running_loop()
         self._server = await asyncio.start_server(self._accept, "127.0.0.1", port)
         self.port = self._server.sockets[0].getsockname()[1]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 
 import pytest
 
@@ -11,7 +12,7 @@ from gatewright.agent.providers import limiter as limits
 from gatewright.agent.providers.limiter import AT_ONCE, CALM, RESETS, Limiter, Place
 from gatewright.agent.providers.protocol import Queued
 from gatewright.tools.access import MAIN
-from tests.fakes.waiting import eventually
+from tests.fakes.waiting import PATIENCE, eventually
 
 
 def refused(after: float | None = None, kind: FailureKind = FailureKind.RATE) -> ProviderError:
@@ -230,3 +231,48 @@ async def test_the_pause_ends_by_itself() -> None:
     first.left(refused(0.02))
     again = limiter.place("a", "m")
     assert [queued async for queued in again.turn()] == []
+
+
+@pytest.mark.parametrize("seed", range(20))
+async def test_whatever_happens_all_come_through_and_never_too_many(seed: int) -> None:
+    """Random agents, refusals, errors and cancellations, on a server that takes so many."""
+    chance = random.Random(seed)
+    most, server = chance.randint(1, 8), chance.randint(1, 4)
+    limiter = Limiter(most, dice=chance.random)
+    running, highest, done = 0, 0, list[str]()
+
+    async def once(agent: str) -> ProviderError | None:
+        nonlocal running, highest
+        place = limiter.place(agent, chance.choice("mn"))
+        async for _ in place.turn():
+            pass
+        running, failure = running + 1, None
+        highest = max(highest, running)
+        if running > server:
+            failure = refused(0.001)
+        elif chance.random() < 0.1:
+            failure = ProviderError(FailureKind.TRANSPORT, "cut")
+        try:
+            await asyncio.sleep(0)
+        finally:
+            running -= 1
+            place.left(failure)
+        return failure
+
+    async def works(agent: str) -> None:
+        for _ in range(3):
+            while await once(agent) is not None:
+                pass
+        done.append(agent)
+
+    tasks = [asyncio.create_task(works(f"a{number}")) for number in range(30)]
+    doomed = chance.sample(tasks, 5)
+    await asyncio.sleep(0)
+    for task in doomed:
+        task.cancel()
+    async with asyncio.timeout(PATIENCE):
+        await asyncio.gather(*tasks, return_exceptions=True)
+    assert len(done) == 25
+    assert highest <= most
+    last = limiter.place("last", "m")
+    assert [queued async for queued in last.turn()] == []

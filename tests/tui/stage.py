@@ -147,6 +147,7 @@ async def stage(
     with (
         patch("textual.app.wait_for_idle", wait_for_idle),
         patch("textual.pilot.wait_for_idle", wait_for_idle),
+        patch("gatewright.tui.event_pump.CALM", 0.0),  # nothing is seen later than it happened
     ):
         async with app.run_test(size=size) as pilot:
             made = Stage(app, pilot, session, clock)

@@ -46,6 +46,7 @@ class AgentBrings:
     def __init__(self, host: Host) -> None:
         self._host = host
         self._held: dict[tuple[str, bytes], _Held] = {}
+        self._closing: set[asyncio.Future[None]] = set()
 
     async def begin(self, agent: str, kind: AgentKind) -> None:
         """Before its first turn. Raises SessionError for what it cannot do without."""
@@ -67,18 +68,23 @@ class AgentBrings:
         own = kind.memory == "user"  # below our own home, where it is the agent's
         return memory_section(folder, None if own else self._host.briefing.readable)
 
-    async def end(self, agent: str) -> None:
+    def end(self, agent: str) -> None:
+        """It has ended; what only it used goes, beside whatever else happens."""
         if (hooks := part_of(self._host.brought, Hooks)) is not None:
             hooks.left(agent)
         for key, held in list(self._held.items()):
             held.agents.discard(agent)
-            if not held.agents and self._held.pop(key, None) is not None:
-                await held.servers.close()
+            if not held.agents:
+                del self._held[key]
+                task = asyncio.ensure_future(held.servers.close())
+                self._closing.add(task)
+                task.add_done_callback(self._closing.discard)
 
     async def close(self) -> None:
+        """With the session: nothing of it is left running."""
         held, self._held = list(self._held.values()), {}
-        for each in held:
-            await each.servers.close()
+        closing = (*(each.servers.close() for each in held), *self._closing)
+        await asyncio.gather(*closing, return_exceptions=True)
 
     async def _connect(self, agent: str, kind: AgentKind) -> None:
         key = kind.name, msgspec.json.encode(kind.inline_servers, order="sorted")
@@ -94,7 +100,7 @@ class AgentBrings:
         held.agents.add(agent)
         found = await asyncio.gather(*(_ready(server, kind) for server in held.servers.all))
         if wrong := [text for text in found if text]:
-            await self.end(agent)
+            self.end(agent)
             raise SessionError(wrong[0])
 
     def _unlike(self, kind: AgentKind) -> None:

@@ -50,7 +50,6 @@ class AgentSession:
 
     def __init__(self, host: Host, types: AgentTypes, loop: asyncio.AbstractEventLoop) -> None:
         self._host, self._kinds, self._brings = host, types.book, types.brings
-        self._leaving: set[asyncio.Task[None]] = set()
         self._marks = StopMarks(agents_folder(host.base), loop.time)
         self._making = asyncio.Lock()
         self._prefixes: dict[tuple[str, str, bool, bool], tuple[AgentKind, Prefix]] = {}
@@ -87,9 +86,7 @@ class AgentSession:
             self.crew.stop(life, "person")
         if isinstance(envelope.event, AgentFinished):
             self._marks.forget(envelope.event.child)
-            leaving = asyncio.ensure_future(self._brings.end(envelope.event.child))
-            self._leaving.add(leaving)
-            leaving.add_done_callback(self._leaving.discard)
+            self._brings.end(envelope.event.child)
 
     # what may be started
 
