@@ -168,6 +168,21 @@ async def test_what_is_kept_from_all_is_opened_to_none(
         assert why in row.error
 
 
+@pytest.mark.parametrize("where", ["project", "home/wide"])
+async def test_no_link_that_it_made_itself_opens_more(tmp_path: Path, where: str) -> None:
+    """It ran before, and put a link where the definition says that it writes."""
+    house(tmp_path)
+    (tmp_path / where / "sub").symlink_to(tmp_path / "out")
+    writes = ["~/wide", "sub" if where == "project" else "~/wide/sub"]
+    settings = own(sandbox={"write": writes})
+    async with desk(tmp_path, ["say: done"], own=settings) as made:
+        await become(made, "fake", "failed")
+        servers = made.session.part(McpServers)
+        assert servers is not None
+        (row,) = servers.rows()
+        assert "which is no directory" in row.error
+
+
 async def test_without_a_word_of_it_there_is_no_network(tmp_path: Path, page: int) -> None:
     house(tmp_path)
     (text,) = await ran(tmp_path, [FETCH.format(page)], own=own(sandbox=True))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from gatewright.agent.extensions.servers import elicitations
-from gatewright.agent.extensions.servers.filling import KEEP, LEAVE, _options, read
+from gatewright.agent.extensions.servers.filling import KEEP, LEAVE, options, read
 from gatewright.agent.extensions.servers.quoted import quoted
 from gatewright.agent.record.events import Answered, Asked, Noticed
 from gatewright.agent.text.printable import escaped
@@ -134,7 +134,7 @@ def test_a_choice_is_never_taken_for_a_word_of_ours() -> None:
     names = ["leave", "keep", "\x00keep"]
     form = form_of({"properties": {"a": {"type": "string", "enum": names}}})
     (field,) = form.fields
-    picked = [read(field, Answer.of(each.id)) for each in _options(field)[: len(names)]]
+    picked = [read(field, Answer.of(each.id)) for each in options(field)[: len(names)]]
     assert [form.content({"a": each})["a"] for each in picked] == names
     assert not {LEAVE, KEEP} & {*field.options}
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from gatewright.mcp import known
 from gatewright.mcp.described import Described, Hello, Listing
 from gatewright.mcp.known import Known, KnownServers
 from gatewright.tools.system import private
@@ -26,7 +25,7 @@ def test_nobody_reads_half_of_what_another_session_writes(
     def another(path: Path, data: bytes) -> None:
         """Between our last byte and the name that it gets, somebody else begins to write."""
         written(path, data)
-        monkeypatch.setattr(known.private, "write", begun)
+        monkeypatch.setattr(private, "write", begun)
         monkeypatch.setattr(os, "getpid", lambda: 4711)
         store.listed("one", HELLO, TOOLS)
 
@@ -34,7 +33,7 @@ def test_nobody_reads_half_of_what_another_session_writes(
         written(path, data[: len(data) // 2])
         raise OSError("killed")
 
-    monkeypatch.setattr(known.private, "write", another)
+    monkeypatch.setattr(private, "write", another)
     store.listed("one", HELLO, TOOLS)
     assert store.read("one").tools == TOOLS.tools
 

@@ -65,14 +65,14 @@ def _question(form: Ask, field: Field, why: str) -> Ask:
         kind=ELICITATION,
         title=form.title,
         body=tuple(body),
-        options=_options(field),
+        options=options(field),
         reason=" · ".join(filter(None, (form.reason, "What you type is shown" if secret else ""))),
         multiple=field.type == "several",
         free_text=field.type in TYPED,
     )
 
 
-def _options(field: Field) -> tuple[Option, ...]:
+def options(field: Field) -> tuple[Option, ...]:
     left = Option(
         LEAVE, "Leave the form", "" if field.type in TYPED else "x"
     )  # an x may begin what is typed
