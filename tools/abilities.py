@@ -76,3 +76,7 @@ class Reporting(Protocol):
     def notice(self) -> str:
         """How it ended and what came of it, for the model of whoever started it."""
         ...
+
+    def dismiss(self) -> None:
+        """The person ends it, and not who started it."""
+        ...

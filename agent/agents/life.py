@@ -265,6 +265,9 @@ class Life:
         """Until what came of it is known. It has no limit of its own: who waits has one."""
         await self.ended.wait()
 
+    def dismiss(self) -> None:
+        self._stop(self, "person")
+
     async def stop(self) -> None:
         """As the agent wants it that started it."""
         self._stop(self, "agent")

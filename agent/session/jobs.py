@@ -152,6 +152,8 @@ class SessionJobs:
         """End a job as the person wants it; the model is told. Raises GatewrightError."""
         job = self.known(id)
         if job.running:
+            if isinstance(job, Reporting):
+                job.dismiss()
             try:
                 async with asyncio.timeout(STOP_LIMIT):
                     await job.stop()

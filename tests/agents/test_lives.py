@@ -169,7 +169,7 @@ async def test_whom_the_person_stopped_only_the_person_wakes() -> None:
     async with team(HOLD) as made:
         life = made.start("look")
         await made.provider.reached("gate")
-        made.crew.stop(life, "person")
+        assert await made.house.session.stop_task(life.id) == "stopped", "as screens and clients do"
         await gone(life)
         made.provider.release("gate")
         mail = made.mail()

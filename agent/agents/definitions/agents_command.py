@@ -79,6 +79,9 @@ def listing(agents: Definitions) -> Listing:
     """By what counts first; those that do not count say why."""
 
     async def read(id: str) -> Sequence[Block]:
+        name, about = _named(id)
+        if not name:
+            return (Text(about, "warning"),)
         found = await asyncio.to_thread(_details, agents, *_named(id))
         return found if found is not None else (Text("It is gone.", "warning"),)
 
@@ -91,7 +94,7 @@ def listing(agents: Definitions) -> Listing:
     async def edit(id: str) -> Outcome:
         return await asyncio.to_thread(_edited, agents, *_named(id))
 
-    types = [_choice(row) for row in _rows(agents)]
+    types = [*(_choice(row) for row in _rows(agents)), *_problems(agents)]
     return Listing(
         fallback=Say((*_table(agents), Text(HINT, "dim"))),
         title="Agents",
@@ -111,10 +114,9 @@ def _rows(agents: Definitions) -> Sequence[KindRow]:
 
 def _choice(row: KindRow) -> Choice:
     state = "" if row.state == "offered" else row.state
-    label = f"{row.name}  {row.source}"
     return Choice(
         f"{row.name}\n{row.path}",
-        label,
+        row.name,
         state or _cut(row.description),
         TYPES,
         f"/agents {row.name}",
@@ -134,6 +136,14 @@ def _running(row: TaskRow) -> Choice:
         numbers=(0.0, row.seconds),
         agent=row.agent,
     )
+
+
+def _problems(agents: Definitions) -> Sequence[Choice]:
+    """What cannot be used is there, too: chosen, it says why."""
+    return [
+        Choice(f"\n{text}", text, "", TYPES, cells=("", "wrong", "", text, ""))
+        for text in agents.book.problems()
+    ]
 
 
 def _named(id: str) -> tuple[str, str]:
