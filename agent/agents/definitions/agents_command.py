@@ -31,7 +31,7 @@ USAGE = "Usage: /agents [NAME | try NAME TASK | new NAME DESCRIPTION]"
 HINT = "/agents NAME shows one, /agents try NAME TASK starts one, /agents new NAME DESCRIPTION."
 TASK = "Start the agent {name} with exactly this task, and tell me what it reports:\n\n{task}"
 WIDTH = 60
-RUNNING, TYPES = "running", "types"
+RUNNING = "running"
 
 
 class Definitions(Protocol):
@@ -118,7 +118,7 @@ def _choice(row: KindRow) -> Choice:
         f"{row.name}\n{row.path}",
         row.name,
         state or _cut(row.description),
-        TYPES,
+        row.source,
         f"/agents {row.name}",
         cells=(row.source, state, row.model, row.name, " ".join(row.description.split())),
     )
@@ -141,7 +141,7 @@ def _running(row: TaskRow) -> Choice:
 def _problems(agents: Definitions) -> Sequence[Choice]:
     """What cannot be used is there, too: chosen, it says why."""
     return [
-        Choice(f"\n{text}", text, "", TYPES, cells=("", "wrong", "", text, ""))
+        Choice(f"\n{text}", text, "", "wrong", cells=("", "wrong", "", text, ""))
         for text in agents.book.problems()
     ]
 
