@@ -57,7 +57,7 @@ def test_a_spent_budget_is_said_as_that_and_stays_until_it_was_read() -> None:
     assert names(ordered([row("main/b", "done"), ended], ())) == "a b"
     assert names(seen({"main/a": ended}, 90 + STAYS + 1)) == "a"
     assert "budget spent" in strip_rows([ended], (), 95.0, 98)[0].plain
-    block = AgentBlock(id="1", path="main/a", label="a", task="t", state=ended.state, prompt="")
+    block = AgentBlock(id=1, path="main/a", label="a", task="t", state=ended.state, prompt="")
     assert "budget spent" in drawn(block, False, 98)[0].plain
 
 
