@@ -265,10 +265,17 @@ async def test_one_that_was_only_too_slow_for_the_first_question_is_of_the_newer
     assert "mcp__fake__echo" in server.tools()
 
 
+@pytest.mark.parametrize(
+    "size",
+    [
+        16 * 1024 * 1024,
+        pytest.param(1_000_000_000, marks=[pytest.mark.proof, pytest.mark.timeout(120)]),
+    ],
+)
 async def test_noise_and_floods_go_into_the_log_and_nowhere_else(
-    bench: Bench, tmp_path: Path
+    bench: Bench, tmp_path: Path, size: int
 ) -> None:
-    server = await connected(bench, "--noise", "--flood", "--twice")
+    server = await connected(bench, "--noise", f"--flood={size}", "--twice")
     assert words(await bench.call(server, "echo", text="still")) == "still"
     await eventually(lambda: (tmp_path / "logs" / "fake.log").exists())
     sizes = [path.stat().st_size for path in (tmp_path / "logs").iterdir()]
