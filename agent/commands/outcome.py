@@ -115,7 +115,7 @@ class Pick(Offer, frozen=True, kw_only=True):
 
 
 class Act(msgspec.Struct, frozen=True):
-    """A further key for a row: `run` gets the id of the row."""
+    """A further key for a row: `run` gets the id of the row. No letter: letters search."""
 
     key: str
     label: str

@@ -105,10 +105,10 @@ def _listing(book: ServerBook, fallback: Say) -> Listing:
         rows=lambda: [_choice(row) for row in book.rows()],
         read=read,
         acts=(
-            Act("c", "connects anew", reconnect),
-            Act("o", "off or on for this project", switch),
-            Act("l", "logs in", log_in),
-            Act("a", "approves it, or accepts its tools as they are", approve),
+            Act("ctrl+k", "connects anew", reconnect),
+            Act("ctrl+o", "off or on for this project", switch),
+            Act("ctrl+l", "logs in", log_in),
+            Act("ctrl+y", "approves it, or accepts its tools as they are", approve),
         ),
         follows=True,
     )

@@ -91,7 +91,7 @@ def listing(agents: Definitions) -> Listing:
         title="Agents",
         rows=lambda: [_choice(row) for row in _rows(agents)],
         read=read,
-        acts=(Act("t", "tries it on a task", try_one), Act("e", "edits its file", edit)),
+        acts=(Act("ctrl+t", "tries it on a task", try_one), Act("ctrl+e", "edits its file", edit)),
     )
 
 
