@@ -90,6 +90,17 @@ def test_what_cannot_be_done_is_one_sentence(
     assert "mcpServers" not in kept
 
 
+def test_typing_errors_are_met_halfway(program: Program) -> None:
+    added = ran(program, "add", "clock", "-s", "user", "--", "no-such-clock", code=0)
+    assert "There is no program no-such-clock on the PATH now." in added
+    assert "There is no program" not in ran(program, "add", "fake", "--", sys.executable, FAKE)
+    for verb in ("get", "remove"):
+        assert "Did you mean clock?" in ran(program, verb, "clok", code=2)
+    assert "Did you mean clock?" in ran(program, "remove", "clok", "-s", "user", code=2)
+    assert "Did you mean" not in ran(program, "remove", "clok", "-s", "project", code=2)
+    assert ran(program, code=2).startswith("Usage: agent mcp ")
+
+
 def test_one_of_a_project_waits_for_an_approval_of_its_text(program: Program) -> None:
     ran(program, "add", "fake", "-s", "project", "--", sys.executable, FAKE)
 

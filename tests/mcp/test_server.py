@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
 import sys
 import time
 from collections.abc import AsyncGenerator
@@ -219,6 +220,15 @@ async def test_a_cancelled_call_tells_the_server_which_stays_usable(
         await calling
     await being_written(cancelled)
     assert words(await bench.call(server, "echo", text="here")) == "here"
+
+
+async def test_one_that_is_killed_in_mid_call_says_by_what(bench: Bench, tmp_path: Path) -> None:
+    began = tmp_path / "began"
+    server = await connected(bench, f"--began={began}")
+    calling = asyncio.create_task(bench.call(server, "hang"))
+    await being_written(began)
+    os.kill(server.pid, signal.SIGKILL)
+    assert "ended during the call: signal SIGKILL." in words(await calling)
 
 
 async def test_one_that_dies_in_mid_call_says_so_and_is_started_again(bench: Bench) -> None:
