@@ -44,6 +44,7 @@ from gatewright.agent.settings.trust_question import ask_for_trust
 from gatewright.agent.settings.workspace import Surroundings, survey
 from gatewright.permissions.gated import gated
 from gatewright.permissions.policy import Policy
+from gatewright.permissions.rulebook.tools_table import coordinates
 from gatewright.permissions.sandbox.disk.receipts import Elsewhere, recovered
 from gatewright.permissions.sandbox.ourselves import Ourselves
 from gatewright.tools.access import MAIN
@@ -81,7 +82,7 @@ async def open_session(
         briefing.begin()
     host = Host(base, live, policy, briefing, ReadLedger(), client)
     tools = BuiltinTools.of(options.tools, alone=not interactive, background=not options.served)
-    sources = host.tools = ToolSources([tools], policy.wholly_denied, policy.coordinates)
+    sources = host.tools = ToolSources([tools], policy.wholly_denied, coordinates)
     sources.add(SearchTools(sources))
     if main is not None:
         main.takes_over(host)
@@ -90,9 +91,7 @@ async def open_session(
     possible.take(brought, live)
     ask_about_changes(host)
     planning = planning_of(base, policy)
-    opener = ModelOpener(live, sources.offered, base.start.id, briefing, planning=planning.active)
-    host.open_model = opener
-    host.small_model = lambda: small_model(base.around, base.start, opener)
+    opener = _opener(host, planning)
     problems = [text for each in brought for text in each.problems]
     names = [spec.name for spec in sources.specs()]
     cut = {id: text for each in brought if each.lost for id, text in each.lost().items()}
@@ -128,6 +127,21 @@ def _main_agent(around: Surroundings, client: Brought) -> MainAgent | None:
 def _joined(session: Session, host: Host, possible: Possible, late: Contribution) -> None:
     session.take(late)
     possible.take(host.brought, host.live)
+
+
+def _opener(host: Host, planning: SessionPlanning) -> ModelOpener:
+    base = host.base
+    opener = ModelOpener(
+        host.live,
+        host.tools.offered,
+        base.start.id,
+        host.briefing,
+        planning=planning.active,
+        rank=base.costs.rank,
+    )
+    host.open_model = opener
+    host.small_model = lambda: small_model(base.around, base.start, opener)
+    return opener
 
 
 def _frame(

@@ -7,19 +7,19 @@ a question or a denial, never an allow.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from msgspec.structs import replace
 
 from gatewright.permissions.calls.aspects import insisted, strictest
-from gatewright.permissions.calls.path_call import is_plan_file
+from gatewright.permissions.calls.path_call import PathCall, is_plan_file
 from gatewright.permissions.calls.subject import Permit
-from gatewright.permissions.context import Call, Context
+from gatewright.permissions.context import Call, Context, Skips
 from gatewright.permissions.decision import Allow, Ask, Decision, Deny, Grant, Reason, Stage
 from gatewright.permissions.inquiry import Inquiry, inquiries
 from gatewright.permissions.rulebook import servers
-from gatewright.permissions.rulebook.rules import Rule, ShellForm, parse_rule
+from gatewright.permissions.rulebook.rules import Bare, Rule, RuleSet, ShellForm, parse_rule
 
 if TYPE_CHECKING:
     from gatewright.permissions.calls.shell_call import ShellCall
@@ -112,7 +112,7 @@ def _what_then(context: Context) -> str:
 def _plan_gate(inquiry: Inquiry) -> Decision | None:
     context, subject = inquiry.context, inquiry.subject
     kind = subject.plan_kind()
-    if kind == "edit":
+    if kind == "edit" and context.main_agent:  # agents below it report: the plan is not theirs
         writes = [inquiry.paths.locate(str(path)) for path in inquiry.call.access.writes]
         if writes and all(is_plan_file(path, context) for path in writes):
             return Allow(Reason(Stage.PLAN_FILE, "This is the session's plan file."))
@@ -128,6 +128,17 @@ def _plan_gate(inquiry: Inquiry) -> Decision | None:
         text = f"Plan mode runs no command that changes something. {_what_then(context)}"
         return Deny(Reason(Stage.MODE_GATE, text))
     return None
+
+
+def own_memory(inquiry: Inquiry) -> Decision | None:
+    """Files of its own, where no rule of the person's says to ask."""
+    subject = inquiry.subject
+    if not (isinstance(subject, PathCall) and subject.remembered()):
+        return None
+    asked = subject.asked()
+    if inquiry.context.hook == "ask" or (asked is not None and asked.source != "builtin"):
+        return None
+    return Allow(Reason(Stage.OWN_MEMORY, "This is what the agent itself remembers."))
 
 
 def floor(inquiry: Inquiry) -> Decision | None:
@@ -216,6 +227,7 @@ STAGES: Final[tuple[StageFunction, ...]] = (
     deny_rule,
     human_tool,
     mode_gate,
+    own_memory,
     floor,
     trusted_allow,
     skip_switch,
@@ -342,10 +354,21 @@ def _permitted(stage: Stage, permit: Permit) -> Allow:
 def outside(call: Call, context: Context) -> str:
     """Why the call is none of those; empty where nothing limits them, or each list names it."""
     for limit in context.limits:
-        if not any(_names(rule, call) for rule in limit):
-            names = ", ".join(dict.fromkeys(rule.tool for rule in limit)) or "no tool"
+        naming = [rule for rule in limit if _names(rule, call)]
+        whole = any(isinstance(rule.form, Bare) for rule in naming)
+        if not whole and not _within(naming, call, context):
+            names = ", ".join(dict.fromkeys(rule.text for rule in limit)) or "no tool"
             return f"{call.tool} is not among what may be used here: {names}."
     return ""
+
+
+def _within(limit: Sequence[Rule], call: Call, context: Context) -> bool:
+    """Whether these rules would let it run, were they the only ones and nobody there."""
+    if not limit:
+        return False
+    rules = RuleSet(trusted=tuple(limit))
+    alone = replace(context, rules=rules, mode="dontAsk", limits=(), skips=Skips(), hook="")
+    return isinstance(decide(call, alone), Allow)
 
 
 def _names(rule: Rule, call: Call) -> bool:

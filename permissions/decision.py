@@ -23,6 +23,7 @@ class Stage(enum.StrEnum):
     HUMAN = "human"
     MODE_GATE = "mode_gate"
     PLAN_FILE = "plan_file"
+    OWN_MEMORY = "own_memory"
     FLOOR = "floor"
     TRUSTED_ALLOW = "trusted_allow"
     SKIP = "skip"

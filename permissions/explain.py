@@ -19,6 +19,7 @@ TITLES: Mapping[str, str] = {
     "deny_rule": "deny rules",
     "human_tool": "questions to you",
     "mode_gate": "mode gate",
+    "own_memory": "its own memory",
     "floor": "hard floor",
     "trusted_allow": "trusted allow rules",
     "skip_switch": "skip switches",

@@ -84,6 +84,7 @@ class Place(msgspec.Struct, frozen=True):
     search: str = ""
     own: tuple[str, ...] = ()  # our own home, in every spelling
     readable: tuple[str, ...] = ()  # of it what this session may read
+    memory: str = ""  # what the agent that calls remembers, in a directory of its own
     main: str = ""  # the checkout that the root was set apart from, where it is a work tree of ours
 
 
@@ -248,6 +249,16 @@ class Paths:
             return False
         spellings = (main, self.resolver.real(main))
         return any(inside(r, d) for r in located.readings for d in spellings)
+
+    def in_memory(self, located: Located) -> bool:
+        """What the agent that calls remembers, with no link of the project on the way there."""
+        memory = self.place.memory
+        if not memory or not inside(located.lexical, memory) or located.lexical == memory:
+            return False
+        bases = (self.place.root, self.place.home, *self.place.own)
+        real = self.resolver.real
+        led = {memory.replace(base, real(base), 1) for base in bases if inside(memory, base)}
+        return any(inside(located.real, each) for each in (memory, *led))
 
     def reads_inside(self, located: Located) -> bool:
         """Inside, or what this session keeps for the model to read."""

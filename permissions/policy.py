@@ -21,7 +21,6 @@ from gatewright.permissions.recent import Recent
 from gatewright.permissions.rulebook import tools_table
 from gatewright.permissions.rulebook.known_tools import remarks, unknown
 from gatewright.permissions.rulebook.own_denials import with_closed
-from gatewright.permissions.rulebook.patterns import Patterns
 from gatewright.permissions.rulebook.rules import (
     SOURCES,
     Bare,
@@ -120,9 +119,7 @@ class Policy:
             readable=() if config.own is None else config.own.open(),
         )
         self.resolver = DiskResolver(self.place)  # for paths; a decision brings its own answers
-        self.grounds = Grounds(self.place, self.resolver, Patterns(self.place, self.resolver))
-
-    # --- modes ---
+        self.grounds = Grounds(self.place, self.resolver)
 
     def current(self) -> str:
         return self._mode
@@ -146,8 +143,7 @@ class Policy:
                 watcher(wanted)
         return wanted
 
-    def leave_plan(self) -> str:
-        """Restore the mode that plan mode was entered from."""
+    def leave_plan(self) -> str:  # to the mode that it was entered from
         return self.set(self._previous) if self._mode == "plan" else self._mode
 
     def after(self, mode: str) -> str:
@@ -186,7 +182,6 @@ class Policy:
         return self._plan_file
 
     def plan_at(self, file: Path | None) -> None:
-        """Name the session's plan file."""
         self._plan_file = file
 
     # --- rules ---
@@ -200,9 +195,6 @@ class Policy:
 
         bare = (rule for rule in self.rules().deny if isinstance(rule.form, Bare))
         return any(covers_tool(rule, tool) for rule in bare)
-
-    def coordinates(self, tool: str) -> bool:  # delegate mode leaves it to the main agent
-        return tools_table.row(tool).coordination
 
     def rules(self) -> RuleSet:
         if self._rules is None:
@@ -250,7 +242,7 @@ class Policy:
         directories = tuple(map(_text, config.directories))
         self.place = replace(self.place, directories=directories, search=config.search)
         self.resolver = DiskResolver(self.place)
-        self.grounds = Grounds(self.place, self.resolver, Patterns(self.place, self.resolver))
+        self.grounds = Grounds(self.place, self.resolver)
         self._rules = None
         allowed = modes.effective(self._mode, disable_bypass=config.disable_bypass)
         if allowed != self._mode:
@@ -378,7 +370,7 @@ class Policy:
         config, view = self._config, self.view(agent)
         place, patterns = self.grounds.of(where.root)
         return Context(
-            place=replace(place, cwd=_text(where.cwd)),
+            place=replace(place, cwd=_text(where.cwd), memory=view.memory),
             resolver=resolver or self.resolver,
             rules=view.rules(),
             patterns=patterns,

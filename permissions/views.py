@@ -52,6 +52,7 @@ class View:
         self._rules = rules
         self._build = build
         self._own = ""
+        self.memory = ""  # a directory that it reads and changes unasked
         self._freed = False
         self.scope = RuleTexts()
         self._only: tuple[Rule, ...] | None = None  # the tools of its scope; None: all

@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import is_hypothesis_test
 
 from tests.e2e.program import Program
+from tests.fakes import examples
+from tests.fakes.warm import Nursery
 
 OWN = ("ANTHROPIC_", "OPENAI_", "GATEWRIGHT_", "CLAUDE_", "XDG_")
-# A property holds on a busy machine too: what must be quick is measured elsewhere.
-settings.register_profile("steady", deadline=None)
-settings.load_profile("steady")
 LOOPBACK = ("127.", "::1", "localhost")
 
 
@@ -49,11 +48,26 @@ def _loopback_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket.socket, "connect", guarded)
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    gc.disable()  # until all is collected: nothing of it is garbage, a tenth of the time is looking
+    examples.begin(proof=config.option.markexpr == "proof")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Properties are tried with all of their examples among the proofs."""
+    if config.option.markexpr == "proof":
+        for item in items:
+            if isinstance(item, pytest.Function) and is_hypothesis_test(item.obj):
+                item.add_marker(pytest.mark.proof)
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish() -> None:
     """What is loaded by now stays: no collection in the midst of a test goes through it again."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -67,7 +81,15 @@ def pytest_runtest_makereport() -> Generator[None, Any, Any]:
         signal.setitimer(signal.ITIMER_REAL, left)
 
 
+@pytest.fixture(scope="session")
+def nursery() -> Iterator[Nursery]:
+    """Runs of the program for all tests of this worker, without a start for each."""
+    shared = Nursery()
+    yield shared
+    shared.close()
+
+
 @pytest.fixture
-def program(tmp_path: Path) -> Program:
+def program(tmp_path: Path, nursery: Nursery) -> Program:
     """The installed program with a home and a project of its own."""
-    return Program.prepare(tmp_path)
+    return Program.prepare(tmp_path, nursery)

@@ -56,6 +56,18 @@ class Foreseeing(Protocol):
 
 
 @runtime_checkable
+class Paid(Protocol):
+    """A job that is an agent: its path, and what it used so far."""
+
+    @property
+    def path(self) -> str: ...
+    @property
+    def tokens(self) -> int: ...
+    @property
+    def cost(self) -> float: ...
+
+
+@runtime_checkable
 class Reporting(Protocol):
     """A job that has an id of its own, and says its end in its own words."""
 
@@ -63,4 +75,8 @@ class Reporting(Protocol):
     def id(self) -> str: ...
     def notice(self) -> str:
         """How it ended and what came of it, for the model of whoever started it."""
+        ...
+
+    def dismiss(self) -> None:
+        """The person ends it, and not who started it."""
         ...

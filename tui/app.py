@@ -27,6 +27,8 @@ from gatewright.agent.errors import GatewrightError
 from gatewright.agent.record.events import Envelope, TurnEnded
 from gatewright.tools.access import MAIN
 from gatewright.tools.system.signals import ENDING, Hearing
+from gatewright.tui.agents.shown import ended as agents_ended
+from gatewright.tui.agents.shown import in_title
 from gatewright.tui.event_pump import pump
 from gatewright.tui.hooking import besides
 from gatewright.tui.prompt.editor import Edited, Editor
@@ -202,6 +204,7 @@ class AgentApp(App[int], inherit_bindings=False):
     def enter(self, session: SessionClient) -> Subscription:
         """Show a session: beside what was said before there was one, or in place of another."""
         events, anew = session.subscribe(), self.taken > 0
+        self.repl.watching.close()
         view = View(next_id=self.repl.view.next_id) if anew else self.repl.view
         self.taken = 0
         self.repl.transcript.clear_selection()
@@ -244,7 +247,7 @@ class AgentApp(App[int], inherit_bindings=False):
             view, more = reduce(view, envelope)
             changes += more
         if not self.taken and self.session is not None and not self.session.busy:
-            view, more = settle(view)  # the stored end of a session that was killed
+            view, more = settle(view, all=True)  # the stored end of a session that was killed
             changes += more
         self.repl.show(view, changes)
         ended = self.taken and any(
@@ -253,11 +256,14 @@ class AgentApp(App[int], inherit_bindings=False):
         if self.taken:
             besides(batch, self.repl.reach.draft, self.repl.desk.put_back, self.attention.say)
         else:
-            said = (c.item for c in changes if isinstance(c, Appended))
-            self.repl.box.history_.seed(i.text for i in said if isinstance(i, Said))
-        self.taken = batch[-1].seq
-        self.attention.name(f"agent  {view.title or Path(view.cwd).name}".strip())
+            shown = (c.item for c in changes if isinstance(c, Appended))
+            self.repl.box.history_.seed(i.text for i in shown if isinstance(i, Said))
+        self.taken = max(self.taken, *(envelope.seq for envelope in batch))
+        names = ("agent", in_title(view), view.title or Path(view.cwd).name)
+        self.attention.name("  ".join(filter(None, names)))
         self.attention.asked(view.asks[0].id if view.asks else None)
+        if self.taken and (said := agents_ended(view, batch)):
+            self.attention.ended(said)
         if ended:
             items = [c.item for c in changes if isinstance(c, Appended | Patched)]
             prose = [item.text for item in items if isinstance(item, Prose)]
@@ -267,7 +273,7 @@ class AgentApp(App[int], inherit_bindings=False):
 
     def _remind(self) -> None:
         asks = self.repl.view.asks
-        if asks and self.attention.check(asks[0].ask.title):
+        if asks and self.attention.check(asks[0].called):
             self.set_timer(1.0, self._remind)
 
     async def leave(self, code: int = 0) -> None:

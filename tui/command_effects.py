@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from gatewright.agent.commands.outcome import Offer, Outcome, Secret, SetUi
 from gatewright.tools.blocks import Block
+from gatewright.tui.agents.known import AgentRow
 from gatewright.tui.panels.offers import open_offer
 from gatewright.tui.panels.sheet import Sheet
 from gatewright.tui.panels.sheet import View as PanelView
@@ -58,10 +59,19 @@ class Reach:
         items = [Shown(n, "", (block,)) for n, block in enumerate(blocks)]
         self._repl.read(items, then, from_top=from_top)
 
+    def return_focus(self) -> None:
+        self._repl.return_focus()
+
     def show_panel(self, make: Callable[[Sheet], PanelView]) -> None:
         self._repl.desk.close_menu()
         self._repl.picker.close()
         self._repl.sheet.show(make(self._repl.sheet))
+
+    def look_into(self, agent: str) -> None:
+        """Open the live view of an agent."""
+        self._repl.sheet.close()
+        row = self._repl.view.agents.get(agent) or AgentRow(path=agent, over=True, state="done")
+        self._repl.watching.show(row)
 
     def take_up(self, setting: SetUi) -> None:
         """A setting changed: what it means for this screen counts now."""

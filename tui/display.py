@@ -29,6 +29,8 @@ from gatewright.tools.blocks import (
     Unknown,
 )
 from gatewright.tools.interact import Ask, AskKind, Option
+from gatewright.tui.agents.known import AgentRow
+from gatewright.tui.agents.strip_rows import strip_rows
 from gatewright.tui.ask.question import Laid, Marks
 from gatewright.tui.blocks.pieces import Cutter
 from gatewright.tui.line import Line, clip
@@ -37,12 +39,21 @@ from gatewright.tui.rows import Rows
 from gatewright.tui.sessions.farewell import farewell
 from gatewright.tui.state import Pending, View
 from gatewright.tui.status.status import OWN_ROWS, own_row, status_row
-from gatewright.tui.status.waiting import agent_rows, queue_rows
+from gatewright.tui.status.waiting import queue_rows
 from gatewright.tui.style.look import Look
 from gatewright.tui.terminal.notify import notification_sequence, title_sequence
 from gatewright.tui.terminal.sgr import lines
 from gatewright.tui.transcript.draw import chunks_of, piece_chunk
-from gatewright.tui.transcript.items import Item, Note, Prose, Said, Shown, Thought, ToolRun
+from gatewright.tui.transcript.items import (
+    AgentBlock,
+    Item,
+    Note,
+    Prose,
+    Said,
+    Shown,
+    Thought,
+    ToolRun,
+)
 
 WIDTH = 100
 ROOM = 100_000  # rows a question may take: nothing of it is scrolled away
@@ -122,6 +133,24 @@ def _own_status(text: str, width: int) -> list[Line]:
     return [own_row(view, width, made[0]), *(clip(row, width) for row in made[1:])]
 
 
+def _agent(field: str) -> Draw:
+    """A row of the strip."""
+
+    def draw(text: str, width: int) -> list[Line]:
+        facts = {"name": "explore", "task": "look", "doing": "Read x", field: text}
+        row = AgentRow(path="main/a1", **facts)  # type: ignore[arg-type]
+        return strip_rows((row,), frozenset(), 0.0, width)
+
+    return draw
+
+
+def _report(text: str, width: int) -> list[Line]:
+    block = AgentBlock(
+        id=0, path="main/a1", label=text, task=text, state="done", prompt=text, report=text
+    )
+    return _item(block, width, expanded=True)
+
+
 def _option(text: str) -> dict[str, object]:
     return {"title": "Which one?", "options": (Option("a", text, "1", text),)}
 
@@ -152,8 +181,10 @@ _TRANSCRIPT: Mapping[str, Draw] = {
     "image": _block(lambda text: Image("image/png", text, text)),
     "unknown_block": _block(lambda text: Unknown("new", {"text": text})),
     "queue": lambda text, width: queue_rows((text,), width),
-    "agent_name": lambda text, width: agent_rows(((text, "Read x"),), width),
-    "agent_doing": lambda text, width: agent_rows((("explore", text),), width),
+    "agent_name": _agent("name"),
+    "agent_task": _agent("task"),
+    "agent_doing": _agent("doing"),
+    "agent_report": _report,
     "menu": _choice("label"),
     "menu_detail": _choice("detail"),
     "menu_source": _choice("source"),

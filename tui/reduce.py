@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from gatewright.agent.record import events as ev
 from gatewright.tools.access import MAIN
 from gatewright.tools.protocol import Content, DocumentContent, ImageContent, TextContent
+from gatewright.tui.agents.fold import asked, call_ended, of_agent, of_child, turn_over, was_read
 from gatewright.tui.hooking import HookEvent, hooked, passed
 from gatewright.tui.message_records import Told, of_message
 from gatewright.tui.state import (
@@ -21,7 +22,6 @@ from gatewright.tui.state import (
     Emptied,
     Marked,
     Patched,
-    Pending,
     Reduced,
     Removed,
     Returned,
@@ -65,8 +65,8 @@ Facts: TypeAlias = (
 
 def reduce(view: View, envelope: ev.Envelope) -> Reduced:
     """The view after an event, and what changed in the transcript."""
-    if envelope.agent != MAIN:
-        return _of_child(view, envelope)
+    if envelope.agent != view.path:
+        return of_child(view, envelope)
     view, changes = _of_main(view, envelope.event, envelope.timestamp)
     return view, (*changes, Marked(envelope.uuid)) if envelope.uuid else changes
 
@@ -77,7 +77,7 @@ def _of_main(view: View, event: ev.AnyEvent, at: float) -> Reduced:  # noqa: C90
     if isinstance(event, Call):
         return _tool(view, event, at)
     if isinstance(event, Question):
-        return _asked(view, event, MAIN)
+        return asked(view, event, MAIN, at), ()
     if isinstance(event, Turn):
         return _turn(view, event, at)
     if isinstance(event, Record):
@@ -89,11 +89,10 @@ def _of_main(view: View, event: ev.AnyEvent, at: float) -> Reduced:  # noqa: C90
     match event:
         case ev.TasksChanged():
             return _background(view, event)
-        case ev.AgentStarted() | ev.AgentFinished():
-            return _agent(view, event)
+        case ev.AgentStarted() | ev.AgentFinished() | ev.AgentProgressed():
+            return of_agent(view, event, at)
         case (
-            ev.AgentProgressed()
-            | ev.AttemptPaid()
+            ev.AttemptPaid()
             | ev.Decided()
             | ev.ResultsCleared()
             | ev.FileSaved()
@@ -139,7 +138,7 @@ def _tool(view: View, event: Call, at: float) -> Reduced:
             grown = replace(known, tail=event.tail, seconds=event.seconds, movable=event.movable)
             grown = replace(grown, started=at - event.seconds)  # without the wait for an answer
             tools[event.call_id] = grown
-            return _running(replace(view, tools=tools)), (Patched(grown),)
+            return _running(replace(view, tools=tools)), _patched(view, grown)
         case ev.ToolFinished():
             known = tools.pop(event.call_id, None)
             if known is None:
@@ -149,11 +148,17 @@ def _tool(view: View, event: Call, at: float) -> Reduced:
                 state="ok" if event.ok else "failed",
                 summary=event.summary,
                 ms=event.ms,
-                view=(shown := told(event.view, event.summary)),
-                text="" if shown else _plain(event.content),
+                view=(said := told(event.view, event.summary)),
+                text="" if said else _plain(event.content),
                 tail="",
             )
-            return _running(replace(view, tools=tools)), (Patched(done),)
+            shown, view = _patched(view, done), call_ended(view, event.call_id)
+            return _running(replace(view, tools=tools)), shown
+
+
+def _patched(view: View, item: ToolRun) -> tuple[Change, ...]:
+    """The record of a call that is an agent is the agent's."""
+    return () if item.call_id in view.agent_calls else (Patched(item),)
 
 
 def _running(view: View) -> View:
@@ -162,14 +167,6 @@ def _running(view: View) -> View:
     if last is None:
         return replace(view, doing="")
     return replace(view, doing=f"{last.verb} {last.target}".strip(), doing_since=last.started)
-
-
-def _asked(view: View, event: Question, agent: str) -> Reduced:
-    match event:
-        case ev.Asked(id=id, ask=ask):
-            return replace(view, asks=(*view.asks, Pending(id, ask, agent))), ()
-        case ev.Answered(id=id):
-            return replace(view, asks=tuple(p for p in view.asks if p.id != id)), ()
 
 
 def _turn(view: View, event: Turn, at: float) -> Reduced:
@@ -196,14 +193,18 @@ def _turn(view: View, event: Turn, at: float) -> Reduced:
             return _ended(view, event)
 
 
-def settle(view: View) -> Reduced:
-    """Nothing runs any more: what still looked so has stopped."""
-    changes: list[Change] = [
-        Patched(replace(item, state="stopped", tail="")) for item in view.tools.values()
-    ]
+def settle(view: View, *, all: bool = False) -> Reduced:
+    """No turn runs any more: what still looked so has stopped, but what is in the background.
+
+    `all`: that neither.
+    """
+    changes: list[Change] = []
+    for item in view.tools.values():
+        changes += _patched(view, replace(item, state="stopped", tail=""))
     changes += [Patched(replace(item, done=True)) for item in view.live]
-    view = replace(view, busy_since=0.0, doing="", until=0.0, live=(), tools={}, agents=())
-    return view, tuple(changes)
+    view, ended = turn_over(view, all=all)
+    view = replace(view, busy_since=0.0, doing="", until=0.0, live=(), tools={})
+    return view, (*changes, *ended)
 
 
 def _ended(view: View, event: ev.TurnEnded) -> Reduced:
@@ -217,7 +218,7 @@ def _record(view: View, event: Record) -> Reduced:
         case ev.UserMessage(hidden=True):
             return view, ()
         case ev.UserMessage(content=content):
-            return add(view, Said(0, _said(content)))
+            return add(was_read(view), Said(0, _said(content)))
         case ev.Noticed(text=text, tone=tone):
             return add(view, Note(0, text, tone))
         case ev.Compacted(tokens_before=tokens, carried=carried):
@@ -255,29 +256,6 @@ def _background(view: View, event: ev.TasksChanged) -> Reduced:
     title = known.get(event.ended, "").partition("\n")[0]
     text = f"Background {event.ended} has ended, {event.status}"
     return add(view, Note(0, f"{text}: {title}" if title else text, "dim"))
-
-
-def _agent(view: View, event: ev.AgentStarted | ev.AgentFinished) -> Reduced:
-    match event:
-        case ev.AgentStarted(child=child, kind=kind):
-            return replace(view, agents=(*view.agents, (child, kind))), ()
-        case ev.AgentFinished(child=child):
-            return replace(view, agents=tuple(a for a in view.agents if a[0] != child)), ()
-
-
-def _of_child(view: View, envelope: ev.Envelope) -> Reduced:
-    """A child agent shows in the strip and asks; what else it does is told under its own path."""
-    event = envelope.event
-    match event:
-        case ev.Asked() | ev.Answered():
-            return _asked(view, event, envelope.agent.rpartition("/")[2])
-        case ev.AgentProgressed(child=child, state=state, target=target):
-            does = f"{state} {target}".rstrip()
-            return replace(
-                view, agents=tuple((c, does if c == child else d) for c, d in view.agents)
-            ), ()
-        case _:
-            return view, ()
 
 
 def _status(view: View, event: Facts) -> View:  # noqa: PLR0911  one case each

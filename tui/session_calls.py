@@ -25,6 +25,7 @@ from gatewright.agent.commands.outcome import (
     said,
 )
 from gatewright.agent.commands.registry import Commands, Front, Mention
+from gatewright.tools.access import MAIN
 from gatewright.tools.blocks import Block, Command, Output, Text, Tone, plain
 from gatewright.tools.interact import Answer
 from gatewright.tools.protocol import Content, TextContent, ToolFailure
@@ -61,6 +62,7 @@ class Talk:
         self._shell = OwnShell()
         self._told: list[str] = []  # output of own commands, for the next message
         self._turns = 0  # of the mode, before there was a session
+        self.to = MAIN  # the agent that a message is for
         self.session: SessionClient | None = None
 
     def begin(self, session: SessionClient) -> None:
@@ -119,7 +121,7 @@ class Talk:
         if session is not None and not session.setup_due:
             told = tuple(TextContent(text) for text in self._told)
             self._told.clear()
-            session.submit(text, (*told, *attached), typed=typed)
+            session.submit(text, (*told, *attached), typed=typed, agent=self.to)
             return
         self._asked.append(Message(text, attached, typed))
         self._show_waiting()
@@ -149,6 +151,16 @@ class Talk:
     def answer(self, ask: int, answer: Answer) -> None:
         if self.session is not None:
             self.session.answer(ask, answer)
+
+    def stop_agent(self, path: str) -> None:
+        """End an agent and all below it; what cannot be done is told."""
+        if self.session is not None:
+            self.follow("", partial(self.session.stop_agent, path))
+
+    def resume_agent(self, path: str) -> None:
+        """Let an agent that ended go on."""
+        if self.session is not None:
+            self.follow("", partial(self.session.resume_agent, path))
 
     def stop(self) -> bool:
         """Stop the own command, else the turn; False when nothing ran."""

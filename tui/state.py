@@ -7,16 +7,26 @@ from typing import TypeAlias
 import msgspec
 
 from gatewright.agent.record.messages import Usage
+from gatewright.tools.access import MAIN
 from gatewright.tools.interact import Ask
+from gatewright.tui.agents.known import Agents
 from gatewright.tui.transcript.items import Item, Prose, Thought, ToolRun
 
 
 class Pending(msgspec.Struct, frozen=True):
-    """A question waiting for the person."""
+    """A question waiting for the person; of another agent with its task, and since when."""
 
     id: int
     ask: Ask
     agent: str
+    path: str = MAIN
+    task: str = ""
+    since: float = 0.0
+
+    @property
+    def called(self) -> str:
+        """What a person who looks elsewhere is told of it."""
+        return self.ask.title if self.path == MAIN else f"{self.agent}: {self.ask.title}"
 
 
 class Hooked(msgspec.Struct, frozen=True):
@@ -31,6 +41,7 @@ class Hooked(msgspec.Struct, frozen=True):
 class View(msgspec.Struct, frozen=True):
     """The state of the screen after some event."""
 
+    path: str = MAIN  # whose screen it is
     mode: str = ""
     model: str = ""
     cwd: str = ""
@@ -44,7 +55,8 @@ class View(msgspec.Struct, frozen=True):
     tasks: tuple[str, ...] = ()
     confined: bool = True  # until it is known that commands are not
     asks: tuple[Pending, ...] = ()
-    agents: tuple[tuple[str, str], ...] = ()  # child and what it does now
+    agents: Agents = {}  # by path, those that ended too
+    agent_calls: dict[str, str] = {}  # calls that are agents, by their ids
     busy_since: float = 0.0  # 0: nothing runs
     doing: str = ""
     doing_since: float = 0.0  # 0: as long as the turn

@@ -26,12 +26,12 @@ _NOTICES = re.compile(
     r"the person (?:said|sent|allow)|this (?:part )?is from|\[?interrupted|not run)",
     re.IGNORECASE | re.MULTILINE,
 )
-_PERMISSIONS = re.compile(
-    r"bypass|dangerously|--?y\b|skip[\w -]{0,20}permission|permission[\w -]{0,20}(?:grant|skip)|"
-    r"allow[\w -]{0,12}(?:rule|all)|yolo|no need to ask|without asking|pre-?approved|acceptEdits|"
-    r"auto-?approve",
-    re.IGNORECASE,
-)
+_PERMISSIONS = (  # looked for one by one: a pattern of them takes twenty times as long
+    "bypass", "dangerously", "skip permission", "skip-permission", "skippermission",
+    "skip the permission", "skip all permission", "permission granted", "permissions granted",
+    "grant permission", "allow rule", "allow all", "without asking", "no need to ask", "yolo",
+    "pre-approved", "preapproved", "acceptedits", "auto-approve", "autoapprove",
+)  # fmt: skip
 BROKEN = "\u2039"  # looks like the beginning of a tag and is none
 MARKED = "\u2502 "
 SAID = (
@@ -47,7 +47,8 @@ def as_data(text: str) -> tuple[str, bool]:
     broken = _TOKENS.sub(lambda found: BROKEN + found[0][1:], broken)
     broken = _ROLES.sub(lambda found: f"{found[1]}{MARKED}{found[2]}", broken)
     broken = _NOTICES.sub(lambda found: f"{found[1]}{MARKED}{found[2]}", broken)
-    return broken, broken != clean or _PERMISSIONS.search(clean) is not None
+    folded = clean.lower()
+    return broken, broken != clean or any(words in folded for words in _PERMISSIONS)
 
 
 def told_as_data(text: str) -> str:

@@ -22,6 +22,8 @@ from gatewright.agent.record.events import (
     AssistantMessage,
     Decided,
     Envelope,
+    RequestQueued,
+    RetryScheduled,
     ToolFinished,
     ToolStarted,
     TurnEnded,
@@ -100,6 +102,7 @@ class Life:
         self.worktree = self.branch = self.diff = ""
         self.blocked = 0  # agents it started and waits for
         self.placed = False
+        self.held = False  # its request waits for its turn at the server
         self._log: deque[str] = deque(maxlen=NEWS)
         self._unasked = 0
         self.work: asyncio.Future[End] | None = None  # its turns and the waits between them
@@ -111,6 +114,17 @@ class Life:
 
     def saw(self, event: AnyEvent) -> bool:
         """One of its own events; whether what it is at has changed."""
+        if isinstance(event, RequestQueued | RetryScheduled):
+            self.phase, self.state, self.held = "waiting", "waits for the server", True
+            self.target = f"{event.seconds:.0f} s" if event.seconds >= 0.5 else ""
+            return True
+        if self.held:
+            self.phase, self.state, self.target, self.held = "running", "answering", "", False
+            self._saw(event)
+            return True
+        return self._saw(event)
+
+    def _saw(self, event: AnyEvent) -> bool:
         match event:
             case ToolStarted(verb=verb, target=target):
                 self.tools += 1
@@ -175,6 +189,11 @@ class Life:
         return self.run.usage if self.run is not None else Usage()
 
     @property
+    def tokens(self) -> int:
+        usage = self.usage
+        return usage.input + usage.output + usage.cache_read + usage.cache_write
+
+    @property
     def cost(self) -> float:
         return self.run.cost if self.run is not None else 0.0
 
@@ -191,12 +210,11 @@ class Life:
         return self.phase
 
     def progressed(self) -> AgentProgressed:
-        usage = self.usage
         return AgentProgressed(
             child=self.path,
             state=self.state or self.phase,
             target=self.target,
-            tokens=usage.input + usage.output + usage.cache_read + usage.cache_write,
+            tokens=self.tokens,
             cost=self.cost,
             seconds=self.seconds,
             tools=self.tools,
@@ -246,6 +264,9 @@ class Life:
     async def wait(self) -> None:
         """Until what came of it is known. It has no limit of its own: who waits has one."""
         await self.ended.wait()
+
+    def dismiss(self) -> None:
+        self._stop(self, "person")
 
     async def stop(self) -> None:
         """As the agent wants it that started it."""

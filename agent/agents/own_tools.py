@@ -35,9 +35,10 @@ def own_tools(
 ) -> tuple[ToolSpec, ...]:
     """Its array: denied first, then what its kind names. `named`: others can write to it."""
     found: list[ToolSpec] = []
+    wholly = [each for each in kind.denied if "(" not in each]  # of the others the gate judges
     for spec in offered:
         name = spec.name
-        if name in MAINS or _any(kind.denied, name) or _foreign(kind, name):
+        if name in MAINS or _any(wholly, name) or _foreign(kind, name):
             continue
         if (name == AGENT and deepest) or (name == SEND and not named):
             continue
@@ -62,7 +63,7 @@ def scope_of(kind: AgentKind) -> Scope:
     """What the gate holds it to, whatever it is offered. It only forbids."""
     only = kind.tools
     if only is not None:
-        only = (*(each.partition("(")[0] for each in only), *SEARCHING, SEND)
+        only = (*only, *SEARCHING, SEND)
         if "*" in only:
             only = None
     deny = tuple(dict.fromkeys((*sorted(MAINS - {"TodoWrite"}), *kind.denied)))

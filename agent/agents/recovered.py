@@ -13,6 +13,7 @@ import msgspec
 from gatewright.agent.agents.inert_text import told_as_data
 from gatewright.agent.agents.roster import Member
 from gatewright.agent.errors import SessionError
+from gatewright.agent.record.agent_costs import AgentCosts
 from gatewright.agent.record.events import (
     AgentFinished,
     AgentStarted,
@@ -23,7 +24,8 @@ from gatewright.agent.record.events import (
     ToolStarted,
     UserMessage,
 )
-from gatewright.agent.record.messages import TextPart, Usage
+from gatewright.agent.record.messages import TextPart
+from gatewright.agent.record.spending import Spending
 from gatewright.agent.transcript.reader import read_transcript
 from gatewright.tools.protocol import TextContent
 
@@ -96,17 +98,18 @@ def _noticed(known: Mapping[str, _Past], text: str) -> None:
 
 
 def _interrupted(started: AgentStarted, folder: Path) -> AgentFinished:
-    said, tools, refused, usage, cost = "", 0, 0, Usage(), 0.0
+    said, tools, refused = "", 0, 0
     try:
         branch = conversation_of(folder / f"{_id(started.child)}.jsonl")
     except SessionError:
         branch = ()
+    spent = Spending()
+    spent.restore(envelope.event for envelope in branch)
     for envelope in branch:
         match envelope.event:
             case AssistantMessage() as message:
                 text = "".join(p.text for p in message.parts if isinstance(p, TextPart)).strip()
                 said = text or said
-                usage, cost = usage.plus(message.usage), cost + message.cost
             case ToolStarted():
                 tools += 1
             case Decided(behavior="deny"):
@@ -118,8 +121,9 @@ def _interrupted(started: AgentStarted, folder: Path) -> AgentFinished:
         ok=False,
         report=said,
         status="interrupted",
-        usage=usage,
-        cost=cost,
+        usage=spent.usage,
+        cost=spent.cost,
+        below=tuple(AgentCosts.after(envelope.event for envelope in branch).all),
         tools=tools,
         refused=refused,
         call_id=started.call_id,

@@ -77,6 +77,13 @@ class Mail:
         member.by_person = False
         return await self._reach(member, text, MAIN, "person")
 
+    async def from_team(self, id: str, text: str) -> str:
+        """What its team has for it: mail, or a task. Raises ToolFailure."""
+        member = self._crew.roster.by_id(id)
+        if member is None or member.by_person:
+            raise ToolFailure(self._nobody(id))
+        return await self._reach(member, text, MAIN, "program")
+
     async def _reach(self, member: Member, text: str, sender: str, source: InputSource) -> str:
         life = self._crew.lives.get(member.path)
         if life is not None and life.running and not life.stopping:

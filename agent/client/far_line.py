@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import msgspec
 
 from gatewright.agent.client.framing import MAX_LINE
+from gatewright.agent.client.port import Taken
 from gatewright.agent.client.session_lines import AnyRequest, Responded, encoded
 from gatewright.agent.errors import SessionError
 
@@ -80,3 +82,11 @@ class FarRequests:
         for future in waiting.values():
             if not future.done():
                 future.set_exception(LineEnded(why))
+
+
+def taken_back(body: dict[str, Any]) -> Sequence[Taken]:
+    """What was taken back; nothing where that is not understood."""
+    try:
+        return msgspec.convert(body.get("taken"), list[Taken])
+    except msgspec.ValidationError:
+        return ()

@@ -103,6 +103,7 @@ class FarOffers:
                 Act(key, label, partial(self._choose, line.offer, act=key))
                 for key, label in line.acts
             ),
+            columns=line.columns,
             follows=line.follows,
         )
 

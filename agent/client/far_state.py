@@ -6,9 +6,13 @@ from collections.abc import Iterator
 
 from gatewright.agent.client.session_lines import Facts
 from gatewright.agent.record.events import (
+    AgentFinished,
+    AgentProgressed,
+    AgentStarted,
     Answered,
     AnyEvent,
     Asked,
+    Envelope,
     Noticed,
     QueueChanged,
     TasksChanged,
@@ -17,6 +21,7 @@ from gatewright.agent.record.events import (
     TurnEnded,
 )
 from gatewright.agent.turn.stop import Stop
+from gatewright.tools.access import MAIN
 from gatewright.tools.interact import Answer
 
 
@@ -28,6 +33,7 @@ class FarState:
         self.sent = 0
         self.queued = 0
         self.movable: set[str] = set()  # calls that can go to the background
+        self.attended: set[str] = set()  # agents that the turn waits for
         self._asked: set[int] = set()
         self._tasks = False
 
@@ -40,8 +46,8 @@ class FarState:
         """Something was sent that may not have been taken up."""
         return self.queued > 0 or self.sent > 0
 
-    def saw(self, event: AnyEvent) -> None:
-        match event:
+    def saw(self, envelope: Envelope) -> None:
+        match envelope.event:
             case Asked(id=ask):
                 self._asked.add(ask)
             case Answered(id=ask):
@@ -52,8 +58,13 @@ class FarState:
                 (self.movable.add if movable else self.movable.discard)(id)
             case ToolFinished(call_id=id):
                 self.movable.discard(id)
+            case AgentStarted(child=child, background=False) if envelope.agent == MAIN:
+                self.attended.add(child)
+            case AgentFinished(child=child) | AgentProgressed(child=child, background=True):
+                self.attended.discard(child)
             case TurnEnded():
                 self.movable.clear()
+                self.attended.clear()
             case TasksChanged(running=running):
                 self._tasks = bool(running)
             case _:

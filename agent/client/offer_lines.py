@@ -57,6 +57,7 @@ class ListingLine(Line, frozen=True, tag="listing"):
     rows: tuple[Choice, ...]
     tabs: tuple[str, ...] = ()
     acts: tuple[tuple[str, str], ...] = ()
+    columns: tuple[str, ...] = ()
     follows: bool = False
 
 

@@ -92,7 +92,7 @@ class OpenOffers:
                     at=at,
                     back=back is not None,
                 )
-            case Listing(title=title, tabs=tabs, acts=acts, follows=follows):
+            case Listing(title=title, tabs=tabs, acts=acts, columns=columns, follows=follows):
                 return ListingLine(
                     blocks=blocks,
                     offer=self._keep(offer),
@@ -100,6 +100,7 @@ class OpenOffers:
                     rows=tuple(offer.rows()),
                     tabs=tabs,
                     acts=tuple((act.key, act.label) for act in acts),
+                    columns=columns,
                     follows=follows,
                 )
             case Form(text=text):

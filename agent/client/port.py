@@ -14,6 +14,7 @@ from gatewright.agent.commands.registry import Commands, Front, Mention
 from gatewright.agent.record.events import UsageChanged
 from gatewright.agent.record.hub import Subscription
 from gatewright.agent.settings.schema import StatusLine
+from gatewright.tools.access import MAIN
 from gatewright.tools.interact import Answer
 from gatewright.tools.protocol import Content
 
@@ -89,6 +90,13 @@ class SessionClient(Protocol):
         """Everything kept so far with seq > since (stored history included), then live events."""
         ...
 
+    async def watch(self, agent: str) -> Subscription:
+        """What an agent below did and does; its stored events once it has ended.
+
+        Raises SessionError where nothing is known of it.
+        """
+        ...
+
     async def opened(self) -> object:
         """Wait until what is asked at the beginning is answered."""
         ...
@@ -100,11 +108,18 @@ class SessionClient(Protocol):
     # what is asked of it
 
     def submit(
-        self, text: str, attachments: Taken = (), *, typed: str | None = None, id: str = ""
+        self,
+        text: str,
+        attachments: Taken = (),
+        *,
+        typed: str | None = None,
+        id: str = "",
+        agent: str = MAIN,
     ) -> str:
         """Queue input for the model; returns its id, a new one where none is given.
 
-        Only what is `typed`, None for all of it, names files to attach.
+        Only what is `typed`, None for all of it, names files to attach. Another agent than the main
+        one goes on with it, even if it had ended; where it cannot, InputRefused says why.
         """
         ...
 
@@ -117,7 +132,15 @@ class SessionClient(Protocol):
         ...
 
     def to_background(self) -> int:
-        """Send the commands that turns wait for to the background; how many there were."""
+        """Send what turns wait for to the background, commands and agents; how many there were."""
+        ...
+
+    async def stop_agent(self, agent: str) -> Outcome:
+        """End an agent and all below it; a `Problem` where that cannot be."""
+        ...
+
+    async def resume_agent(self, agent: str) -> Outcome:
+        """Let an agent that has ended go on where it was; a `Problem` where that cannot be."""
         ...
 
     def answer(self, ask: int, answer: Answer) -> bool:

@@ -15,7 +15,7 @@ from typing import Any, cast
 import msgspec
 from msgspec.structs import replace
 
-from gatewright.agent.client.far_line import FarRequests, Line, LineEnded
+from gatewright.agent.client.far_line import FarRequests, Line, LineEnded, taken_back
 from gatewright.agent.client.far_offers import FarOffers
 from gatewright.agent.client.far_state import FarState
 from gatewright.agent.client.port import Give, StatusSource, Taken
@@ -30,6 +30,7 @@ from gatewright.agent.client.session_lines import (
     FromSession,
     GiveAnswer,
     Happened,
+    HappenedThere,
     Hello,
     Interrupt,
     KeepSetting,
@@ -38,11 +39,14 @@ from gatewright.agent.client.session_lines import (
     Opened,
     Remember,
     Responded,
+    ResumeAgent,
     RunCommand,
     SendMessage,
+    StopAgent,
     TakeBack,
     ToBackground,
 )
+from gatewright.agent.client.watches import FarWatches
 from gatewright.agent.commands.outcome import (
     Change,
     ClearHistory,
@@ -59,6 +63,7 @@ from gatewright.agent.record.events import AnyEvent, InputRefused, Noticed, Usag
 from gatewright.agent.record.hub import Subscription
 from gatewright.agent.record.ids import new_id
 from gatewright.agent.record.journal import Journal
+from gatewright.tools.access import MAIN
 from gatewright.tools.interact import Answer
 
 HELLO_LIMIT = 10.0
@@ -77,7 +82,8 @@ class _Kind(msgspec.Struct, frozen=True):
     type: str = ""
 
 
-_KNOWN = {"session_hello", "session_facts", "session_commands", "session_event", "control_response"}
+_TOLD = ("hello", "facts", "commands", "event", "agent_event")
+_KNOWN = {*(f"session_{each}" for each in _TOLD), "control_response"}
 _kind = msgspec.json.Decoder(_Kind)
 _line = msgspec.json.Decoder(cast("type[FromSession]", FromSession))
 
@@ -128,6 +134,8 @@ class RemoteSession:
         self._state = FarState(hello.facts)
         self._listed = hello.commands
         self._requests = FarRequests(line)
+        self._watches = FarWatches(self._requests.ask)
+        self.watch = self._watches.open
         self._offers = FarOffers(self._found)
         self._commands = Commands(self._known)
         self._journal = Journal(clock=clock, new_id=new_id)
@@ -177,8 +185,7 @@ class RemoteSession:
 
     @property
     def status(self) -> StatusSource | None:
-        """The command of a status line is one of the machine where the session runs."""
-        return None
+        return None  # its command is one of the machine where the session runs
 
     def status_input(self, vim: str) -> bytes:
         del vim
@@ -211,8 +218,7 @@ class RemoteSession:
     def subscribe(self, *, since: int = 0) -> Subscription:
         return self._journal.hub().subscribe(since=since)
 
-    async def follow(self) -> None:
-        """Have everything that is kept sent, and what happens from now on."""
+    async def follow(self) -> None:  # what is kept, and what happens from now on
         await self._requests.ask(Follow())
 
     async def opened(self) -> None:
@@ -241,13 +247,11 @@ class RemoteSession:
 
     def _take(self, told: FromSession, line: bytes) -> None:
         match told:
-            case Happened(event=event):
+            case Happened() | HappenedThere():
                 try:
-                    envelope = decode(bytes(event))
+                    self._heard(told)
                 except WireError as error:
                     raise _strange(line) from error
-                self._state.saw(envelope.event)
-                self._journal.relay(envelope)
             case FactsChanged(facts=facts):
                 self._state.facts = facts
                 self._changed.set()
@@ -259,9 +263,18 @@ class RemoteSession:
             case Hello():
                 raise _strange(line)
 
+    def _heard(self, told: Happened | HappenedThere) -> None:
+        if isinstance(told, HappenedThere):
+            self._watches.take(told)
+        else:
+            envelope = decode(bytes(told.event))
+            self._state.saw(envelope)
+            self._journal.relay(envelope)
+
     def _lost(self, why: str) -> None:
         self._gone = why
         self._requests.end(why)
+        self._watches.end()
         if not self._closing:
             for event in self._state.ends(why):
                 self._publish(event)
@@ -269,17 +282,22 @@ class RemoteSession:
         self._changed.set()
 
     def _publish(self, event: AnyEvent) -> None:
-        self._state.saw(event)
-        self._journal.publish(event)
+        self._state.saw(self._journal.publish(event))
 
     # what is asked of it
 
     def submit(
-        self, text: str, attachments: Taken = (), *, typed: str | None = None, id: str = ""
+        self,
+        text: str,
+        attachments: Taken = (),
+        *,
+        typed: str | None = None,
+        id: str = "",
+        agent: str = MAIN,
     ) -> str:
         """What could not be sent is the person's again."""
         id = id or new_id()
-        message = SendMessage(text=text, attachments=attachments, typed=typed, id=id)
+        message = SendMessage(text=text, attachments=attachments, typed=typed, id=id, agent=agent)
         self._state.sent += 1
 
         def sent(future: asyncio.Future[dict[str, Any]]) -> None:
@@ -298,7 +316,7 @@ class RemoteSession:
         def answered(future: asyncio.Future[dict[str, Any]]) -> None:
             if future.cancelled() or future.exception() is not None:
                 return  # that the line has ended was told
-            taken = _taken(future.result())
+            taken = taken_back(future.result())
             if taken:
                 give(taken)
 
@@ -309,7 +327,7 @@ class RemoteSession:
         return self.busy and self._do(Interrupt())
 
     def to_background(self) -> int:
-        count = len(self._state.movable)
+        count = len(self._state.movable) + len(self._state.attended)
         if count:
             self._do(ToBackground())
         return count
@@ -358,6 +376,12 @@ class RemoteSession:
     async def keep_setting(self, key: str, value: str) -> Outcome:
         return await self._offers.of(KeepSetting(key=key, value=value))
 
+    async def stop_agent(self, agent: str) -> Outcome:
+        return await self._offers.of(StopAgent(agent=agent))
+
+    async def resume_agent(self, agent: str) -> Outcome:
+        return await self._offers.of(ResumeAgent(agent=agent))
+
     async def remember(self, line: str) -> Outcome:
         return await self._offers.of(Remember(line=line))
 
@@ -372,12 +396,5 @@ class RemoteSession:
         self._reading.cancel()
         await asyncio.gather(self._reading, return_exceptions=True)
         self._requests.end("The session was left.")
+        self._watches.end()
         self._journal.close()
-
-
-def _taken(body: dict[str, Any]) -> Sequence[Taken]:
-    """What was taken back; nothing where that is not understood."""
-    try:
-        return msgspec.convert(body.get("taken"), list[Taken])
-    except msgspec.ValidationError:
-        return ()

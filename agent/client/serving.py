@@ -41,14 +41,19 @@ from gatewright.agent.client.session_lines import (
     Opened,
     ReadRow,
     Remember,
+    ResumeAgent,
     RunCommand,
     SendMessage,
+    StopAgent,
     Take,
     TakeBack,
     ToBackground,
+    Unwatch,
+    Watch,
     encoded,
     event_line,
 )
+from gatewright.agent.client.watches import Watches
 from gatewright.agent.commands.outcome import Change, Listing, Outcome, Pick
 from gatewright.agent.commands.registry import LINES, Front
 from gatewright.agent.errors import GatewrightError, SessionError
@@ -75,6 +80,7 @@ class Served:
         self._offers = OpenOffers()
         self._events = session.subscribe()
         self._following = False
+        self._watches = Watches(session.id, out)
         self._facts = Facts.of(session)
         self._listed = session.commands.revision
         self._doing: set[asyncio.Task[Body]] = set()
@@ -107,6 +113,7 @@ class Served:
     async def close(self) -> None:
         """What happened last is still told."""
         self._flush()
+        await self._watches.end()
         ending: list[asyncio.Future[Any]] = [self._watching, *self._doing]
         if self._resting is not None:
             ending.append(self._resting)
@@ -166,8 +173,9 @@ class Served:
             case Follow(since=since):
                 self._follow(since)
                 return {}
-            case SendMessage(text=text, attachments=attachments, typed=typed, id=id):
-                return {"id": session.submit(text, attachments, typed=typed, id=id)}
+            case SendMessage(text=text, attachments=more, typed=typed, id=id, agent=agent):
+                sent = session.submit(text, more, typed=typed, id=id, agent=agent)
+                return {"id": sent}
             case GiveAnswer(ask=ask, answer=answer):
                 return {"answered": session.answer(ask, answer)}
             case Interrupt():
@@ -180,6 +188,9 @@ class Served:
                 return {"count": session.to_background()}
             case CycleMode():
                 return {"mode": session.cycle_mode()}
+            case Unwatch(watch=watch):
+                self._watches.close(watch)
+                return {}
             case _:
                 assert_never(wanted)
 
@@ -201,6 +212,13 @@ class Served:
                 return {"found": list(self._offers.find(offer, Listing).rows())}
             case ReadRow(offer=offer, row=row):
                 return {"found": list(await self._listing(offer, row).read(row))}
+            case Watch(agent=agent, watch=watch):
+                self._watches.open(watch, await self._session.watch(agent))
+                return {}
+            case StopAgent(agent=agent):
+                done = await self._session.stop_agent(agent)
+            case ResumeAgent(agent=agent):
+                done = await self._session.resume_agent(agent)
             case RunCommand(line=line, switches=switches):
                 done = await self._session.run_command(line, Front(switches=switches))
             case _:

@@ -22,6 +22,7 @@ from gatewright.agent.record.codec import encode as encode_event
 from gatewright.agent.record.events import Envelope, UsageChanged
 from gatewright.agent.record.messages import Usage
 from gatewright.agent.text.well_formed import well_formed_json
+from gatewright.tools.access import MAIN
 from gatewright.tools.interact import Answer
 
 VERSION = 1
@@ -97,11 +98,20 @@ class Happened(msgspec.Struct, frozen=True, tag_field="type", tag="session_event
     event: msgspec.Raw
 
 
+class HappenedThere(msgspec.Struct, frozen=True, tag_field="type", tag="session_agent_event"):
+    """An event of an agent that is watched; none once nothing more of it comes."""
+
+    watch: int
+    event: msgspec.Raw = msgspec.Raw()
+
+
 class Responded(msgspec.Struct, frozen=True, tag_field="type", tag="control_response"):
     response: dict[str, Any]
 
 
-FromSession: TypeAlias = Hello | FactsChanged | CommandsChanged | Happened | Responded
+FromSession: TypeAlias = (
+    Hello | FactsChanged | CommandsChanged | Happened | HappenedThere | Responded
+)
 
 
 def encoded(value: object) -> str:
@@ -117,6 +127,14 @@ def event_line(envelope: Envelope, session: str) -> str:
     """One line with its end."""
     event = encode_event(envelope, session)[:-1].decode("utf-8")
     return f'{{"type":"session_event","event":{event}}}\n'
+
+
+def watched_line(watch: int, envelope: Envelope | None, session: str) -> str:
+    """One line with its end, of an agent that is watched; without an event its last."""
+    if envelope is None:
+        return f'{{"type":"session_agent_event","watch":{watch}}}\n'
+    event = encode_event(envelope, session)[:-1].decode("utf-8")
+    return f'{{"type":"session_agent_event","watch":{watch},"event":{event}}}\n'
 
 
 # To the session: what is done at once, in the order in which it was asked.
@@ -139,6 +157,7 @@ class SendMessage(Request, frozen=True, tag="session_submit"):
     attachments: Taken = ()
     typed: str | None = None
     id: str = ""
+    agent: str = MAIN
 
 
 class GiveAnswer(Request, frozen=True, tag="session_answer"):
@@ -158,6 +177,10 @@ class ToBackground(Request, frozen=True, tag="session_to_background"):
     pass
 
 
+class Unwatch(Request, frozen=True, tag="session_unwatch"):
+    watch: int
+
+
 class CycleMode(Request, frozen=True, tag="session_cycle_mode"):
     pass
 
@@ -171,6 +194,21 @@ class Lasting(Request, frozen=True):
 
 class Opened(Lasting, frozen=True, tag="session_opened"):
     """Answered once what is asked at the beginning is."""
+
+
+class Watch(Lasting, frozen=True, tag="session_watch"):
+    """Send what an agent below did and does, under this number."""
+
+    agent: str
+    watch: int
+
+
+class StopAgent(Lasting, frozen=True, tag="session_stop_agent"):
+    agent: str
+
+
+class ResumeAgent(Lasting, frozen=True, tag="session_resume_agent"):
+    agent: str
 
 
 class Mentions(Lasting, frozen=True, tag="session_mentions"):
@@ -226,10 +264,13 @@ class Take(Lasting, frozen=True, tag="session_take"):
 
 
 AtOnce: TypeAlias = (
-    Follow | SendMessage | GiveAnswer | Interrupt | TakeBack | ToBackground | CycleMode
+    Follow | SendMessage | GiveAnswer | Interrupt | TakeBack | ToBackground | CycleMode | Unwatch
 )
 Later: TypeAlias = (
     Opened
+    | Watch
+    | StopAgent
+    | ResumeAgent
     | Mentions
     | RunCommand
     | ApplyChange

@@ -88,13 +88,20 @@ class Submit(msgspec.Struct, frozen=True):
 
 
 class Choice(msgspec.Struct, frozen=True):
-    """One row: `typed` is the line that does the same, for people who read or type it."""
+    """One row: `typed` is the line that does the same, for people who read or type it.
+
+    In a table it has `cells`, and for those that are numbers these, by which it is sorted. `agent`
+    is the path of one that can be looked into live.
+    """
 
     id: str
     label: str
     detail: str = ""
     source: str = ""
     typed: str = ""
+    cells: tuple[str, ...] = ()
+    numbers: tuple[float, ...] = ()
+    agent: str = ""
 
 
 class Offer(msgspec.Struct, frozen=True, kw_only=True):
@@ -115,7 +122,10 @@ class Pick(Offer, frozen=True, kw_only=True):
 
 
 class Act(msgspec.Struct, frozen=True):
-    """A further key for a row: `run` gets the id of the row. No letter: letters search."""
+    """A further key for a row: `run` gets the id of the row. A capital one is pressed twice.
+
+    A letter only where there are columns: elsewhere letters search.
+    """
 
     key: str
     label: str
@@ -123,13 +133,17 @@ class Act(msgspec.Struct, frozen=True):
 
 
 class Listing(Offer, frozen=True, kw_only=True):
-    """Rows to look into, as they are when asked; `tabs` part them by their source."""
+    """Rows to look into, as they are when asked; `tabs` part them by their source.
+
+    With `columns` they are a table, in which letters are keys and `/` begins a search.
+    """
 
     title: str
     rows: Callable[[], Sequence[Choice]]
     read: Callable[[str], Awaitable[Sequence[Block]]]
     tabs: tuple[str, ...] = ()
     acts: tuple[Act, ...] = ()
+    columns: tuple[str, ...] = ()
     follows: bool = False  # they change by themselves, and what is read grows at its end
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import msgspec
 
@@ -17,6 +18,7 @@ from gatewright.tools.protocol import Job
 
 WIDTH = 60
 SHOWN = 20
+COLUMNS = ("Type", "State", "For", "Tokens", "$", "Task", "Last line")
 NOTHING = "Nothing runs in the background."
 HINT = "/tasks ID shows what it printed, /tasks stop ID ends it."
 
@@ -33,7 +35,10 @@ class ListedJobs(Protocol):
 
 
 class TaskRow(msgspec.Struct, frozen=True):
-    """A job at one moment: how it stands, how long it runs or ran, the last line it printed."""
+    """A job at one moment: how it stands, how long it runs or ran, the last line it printed.
+
+    Of an agent also what it used, and its path.
+    """
 
     id: str
     title: str
@@ -41,21 +46,28 @@ class TaskRow(msgspec.Struct, frozen=True):
     running: bool
     seconds: float
     last: str
+    kind: str = "shell"
+    tokens: int = 0
+    cost: float = 0.0
+    agent: str = ""
 
 
-def task_commands(jobs: ListedJobs) -> tuple[Command, ...]:
+Resume: TypeAlias = Callable[[str], Awaitable[Outcome]]  # an agent, by its path
+
+
+def task_commands(jobs: ListedJobs, resume: Resume) -> tuple[Command, ...]:
     return (
         Command(
             name="tasks",
             summary="What runs in the background: look at it, stop it",
             args="[ID | stop ID]",
             aliases=("bashes",),
-            run=partial(tasks, jobs),
+            run=partial(tasks, jobs, resume),
         ),
     )
 
 
-async def tasks(jobs: ListedJobs, context: CommandContext) -> Outcome:
+async def tasks(jobs: ListedJobs, resume: Resume, context: CommandContext) -> Outcome:
     verb, _, id = context.args.partition(" ")
     if verb == "stop":
         return Say.text(await _stopped(jobs, id.strip()))
@@ -68,40 +80,78 @@ async def tasks(jobs: ListedJobs, context: CommandContext) -> Outcome:
         (row.id, row.status, elapsed(row.seconds), _cut(row.title), _cut(row.last)) for row in rows
     )
     table = Table(("Task", "State", "For", "Command", "Last line"), cells[:SHOWN])
-    return listing(jobs, Say((table, Text(HINT, "dim"))))
+    return listing(jobs, resume, Say((table, Text(HINT, "dim"))))
 
 
-def listing(jobs: ListedJobs, fallback: Say) -> Listing:
+def listing(jobs: ListedJobs, resume: Resume, fallback: Say) -> Listing:
     """Follows what happens, the newest first."""
-
-    async def read(id: str) -> Sequence[Block]:
-        try:
-            return _output(jobs, id)
-        except GatewrightError as error:  # so many came after it that it is forgotten
-            return (Text(str(error), "warning"),)
-
-    async def stop(id: str) -> Outcome:
-        if not any(row.running for row in jobs.rows() if row.id == id):
-            return Say(())
-        try:
-            return Say.text(await _stopped(jobs, id))
-        except GatewrightError as error:
-            return Problem.of(str(error))
-
     return Listing(
         fallback=fallback,
-        title="Background tasks",
+        title="Tasks",
         rows=lambda: [_choice(row) for row in jobs.rows()],
-        read=read,
-        acts=(Act("ctrl+x", "stops", stop),),  # letters search
+        read=partial(_read, jobs),
+        acts=(
+            Act("x", "stops", partial(_stop, jobs)),
+            Act("X", "stops all", partial(_stop_all, jobs)),
+            Act("r", "resumes", partial(_resume, jobs, resume)),
+        ),
+        columns=COLUMNS,
         follows=True,
     )
 
 
+async def _read(jobs: ListedJobs, id: str) -> Sequence[Block]:
+    try:
+        return _output(jobs, id)
+    except GatewrightError as error:  # so many came after it that it is forgotten
+        return (Text(str(error), "warning"),)
+
+
+async def _stop(jobs: ListedJobs, id: str) -> Outcome:
+    if not any(row.running for row in jobs.rows() if row.id == id):
+        return Say(())
+    try:
+        return Say.text(await _stopped(jobs, id))
+    except GatewrightError as error:
+        return Problem.of(str(error))
+
+
+async def _stop_all(jobs: ListedJobs, id: str) -> Outcome:
+    del id  # whichever the cursor is on
+    running = [row.id for row in jobs.rows() if row.running]
+    ended = await asyncio.gather(*(_stop(jobs, each) for each in running))
+    if problem := next((each for each in ended if isinstance(each, Problem)), None):
+        return problem
+    return Say.text(f"Stopped: {', '.join(running) or 'nothing ran'}.")
+
+
+async def _resume(jobs: ListedJobs, resume: Resume, id: str) -> Outcome:
+    row = next((row for row in jobs.rows() if row.id == id), None)
+    if row is None or row.running or not row.agent:
+        return Say.text("Only an agent that has ended can go on.", "dim")
+    return await resume(row.agent)
+
+
 def _choice(row: TaskRow) -> Choice:
-    state = f"{row.status} · {elapsed(row.seconds)}"
-    last = row.last if row.running else ""
-    return Choice(row.id, row.title, last, state, f"/tasks stop {row.id}")
+    cells = (
+        row.kind,
+        row.status,
+        elapsed(row.seconds),
+        f"{row.tokens:,}" if row.tokens else "",
+        f"{row.cost:.2f}" if row.cost else "",
+        " ".join(row.title.split()),
+        row.last,
+    )
+    return Choice(
+        row.id,
+        row.title,
+        row.last,
+        row.kind,
+        f"/tasks stop {row.id}",
+        cells=cells,
+        numbers=(0.0, float(row.running), row.seconds, float(row.tokens), row.cost),
+        agent=row.agent,
+    )
 
 
 async def _stopped(jobs: ListedJobs, id: str) -> str:

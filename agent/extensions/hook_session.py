@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from typing import Any
+
+from msgspec.structs import replace
 
 from gatewright.agent.extensions.hook_calls import HookCalls
 from gatewright.agent.extensions.hook_ground import environment, ground, poster
@@ -12,11 +15,11 @@ from gatewright.agent.extensions.hook_ways import Ways
 from gatewright.agent.extensions.host import Host
 from gatewright.agent.hooks.configured.book import Terms, book_of
 from gatewright.agent.hooks.configured.matchers import names_of
-from gatewright.agent.hooks.configured.reading import Read
+from gatewright.agent.hooks.configured.reading import Read, read
 from gatewright.agent.hooks.engine import Engine, EnginePorts
 from gatewright.agent.hooks.events import EVENTS, FILE_CHANGED
 from gatewright.agent.hooks.following import Following, FollowingPorts
-from gatewright.agent.hooks.handlers import OF_CLAUDE, Fault, Handler
+from gatewright.agent.hooks.handlers import OF_CLAUDE, Fault, Handler, Place
 from gatewright.agent.hooks.inputs import Facts
 from gatewright.agent.hooks.kinds.commands import Commands
 from gatewright.agent.hooks.kinds.judging_model import LOOKS, SYSTEM, Questions
@@ -53,7 +56,7 @@ class HookSession:
         self._env_file = self._kept / "spill" / "hook-env.sh"
         host.exports["GATEWRIGHT_ENV_FILE"] = str(self._env_file)  # sourced before every command
         self._added = around.where.added
-        self.given: list[Read] = []  # of plugins, agents, skills
+        self.given: dict[str, Read] = {}  # of agents at work, by path
         self._client = Read()  # of an SDK client
         self._called_back: Run = nobody
         self._checking: asyncio.Task[None] | None = None
@@ -139,7 +142,9 @@ class HookSession:
         loaded = around.loaded
         terms = Terms.of(around.settings, trusted=around.trusted, bare=around.options.bare)
         before = {fault.text() for fault in self.engine.book.faults}
-        self.engine.book = book_of(loaded.hooks, (self._client, *self.given), terms, problem_of)
+        self.engine.book = book_of(
+            loaded.hooks, (self._client, *self.given.values()), terms, problem_of
+        )
         faults = (*self.engine.book.faults, *self._not_yet())
         new = (text for fault in faults if (text := escaped(fault.text())) not in before)
         return (*new, *self._of_claude())
@@ -238,6 +243,17 @@ class HookSession:
             self._host.warn(text)
         return not any(off.handler.place.origin == "sdk" for off in self.engine.book.off)
 
+    def bring(self, agent: str, raw: Any, place: Place) -> tuple[str, ...]:
+        """What the definition of an agent says counts for it as long as it works; what is wrong."""
+        found = read(raw, place, problem_of)
+        own = tuple(replace(each, agent=agent, event=_of(each, agent)) for each in found.handlers)
+        self.given[agent] = Read(own, found.faults)
+        return self.read(self._host.around)
+
+    def left(self, agent: str) -> None:
+        if self.given.pop(agent, None) is not None:
+            self.read(self._host.around)
+
     def saw(self, envelope: Envelope) -> None:
         event = envelope.event
         if isinstance(event, UserMessage) and not event.hidden and not event.source:
@@ -265,6 +281,11 @@ class HookSession:
 
     def _env(self, scrubbed: bool) -> Mapping[str, str]:
         return environment(self._host.around, scrubbed=scrubbed)
+
+
+def _of(handler: Handler, agent: str) -> str:
+    """The end of an agent's turn is a Stop to who wrote its definition."""
+    return "SubagentStop" if handler.event == "Stop" and agent != MAIN else handler.event
 
 
 def _first_name(handler: Handler) -> str:

@@ -17,6 +17,7 @@ from gatewright.agent.settings.workspace import Surroundings
 if TYPE_CHECKING:
     from gatewright.agent.extensions.hook_session import HookSession
     from gatewright.agent.hooks.configured.reading import Read
+    from gatewright.agent.hooks.handlers import Place
     from gatewright.agent.hooks.kinds.running import Run
     from gatewright.agent.hooks.shown.rows import HookRow
 
@@ -54,6 +55,15 @@ class Hooks:
     def attend(self, given: Read, run: Run) -> bool:
         """A client's own handlers, in place of what it gave before; whether they count."""
         return self.opened().attend(given, run, self._host.around)
+
+    def bring(self, agent: str, raw: object, place: Place) -> None:
+        """What an agent's definition says, for it alone and as long as it works."""
+        for text in self.opened().bring(agent, raw, place):
+            self._host.warn(text)
+
+    def left(self, agent: str) -> None:
+        if self.session is not None:
+            self.session.left(agent)
 
     def rows(self) -> Sequence[HookRow]:
         self._host.live.refresh()

@@ -17,6 +17,7 @@ from gatewright.agent.extensions.host import Extension, Host
 from gatewright.agent.record.events import TurnEnded, WorktreeChanged
 from gatewright.agent.record.journal import of_main
 from gatewright.agent.session.housekeeping import Housekeeping
+from gatewright.agent.transcript.place import project_folder
 from gatewright.tools.access import MAIN, Where
 from gatewright.tools.protocol import Tool, ToolSpec
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from gatewright.agent.worktrees.project_trees import Left, Opened, Wishes, Worktrees
     from gatewright.agent.worktrees.record import Record
 
+FOLDER = "worktrees"  # where what we know of them is kept, as in `worktrees/record.py`
 ABOUT = (
     "You work in the git work tree {path}, on branch {branch}: it is your root and current "
     "directory, and all your work is done there. The person's own checkout is {root}; it is not "
@@ -50,7 +52,7 @@ class SessionTrees:
             host, start = self._host, self._host.base.start
             ports = Ports(
                 root=host.around.where.root,
-                folder=start.path.parent,
+                folder=project_folder(host.around.places.home, host.around.where.root),
                 caller=lambda: host.around.caller,
                 wishes=self._wishes,
                 moments=lambda: host.moments,
@@ -173,8 +175,12 @@ class SessionTrees:
     def sweep(self) -> None:
         """What others left long ago, where there is any of that."""
         days = self._host.around.settings.cleanup_period_days
-        if days and (self._host.base.start.path.parent / "worktrees").is_dir():
+        if days and self._made_some():
             self.book.sweep(days)
+
+    def _made_some(self) -> bool:
+        around = self._host.around
+        return (project_folder(around.places.home, around.where.root) / FOLDER).is_dir()
 
 
 async def plug_worktrees(host: Host) -> Contribution:

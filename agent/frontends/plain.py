@@ -78,6 +78,7 @@ async def run(
         happened = progress.line(envelope)
         if line := told.line(envelope) or (happened if chatty else ""):
             err.write(visible(f"{line}\n"))
+    follower.background.tell(err)
     if ended is None:
         err.write(visible(f"agent: {UNSENT.format(reason=unsent) if unsent else CRASHED}\n"))
         return Exit.ERROR

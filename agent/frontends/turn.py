@@ -9,15 +9,16 @@ from typing import Any, NamedTuple
 import msgspec
 
 from gatewright.agent.commands.outcome import Scope
+from gatewright.agent.frontends.background import Background
 from gatewright.agent.frontends.json_lines import Sink
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.record.events import (
-    AnyEvent,
     AssistantMessage,
     Envelope,
     SessionStarted,
     TurnEnded,
 )
+from gatewright.agent.record.hub import Below
 from gatewright.agent.record.messages import TextPart
 from gatewright.agent.record.must_know import Told
 from gatewright.agent.session.session import Session
@@ -45,7 +46,8 @@ class Words(NamedTuple):
 class Follower:
     """Submits messages and hands out what happens. Stored history is left out.
 
-    `below` are events of other agents that are wanted beside those that everybody is told. With a
+    Where no `more` messages come, a turn takes as long as work in the background that is waited
+    for. `below` are events of agents that are wanted beside those that all are told. With a
     shape, an answer that does not satisfy it is sent back a few times; the turns this takes
     are one turn to the outside.
     """
@@ -54,11 +56,15 @@ class Follower:
         self,
         session: Session,
         shape: Shape | None = None,
-        below: tuple[type[AnyEvent], ...] = (),
+        below: Below = (),
+        *,
+        more: bool = False,
     ) -> None:
         self._session = session
+        self._more = more
         self._shape = shape
         self._subscription = session.subscribe(below=below)
+        self.background = Background(session)
         self._first = True
         self._left = False  # somebody stopped listening in mid-turn
 
@@ -99,10 +105,15 @@ class Follower:
         async for envelope in self._while(asyncio.create_task(over())):
             yield envelope
 
+    async def rest(self) -> AsyncGenerator[Envelope]:
+        """What happens until work in the background is over: no message will come any more."""
+        async for envelope in self._while(asyncio.create_task(self.background.over())):
+            yield envelope
+
     async def _turn(self, words: Words) -> AsyncGenerator[Envelope]:
         if self._shape is None:
             self._submit(words)
-            async for envelope in self._while(asyncio.create_task(self._session.idle())):
+            async for envelope in self._while(asyncio.create_task(self._over())):
                 yield envelope
             return
         async for envelope in self._corrected(self._shape, words):
@@ -125,13 +136,13 @@ class Follower:
         while True:
             self._submit(words)
             held: Envelope | None = None
-            async for envelope in self._while(asyncio.create_task(self._session.idle())):
+            async for envelope in self._while(asyncio.create_task(self._over())):
                 match envelope.event:
                     case AssistantMessage() as message if envelope.agent == MAIN:
                         answer = text_of(message)
                     case TurnEnded() as ended if envelope.agent == MAIN:
-                        both = ended if before is None else added(before, ended)
-                        held = msgspec.structs.replace(envelope, event=both)
+                        before = ended if before is None else added(before, ended)
+                        held = msgspec.structs.replace(envelope, event=before)
                         continue
                     case _:
                         pass
@@ -145,8 +156,10 @@ class Follower:
                 yield held
                 return
             corrections -= 1
-            before = held.event
             words = Words(CORRECTION.format(problem=problem), (), "", words.scope)
+
+    async def _over(self) -> None:
+        await (self._session.idle() if self._more else self.background.over())
 
     async def _while(self, over: asyncio.Task[None]) -> AsyncGenerator[Envelope]:
         """Events until `over` is done and none is left."""

@@ -91,6 +91,7 @@ class Engine:
             each
             for each in found
             if (each.place.origin == "managed" or each.key not in self.off)
+            and each.agent in ("", firing.agent)
             and not (each.kind == "agent" and self._ports.judging(firing.agent))
             and not (each.kind == "mcp_tool" and firing.lone)  # whose call would be the next one
             and self._applies(each, firing)

@@ -80,6 +80,7 @@ class Handler(msgspec.Struct, frozen=True, kw_only=True):
     said: Written = Written(type="")
     callback: str = ""  # of an SDK client
     broken: str = ""
+    agent: str = ""  # it hears of this one alone, by its path; empty: of all
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -88,7 +89,7 @@ class Handler(msgspec.Struct, frozen=True, kw_only=True):
         table = msgspec.json.encode(said.input, order="sorted") if said.input else b""
         return (
             self.event, self.kind, said.command, said.args, said.shell, said.url, said.server,
-            said.tool, table, said.prompt, said.condition, self.callback, self.broken,
+            said.tool, table, said.prompt, said.condition, self.callback, self.broken, self.agent,
         )  # fmt: skip
 
     @property

@@ -20,6 +20,7 @@ class LaunchOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     input_format: str = "text"  # text, stream-json
     include_partial_messages: bool = False
     include_hook_events: bool = False
+    forward_subagent_text: bool = False
     include_session_events: bool = False
     replay_user_messages: bool = False
     json_schema: str = ""
@@ -75,6 +76,7 @@ class LaunchOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     cleared: bool = False  # begun by /clear, in place of the session that was left
     served: bool = False  # another program's model calls its tools; it has no turn of its own
     name: str = ""  # its title
+    team: bool = False  # agents may work as a team
     worktree: str | None = None  # a name, #number or address; empty: any name
 
     # the screen and the process

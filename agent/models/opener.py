@@ -12,6 +12,7 @@ from gatewright.agent.errors import GatewrightError
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.models.model import OpenModel
 from gatewright.agent.providers.catalog import ModelFacts, load_catalog
+from gatewright.agent.providers.limiter import unknown
 from gatewright.agent.providers.protocol import Provider
 from gatewright.agent.providers.registry import Chosen, Opened, choose, default_model, open_provider
 from gatewright.agent.providers.shared import SharedProviders
@@ -48,6 +49,7 @@ class ModelOpener:
         briefing: Briefing,
         *,
         planning: Callable[[], bool] = lambda: False,
+        rank: Callable[[str], int] = unknown,
     ) -> None:
         self._live = live
         self.briefing = briefing
@@ -55,7 +57,7 @@ class ModelOpener:
         self._short: dict[str, bool] = {}  # by model
         self._session = session
         self._planning = planning
-        self._shared = SharedProviders()
+        self._shared = SharedProviders(rank)
 
     async def close(self) -> None:
         """The session is over: whatever is still open for it."""

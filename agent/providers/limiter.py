@@ -12,6 +12,7 @@ import random
 import time
 from bisect import insort
 from collections.abc import AsyncGenerator, Callable
+from typing import TypeAlias
 
 from gatewright.agent.errors import FailureKind, ModelLoading, ProviderError
 from gatewright.agent.providers.protocol import Queued
@@ -29,12 +30,18 @@ TOO_MANY = frozenset({FailureKind.RATE, FailureKind.OVERLOADED})
 ALL = ""  # a pause of every model
 
 
+Order: TypeAlias = tuple[bool, int, int, int]
+
+
+def unknown(agent: str) -> int:
+    del agent
+    return 0
+
+
 class Place:
     """Where one request stands among those that wait; the lower its order, the sooner it runs."""
 
-    def __init__(
-        self, limiter: Limiter, agent: str, model: str, order: tuple[bool, int, int]
-    ) -> None:
+    def __init__(self, limiter: Limiter, agent: str, model: str, order: Order) -> None:
         self._limiter = limiter
         self.agent, self.model, self.order = agent, model, order
         self.runs_in = -1  # the era of the limiter in which it began
@@ -62,19 +69,22 @@ class Place:
 
 
 class Limiter:
+    """`rank` says which agent began first: of two whose turn it is, that one comes first."""
+
     def __init__(
         self,
         most: int = AT_ONCE,
         *,
+        rank: Callable[[str], int] = unknown,
         clock: Callable[[], float] = time.monotonic,
         dice: Callable[[], float] = random.random,
     ) -> None:
-        self._clock, self._dice = clock, dice
+        self._rank, self._clock, self._dice = rank, clock, dice
         self._most = self._room = most
         self._changed = clock()
         self._running = 0
         self._waiting: list[Place] = []
-        self._kept: dict[str, tuple[bool, int, int]] = {}  # of requests that were refused, by agent
+        self._kept: dict[str, Order] = {}  # of requests that were refused, by agent
         self._round = 0  # of the request that began last
         self._rounds: dict[str, int] = {}  # the next one of each agent
         self._tickets = itertools.count()
@@ -96,7 +106,7 @@ class Limiter:
             self._rounds[agent] = turn + 1
             if len(self._rounds) > REMEMBERED:
                 self._rounds = {who: its for who, its in self._rounds.items() if its > self._round}
-            order = (agent != MAIN, turn, next(self._tickets))
+            order = (agent != MAIN, turn, self._rank(agent), next(self._tickets))
         return Place(self, agent, model, order)
 
     def enter(self, place: Place) -> asyncio.Future[None] | None:

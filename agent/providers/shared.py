@@ -14,7 +14,7 @@ from typing import TypeAlias
 import msgspec
 
 from gatewright.agent.errors import GatewrightError, ProviderError
-from gatewright.agent.providers.limiter import AT_ONCE, Limiter
+from gatewright.agent.providers.limiter import AT_ONCE, Limiter, unknown
 from gatewright.agent.providers.presets import Endpoint
 from gatewright.agent.providers.protocol import Piece, Provider, Request
 
@@ -68,9 +68,10 @@ class _Shared:
 
 
 class SharedProviders:
-    """Models are opened in threads."""
+    """Models are opened in threads. `rank` is as for a limiter."""
 
-    def __init__(self) -> None:
+    def __init__(self, rank: Callable[[str], int] = unknown) -> None:
+        self._rank = rank
         self._lock = threading.Lock()
         self._open: list[_Shared] = []
         self._limiters: dict[tuple[str, ...], Limiter] = {}  # as many as there are keys
@@ -87,7 +88,7 @@ class SharedProviders:
     def _limiter(self, identity: Identity) -> Limiter:
         limiter = self._limiters.get(identity.counted)
         if limiter is None:
-            limiter = self._limiters[identity.counted] = Limiter(identity.most)
+            limiter = self._limiters[identity.counted] = Limiter(identity.most, rank=self._rank)
         limiter.allow(identity.most)
         return limiter
 

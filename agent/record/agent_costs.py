@@ -34,6 +34,8 @@ class AgentCosts:
     def __init__(self) -> None:
         self._agents: dict[str, AgentCost] = {}  # by path; what is kept by kind: by its name
         self._running: set[str] = set()
+        self._ranks: dict[str, int] = {}  # of those that are known, by path
+        self._begun = 1
         self._restored = 0.0
         self.usage = Usage()
         self.cost = 0.0
@@ -58,6 +60,10 @@ class AgentCosts:
     @property
     def all(self) -> Sequence[AgentCost]:
         return tuple(self._agents.values())
+
+    def rank(self, path: str) -> int:
+        """Which of the agents it was that began."""
+        return self._ranks.get(path, 0)
 
     def below(self, path: str) -> tuple[AgentCost, ...]:
         """Of those that this one started, and theirs."""
@@ -87,7 +93,8 @@ class AgentCosts:
             case AgentFinished(child=child) if (known := self._agents.get(child)) is not None:
                 own = max(event.usage, known.usage, key=_tokens)
                 cost = max(event.cost, known.cost)
-                return replace(event, usage=own, cost=cost, below=self.below(child))
+                below = self.below(child) or event.below  # what a file says of it
+                return replace(event, usage=own, cost=cost, below=below)
             case Compacted() | Cleared() | Rewound() if agent == MAIN:
                 return replace(event, carried=replace(event.carried, agents=tuple(self.all)))
             case _:
@@ -97,6 +104,8 @@ class AgentCosts:
         match event:
             case AgentStarted(child=child, kind=kind):
                 self._running.add(child)
+                self._ranks.setdefault(child, self._begun)
+                self._begun += 1
                 known = self._agents.get(child, AgentCost(path=child, kind=kind))
                 label = event.name or event.description or known.label
                 self._agents[child] = replace(known, kind=kind, label=label)
@@ -134,6 +143,7 @@ class AgentCosts:
         for path, each in tuple(self._agents.items())[: KEPT // 4]:
             if path not in self._running and path.startswith(MAIN):
                 del self._agents[path]
+                self._ranks.pop(path, None)
                 kept = replace(each, path=each.kind, label="")
                 before = self._agents.get(each.kind)
                 self._agents[each.kind] = kept if before is None else _sum(before, kept)

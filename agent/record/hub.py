@@ -8,19 +8,23 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import TypeAlias
 
 import msgspec
 
 from gatewright.agent.record.events import (
     AnyEvent,
+    AssistantMessage,
     Cleared,
     Compacted,
     Envelope,
     InputDelta,
+    MessageDropped,
     TextDelta,
     ThinkingDelta,
     ToolProgressed,
+    TurnEnded,
 )
 
 MERGE_ABOVE = 1000
@@ -28,17 +32,19 @@ OVERHEARD = 200  # durable events of agents below
 KEPT = 2000  # durable events for late subscribers; the transcript has them all
 
 
+Below: TypeAlias = tuple[type[AnyEvent], ...]  # kinds of events of agents below
+
+
 class Subscription:
     """One consumer's queue. Iterate over events, or take all that is waiting as one batch."""
 
-    def __init__(
-        self, hub: Hub, backlog: Sequence[Envelope], below: tuple[type[AnyEvent], ...] = ()
-    ) -> None:
+    def __init__(self, hub: Hub, backlog: Sequence[Envelope], below: Below = ()) -> None:
         self._hub = hub
-        self.below = below  # kinds of events of agents below that it wants beside the usual ones
+        self.below = below  # that it wants beside the usual ones
         self._waiting: list[Envelope] = list(backlog)
         self._news = asyncio.Event()
         self._closed = False
+        self.left: Callable[[], object] | None = None  # who wants to know that nobody reads it
         if backlog:
             self._news.set()
 
@@ -71,6 +77,8 @@ class Subscription:
         self._closed = True
         self._hub.drop(self)
         self._news.set()
+        if self.left is not None:
+            self.left()
 
 
 class Hub:
@@ -83,6 +91,7 @@ class Hub:
         self.leaf = ""  # the newest durable event: where the next one will hang
         self._kept: list[Envelope] = []
         self._overheard: deque[Envelope] = deque(maxlen=OVERHEARD)
+        self._streamed: list[Envelope] = []  # of the message that is being written
         self._subscriptions: list[Subscription] = []
         self._curious: list[Subscription] = []  # those that want more of agents below
 
@@ -103,8 +112,13 @@ class Hub:
 
     def take(self, envelope: Envelope) -> None:
         """An event of its own agent."""
-        if envelope.event.durable:
+        event = envelope.event
+        if event.durable:
             self._keep(envelope)
+        if isinstance(event, TextDelta | ThinkingDelta):
+            self._stream(envelope)
+        elif self._streamed and isinstance(event, AssistantMessage | MessageDropped | TurnEnded):
+            self._streamed.clear()
         self._hand_on(envelope)
 
     def overhear(self, envelope: Envelope, *, told: bool = True) -> None:
@@ -118,11 +132,29 @@ class Hub:
             if isinstance(envelope.event, subscription.below):
                 subscription.put(envelope)
 
-    def subscribe(self, *, since: int = 0, below: tuple[type[AnyEvent], ...] = ()) -> Subscription:
+    def _stream(self, envelope: Envelope) -> None:
+        self._streamed.append(envelope)
+        if len(self._streamed) > MERGE_ABOVE:
+            whole: list[Envelope] = []
+            for each in self._streamed:
+                joined = merge(whole[-1], each) if whole else None
+                whole[-1:] = [joined] if joined is not None else [*whole[-1:], each]
+            self._streamed = whole
+
+    def subscribe(
+        self,
+        *,
+        since: int = 0,
+        below: Below = (),
+        streamed: bool = False,
+    ) -> Subscription:
+        """`streamed`: what there is of a message that is being written, too."""
         backlog = [envelope for envelope in self._kept if envelope.seq > since]
         if self._overheard:
             backlog += [envelope for envelope in self._overheard if envelope.seq > since]
             backlog.sort(key=lambda envelope: envelope.seq)
+        if streamed:
+            backlog += self._streamed
         subscription = Subscription(self, backlog, below)
         self._subscriptions.append(subscription)
         if below:

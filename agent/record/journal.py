@@ -22,7 +22,7 @@ from gatewright.agent.record.events import (
     Decided,
     Envelope,
 )
-from gatewright.agent.record.hub import Hub
+from gatewright.agent.record.hub import KEPT, Hub, Subscription
 from gatewright.tools.access import MAIN
 
 Fold: TypeAlias = Callable[[Envelope], None]
@@ -42,6 +42,15 @@ def of_main(saw: Callable[[AnyEvent], object]) -> Fold:
 def _as_it_is(event: AnyEvent, agent: str) -> AnyEvent:
     del agent
     return event
+
+
+def ended(stored: Sequence[Envelope]) -> Subscription:
+    """What an agent did that publishes no more, for one reader; then its end."""
+    hub = Hub()
+    hub.restore(stored[-KEPT:])
+    events = hub.subscribe()
+    hub.close()
+    return events
 
 
 class Journal:

@@ -111,6 +111,13 @@ def of_project(around: Surroundings) -> Iterator[str]:
                 yield f"MCP server {name}: {what} (in {path}; asked about again)"
 
 
+def alone(around: Surroundings) -> str:
+    """What lets nobody else name servers; empty where nothing does."""
+    if _managed(around).exists():
+        return str(_managed(around))
+    return "--strict-mcp-config" if around.options.strict_mcp_config else ""
+
+
 def _managed(around: Surroundings) -> Path:
     return around.places.managed / MANAGED
 

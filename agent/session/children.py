@@ -200,6 +200,10 @@ class Children:
         agent.submit(spec.prompt, typed="", source=spec.source)
         return run
 
+    def run(self, path: str) -> AgentRun | None:
+        """The one that lives under this path."""
+        return self._runs.get(path)
+
     def saw(self, envelope: Envelope) -> None:
         """What a child is at goes up to who watches its parents, a few times a second."""
         event = envelope.event

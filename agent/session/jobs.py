@@ -11,7 +11,7 @@ import msgspec
 from gatewright.agent.commands.tasks import TaskRow
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.record.events import TasksChanged
-from gatewright.tools.abilities import Reporting
+from gatewright.tools.abilities import Paid, Reporting
 from gatewright.tools.access import MAIN
 from gatewright.tools.protocol import Job
 
@@ -125,7 +125,12 @@ class SessionJobs:
 
     def unfinished(self, owner: str) -> bool:
         """Whether a job of that agent runs, or has an end that it was not told yet."""
-        return any(kept.owner == owner and not kept.attended for kept in self._watchers)
+        return bool(self.kinds_open(owner))
+
+    def kinds_open(self, owner: str) -> frozenset[str]:
+        """Of which kinds those are."""
+        mine = (kept for kept in self._watchers if kept.owner == owner and not kept.attended)
+        return frozenset(kept.job.kind for kept in mine)
 
     def end_of_any(self, owner: str) -> asyncio.Event:
         """Set at the next end of a job of that agent; for the only one who waits for it."""
@@ -147,6 +152,8 @@ class SessionJobs:
         """End a job as the person wants it; the model is told. Raises GatewrightError."""
         job = self.known(id)
         if job.running:
+            if isinstance(job, Reporting):
+                job.dismiss()
             try:
                 async with asyncio.timeout(STOP_LIMIT):
                     await job.stop()
@@ -244,4 +251,7 @@ class OwnJobs:
 def _row(id: str, job: Job) -> TaskRow:
     now = job.progress()
     last = now.tail.rstrip().rpartition("\n")[2]
-    return TaskRow(id, job.title, job.status(), job.running, now.seconds, last)
+    row = TaskRow(id, job.title, job.status(), job.running, now.seconds, last, kind=job.kind)
+    if isinstance(job, Paid):
+        return msgspec.structs.replace(row, tokens=job.tokens, cost=job.cost, agent=job.path)
+    return row

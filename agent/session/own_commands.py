@@ -21,7 +21,7 @@ from gatewright.agent.commands.session_switch import Left, switch_commands
 from gatewright.agent.commands.settings import setting_commands
 from gatewright.agent.commands.setup import setup_commands
 from gatewright.agent.commands.statusline import statusline_commands
-from gatewright.agent.commands.tasks import ListedJobs, task_commands
+from gatewright.agent.commands.tasks import ListedJobs, Resume, task_commands
 from gatewright.agent.context.instruction_files import MemoryBook
 from gatewright.agent.extensions.contribution import Contribution, Part, part_of
 from gatewright.agent.models.choices import ModelBook
@@ -39,6 +39,7 @@ class State(NamedTuple):
     past: Past
     in_use: InUse
     jobs: ListedJobs
+    resume: Resume
 
     def part(self, kind: type[Part]) -> Part | None:
         return part_of(self.brought, kind)
@@ -82,7 +83,7 @@ def _of_session(state: State) -> Sequence[Command]:
     found = [
         *session_commands(past, left, lambda: frame.spending.table(frame.costs), facts),
         *past_commands(past, between=switch_commands(past, left)),
-        *task_commands(state.jobs),
+        *task_commands(state.jobs, state.resume),
     ]
     if past.review is not None:
         found += diff_commands(past.review)

@@ -30,16 +30,17 @@ from gatewright.agent.history.history import History
 from gatewright.agent.models.choices import ModelBook
 from gatewright.agent.models.in_use import Models
 from gatewright.agent.record.events import AnyEvent, Envelope, ModeChanged, UsageChanged
-from gatewright.agent.record.hub import Subscription
+from gatewright.agent.record.hub import Below, Subscription
 from gatewright.agent.record.journal import of_main
 from gatewright.agent.record.messages import CallPart
 from gatewright.agent.session.agent import Agent, Own, Shared
+from gatewright.agent.session.agent_calls import AgentCalls, AgentControl
 from gatewright.agent.session.broker import Broker
-from gatewright.agent.session.children import AgentRun, AgentSpec, Children
+from gatewright.agent.session.children import Children
 from gatewright.agent.session.frame import Frame
 from gatewright.agent.session.history_actions import Past, compact_ports
 from gatewright.agent.session.inbox import Input, InputSource
-from gatewright.agent.session.jobs import OwnJobs, SessionJobs
+from gatewright.agent.session.jobs import SessionJobs
 from gatewright.agent.session.outcomes import Outcomes
 from gatewright.agent.session.own_commands import State, known_commands
 from gatewright.agent.session.scopes import Scopes
@@ -74,12 +75,18 @@ class Session:
         self._agents: dict[str, Agent] = {}
         self._main = self._agents[MAIN] = Agent(shared, self._own(frame))
         self._children = Children(shared, frame.children, self._agents)
+        below = partial(self.part, AgentControl)
+        self._below = AgentCalls(self._agents, self._children, frame, below)
+        self.watch, self.stop_agent = self._below.watch, self._below.stop
+        self.resume_agent, self.spawn = self._below.resume, self._children.spawn
+        self.stop_task, self.jobs_of = self._jobs.stop, self._jobs.of
         self._moments: SessionMoments | None = None
         if (models := self.part(ModelBook)) is not None:
             models.changed = self._main.models.renew
         self.past = Past(frame, self.part(History), self._main)
         self._scopes = Scopes(frame.rules, self._main.models, self._publish)
-        state = State(frame, self._brought, self.past, self._main.models, self._jobs)
+        jobs, resume = self._jobs, self._below.resume
+        state = State(frame, self._brought, self.past, self._main.models, jobs, resume)
         self.commands = known_commands(state)
         self._outcomes = Outcomes(
             models=self._main.models,
@@ -190,12 +197,15 @@ class Session:
         typed: str | None = None,
         scope: Scope | None = None,
         id: str = "",
+        agent: str = MAIN,
     ) -> str:
         """Queue input for the model; returns its id. Emits UserMessage once it is taken up.
 
         Only what is `typed`, None for all of it, names files to attach. The scope of a command is
         in force from then on, until the next input of a person.
         """
+        if agent != MAIN:
+            return self._below.say(agent, text, attachments, typed=typed, id=id)
         return self._main.submit(text, attachments, typed=typed, scope=scope, id=id)
 
     def take_back(self, give: Callable[[Sequence[tuple[Content, ...]]], None]) -> bool:
@@ -211,10 +221,6 @@ class Session:
     def to_background(self) -> int:
         """Send the commands that turns wait for to the background; how many there were."""
         return self._jobs.to_background()
-
-    async def stop_task(self, id: str) -> str:
-        """Stop background work; returns how it ended. Raises GatewrightError."""
-        return await self._jobs.stop(id)
 
     def answer(self, ask: int, answer: Answer) -> bool:
         """Answer a pending ask; False: someone else was first."""
@@ -281,9 +287,7 @@ class Session:
     async def mentions(self, begun: str) -> Sequence[Mention]:
         return await mentioned(self._brought, begun)
 
-    def subscribe(
-        self, *, since: int = 0, agent: str = MAIN, below: tuple[type[AnyEvent], ...] = ()
-    ) -> Subscription:
+    def subscribe(self, *, since: int = 0, agent: str = MAIN, below: Below = ()) -> Subscription:
         """Everything kept so far with seq > since (stored history included), then live events."""
         return self._frame.journal.hub(agent).subscribe(since=since, below=below)
 
@@ -369,13 +373,6 @@ class Session:
         """A notice for the model of that agent, behind what was typed; whose words it is."""
         if (owner := self._agents.get(agent)) is not None:
             owner.tell(text, wakes=wakes, source=source)
-
-    def spawn(self, spec: AgentSpec) -> AgentRun:
-        """Start another agent. Raises SessionError where its name is taken."""
-        return self._children.spawn(spec)
-
-    def jobs_of(self, agent: str) -> OwnJobs:
-        return self._jobs.of(agent)
 
     def agent(self, path: str) -> Agent | None:
         """The one that lives under that path."""

@@ -49,7 +49,7 @@ class Barriers:
 
 def agents_folder(base: Base) -> Path:
     """Where the conversations of its agents are, one file each, named by their ids."""
-    return base.start.path.with_suffix("") / "agents"
+    return agent_file(base.start.path, "").parent
 
 
 def child_writer(base: Base, path: str, about: Mapping[str, str]) -> TranscriptWriter | None:
@@ -58,10 +58,15 @@ def child_writer(base: Base, path: str, about: Mapping[str, str]) -> TranscriptW
         return None
     id = path.rpartition("/")[2]
     header = replace(_header(base, id, ""), agent={"path": path, **about})
-    file = agents_folder(base) / f"{id}.jsonl"
+    file = agent_file(base.start.path, path)
     writer = TranscriptWriter(file, header, lock=TranscriptLock(), warn=base.warn)
     writer.agent = path
     return writer
+
+
+def agent_file(session: Path, path: str) -> Path:
+    """Where the agent with this path is written, beside the session's own file."""
+    return session.with_suffix("") / "agents" / f"{path.rpartition('/')[2]}.jsonl"
 
 
 async def nothing_to_keep() -> None:

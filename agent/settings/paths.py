@@ -17,6 +17,8 @@ CLAUDE_MANAGED = {
     "darwin": Path("/Library/Application Support/ClaudeCode"),
 }.get(sys.platform, Path("/etc/claude-code"))
 CLAUDE = ".claude"
+HOMES = (FOLDER, ".agents", CLAUDE)  # where a project keeps what agents have; ours first
+AGENTS = "agents"
 SERVERS = ".mcp.json"
 
 

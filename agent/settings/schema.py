@@ -297,6 +297,10 @@ class Settings(Section, frozen=True):
         Annotated[int, msgspec.Meta(ge=1)],
         personal("Minutes of an answer in which its server only shows that it is alive."),
     ] = 30
+    print_wait_seconds: Annotated[
+        Annotated[int, msgspec.Meta(ge=0)],
+        personal("Seconds that print mode waits for agents in the background; 0: no limit."),
+    ] = 600
     permissions: Annotated[Permissions, group("What may run, asks, or never runs.")] = Permissions()
     providers: Annotated[
         dict[str, ProviderSettings],

@@ -12,6 +12,7 @@ from gatewright.agent.servers.written import of_project
 from gatewright.agent.settings.hook_layers import said
 from gatewright.agent.settings.layers.sources import Loaded
 from gatewright.agent.settings.live_settings import LiveSettings
+from gatewright.agent.settings.paths import AGENTS, HOMES, folders_down
 from gatewright.agent.settings.traits import COMMITTED
 from gatewright.agent.settings.trust import TrustStore
 from gatewright.agent.settings.workspace import Surroundings
@@ -53,7 +54,11 @@ def question(around: Surroundings) -> Ask | None:
     """What to ask, or None where there is nothing to trust or nobody to ask."""
     if around.trusted or not _asks(around):
         return None
-    lines = (*would_act(around.loaded), *map(escaped, of_project(around)))
+    lines = (
+        *would_act(around.loaded),
+        *map(escaped, of_project(around)),
+        *map(escaped, _of_agents(around)),
+    )
     if not lines:
         return None
     return Ask(
@@ -67,6 +72,19 @@ def question(around: Surroundings) -> Ask | None:
         ),
         reason="Its settings would let commands run or change how the agent works.",
     )
+
+
+def _of_agents(around: Surroundings) -> Sequence[str]:
+    """What definitions of agents would do: read only where there is one."""
+    folders = folders_down(around.where.root, around.where.cwd)
+    places = (folder / home / AGENTS for folder in folders for home in HOMES)
+    if around.options.bare or not any(place.is_dir() for place in places):
+        return ()
+    from gatewright.agent.agents.definitions.acting import would_act  # noqa: PLC0415  lazy: 12 ms
+    from gatewright.agent.agents.definitions.places import Ground  # noqa: PLC0415
+
+    env, where = around.env, around.where
+    return tuple(would_act(Ground(places=around.places, where=where, env=env, trusted=False)))
 
 
 def notice(around: Surroundings) -> str:

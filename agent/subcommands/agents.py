@@ -129,6 +129,22 @@ def runs(session: SessionName = "", as_json: AsJson = False) -> None:
 
 
 @group.command()
+def worktrees(as_json: AsJson = False) -> None:
+    """List the work trees of this project that we made, and what each of them holds."""
+    from gatewright.agent.subcommands.questions.trees_here import trees_here  # noqa: PLC0415  lazy
+
+    found = trees_here(os.environ)
+    if as_json:
+        _give(found)
+        return
+    for tree in found:
+        tell(f"{tree.name}  {tree.branch}  {tree.state}")
+        tell(f"    {tree.path}")
+    if not found:
+        tell("There are no work trees of ours here.")
+
+
+@group.command()
 def transcript(id: Id) -> None:
     """Print what an agent was told, did and said."""
     from gatewright.agent.subcommands.questions.agent_runs import transcript_of  # noqa: PLC0415  lazy

@@ -23,7 +23,13 @@ class Isolated:
 
     @property
     def text(self) -> str:
-        return self._opened.text
+        """For its model."""
+        record = self._opened.record
+        return (
+            f"You work in a git work tree of your own, {self._opened.text} It is your root and "
+            f"current directory. {record.root} is outside and not yours to change. Commit on your "
+            "branch what is to be kept; nothing is merged by itself."
+        )
 
     async def finish(self) -> Left:
         """Removed where nothing would be lost, else kept; it says where, and what is in it."""

@@ -64,6 +64,10 @@ class PathCall:
         about_reading = rule.tool == "Read" and isinstance(rule.form, PathForm | Bare)
         return about_reading and any(self._covers(rule, located) for located in self._located)
 
+    def remembered(self) -> bool:
+        """Whether it is about nothing but what the agent remembers."""
+        return bool(self._located) and all(map(self._paths.in_memory, self._located))
+
     def asked(self) -> Rule | None:
         rank = self._context.patterns.rank
         fired = (rule for rule in self._context.rules.ask if self._fires(rule, self._located))

@@ -15,8 +15,8 @@ MOST = 64
 class Grounds:
     """For each root the place, and the rules about paths as they are meant there."""
 
-    def __init__(self, place: Place, resolver: Resolver, patterns: Patterns) -> None:
-        self._own, self._resolver = (place, patterns), resolver
+    def __init__(self, place: Place, resolver: Resolver) -> None:
+        self._own, self._resolver = (place, Patterns(place, resolver)), resolver
         self._trees: dict[str, tuple[Place, Patterns]] = {}
 
     def of(self, root: Path) -> tuple[Place, Patterns]:

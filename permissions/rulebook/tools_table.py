@@ -101,3 +101,8 @@ def state(name: str, row: Row) -> bool:
     _STATED[name] = row
     _BY_FOLDED.setdefault(name.lower(), name)
     return True
+
+
+def coordinates(tool: str) -> bool:
+    """Whether delegate mode leaves it to the main agent."""
+    return row(tool).coordination

@@ -25,13 +25,14 @@ CHANGING: Mapping[str, frozenset[str]] = {
     "login": frozenset({""}),
     "logout": frozenset({""}),
     "import": frozenset({""}),
+    "agents": frozenset({"new", "stop"}),
     "mcp": frozenset({"add", "add-json", "remove", "approve", "reset-project-choices"}),
 }
 # Flags that give another agent more than this one has, and modes that do.
 FREEING: frozenset[str] = frozenset(
     {"-y", "--dangerously-skip-permissions", "--auto", "--auto-continue", "--enable-auto-mode",
      "--trust", "--allowedTools", "--allowed-tools", "--add-dir", "--settings",
-     "--mcp-config"}
+     "--mcp-config", "--agents", "--agent"}
 )  # fmt: skip
 MODE_FLAGS: frozenset[str] = frozenset({"--mode", "--permission-mode"})
 _FREE_MODE = re.compile(r"bypass|auto|fullaccess|acceptedits|code|work")

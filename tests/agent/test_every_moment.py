@@ -88,6 +88,7 @@ MOMENTS: dict[str, tuple[type[Moment], str]] = {
     "TaskCompleted": (moments.TaskMoves, "tools/tasks"),
     "WorktreeCreate": (moments.WorktreeWanted, "worktrees/project_trees.py"),
     "WorktreeRemove": (moments.WorktreeGone, "worktrees/project_trees.py"),
+    "TeammateIdle": (moments.AgentIdles, "extensions/teams"),
     "PreCompact": (moments.Compacting, "compact/compactor.py"),
     "PostCompact": (moments.CompactionEnded, "compact/compactor.py"),
     "ConfigChange": (moments.SettingsChange, "extensions/settings_changes.py"),
@@ -105,7 +106,6 @@ FOLDS: dict[str, tuple[type[AnyEvent], str]] = {
 }
 # The moment is there, and who comes to that place asks at it.
 WAITING: dict[str, tuple[type[Moment] | None, str]] = {
-    "TeammateIdle": (moments.AgentIdles, "teams"),
     "FileChanged": (None, "whoever watches files tells it to itself"),
 }
 
@@ -131,6 +131,9 @@ SCRIPT = (
     "call[c8]: mcp__fake__sign {}",
     'call[c9]: EnterWorktree {"name": "t"}',
     'call[c10]: LeaveWorktree {"action": "remove"}',
+    'call[c11]: TeamCreate {"team_name": "web"}',
+    'call[c12]: Agent {"description": "look", "prompt": "look", "name": "ann"}',
+    "say: from ann",
     "say: done",
     "say: expanded",
     "say: from a child",
@@ -179,15 +182,25 @@ async def test_every_one_of_them_happens(
     (sub / "AGENTS.md").write_text("Be brief.", encoding="utf-8")
     Trapped.make(tmp_path / "project", tmp_path / "marks")
     denied = {"permissions": {"deny": ["Bash(curl *)"], "allow": ["EnterWorktree"]}}
-    tools = (*INTERACTIVE, "TaskCreate", "TaskUpdate", "EnterWorktree", "LeaveWorktree")
-    async with desk(tmp_path, SCRIPT, settings=denied, own=OWN, tools=tools) as made:
+    tools = (
+        *INTERACTIVE,
+        "TaskCreate",
+        "TaskUpdate",
+        "EnterWorktree",
+        "LeaveWorktree",
+        "TeamCreate",
+        "Agent",
+    )
+    async with desk(
+        tmp_path, SCRIPT, settings=denied, own={**OWN, "agents": {"teams": True}}, tools=tools
+    ) as made:
         await connected(made)
         await story(made, heard)
     expected = [*MOMENTS.items(), *FOLDS.items()]
     missing = [name for name, (kind, _) in expected if not heard.of(kind)]
     assert missing == []
     assert heard.of(moments.TurnWouldEnd, "main") >= 3
-    assert heard.of(moments.TurnWouldEnd, "main/a1") == 1
+    assert heard.of(moments.TurnWouldEnd, "others") == 2
     ended = [each for each in heard.moments if isinstance(each, moments.CallEnded)]
     assert {each.result.ok for each in ended} == {True, False}
     moved = [each.completed for each in heard.moments if isinstance(each, moments.TaskMoves)]

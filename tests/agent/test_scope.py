@@ -94,7 +94,7 @@ async def test_only_what_it_names_may_be_called(tmp_path: Path) -> None:
         await turns(opened.session, "/deploy", "again")
         assert decided(opened) == ["deny", "allow", "allow"]
         told = opened.seen.of(Decided)[0].reason
-        assert told == "Glob is not among what may be used here: Read, Bash."
+        assert told == "Glob is not among what may be used here: Read, Bash(git *)."
         said = [event.text for event in opened.seen.of(Noticed) if "next message" in event.text]
         assert said == ["/deploy until your next message: lets be called only Read, Bash(git *)"]
 

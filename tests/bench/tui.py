@@ -408,8 +408,8 @@ def run_child(arguments: list[str]) -> None:
 def _streamer(session: object, kind: str) -> Callable[[str], str]:
     tasks: list[asyncio.Task[None]] = []
 
-    def submit(text: str, attachments: object = (), *, typed: str | None = None) -> str:
-        del attachments, typed
+    def submit(text: str, attachments: object = (), **named: object) -> str:
+        del attachments, named
         tasks.append(asyncio.create_task(_publish(session, kind)))
         return text
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,7 @@ from gatewright.agent.transcript.place import project_folder
 from gatewright.tools.protocol import TextContent
 from tests.agents.definition_files import definition
 from tests.e2e.program import Program
+from tests.fakes.model_server import ServerThread
 
 pytestmark = pytest.mark.e2e
 
@@ -190,3 +192,18 @@ class TestRuns:
         self.begin(session, ended=False)
         assert "stops at its next step" in program.run("agents", "stop", self.ID).stdout
         assert (session.with_suffix("") / "agents" / f"{self.ID}.stop").exists()
+
+
+def test_work_trees_and_what_they_hold(program: Program) -> None:
+    assert "There are no work trees" in program.run("agents", "worktrees").stdout
+    identity = ("-c", "user.name=t", "-c", "user.email=t@example.com")
+    for arguments in (("init", "-q"), (*identity, "commit", "-q", "--allow-empty", "-m", "a")):
+        subprocess.run(["git", *arguments], cwd=program.project, check=True, capture_output=True)
+    with ServerThread('call: Write {"file_path": "new", "content": "x"}\n---\nsay: x') as server:
+        env = {"LLAMACPP_BASE_URL": server.openai_url}
+        model = ("--model", "llamacpp/tiny.gguf")
+        program.run("-p", "hi", "--worktree", "side", "-y", *model, env=env)
+    (row,) = json.loads(program.run("agents", "worktrees", "--json").stdout)
+    assert (row["name"], row["branch"]) == ("side", "worktree/side")
+    assert "new" in row["state"]
+    assert "side  worktree/side" in program.run("agents", "worktrees").stdout

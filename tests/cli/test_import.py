@@ -150,7 +150,8 @@ def test_what_is_left_out_is_named_with_the_reason(desk: Desk) -> None:
         "- permissions.allow[0] expected",
         '- permissions.defaultMode: "nonsense" is no mode',
         '- permissions.defaultMode: "bypassPermissions" counts only in your own settings.',
-        f"Left out: {desk.home}/.claude/agents (1): not supported here yet.",
+        f"Left out: {desk.home}/.claude/agents (1): its files count where they lie; "
+        "agent agents list shows them.",
         f"Left out: {desk.project}/.claude/commands (1): not supported here yet.",
         "There is nothing to copy.",
     ):

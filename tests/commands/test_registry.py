@@ -86,7 +86,7 @@ def test_the_menu_of_five_hundred_commands_costs_less_than_a_frame() -> None:
     assert len(list(known)) > 500
     spent: list[float] = []
     for query in ("", "c", "co", "com4", "cmd", "mnd49"):
-        began = time.perf_counter()
+        began = time.thread_time()
         command_choices(known, query)
-        spent.append(time.perf_counter() - began)
+        spent.append(time.thread_time() - began)
     assert min(spent) < BUDGET and sorted(spent)[len(spent) // 2] < BUDGET, spent

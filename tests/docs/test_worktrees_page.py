@@ -24,4 +24,8 @@ def test_the_first_example(program: Program) -> None:
         listing.split(), cwd=program.project, check=True, capture_output=True, text=True
     ).stdout
     assert ".gatewright/worktrees/fix-login" in shown and "[worktree/fix-login]" in shown
-    assert (program.project / ".gatewright/worktrees/fix-login/a.txt").exists()
+    tree = program.project / ".gatewright/worktrees/fix-login"
+    assert (tree / "a.txt").exists()
+    assert "fix-login  worktree/fix-login  clean" in program.run("agents", "worktrees").stdout
+    (tree / "new.txt").write_text("new", encoding="utf-8")
+    assert "1 file untracked: new.txt" in program.run("agents", "worktrees").stdout

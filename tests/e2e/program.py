@@ -7,13 +7,14 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from tests.fakes.terminal import Terminal
 from tests.fakes.waiting import PATIENCE
+from tests.fakes.warm import Nursery, Place, fits
 
 NO_ENV: Mapping[str, str] = MappingProxyType({})
 AGENT = str(Path(sys.executable).with_name("agent"))
@@ -26,9 +27,10 @@ class Program:
     home: Path
     project: Path
     argv: tuple[str, ...] = (AGENT,)
+    nursery: Nursery | None = None  # where runs are copies of a loaded program, and not starts
 
     @classmethod
-    def prepare(cls, folder: Path) -> Program:
+    def prepare(cls, folder: Path, nursery: Nursery | None = None) -> Program:
         home, project = folder / "home", folder / "project"
         home.mkdir()
         project.mkdir()
@@ -37,7 +39,12 @@ class Program:
         # Titles come from the model that needs no server: a script answers the conversation alone.
         settings.write_text('{"smallModel": "demo"}', encoding="utf-8")
         (project / "notes.txt").write_text("alpha\nbeta\n", encoding="utf-8")
-        return cls(home, project)
+        return cls(home, project, nursery=nursery)
+
+    @property
+    def cold(self) -> Program:
+        """The same, whose runs are starts: for tests about what happens before `main`."""
+        return replace(self, nursery=None)
 
     def unconfined(self) -> None:
         """For tests that look for a command by its process id, which is another one inside."""
@@ -57,10 +64,14 @@ class Program:
         input: str = "",
         within: float = PATIENCE,
     ) -> subprocess.CompletedProcess[str]:
+        """In a copy of a loaded program where that is the same as a start."""
+        argv, full = [*self.argv, *arguments], self.env(**env)
+        if nursery := self._nursery(full):
+            return nursery.run(argv, Place(str(self.project), full), input, within)
         return subprocess.run(
-            [*self.argv, *arguments],
+            argv,
             cwd=self.project,
-            env=self.env(**env),
+            env=full,
             input=input,
             capture_output=True,
             text=True,
@@ -70,7 +81,7 @@ class Program:
         )
 
     def start(self, *arguments: str, env: Mapping[str, str] = NO_ENV) -> subprocess.Popen[str]:
-        """Start it and go on; standard input is empty."""
+        """Start it, always as a new process, and go on; standard input is empty."""
         return subprocess.Popen(
             [*self.argv, *arguments],
             cwd=self.project,
@@ -86,13 +97,18 @@ class Program:
     def terminal(
         self, *arguments: str, env: Mapping[str, str] = NO_ENV, rows: int = 30, columns: int = 100
     ) -> Terminal:
+        full = self.env(**env)
         return Terminal(
             [*self.argv, *arguments],
             cwd=self.project,
-            env=self.env(**env),
+            env=full,
             rows=rows,
             columns=columns,
+            nursery=self._nursery(full),
         )
+
+    def _nursery(self, env: Mapping[str, str]) -> Nursery | None:
+        return self.nursery if self.argv == (AGENT,) and fits(env) else None
 
     def transcripts(self) -> list[Path]:
         """Stored sessions, oldest first."""

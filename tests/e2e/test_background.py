@@ -36,7 +36,7 @@ def test_ctrl_b_lets_a_command_go_on(program: Program, *, confined: bool) -> Non
         assert "begun" in told and "goes on as task shell_1" in told and "TaskStop" in told
 
         say(terminal, "/tasks")
-        terminal.wait_for("Background tasks", "running", "begun")
+        terminal.wait_for("Last line", "running", "begun")
         terminal.press("enter")
         terminal.wait_for("$ echo begun", "shell_1: running", "q closes")
         terminal.press("q")

@@ -28,6 +28,12 @@ say: I see that it was interrupted.
 pytestmark = pytest.mark.e2e
 
 
+@pytest.fixture
+def program(program: Program) -> Program:
+    """What is killed is the program as a person starts it."""
+    return program.cold
+
+
 def keys(server: ModelServer) -> dict[str, str]:
     return {"ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": "secret"}
 

@@ -19,6 +19,13 @@ from tests.fakes.model_server import ServerThread
 
 pytestmark = pytest.mark.e2e
 
+
+@pytest.fixture
+def program(program: Program) -> Program:
+    """What a start does is what is looked at."""
+    return program.cold
+
+
 DEMO = ("-p", "hi", "--model", "demo")
 WAYS = {"plain": (), "bare": ("--bare",), "trusted": ("--trust",)}
 

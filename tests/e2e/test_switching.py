@@ -123,7 +123,7 @@ def test_a_kill_while_switching_loses_nothing(program: Program, line: str, momen
     with ServerThread("say: A boat.\n---\nsay: A shed.\n---\nsay: Here.\n---\nsay: Too.") as server:
         env = {"ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": "secret"}
         program.run("-p", "Think of a boat.", "--model", MODEL, env=env)
-        with program.terminal("--model", MODEL, env=env) as terminal:
+        with program.cold.terminal("--model", MODEL, env=env) as terminal:
             terminal.wait_for("Ask anything", MODEL)
             say(terminal, "Think of a shed.")
             terminal.wait_for("A shed.", " in \u00b7 ")

@@ -49,6 +49,10 @@ class InUse:
     effort: str = ""
 
 
+async def not_resumed(agent: str) -> Outcome:
+    return Problem.of(f"{agent} cannot go on.")
+
+
 @dataclass
 class Desk:
     """What commands are about; what is missing is never asked."""
@@ -87,7 +91,7 @@ class Desk:
             *_of(self.settings, statusline_commands(settings)),
             *session_commands(past, left, lambda: self.spent),
             *_of(self.past, past_commands(past, between=switch_commands(past, left))),
-            *_of(self.jobs, task_commands(self.jobs or NOBODY)),
+            *_of(self.jobs, task_commands(self.jobs or NOBODY, not_resumed)),
             *_of(review, diff_commands(review or NOBODY)),
             *plan_commands(modes),
             *_of(self.settings, bug_commands(settings, modes, in_use)),

@@ -24,6 +24,7 @@ from gatewright.agent.commands.registry import LINES, Command, Commands, Front, 
 from gatewright.agent.commands.rules.rule_editor import PermissionBook
 from gatewright.agent.commands.settings import kept
 from gatewright.agent.context.instruction_files import MemoryBook
+from gatewright.agent.errors import SessionError
 from gatewright.agent.models.choices import ModelBook
 from gatewright.agent.record.events import (
     Answered,
@@ -38,10 +39,12 @@ from gatewright.agent.record.events import (
     UserMessage,
 )
 from gatewright.agent.record.hub import Subscription
+from gatewright.agent.record.journal import UPWARD
 from gatewright.agent.record.messages import Usage
 from gatewright.agent.session.history_actions import Past
 from gatewright.agent.session.jobs import SessionJobs
 from gatewright.agent.settings.overview import SettingsBook
+from gatewright.tools.access import MAIN
 from gatewright.tools.blocks import Block, Table, Text
 from gatewright.tools.interact import Answer
 from gatewright.tools.protocol import Content, TextContent
@@ -119,6 +122,10 @@ class FakeSession:
         self.modes = Modes()
         self.modes.mode = mode
         self.sent: list[str] = []
+        self.said: list[tuple[str, str]] = []  # to other agents
+        self.stopped: list[str] = []
+        self.resumed: list[str] = []
+        self.lost: set[str] = set()  # agents of which nothing is known
         self.typed: list[str] = []
         self.attached: list[tuple[Content, ...]] = []
         self.scope_hook: Callable[[Scope | None], None] = lambda _scope: None
@@ -131,7 +138,8 @@ class FakeSession:
         self.busy = False
         self.queued: tuple[str, ...] = ()
         self.now = START
-        self.published = 1
+        self.published = 1  # the last event that the screen hears of
+        self._followed = False
         self.status: StatusSource | None = None
         self.moved = ""
         self.setup_due = False
@@ -184,7 +192,10 @@ class FakeSession:
 
     def publish(self, *events: AnyEvent, agent: str = "main") -> None:
         for event in events:
-            self.published = self.journal.publish(event, agent).seq
+            number = self.journal.publish(event, agent).seq
+            reaches = agent == MAIN or isinstance(event, UPWARD)
+            if reaches and (event.durable or self._followed):
+                self.published = number
 
     def submit(
         self,
@@ -193,7 +204,12 @@ class FakeSession:
         *,
         typed: str | None = None,
         id: str = "",
+        agent: str = MAIN,
     ) -> str:
+        if agent != MAIN:
+            self.said.append((agent, text))
+            self.publish(UserMessage(content=(TextContent(text), *attachments)), agent=agent)
+            return id
         self.sent.append(text)
         self.typed.append(text if typed is None else typed)
         self.attached.append(attachments)
@@ -278,7 +294,21 @@ class FakeSession:
         return json.dumps({"model": {"id": self.model}, "vim": {"mode": vim}}).encode()
 
     def subscribe(self, *, since: int = 0) -> Subscription:
+        self._followed = True
         return self.journal.hub().subscribe(since=since)
+
+    async def watch(self, agent: str) -> Subscription:
+        if agent in self.lost:
+            raise SessionError(f"Nothing is known of an agent {agent}.")
+        return self.journal.hub(agent).subscribe(streamed=True)
+
+    async def stop_agent(self, agent: str) -> Outcome:
+        self.stopped.append(agent)
+        return Say(())
+
+    async def resume_agent(self, agent: str) -> Outcome:
+        self.resumed.append(agent)
+        return Problem.of(f"{agent} cannot go on.")
 
     async def opened(self) -> None:
         return

@@ -136,6 +136,7 @@ class House(msgspec.Struct, frozen=True):
     executor: FakeExecutor
     talk: Conversation
     modes: FakeModes
+    journal: Journal
 
 
 def build(
@@ -195,7 +196,7 @@ def build(
         listeners=Listeners(moments),
     )
     brought = Contribution(parts=() if models is None else (models,))
-    return House(Session(frame, (brought,)), provider, executor, talk, modes)
+    return House(Session(frame, (brought,)), provider, executor, talk, modes, frame.journal)
 
 
 @asynccontextmanager

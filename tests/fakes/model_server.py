@@ -87,11 +87,14 @@ class ModelServer:
         self.key = ""  # the only one that a list is given for; any, where there is none
         self.port = 0
         self._answers = read_script(script) if isinstance(script, str) else tuple(script)
+        # What conversations that begin with these words are answered, apart from all others.
+        self.tasks: dict[str, list[Answer]] = {}
         self._repeat = repeat
         self._given = 0
         self._gates: dict[tuple[str, str], asyncio.Event] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     @property
     def url(self) -> str:
@@ -108,12 +111,15 @@ class ModelServer:
         return [request.body for request in self.requests if request.method == "POST"]
 
     def release(self, name: str) -> None:
-        self._gate("released", name).set()
+        gate = self._gate("released", name)
+        if self._loop is not None:  # another thread may say it
+            self._loop.call_soon_threadsafe(gate.set)
 
     async def reached(self, name: str) -> None:
         await asyncio.wait_for(self._gate("reached", name).wait(), LIMIT)
 
     async def start(self, port: int = 0) -> None:
+        self._loop = asyncio.get_running_loop()
         self._server = await asyncio.start_server(self._accept, "127.0.0.1", port)
         self.port = self._server.sockets[0].getsockname()[1]
 
@@ -157,9 +163,9 @@ class ModelServer:
         if request.method == "GET":
             return await self._list(request, writer)
         api = _api_of(request.path.partition("?")[0])
-        answer = self._next()
+        answer = self._of_task(request.body) or self._next()
         if answer is None or not api:
-            await _plain(writer, 500, {}, b'{"error":{"message":"The script has no answer."}}')
+            await whole(writer, 500, {}, b'{"error":{"message":"The script has no answer."}}')
             return True
         first = next((line for line in answer if line.verb not in ("header", "delay")), None)
         headers = dict(_headers(answer))
@@ -170,16 +176,22 @@ class ModelServer:
                 break
         if first is not None and first.verb == "error":
             status, more, body = error_body(first)
-            await _plain(writer, status, headers | more, body)
+            await whole(writer, status, headers | more, body)
             return True
         if first is not None and first.verb == "status":
             await _status(writer, first, headers)
             return True
         if request.path.endswith(amazon.ADDRESS):
             body = b"".join(map(amazon.framed, RENDER[api](answer, self._given)))
-            await _plain(writer, 200, {"content-type": amazon.MEDIA_TYPE}, body)
+            await whole(writer, 200, {"content-type": amazon.MEDIA_TYPE}, body)
             return True
         return await self._stream(api, answer, writer, headers)
+
+    def _of_task(self, body: dict[str, Any]) -> Answer | None:
+        for words, own in self.tasks.items():
+            if own and words in json.dumps(body.get("messages", [])[:1]):
+                return own.pop(0)
+        return None
 
     def _next(self) -> Answer | None:
         number = self._given
@@ -191,20 +203,20 @@ class ModelServer:
     async def _list(self, request: Recorded, writer: asyncio.StreamWriter) -> bool:
         given = request.headers.get("authorization", "") or request.headers.get("x-api-key", "")
         if self.key and given.removeprefix("Bearer ") != self.key:
-            await _plain(writer, 401, {}, b'{"error":{"message":"invalid key"}}')
+            await whole(writer, 401, {}, b'{"error":{"message":"invalid key"}}')
             return True
         listed = [
             {"id": name, "object": "model", "type": "model", **self.facts.get(name, {})}
             for name in self.models
         ]
-        await _plain(writer, 200, {}, json.dumps({"object": "list", "data": listed}).encode())
+        await whole(writer, 200, {}, json.dumps({"object": "list", "data": listed}).encode())
         return True
 
     async def _stream(
         self, api: str, answer: Answer, writer: asyncio.StreamWriter, headers: dict[str, str]
     ) -> bool:
         if has(answer, "json"):
-            await _plain(writer, 200, headers, json.dumps(WHOLE[api](answer, 1)).encode())
+            await whole(writer, 200, headers, json.dumps(WHOLE[api](answer, 1)).encode())
             return True
         size = next((int(line.text) for line in answer if line.verb == "chunks"), 0)
         framing = next((line.text.strip() for line in answer if line.verb == "framing"), "")
@@ -287,7 +299,7 @@ def _head(status: int, headers: dict[str, str]) -> bytes:
     return "\r\n".join([*lines, "", ""]).encode("latin-1")
 
 
-async def _plain(
+async def whole(
     writer: asyncio.StreamWriter, status: int, headers: dict[str, str], body: bytes
 ) -> None:
     framed = {"content-type": "application/json", "content-length": str(len(body)), **headers}
@@ -300,7 +312,7 @@ async def _status(writer: asyncio.StreamWriter, line: Line, headers: dict[str, s
     body = options.get("body", "").encode()
     if "retry_after" in options:
         headers["retry-after"] = options["retry_after"]
-    await _plain(writer, int(options[""]), headers, body)
+    await whole(writer, int(options[""]), headers, body)
 
 
 def _reset(writer: asyncio.StreamWriter) -> None:
@@ -313,8 +325,10 @@ def _reset(writer: asyncio.StreamWriter) -> None:
 class ServerThread:
     """The same server in its own thread, for tests that block on the real program."""
 
-    def __init__(self, script: str, *, repeat: bool = False) -> None:
-        self.server = ModelServer(script, repeat=repeat)
+    def __init__(
+        self, script: str = "", *, repeat: bool = False, server: ModelServer | None = None
+    ) -> None:
+        self.server = server or ModelServer(script, repeat=repeat)
         self._ready = threading.Event()
         self._stop: asyncio.Event | None = None
         self._loop: asyncio.AbstractEventLoop | None = None

@@ -24,6 +24,7 @@ from types import TracebackType
 import pyte
 
 from tests.fakes.waiting import PATIENCE
+from tests.fakes.warm import Nursery, Place
 
 KEYS = {
     "enter": "\r",
@@ -54,6 +55,7 @@ UNKNOWN = re.compile(
 ALTERNATE = re.compile(rb"(\x1b\[\?1049[hl])")
 UNFINISHED = re.compile(rb"\x1b(?:|\[[0-9;:?<=>$ ]*|[P_^\]][^\x1b\x07]*\x1b?)\Z")
 
+AGAIN = 0.1  # seconds until a fact is looked at without news: a file may be what is waited for
 READING = 0.8  # seconds a person looks at a question before answering it
 
 
@@ -68,6 +70,7 @@ class Terminal:
         env: Mapping[str, str],
         rows: int = 24,
         columns: int = 80,
+        nursery: Nursery | None = None,
     ) -> None:
         self._main = pyte.Screen(columns, rows)
         self._alternate = pyte.Screen(columns, rows)
@@ -80,15 +83,10 @@ class Terminal:
         self._master, slave = pty.openpty()
         self._set_size(rows, columns)
         self.started = time.monotonic()
-        self._process = subprocess.Popen(
-            argv,
-            cwd=cwd,
-            env=full,
-            stdin=slave,
-            stdout=slave,
-            stderr=slave,
-            start_new_session=True,
-            preexec_fn=_take_terminal,
+        self._process = (
+            _start(argv, cwd, full, slave)
+            if nursery is None
+            else nursery.start(argv, Place(str(cwd), full, terminal=True), (slave, slave, slave))
         )
         os.close(slave)
         self._thread = threading.Thread(target=self._drain, daemon=True)
@@ -194,7 +192,7 @@ class Terminal:
                 if left <= 0 or (self._closed and not fact(self.text())):
                     ended = " (the program ended)" if self._closed else f" within {within} s"
                     raise AssertionError(f"{complaint}{ended}:\n{self.text()}")
-                self._news.wait(left)
+                self._news.wait(min(left, AGAIN))
 
     def _drain(self) -> None:
         while chunk := self._read():
@@ -233,6 +231,21 @@ class Terminal:
         """A program that leaves the alternate screen gives back what was there before."""
         self._screen = screen
         self._stream = pyte.ByteStream(screen)
+
+
+def _start(
+    argv: Sequence[str], cwd: Path, env: Mapping[str, str], slave: int
+) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        argv,
+        cwd=cwd,
+        env=env,
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        start_new_session=True,
+        preexec_fn=_take_terminal,
+    )
 
 
 def _take_terminal() -> None:

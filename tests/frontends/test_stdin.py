@@ -56,7 +56,7 @@ def test_a_pipe_that_a_library_holds_open_is_not_waited_for() -> None:
     with pipe(close=False) as fd:
         began = time.monotonic()
         assert prompt_from("hi", fd, **SDK) == "hi"
-        assert time.monotonic() - began < 1.0
+        assert time.monotonic() - began < 2.5
 
 
 def test_what_a_library_pipes_in_is_read() -> None:

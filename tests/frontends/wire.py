@@ -11,6 +11,7 @@ from typing import Any
 import jsonschema
 
 from gatewright.agent.frontends.reader import LineReader
+from gatewright.agent.frontends.sdk.agent_lines import BELOW
 from gatewright.agent.frontends.sdk.stream_input import Duplex, Ends
 from gatewright.agent.frontends.sdk.stream_json import Dialect
 from gatewright.agent.frontends.sdk.work_lines import HookLines
@@ -36,7 +37,8 @@ class Wire:
         dialect.hooks = HookLines() if hooks else None
         self.err = io.StringIO()
         ends = Ends(self, self.err, LineReader(keyboard))
-        self.duplex = Duplex(session, Follower(session), dialect, ends, asks=asks)
+        follower = Follower(session, below=BELOW, more=True)
+        self.duplex = Duplex(session, follower, dialect, ends, asks=asks)
         self.task = asyncio.create_task(self.duplex.run())
 
     def write(self, text: str, /) -> object:

@@ -52,9 +52,12 @@ def texts_as_protocol(source: Source) -> Iterator[str]:
 
 def letters_that_act(source: Source) -> Iterator[str]:
     """In a list that is searched by typing: `o` of "docs" would switch a server off."""
-    for node in source.of(ast.Call):
-        if _called(node.func) == "Act" and node.args and len(_beginning(node.args[0])) == 1:
-            yield f"{source.path}:{node.lineno} acts on a letter, but letters search: ctrl+that"
+    for listing in source.of(ast.Call):
+        if _called(listing.func) != "Listing" or any(k.arg == "columns" for k in listing.keywords):
+            continue
+        for node in (n for n in ast.walk(listing) if isinstance(n, ast.Call)):
+            if _called(node.func) == "Act" and len(_beginning(node.args[0])) == 1:
+                yield f"{source.path}:{node.lineno} acts on a letter, but letters search: ctrl+that"
 
 
 CHECKS: tuple[Check, ...] = (lines_as_protocol, texts_as_protocol, letters_that_act)

@@ -98,6 +98,11 @@ TABLE = (
         frozenset({"typer"}),
     ),
     Row(
+        "agent/teams",
+        "a team shares the list that the task tools keep",
+        ("tools.tasks.tasklist",),
+    ),
+    Row(
         "agent/session/review.py",
         "a change is shown to people as the tools show theirs",
         ("tools.files.diff",),

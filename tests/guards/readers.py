@@ -36,6 +36,10 @@ OWN: dict[str, str] = {
     "agent/servers/": "which servers are written down and approved, which no model sees",
     "agent/agents/agent_specs.py": "texts of ours",
     "agent/agents/telling.py": "a text of ours",
+    "agent/agents/agent_memory.py": "asks the port, but for what is the agent's in our own home",
+    "agent/extensions/worktrees.py": "starts a session in a work tree, and opens no file",
+    "agent/worktrees/": "copies, counts and removes files of work trees, and shows a model none",
+    "agent/teams/": "our own files of teams",
     "agent/agents/definitions/": "texts of ours, and what the person or a project says of agents",
     "agent/launch/starting.py": "standard streams, and the file of a flag",
 }

@@ -13,6 +13,7 @@ SLEEPERS: dict[str, str] = {
     "tests/fakes/waiting.py": "looks again at what nobody announces",
     "tests/fakes/terminal.py": "a person's eyes and hands",
     "tests/fakes/model_server.py": "a server that answers late, as its script says",
+    "tests/fakes/narrow_server.py": "a server whose answers take their time",
     "tests/fakes/tiny_model.py": "a server that somebody starts by hand and that ends by itself",
     "tests/tui/idle.py": "lets the loop come to the next timer that is due",
     "tests/tui/child.py": "a stream of so many pieces a second",
@@ -25,6 +26,8 @@ SLEEPERS: dict[str, str] = {
     "tests/bench/mcp_calls.py": "looks at memory while something else happens",
     "tests/mcp/conformance_server.py": "a tool that says how far it is",
     "tests/bench/tui.py": "measures what happens while nothing is done",
+    "tests/bench/agent_screen.py": "measures what happens while agents work",
+    "tests/bench/agent_lives.py": "counts what happens while nothing is done",
 }
 CLOCKS = {"time", "asyncio", "anyio", "trio"}
 

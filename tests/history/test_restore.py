@@ -19,6 +19,7 @@ from gatewright.agent.history.shadow import SIZE_LIMIT, Shadow
 from gatewright.agent.record import codec as wire
 from gatewright.agent.record.events import AnyEvent, FileSaved, FilesRestored, TreeSaved
 from gatewright.tools.system.git import Caller
+from tests.fakes.examples import many
 from tests.transcript.stored import chained
 
 NAMES = ("a.txt", "b.bin", "dir/c.txt", "dir/deep/d", "über.md", "-odd name\t")
@@ -79,7 +80,7 @@ def place(tmp_path: Path) -> Place:
     return Place(tmp_path)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=many(40), deadline=None)
 @given(TREES, EFFECTS)
 def test_recorded_paths_come_back_exactly(
     tree: dict[str, tuple[bytes, int]], effects: list[tuple[str, str, tuple[bytes, int] | None]]

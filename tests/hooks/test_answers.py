@@ -14,6 +14,7 @@ from gatewright.agent.hooks.answered.merging import Ran, merged
 from gatewright.agent.hooks.events import EVENTS
 from gatewright.agent.hooks.kinds.running import Output
 from gatewright.tools.moments import Verdict
+from tests.fakes.examples import many
 from tests.hooks.making import handler, output
 from tests.hooks.scripts import part
 
@@ -197,7 +198,7 @@ JSON = st.recursive(
 )  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=many(150), deadline=None)
 @given(JSON, st.sampled_from(sorted(EVENTS)), st.integers(-1, 255), st.booleans())
 def test_no_answer_breaks_anything(value: object, event: str, exit: int, strict: bool) -> None:
     text = json.dumps(value)

@@ -17,7 +17,7 @@ from gatewright.agent.hooks.engine import AT_ONCE, Engine, EnginePorts
 from gatewright.agent.hooks.handlers import Handler, Place
 from gatewright.agent.hooks.kinds.running import Firing, Output, Run
 from gatewright.agent.record.events import AnyEvent, HookRan
-from tests.fakes.waiting import eventually
+from tests.fakes.waiting import PATIENCE, eventually
 from tests.hooks.making import commands, firing
 from tests.hooks.scripts import command
 
@@ -69,12 +69,12 @@ async def test_answers_come_in_the_order_of_sources_not_of_finishing(tmp_path: P
 
 async def test_the_first_refusal_is_final_and_stops_the_rest(tmp_path: Path) -> None:
     run = after(
-        lambda name: 30.0 if name == "slow" else 0.0, lambda name: NO if name == "no" else FINE
+        lambda name: 600.0 if name == "slow" else 0.0, lambda name: NO if name == "no" else FINE
     )
     bench = Bench(run, command("slow"), command("no"))
     began = time.monotonic()
     runs = await bench.engine.fire(firing("PreToolUse", tmp_path, "Bash"))
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < PATIENCE
     assert merged("PreToolUse", runs).word == "deny"
     assert {each.command: each.outcome for each in bench.ran} == {
         "slow": "cancelled",
@@ -157,7 +157,7 @@ async def test_interrupts_leave_nothing(tmp_path: Path, times: int, first: str) 
         task.cancel()
         began = time.monotonic()
         await asyncio.wait({task})
-        assert time.monotonic() - began < 0.5
+        assert time.monotonic() - began < 1.5  # the process has two seconds to end
         assert task.cancelled()
     await runner.close()
     for pid in pids.read_text(encoding="utf-8").split():

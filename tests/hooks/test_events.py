@@ -6,7 +6,6 @@ Events that wait for the system which brings them are named here; that system em
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -129,12 +128,6 @@ ROWS: dict[str, tuple[Moment | None, set[str], Word]] = {
     "PostModelSwitch": (None, {"old_model", "new_model", "reason"}, ""),
 }  # fmt: skip
 
-# What nobody tells of yet, and what will: the kind of moment, or none where there is no such one.
-WAITING: dict[str, str] = {
-    "TeammateIdle": "AgentIdles: teams",
-}
-TOPS = ("agent", "mcp", "permissions", "skills", "tools", "tui")
-
 
 class Desk:
     def __init__(self, tmp_path: Path, event: str, output: Output, **more: Any) -> None:
@@ -188,7 +181,6 @@ class Desk:
 
 def test_every_event_has_its_row() -> None:
     assert ROWS.keys() == EVENTS.keys()
-    assert WAITING.keys() <= EVENTS.keys()
 
 
 @pytest.mark.parametrize("event", ROWS)
@@ -272,19 +264,3 @@ async def test_a_terminal_sequence_is_handed_on_and_what_does_more_is_noted(
         (answered,) = (each for each in desk.said if isinstance(each, HookAnswered))
         (ran,) = (each for each in desk.said if isinstance(each, HookRan))
         assert (answered.terminal, "terminalSequence" in ran.message) == (kept, not kept)
-
-
-def test_what_waits_is_told_by_nobody_yet() -> None:
-    """When somebody does, its row here goes."""
-    names = [name for name in (row.partition(":")[0] for row in WAITING.values()) if name]
-    told = re.compile(rf"\b({'|'.join(names)})\(")
-    root = Path(__file__).parents[2]
-    paths = [path for top in TOPS for path in (root / top).rglob("*.py")]
-    assert len(paths) > 300
-    asked = [
-        path
-        for path in paths
-        if path.name != "moments.py" and "hooks" not in path.parts
-        if told.search(path.read_text(encoding="utf-8"))
-    ]
-    assert not asked

@@ -110,7 +110,10 @@ async def test_what_it_answers_is_said(
         assert (len(asked) > 3) == (status == 503), "only what may pass is tried again"
 
 
-async def test_a_redirect_elsewhere_gets_nothing(bench: Bench) -> None:
+async def test_a_redirect_elsewhere_gets_nothing(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gatewright.mcp.server.PAUSE", 0.01)
     reached: list[str] = []
 
     async def there(request: Request) -> Response:
@@ -129,8 +132,9 @@ async def test_a_redirect_elsewhere_gets_nothing(bench: Bench) -> None:
     assert reached == []
 
 
-async def test_nothing_packed_is_unpacked(bench: Bench) -> None:
+async def test_nothing_packed_is_unpacked(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """A thousandth of what the memory holds would be enough."""
+    monkeypatch.setattr("gatewright.mcp.server.PAUSE", 0.01)
     asked: list[str] = []
 
     async def packed(request: Request) -> Response:

@@ -286,7 +286,7 @@ async def test_a_client_that_leaves_takes_its_calls_along(tmp_path: Path) -> Non
     async with place(tmp_path, "--allowedTools=Bash") as at:
         call = asyncio.create_task(at.text("Bash", command="sh hang.sh"))
         pid = int(await being_written(at.project / "pid"))
-    assert not _lives(pid)
+    await eventually(lambda: not _lives(pid))
     await asyncio.wait([call])
     (finished,) = _of(at, "tool_finished")
     assert not finished["ok"]

@@ -15,6 +15,7 @@ from gatewright.permissions.check import check_line
 from gatewright.permissions.decision import Allow
 from gatewright.permissions.shell.parse.words import brace_expand
 from tests.bench.fuzz_gate import TOKENS, corpus, decision, mutants, problems
+from tests.fakes.examples import many
 
 RULES = {"user": {"deny": ["Read(**/a*b*c*)", "Bash(*a*b*c*d)", "Edit(/y/**)", "Bash(curl:*)"]}}
 SIZE = 9_900
@@ -52,7 +53,7 @@ def test_mutants(seed: int) -> None:
     assert not found, "\n".join(found)
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=many(300), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.one_of(st.sampled_from(TOKENS), st.text(max_size=4)), max_size=12).map("".join))
 def test_any_text_is_judged(command: str) -> None:
     assert "could not judge" not in decision(command).reason.text

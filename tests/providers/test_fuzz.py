@@ -28,6 +28,7 @@ from gatewright.agent.providers.protocol import (
 )
 from gatewright.agent.providers.streams.sse import Sse, SseReader
 from gatewright.agent.turn.answer_stream import Assembly
+from tests.fakes.examples import many
 from tests.fakes.scripted_provider import read_script
 from tests.fakes.scripts import rendered
 
@@ -96,7 +97,7 @@ def collected(reader: EventReader, events: list[Sse]) -> list[Piece]:
 
 
 @pytest.mark.parametrize("api", READERS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=many(300), deadline=None)
 @given(events=st.lists(values, max_size=8))
 def test_any_json(api: str, events: list[Any]) -> None:
     sent = [Sse("", json.dumps(event).encode()) for event in events]
@@ -110,7 +111,7 @@ SCRIPT = (
 
 
 @pytest.mark.parametrize("api", READERS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=many(150), deadline=None)
 @given(data=st.data())
 def test_events_lost_doubled_and_out_of_order(api: str, data: st.DataObject) -> None:
     wire = rendered(api, read_script(SCRIPT)[0])
@@ -120,7 +121,7 @@ def test_events_lost_doubled_and_out_of_order(api: str, data: st.DataObject) -> 
 
 
 @pytest.mark.parametrize("api", READERS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=many(200), deadline=None)
 @given(body=st.dictionaries(st.sampled_from(KEYS), values, max_size=6))
 def test_any_document(api: str, body: dict[str, Any]) -> None:
     try:
@@ -130,7 +131,7 @@ def test_any_document(api: str, body: dict[str, Any]) -> None:
     check_order(pieces)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=many(200), deadline=None)
 @given(status=st.integers(100, 599), body=st.one_of(st.binary(max_size=80), values.map(json.dumps)))
 def test_any_error(status: int, body: bytes | str) -> None:
     raw = body if isinstance(body, bytes) else body.encode()

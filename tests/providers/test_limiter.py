@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 
 import pytest
 
@@ -11,7 +12,7 @@ from gatewright.agent.providers import limiter as limits
 from gatewright.agent.providers.limiter import AT_ONCE, CALM, RESETS, Limiter, Place
 from gatewright.agent.providers.protocol import Queued
 from gatewright.tools.access import MAIN
-from tests.fakes.waiting import eventually
+from tests.fakes.waiting import PATIENCE, eventually
 
 
 def refused(after: float | None = None, kind: FailureKind = FailureKind.RATE) -> ProviderError:
@@ -21,9 +22,11 @@ def refused(after: float | None = None, kind: FailureKind = FailureKind.RATE) ->
 class Line:
     """Agents before one limiter; those whose turn it was, in order."""
 
-    def __init__(self, most: int = 1) -> None:
+    def __init__(self, most: int = 1, **ranks: int) -> None:
         self.now = 0.0
-        self.limiter = Limiter(most, clock=self._clock, dice=lambda: 0.5)
+        self.limiter = Limiter(
+            most, rank=lambda agent: ranks.get(agent, 0), clock=self._clock, dice=lambda: 0.5
+        )
         self.began: list[str] = []
         self.places: dict[str, Place] = {}
         self.tasks: dict[str, asyncio.Task[None]] = {}
@@ -77,6 +80,14 @@ async def test_the_main_agent_comes_before_all_others() -> None:
     for agent in ("a", MAIN, "b"):
         await line.goes(agent)
     assert line.began == ["a", MAIN, "b", "c"]
+
+
+async def test_of_agents_that_wait_the_one_that_was_started_first_is_next() -> None:
+    line = Line(first=1, second=2, third=3)
+    await line.comes("second", "third", "first")
+    await line.goes("second")
+    await line.goes("first")
+    assert line.began == ["second", "first", "third"]
 
 
 async def test_agents_take_turns_however_much_one_asks() -> None:
@@ -220,3 +231,48 @@ async def test_the_pause_ends_by_itself() -> None:
     first.left(refused(0.02))
     again = limiter.place("a", "m")
     assert [queued async for queued in again.turn()] == []
+
+
+@pytest.mark.parametrize("seed", range(20))
+async def test_whatever_happens_all_come_through_and_never_too_many(seed: int) -> None:
+    """Random agents, refusals, errors and cancellations, on a server that takes so many."""
+    chance = random.Random(seed)
+    most, server = chance.randint(1, 8), chance.randint(1, 4)
+    limiter = Limiter(most, dice=chance.random)
+    running, highest, done = 0, 0, list[str]()
+
+    async def once(agent: str) -> ProviderError | None:
+        nonlocal running, highest
+        place = limiter.place(agent, chance.choice("mn"))
+        async for _ in place.turn():
+            pass
+        running, failure = running + 1, None
+        highest = max(highest, running)
+        if running > server:
+            failure = refused(0.001)
+        elif chance.random() < 0.1:
+            failure = ProviderError(FailureKind.TRANSPORT, "cut")
+        try:
+            await asyncio.sleep(0)
+        finally:
+            running -= 1
+            place.left(failure)
+        return failure
+
+    async def works(agent: str) -> None:
+        for _ in range(3):
+            while await once(agent) is not None:
+                pass
+        done.append(agent)
+
+    tasks = [asyncio.create_task(works(f"a{number}")) for number in range(30)]
+    doomed = chance.sample(tasks, 5)
+    await asyncio.sleep(0)
+    for task in doomed:
+        task.cancel()
+    async with asyncio.timeout(PATIENCE):
+        await asyncio.gather(*tasks, return_exceptions=True)
+    assert len(done) == 25
+    assert highest <= most
+    last = limiter.place("last", "m")
+    assert [queued async for queued in last.turn()] == []

@@ -32,6 +32,7 @@ from gatewright.tools.protocol import (
     TextContent,
     ToolSpec,
 )
+from tests.fakes.examples import many
 from tests.fakes.rules import anthropic, chat, responses
 
 CHECKERS: dict[str, Callable[[dict[str, Any]], list[str]]] = {
@@ -106,7 +107,7 @@ def request(history: list[Turn], model: str, effort: str = "", tools: int = 2) -
 
 
 @pytest.mark.parametrize("kind", CHECKERS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=many(300), deadline=None)
 @given(
     history=st.lists(turns, max_size=12),
     model=st.sampled_from(MODELS),
@@ -129,7 +130,7 @@ def test_random_histories_convert_to_valid_requests(
 
 
 @pytest.mark.parametrize("kind", CHECKERS)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=many(100), deadline=None)
 @given(
     steps=st.lists(
         st.tuples(st.lists(turns, max_size=4), st.integers(0, 6), st.sampled_from(MODELS)),

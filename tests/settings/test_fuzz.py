@@ -22,10 +22,11 @@ from gatewright.agent.settings.paths import Places
 from gatewright.agent.settings.rulefile import add_rule, remove_rule
 from gatewright.agent.settings.schema import Settings
 from gatewright.agent.settings.traits import Source
+from tests.fakes.examples import many
 
 FILES = (Source.MANAGED, Source.LOCAL, Source.PROJECT, Source.USER)
 Key: TypeAlias = tuple[str, ...]
-PATIENT = settings(deadline=None, max_examples=60)  # each example writes and reads files
+PATIENT = settings(deadline=None, max_examples=many(60))  # each example writes and reads files
 
 # What is valid for every key that has to do with permissions, and what cannot be.
 RULE = st.sampled_from(["Bash", "Bash(rm *)", "Edit", "Read(/etc/**)", "WebFetch"])

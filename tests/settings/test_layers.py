@@ -35,6 +35,7 @@ DECIDED: dict[str, tuple[str, Any]] = {
     "maxTurns": (STRICTER, 7),
     "maxBudgetUsd": (STRICTER, 7.5),
     "patienceMinutes": (OWN, 7),
+    "printWaitSeconds": (OWN, 7),
     "permissions.allow": (ANYBODY, ["Read"]),
     "permissions.ask": (ANYBODY, ["Read"]),
     "permissions.deny": (ANYBODY, ["Read"]),

@@ -45,8 +45,8 @@ def survivors(mark: Path) -> list[str]:
     return found
 
 
-async def gone(mark: Path, seconds: float = 2.0) -> bool:
-    return not await lasting(lambda: bool(survivors(mark)), seconds)
+async def gone(mark: Path) -> bool:
+    return not await lasting(lambda: bool(survivors(mark)), PATIENCE)
 
 
 async def heard(box: Toolbox) -> None:
@@ -252,7 +252,7 @@ class TestNothingSurvives:
     ) -> None:
         began = time.monotonic()
         assert await marked.said("Bash", command=command) == "started"
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < PATIENCE
         assert await gone(tmp_path)
 
     @pytest.mark.parametrize(
@@ -270,7 +270,7 @@ class TestNothingSurvives:
     ) -> None:
         began = time.monotonic()
         result = await marked.call("Bash", command=command, timeout=300)
-        assert time.monotonic() - began < 3.5
+        assert time.monotonic() - began < PATIENCE
         assert not result.ok and "stopped after 0.3 s" in text(result)
         assert await gone(tmp_path)
 
@@ -282,8 +282,8 @@ class TestNothingSurvives:
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
             await call
-        assert time.monotonic() - began < 2
-        assert await gone(tmp_path, 0.5)
+        assert time.monotonic() - began < PATIENCE
+        assert await gone(tmp_path)
 
     async def test_after_two_cancels(self, marked: Toolbox, tmp_path: Path) -> None:
         command = "trap '' TERM; echo here; while :; do sleep 0.1; done"
@@ -370,7 +370,7 @@ class TestOutput:
         began = time.monotonic()
         result = await box.call("Bash", command="head -c 50000000 /dev/zero | tr '\\0' x")
         assert result.ok and len(text(result)) < 30_000
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < PATIENCE
         assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 30_000  # kB
 
     async def test_10_mb_of_nul_bytes(self, box: Toolbox) -> None:
@@ -382,7 +382,7 @@ class TestOutput:
         began = time.monotonic()
         result = await box.call("Bash", command="yes")
         assert not result.ok and "more than 50,000,000 bytes" in text(result)
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < PATIENCE
         assert await gone(tmp_path)
         (file,) = box.ctx.spill.iterdir()
         assert file.stat().st_size < 60_000_000

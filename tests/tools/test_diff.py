@@ -47,9 +47,9 @@ def test_the_hunks_lead_from_old_to_new(old: str, new: str) -> None:
 def test_a_small_change_of_a_large_file_is_quick() -> None:
     old = "".join(f"line {i}\n" for i in range(300_000))
     new = old.replace("line 150000\n", "changed\n")
-    began = time.monotonic()
+    began = time.process_time()
     shown = diff("f", old, new)
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < 5
     assert (shown.added, shown.removed, len(shown.hunks)) == (1, 1, 1)
     assert shown.hunks[0].old_start == 149_998
 
@@ -57,9 +57,9 @@ def test_a_small_change_of_a_large_file_is_quick() -> None:
 def test_a_rewrite_of_a_large_file_is_bounded() -> None:
     old = "".join(f"old {i}\n" for i in range(50_000))
     new = "".join(f"new {i}\n" for i in range(50_000))
-    began = time.monotonic()
+    began = time.process_time()
     shown = diff("f", old, new)
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < 5
     assert (shown.added, shown.removed) == (50_000, 50_000)
     assert sum(len(hunk.lines) for hunk in shown.hunks) <= 2001
 

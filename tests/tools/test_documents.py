@@ -128,7 +128,7 @@ async def test_a_parser_that_takes_too_long_is_ended(monkeypatch: pytest.MonkeyP
     began = time.monotonic()
     with pytest.raises(ToolFailure, match="cannot be shown within"):
         await shown_bytes("pdf", slow, "slow", spawn)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 20
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from gatewright.tools.blocks import Diff
 from gatewright.tools.files import fs, match
 from gatewright.tools.protocol import ToolContext, ToolFailure
+from tests.fakes.examples import many
 from tests.fakes.toolbox import Toolbox, text
 
 
@@ -338,7 +339,7 @@ def canon(text: str) -> str:
     return "\n".join(line.rstrip(" \t") for line in lines)
 
 
-@settings(max_examples=600, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=many(600), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(file=files(), data=st.data())
 def test_a_match_changes_what_was_meant_and_nothing_else(
     file: tuple[bytes, str], data: st.DataObject
@@ -373,7 +374,7 @@ def test_a_match_changes_what_was_meant_and_nothing_else(
     assert kept == outside
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=many(300), deadline=None)
 @given(st.binary(max_size=200))
 def test_decoding_loses_nothing(data: bytes) -> None:
     try:
@@ -383,7 +384,7 @@ def test_decoding_loses_nothing(data: bytes) -> None:
     assert found.encode(found.text) == data
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=many(200), deadline=None)
 @given(
     st.text(alphabet="ab\n", max_size=30),
     st.text(alphabet="ab\n", min_size=1, max_size=6),

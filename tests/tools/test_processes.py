@@ -14,7 +14,7 @@ import pytest
 from gatewright.tools.protocol import SpawnRequest, ToolFailure
 from gatewright.tools.system.processes import printed, spawn
 from gatewright.tools.system.sweep import group_lives
-from tests.fakes.waiting import being_written, comes, eventually
+from tests.fakes.waiting import PATIENCE, being_written, comes, eventually
 
 
 def request(command: str, **env: str) -> SpawnRequest:
@@ -62,7 +62,7 @@ class TestChild:
         assert await child.read() == b"one\n"
         assert await child.read() == b""
         assert await child.wait() == 0
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < PATIENCE
 
     async def test_output_closed_early_is_waited_for(self) -> None:
         child = await spawn(request("exec >&- 2>&-; sleep 0.2; exit 3"))
@@ -74,7 +74,7 @@ class TestChild:
         assert await child.read() == b"on\n"
         began = time.monotonic()
         await child.kill(0.2)
-        assert time.monotonic() - began < 4
+        assert time.monotonic() - began < PATIENCE
         assert await child.wait() == 128 + 9
         assert not group_lives(child.pid)
 

@@ -27,6 +27,7 @@ from gatewright.tools.registry import (
     canonical,
 )
 from gatewright.tools.schema import SCHEMAS, generate
+from tests.fakes.examples import many
 
 TOKENS = 9_000
 PROMPTS = Path(registry.__file__).with_name("prompts")
@@ -213,7 +214,7 @@ def test_no_input_breaks_the_facts(name: str, tmp_path: Path) -> None:
     executor = RawExecutor([BuiltinTools(TOOLS)])
     where = Where(tmp_path, tmp_path, tmp_path)
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=many(60), deadline=None)
     @given(st.dictionaries(st.sampled_from(fields), HINTS | JSON))
     def judge(input: dict[str, Any]) -> None:
         facts = asyncio.run(executor.prepare(ToolCall("1", name, input), where)).facts

@@ -231,7 +231,7 @@ async def test_a_search_out_of_time_gives_whole_lines(box: Toolbox) -> None:
     assert found.cut == "the search was stopped after 0 s"
     whole = {b"%d:needle one" % number for number in range(1, 20_001)}
     assert all(line in whole for lines in found.lines.values() for line in lines)
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 20
 
 
 @pytest.mark.parametrize("mode", ["files_with_matches", "content", "count"])

@@ -174,7 +174,7 @@ class Play:
 
     async def do_wait(self, _number: int) -> None:
         """As long as an answer is held."""
-        await self.s.pilot.pause(0.3)
+        await self.s.wait(0.3)
 
     async def do_leave(self) -> None:
         self.s.app.talk.leave_now()

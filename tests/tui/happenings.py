@@ -169,13 +169,36 @@ EVENTS: Mapping[type[ev.AnyEvent], Callable[[Chance], ev.AnyEvent]] = {
     ev.TreeSaved: lambda c: ev.TreeSaved(tree=c.row()),
     ev.FilesRestored: lambda c: ev.FilesRestored(to="id-2", files=(FileState(c.row(), ""),)),
     ev.AgentStarted: lambda c: ev.AgentStarted(
-        child=c.choice(("a1", "a2")), kind=c.row(), prompt=c.text()
+        child=c.choice(AGENTS[1:]),
+        kind=c.row(),
+        prompt=c.text(),
+        call_id=c.choice(("", c.call())),
+        name=c.choice(("", c.row())),
+        background=c.random() < 0.5,
+        description=c.choice(("", c.row())),
+        resumed=c.random() < 0.2,
     ),
     ev.AgentFinished: lambda c: ev.AgentFinished(
-        child=c.choice(("a1", "a2")), ok=c.random() < 0.5, report=c.text()
+        child=c.choice(AGENTS[1:]),
+        ok=c.random() < 0.5,
+        report=c.text(),
+        status=c.choice(("completed", "failed", "stopped", "budget_exhausted", "interrupted")),
+        usage=c.usage(),
+        cost=c.random() * 9,
+        ms=c.choice((0, 12, 10**8)),
+        tools=c.randrange(99),
+        worktree=c.choice(("", c.row())),
+        branch=c.choice(("", c.row())),
     ),
     ev.AgentProgressed: lambda c: ev.AgentProgressed(
-        child=c.choice(("a1", "a2")), state=c.row(), target=c.row()
+        child=c.choice(AGENTS[1:]),
+        state=c.row(),
+        target=c.row(),
+        tokens=c.randrange(10**7),
+        cost=c.random() * 9,
+        tools=c.randrange(99),
+        phase=c.choice(("queued", "running", "waiting")),
+        background=c.random() < 0.3,
     ),
     ev.InputRefused: lambda c: ev.InputRefused(text=c.text(), reason=c.row()),
     ev.HookRan: lambda c: ev.HookRan(

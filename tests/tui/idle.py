@@ -7,6 +7,7 @@ each key, a second where something is animated, and another result on a busy mac
 from __future__ import annotations
 
 import asyncio
+import time
 from asyncio import AbstractEventLoop
 
 SOON = 0.05  # seconds: what is due within them belongs to the key, as painting does
@@ -30,6 +31,26 @@ async def wait_for_idle(_least: float = SOON, most: float = 1.0) -> None:
         if due is None or due > window:
             return
         await asyncio.sleep(max(0.0, due - loop.time()))
+
+
+class Skipping:
+    """Lets a loop's time pass without waiting for it: what is due meanwhile is done, in order."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._ahead = 0.0
+
+    async def past(self, seconds: float) -> None:
+        vars(self._loop)["time"] = lambda: time.monotonic() + self._ahead
+        end = self._loop.time() + seconds
+        while True:
+            await wait_for_idle()
+            due = _next_timer(self._loop)
+            to = end if due is None else min(due, end)
+            self._ahead += max(0.0, to - self._loop.time())
+            if to == end:
+                break
+        await wait_for_idle()
 
 
 async def _drained(loop: AbstractEventLoop) -> None:

@@ -42,7 +42,11 @@ class SomeJobs:
 
 
 def _tasks(chance: Chance) -> Offer:
-    return tasks.listing(SomeJobs(chance), Say(()))
+    return tasks.listing(SomeJobs(chance), _resumed, Say(()))
+
+
+async def _resumed(agent: str) -> Outcome:
+    return Say.text(agent)
 
 
 def _task(chance: Chance, number: int) -> TaskRow:
@@ -53,6 +57,10 @@ def _task(chance: Chance, number: int) -> TaskRow:
         status=chance.choice(("running", chance.row())),
         running=chance.random() < 0.5,
         last=chance.row(),
+        kind=chance.choice(("shell", "agent", chance.row())),
+        tokens=chance.randrange(10**8),
+        cost=chance.random() * 99,
+        agent=chance.choice(("", "main/a1")),
     )
 
 

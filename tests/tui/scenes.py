@@ -11,6 +11,7 @@ from gatewright.tools import blocks as b
 from gatewright.tools.interact import Ask, Option
 from gatewright.tools.protocol import TextContent
 from tests.fakes.fake_session import FakeSession
+from tests.tui.agent_scenes import AGENT_SCENES
 
 MARKDOWN = """\
 # Leases
@@ -225,8 +226,8 @@ def busy(session: FakeSession) -> None:
     session.publish(started)
     tail = "\n".join(f"test {n} passed" for n in range(12))
     session.publish(ev.ToolProgressed(call_id="1", tail=tail, size=900, seconds=12.0))
-    session.publish(ev.AgentStarted(child="a1", kind="explore", prompt="look"))
-    doing = ev.AgentProgressed(child="a1", state="Run", target="pytest -q")
+    session.publish(ev.AgentStarted(child="main/a1", kind="explore", prompt="look"))
+    doing = ev.AgentProgressed(child="main/a1", state="Run", target="pytest -q")
     session.publish(doing, agent="main/a1")
     session.publish(ev.QueueChanged(texts=("and then commit", "with a short message")))
     session.publish(ev.TasksChanged(running=("dev server",)))
@@ -248,19 +249,20 @@ def hostile(session: FakeSession) -> None:
     )
 
 
+OWN: tuple[Callable[[FakeSession], None], ...] = (
+    empty,
+    prose,
+    tools,
+    errors,
+    permission,
+    edit,
+    question,
+    plan,
+    trust,
+    busy,
+    hostile,
+)
 SCENES: dict[str, Callable[[FakeSession], None]] = {
-    scene.__name__: scene
-    for scene in (
-        empty,
-        prose,
-        tools,
-        errors,
-        permission,
-        edit,
-        question,
-        plan,
-        trust,
-        busy,
-        hostile,
-    )
+    **{scene.__name__: scene for scene in OWN},
+    **AGENT_SCENES,
 }

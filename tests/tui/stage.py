@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from unittest.mock import patch
 
 from textual import events
@@ -17,9 +17,8 @@ from gatewright.agent.settings.schema import Ui
 from gatewright.tui.app import AgentApp
 from gatewright.tui.prompt.box import Box
 from tests.fakes.fake_session import FakeSession
-from tests.tui.idle import wait_for_idle
-
-LIMIT = 5.0
+from tests.fakes.waiting import PATIENCE
+from tests.tui.idle import Skipping, wait_for_idle
 
 
 class Clock:
@@ -46,6 +45,7 @@ class Stage:
     pilot: Pilot[int]
     session: FakeSession
     clock: Clock
+    skipping: Skipping = field(default_factory=Skipping)
 
     @property
     def failure(self) -> Exception | None:
@@ -74,7 +74,7 @@ class Stage:
 
     async def until(self, fact: Callable[[], bool]) -> None:
         """Wait for a fact; fail with the screen when it does not come."""
-        async with asyncio.timeout(LIMIT):
+        async with asyncio.timeout(PATIENCE):
             while not fact():
                 await self.pilot.pause(0.01)
                 if self.failure is not None:
@@ -97,6 +97,10 @@ class Stage:
         """Wait until every published event is on the screen and nothing is left to paint."""
         await self.until(lambda: self.app.taken >= self.session.published)
         await self.pilot.pause()
+
+    async def wait(self, seconds: float) -> None:
+        """What happens within so many seconds has happened; the guard's clock stands still."""
+        await self.skipping.past(seconds)
 
     async def press(self, *keys: str) -> None:
         await self.pilot.press(*keys)
@@ -143,6 +147,7 @@ async def stage(
     with (
         patch("textual.app.wait_for_idle", wait_for_idle),
         patch("textual.pilot.wait_for_idle", wait_for_idle),
+        patch("gatewright.tui.event_pump.CALM", 0.0),  # nothing is seen later than it happened
     ):
         async with app.run_test(size=size) as pilot:
             made = Stage(app, pilot, session, clock)

@@ -71,7 +71,7 @@ async def test_the_wheel_reads_and_a_click_answers_nothing() -> None:
             await s.mouse(events.MouseDown, panel.x + 5, y)
             await s.mouse(events.MouseUp, panel.x + 5, y)
             await s.mouse(events.Click, panel.x + 5, y)
-        await s.pilot.pause(2 * HOLD)
+        await s.wait(2 * HOLD)
         assert s.session.answers == []
         assert s.app.repl.panel.at == 0
 
@@ -94,7 +94,7 @@ async def test_keys_just_after_the_appearance_are_no_answers() -> None:
     async with stage() as s:
         await ask(s, permission(), guarded=True)
         await s.press("y", "enter", "escape", "n")
-        await s.pilot.pause(2 * HOLD)
+        await s.wait(2 * HOLD)
         assert s.session.answers == []
         assert s.app.repl.box.text == "yn"
         await s.press("backspace", "backspace")
@@ -159,7 +159,7 @@ async def test_questions_come_one_after_the_other_with_a_count() -> None:
         await s.see("$ two")
         assert "of 2" not in s.text()
         await s.press("y")
-        await s.pilot.pause(2 * HOLD)
+        await s.wait(2 * HOLD)
         assert len(s.session.answers) == 1, "the next question needs its own moment"
 
 
@@ -211,7 +211,7 @@ async def keys(s: Stage, text: str, gap: float) -> None:
     for character in text:
         await s.press({" ": "space", "\r": "enter"}.get(character, character))
         s.clock.now += gap
-        await s.pilot.pause(gap)
+        await s.wait(gap)
 
 
 @pytest.mark.parametrize("gap", [0.05, 0.12, 0.3])
@@ -221,7 +221,7 @@ async def test_typing_across_the_arrival_of_a_question_is_no_answer(text: str, g
         await s.type(text[:2])
         await ask(s, permission(), guarded=True)
         await keys(s, text[2:], gap)
-        await s.pilot.pause(2 * HOLD)
+        await s.wait(2 * HOLD)
         assert s.session.answers == []
         assert s.session.sent == []
         assert s.app.repl.box.text == text.rstrip()
@@ -233,7 +233,7 @@ async def test_a_word_begun_after_the_pause_is_no_answer_either(text: str, gap: 
     async with stage() as s:
         await ask(s, permission())
         await keys(s, text, gap)
-        await s.pilot.pause(2 * HOLD)
+        await s.wait(2 * HOLD)
         assert s.session.answers == []
         assert s.app.repl.box.text == text.rstrip()
 
@@ -244,7 +244,7 @@ async def test_a_pause_within_a_sentence_does_not_make_its_next_letter_an_answer
         await keys(s, "wh", 0.05)
         s.clock.now += 2 * QUIET
         await keys(s, "y not", 0.3)
-        await s.pilot.pause(2 * HOLD)
+        await s.wait(2 * HOLD)
         assert s.session.answers == []
         assert s.app.repl.box.text == "why not"
 
@@ -276,7 +276,7 @@ async def test_enter_behind_an_arrow_that_came_too_early_is_no_yes() -> None:
         s.clock.now += 2 * QUIET
         await s.press("enter")
         await s.see("choose with the arrows, then enter")
-        await s.pilot.pause(2 * HOLD)
+        await s.wait(2 * HOLD)
         assert s.session.answers == []
         await s.press("down", "down", "enter")
         await s.until(lambda: s.session.answers == [(1, Answer(("no",)))])
@@ -410,7 +410,7 @@ async def test_what_a_letter_would_store_is_read_before_it_answers() -> None:
         await s.see(
             "▸ Y  Yes", "Bash(chmod +x", "yes.txt) (kept in your own", "settings)", "$ touch"
         )
-        await s.pilot.pause(2 * HOLD)
+        await s.wait(2 * HOLD)
         assert s.session.answers == []
         s.clock.now += 2 * QUIET
         await s.press("Y")
@@ -426,7 +426,7 @@ async def test_what_cannot_be_read_at_all_is_not_taken() -> None:
             await s.press(key)
             s.clock.now += 2 * QUIET
         await s.see("make the window larger", "n  No")
-        await s.pilot.pause(2 * HOLD)
+        await s.wait(2 * HOLD)
         assert s.session.answers == []
 
 

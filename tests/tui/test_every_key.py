@@ -18,6 +18,7 @@ from gatewright.tui.picker import STEPS, TURNS
 from gatewright.tui.prompt.box import NEWLINES, SCREEN_KEYS
 from gatewright.tui.screens.reader import HINT, Reader
 from tests.fakes.fake_session import FakeSession
+from tests.tui.agent_scenes import start
 from tests.tui.asked import ask, permission
 from tests.tui.scenes import prose, tools
 from tests.tui.stage import Stage, stage
@@ -298,10 +299,20 @@ async def mouse(s: Stage) -> None:
     await s.until(lambda: view.following)
 
 
+async def agents(s: Stage) -> None:
+    start(s.session, 0)
+    await s.see("◇ Explore")
+    await s.press("down")
+    await s.see("enter opens  x stops or clears  r resumes  esc goes back")
+    await s.press("escape")
+    await s.gone("enter opens")
+
+
 PRESSED: dict[str, Press] = {
     "Enter": enter,
     "Shift+Enter, Alt+Enter, Ctrl+J, \\ Enter": new_line,
     "Up, Down": earlier_and_later,
+    "Down": agents,
     "Ctrl+R": search,
     "Esc": escape,
     "Esc Esc": twice,

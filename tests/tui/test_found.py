@@ -126,7 +126,7 @@ async def test_a_second_enter_after_a_list_or_a_key_answers_no_question() -> Non
         repl.reach.pick(Picking("Pick", [Choice("a", "a")], lambda _: None))
         await s.settled()
         await s.press("enter", "enter", "y")
-        await s.pilot.pause(0.3)
+        await s.wait(0.3)
         assert s.session.answers == []
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from gatewright.tui.display import OTHER_NAMES, PLACES, SEQUENCES, STREAMED, display
 from gatewright.tui.line import Line, Span
 from gatewright.tui.style.look import Look
+from tests.fakes.examples import many
 
 ROWS = (STREAMED, *PLACES)
 PROMPTS = [place for place in PLACES if place.startswith("prompt_")]
@@ -158,7 +159,7 @@ def read(output: str) -> str:
 
 
 @pytest.mark.parametrize("where", ROWS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=many(60), deadline=None)
 @given(parts=HOSTILE, width=st.sampled_from([40, 100, 140]))
 def test_rows_are_inert_and_within_the_width(where: str, parts: list[str], width: int) -> None:
     output = display(where, parts, width=width)
@@ -172,7 +173,7 @@ def test_rows_are_inert_and_within_the_width(where: str, parts: list[str], width
 
 
 @pytest.mark.parametrize("where", ROWS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=many(25), deadline=None)
 @given(parts=HOSTILE, cut=st.integers(1, 6))
 def test_it_does_not_matter_how_a_text_arrives(where: str, parts: list[str], cut: int) -> None:
     text = "".join(parts)
@@ -181,7 +182,7 @@ def test_it_does_not_matter_how_a_text_arrives(where: str, parts: list[str], cut
     assert display(where, [text[at : at + cut] for at in range(0, len(text), cut)]) == whole
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=many(300), deadline=None)
 @given(parts=HOSTILE)
 def test_titles_and_notifications_are_one_sequence_each(parts: list[str]) -> None:
     assert SET_TITLE.fullmatch(display("title", parts))

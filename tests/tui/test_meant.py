@@ -20,7 +20,7 @@ NAMES = {"/": "slash", "!": "exclamation_mark", "#": "number_sign"}
 async def unanswered(s: Stage) -> None:
     """Long after whatever was held: no answer, and nothing was sent."""
     s.clock.now += HOLD
-    await s.pilot.pause(2 * HOLD)
+    await s.wait(2 * HOLD)
     assert s.session.answers == []
     assert s.session.sent == []
 
@@ -29,7 +29,7 @@ async def slowly(s: Stage, *keys: str) -> None:
     """So long between the keys that each might be an answer."""
     for key in keys:
         await s.press(key)
-        await s.pilot.pause(2 * HOLD)
+        await s.wait(2 * HOLD)
         s.clock.now += 2 * QUIET
 
 
@@ -220,7 +220,7 @@ async def test_a_key_for_a_question_that_is_withdrawn_answers_not_the_next(key: 
         s.session.publish(Asked(id=2, ask=permission("two")))
         await s.see("$ two")
         await s.press(key)
-        await s.pilot.pause(2 * HOLD)
+        await s.wait(2 * HOLD)
         assert all(number == 1 for number, _ in s.session.answers)
 
 

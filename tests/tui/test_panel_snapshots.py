@@ -30,7 +30,7 @@ def running(session: FakeSession) -> None:
 async def listed(s: Stage) -> None:
     await s.type("/tasks")
     await s.press("escape", "enter")
-    await s.see("Background tasks")
+    await s.see("Last line")
 
 
 @pytest.mark.parametrize(("theme", "size", "cells"), LOOKS)

@@ -31,6 +31,7 @@ from gatewright.permissions.modes import CAUTION
 from gatewright.tools.blocks import Block, Table
 from gatewright.tools.interact import AskKind
 from gatewright.tools.protocol import Job
+from tests.fakes.commands import not_resumed
 from tests.fakes.fake_session import FakeSession
 from tests.tui import test_snapshots as snapshots
 from tests.tui.panel_samples import kinds
@@ -110,7 +111,7 @@ LISTS: dict[str, Offer] = {
         Choice("1", "the lease test is flaky, can you find out why?", "", "9 min ago"),
     ),
     "sessions": pick("Go on with which session? Esc stays here", *choices_of(STORED)),
-    "tasks": listing(Running(), Say(())),
+    "tasks": listing(Running(), not_resumed, Say(())),
     "diff": diffs(),
     "secret": Secret(
         fallback=Say(()),

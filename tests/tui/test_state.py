@@ -26,6 +26,7 @@ from gatewright.tui.state import (
 )
 from gatewright.tui.status.status import status_row
 from gatewright.tui.transcript.items import (
+    AgentBlock,
     Ending,
     Item,
     Note,
@@ -178,15 +179,48 @@ def test_questions_queue_and_leave_in_any_order() -> None:
     assert [p.id for p in view.asks] == [2]
 
 
+def blocks(changes: Sequence[Change]) -> list[AgentBlock]:
+    """What the records of agents became."""
+    found = [c.item for c in changes if isinstance(c, Patched | Appended)]
+    return [item for item in found if isinstance(item, AgentBlock)]
+
+
 def test_a_child_agent_asks_by_name_and_shows_in_the_strip() -> None:
-    view, _ = play(ev.AgentStarted(child="a3", kind="explore", prompt="look"))
-    doing = ev.AgentProgressed(child="a3", state="Bash", target="ls")
+    view, _ = play(ev.AgentStarted(child="main/a3", kind="explore", prompt="look"))
+    doing = ev.AgentProgressed(child="main/a3", state="Bash", target="ls")
     view, changes = play(doing, ev.Asked(id=1, ask=ASK), view=view, agent="main/a3")
+    (shown,) = blocks(changes)
+    assert (shown.label, shown.task, shown.doing) == ("explore", "look", "Bash ls")
+    assert (view.asks[0].agent, view.asks[0].task) == ("explore", "look")
+    view, changes = play(ev.AgentFinished(child="main/a3", ok=True, report="Found."), view=view)
+    (shown,) = blocks(changes)
+    assert (shown.state, shown.report) == ("done", "Found.")
+    assert not view.agents["main/a3"].lives
+
+
+def test_the_call_of_an_agent_is_its_record() -> None:
+    call = ev.ToolStarted(call_id="c", name="Agent", input={}, verb="Agent", target="look")
+    begun = ev.AgentStarted(child="main/a", kind="explore", prompt="look", call_id="c")
+    view, changes = play(call, begun)
+    assert [type(item) for item in items(changes)] == [AgentBlock]
+    told = ev.ToolFinished(call_id="c", ok=True, content=(TextContent("launched"),))
+    view, changes = play(told, view=view)
     assert changes == []
-    assert view.agents == (("a3", "Bash ls"),)
-    assert view.asks[0].agent == "a3"
-    view, _ = play(ev.AgentFinished(child="a3", ok=True, report=""), view=view)
-    assert view.agents == ()
+    assert view.agents["main/a"].background, "its call has ended, and it has not"
+    view, _ = play(ev.TurnEnded(stop=Stop.COMPLETED), view=view)
+    assert view.agents["main/a"].lives
+
+
+def test_an_agent_that_belonged_to_a_turn_ends_with_it_and_is_revived_by_a_word() -> None:
+    view, _ = play(ev.AgentStarted(child="main/a", kind="explore", prompt="look"))
+    view, changes = play(ev.TurnEnded(stop=Stop.ABORTED_TOOLS), view=view)
+    assert [block.state for block in blocks(changes)] == ["interrupted"]
+    view, _ = play(ev.AgentProgressed(child="main/a", state="Bash"), view=view, agent="main/a")
+    assert view.agents["main/a"].lives
+    view, _ = play(ev.AgentFinished(child="main/a", ok=False, report=""), view=view)
+    view, changes = play(ev.AgentProgressed(child="main/a", state="Bash"), view=view)
+    assert view.agents["main/a"].state == "failed", "what comes late changes nothing"
+    assert changes == []
 
 
 def test_what_people_sent_is_shown_and_hidden_text_is_not() -> None:

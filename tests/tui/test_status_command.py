@@ -15,7 +15,7 @@ from gatewright.agent.settings.schema import StatusLine
 from gatewright.tui.status import status_command
 from gatewright.tui.terminal import sgr
 from tests.fakes.fake_session import FakeSession
-from tests.fakes.waiting import lasting
+from tests.fakes.waiting import PATIENCE, lasting
 from tests.tui.stage import Stage, stage
 
 
@@ -148,7 +148,7 @@ async def test_what_it_leaves_behind_holds_nothing_up() -> None:
     began = time.monotonic()
     async with stage(session) as on:
         await on.see("quick")
-        assert time.monotonic() - began < 4
+        assert time.monotonic() - began < PATIENCE
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ async def listed(*jobs: FakeJob) -> AsyncGenerator[Stage]:
     async with stage(session) as s:
         await s.type("/tasks")
         await s.press("escape", "enter")
-        await s.see("Background tasks")
+        await s.see("Last line")
         yield s
     assert session.jobs is not None
     await session.jobs.close()
@@ -40,46 +40,93 @@ async def listed(*jobs: FakeJob) -> AsyncGenerator[Stage]:
 async def test_the_list_follows_what_happens() -> None:
     job = FakeJob("make all", "cc a.c\ncc b.c\n")
     async with listed(job) as s:
-        await s.see("make all", "cc b.c", "running", "12 s", "ctrl+x stops")
+        await s.see("make all", "cc b.c", "running", "12 s", "x stops", "X stops all", "r resumes")
         job.said, job.seconds = "cc c.c\n", 75.0
         await s.see("cc c.c", "1 min 15 s")
         job.ended.set()
         await s.see("exit 0")
         await s.press("escape")
-        await s.gone("Background tasks")
+        await s.gone("Last line")
+
+
+def chosen(s: Stage) -> str:
+    """The row under the cursor."""
+    return next((row for row in s.text().split("\n") if "▸" in row), "")
 
 
 async def test_a_new_task_leaves_the_cursor_where_it_is() -> None:
     async with listed(FakeJob("make all"), FakeJob("serve")) as s:
         await s.press("down")
-        await s.see("▸ make all")
+        assert "make all" in chosen(s)
         assert s.session.jobs is not None
         s.session.jobs.of(MAIN).adopt(FakeJob("watch"))
-        await s.see("watch", "▸ make all")
+        await s.see("watch")
+        assert "make all" in chosen(s)
 
 
 async def test_enter_shows_the_output_and_returns_to_the_list() -> None:
     async with listed(FakeJob("make all", "cc a.c\ncc b.c\n"), FakeJob("serve")) as s:
+        s.clock.now += 1
         await s.press("down", "enter")
         await s.see("$ make all", "cc a.c", "shell_1: running, 12 s", "q closes")
         await s.press("q")
-        await s.see("Background tasks", "▸ make all")
+        await s.see("Last line")
+        assert "make all" in chosen(s)
+        await s.press("escape")
+        await s.gone("Last line")
+        assert s.app.focused is s.app.repl.box
 
 
-async def test_every_letter_searches_and_ctrl_x_stops_what_runs() -> None:
+async def test_x_stops_what_is_chosen_and_only_what_runs() -> None:
     job = FakeJob("make all")
-    async with listed(job, FakeJob("xargs wc")) as s:
+    async with listed(job, FakeJob("serve")) as s:
+        await s.press("down", "x")
+        await s.pilot.pause(0.05)
+        await s.see("running")
+        assert s.text().count("running") == 2, "the panel has not been seen yet"
+        s.clock.now += 1
         await s.press("x")
-        await s.gone("make all")
-        await s.see("▸ xargs wc", "running")
-        await s.press("backspace", "down")
-        await s.see("▸ make all")
-        await s.press("ctrl+x")
         await s.see("shell_1: stopped")
         assert job.stopped
-        await s.press("ctrl+x")
+        await s.press("x")
         await s.settled()
         assert s.text().count("shell_1: stopped") == 1, "there is nothing to stop any more"
+
+
+async def test_a_capital_x_stops_all_when_it_is_pressed_twice() -> None:
+    jobs = FakeJob("make all"), FakeJob("serve")
+    async with listed(*jobs) as s:
+        s.clock.now += 1
+        await s.press("X")
+        await s.see("X again stops all")
+        await s.press("down", "X")
+        await s.pilot.pause(0.05)
+        assert not any(job.stopped for job in jobs), "another key came between"
+        await s.press("X")
+        await s.see("Stopped: shell_2, shell_1.")
+        assert all(job.stopped for job in jobs)
+
+
+async def test_rows_are_searched_and_sorted() -> None:
+    slow = FakeJob("serve")
+    slow.seconds = 900.0
+    async with listed(slow, FakeJob("xargs wc")) as s:
+        await s.press("slash", *"xarg")
+        await s.gone("serve")
+        await s.press("enter", "slash", "ctrl+u", "enter")
+        await s.see("serve")
+        assert "xargs" in chosen(s)
+        await s.press("s", "s", "s")
+        await s.see("For▾")
+        rows = [row for row in s.text().split("\n") if "running" in row]
+        assert "serve" in rows[0], "the longest first"
+
+
+async def test_only_an_agent_that_ended_is_resumed() -> None:
+    async with listed(FakeJob("make all")) as s:
+        s.clock.now += 1
+        await s.press("r")
+        await s.see("Only an agent that has ended can go on.")
 
 
 async def said(session: FakeSession, line: str) -> str:

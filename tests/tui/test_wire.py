@@ -73,7 +73,7 @@ def test_a_slow_terminal_is_measured_and_gets_what_is_new() -> None:
     with reader(4000) as terminal:
         begun = time.monotonic()
         terminal.wire.write(LONG)
-        assert time.monotonic() - begun < 3, "what is old is not waited for"
+        assert time.monotonic() - begun < 15, "what is old is not waited for"
         assert len(terminal.speeds) == 1
         assert 1000 < terminal.speeds[0] < 16_000
         terminal.wire.write("NEW")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gatewright.tools.protocol import ToolContext, ToolResult
-from gatewright.tools.tasks.tasklist import Task
+from gatewright.tools.tasks.tasklist import LIST_VARIABLES, Task
 
 if TYPE_CHECKING:
     from gatewright.tools.moments import Verdict
@@ -25,6 +25,7 @@ async def heard(ctx: ToolContext, task: Task, *, completed: bool = False) -> Ver
             description=task.description,
             completed=completed,
             name=task.owner,
+            team=next((ctx.env[each] for each in LIST_VARIABLES if ctx.env.get(each)), ""),
         )
     )
 

@@ -7,11 +7,11 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from gatewright.tools.access import Effect, Where
+from gatewright.tools.access import MAIN, Effect, Where
 from gatewright.tools.checked import CheckedTool
-from gatewright.tools.protocol import Run, ToolContext, ToolFailure, ToolResult
+from gatewright.tools.protocol import Run, ToolContext, ToolResult
 from gatewright.tools.tasks.task_moments import besides, heard, refusal
-from gatewright.tools.tasks.tasklist import Task, TaskList, opened
+from gatewright.tools.tasks.tasklist import Holder, Task, TaskList, Unclaimed, holder, opened
 
 
 class TaskUpdateInput(BaseModel):
@@ -58,8 +58,10 @@ def _update(input: TaskUpdateInput, ctx: ToolContext) -> ToolResult:
             tasks.remove(task)
             said = f"Task #{task.id} was deleted."
         else:
-            _change(input, task, tasks)
+            unblocked = _change(input, task, tasks, holder(ctx))
             said = tasks.line(task)
+            if unblocked:
+                said += f"\nNow ready: {', '.join(f'#{id}' for id in unblocked)}"
         return ToolResult.text(
             said,
             view=(tasks.block_for_people(),),
@@ -68,16 +70,22 @@ def _update(input: TaskUpdateInput, ctx: ToolContext) -> ToolResult:
         )
 
 
-def _change(input: TaskUpdateInput, task: Task, tasks: TaskList) -> None:
+def _change(input: TaskUpdateInput, task: Task, tasks: TaskList, who: Holder) -> list[str]:
+    """What of others can begin with it."""
     for id in input.addBlockedBy:
         tasks.block(task, id)
     for id in input.addBlocks:
         tasks.block(tasks.find(id), task.id)
-    if input.status == "in_progress" and (waits := tasks.waits_for(task)):
-        raise ToolFailure(f"Task {task.id} waits for {', '.join(waits)}; do that first.")
+    if input.status == "in_progress":
+        tasks.claim(task, who, "" if who.agent == MAIN else who.agent)
     task.subject = input.subject or task.subject
     task.description = task.description if input.description is None else input.description
     task.activeForm = task.activeForm if input.activeForm is None else input.activeForm
     task.owner = task.owner if input.owner is None else input.owner
-    if input.status is not None and input.status != "deleted":
-        task.status = input.status
+    if input.status == "completed":
+        return tasks.finish(task, who)
+    if input.status == "pending":
+        if task.holder not in (None, who):
+            raise Unclaimed(f"already_claimed: {task.owner} works on task {task.id}.")
+        tasks.give_back(task)
+    return []

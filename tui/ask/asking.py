@@ -7,7 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from textual.timer import Timer
+
+from gatewright.tools.access import MAIN
 from gatewright.tools.interact import Answer, leaves
+from gatewright.tui.agents.shown import to_answer
 from gatewright.tui.session_calls import Talk
 from gatewright.tui.state import Pending
 
@@ -30,6 +34,7 @@ class Asking:
         self._talk = talk
         self._replying: Pending | None = None  # whom the open line answers
         self._carried = False  # whether its words were the draft
+        self._ticking: Timer | None = None
 
     def show(self) -> None:
         """The questions are others than before."""
@@ -38,7 +43,9 @@ class Asking:
             self._keep_words()
         if asks and (repl.picker.open or repl.sheet.open):
             repl.panel.draft_changed()  # somebody is busy with these
+        repl.panel.count = to_answer(repl.view)
         fresh = repl.panel.show(asks)
+        self._tick(waits=bool(asks) and asks[0].path != MAIN)
         repl.set_class(bool(asks), "asking")
         repl.sheet.hide(hidden=bool(asks))
         self.fit()
@@ -49,6 +56,14 @@ class Asking:
             repl.desk.close_menu()
             repl.picker.close()
             repl.return_focus()
+
+    def _tick(self, *, waits: bool) -> None:
+        """How long another agent waits is told by the second; for the main one nothing moves."""
+        if waits and self._ticking is None:
+            self._ticking = self._repl.set_interval(1.0, self._repl.panel.refresh_rows)
+        elif not waits and self._ticking is not None:
+            self._ticking.stop()
+            self._ticking = None
 
     def fit(self) -> None:
         """Give the question its rows; where it needs more, those of blank rows and padding."""
@@ -63,8 +78,9 @@ class Asking:
         dense = height < SHORT or repl.panel.wants(width) > airy
         repl.set_class(dense, "dense")
         room = max(free if dense else airy, min(LEAST, height - 2))
-        if room != repl.panel.room:
-            repl.panel.room = room
+        count = to_answer(repl.view)
+        if (room, count) != (repl.panel.room, repl.panel.count):
+            repl.panel.room, repl.panel.count = room, count
             repl.panel.refresh_rows()
 
     def answered(self, pending: Pending, answer: Answer) -> None:
@@ -73,6 +89,11 @@ class Asking:
             self._talk.answer(pending.id, answer)
             if leaves(pending.ask, answer):
                 self._talk.leave_now()
+
+    def stopped(self, pending: Pending) -> None:
+        """The agent that asked is ended; its question goes with it."""
+        if self._stands(pending):
+            self._talk.stop_agent(pending.path)
 
     def _stands(self, pending: Pending) -> bool:
         return any(each is pending for each in self._repl.view.asks)

@@ -7,19 +7,20 @@ One that was begun below the question is what the agent is told instead.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from textual import events
 from textual.message import Message
 
-from gatewright.tools.interact import ACCEPT, Answer, Ask
+from gatewright.tools.interact import ACCEPT, Answer, Ask, Option
 from gatewright.tui.ask import answer_keys as keys
 from gatewright.tui.ask.answer_keys import Held
 from gatewright.tui.ask.form import FilledIn
 from gatewright.tui.ask.guard import BURST, Guard
-from gatewright.tui.ask.question import TELL, UNREAD, Laid, Marks, preselected
+from gatewright.tui.ask.question import UNREAD, Laid, Marks
+from gatewright.tui.ask.ways import StopAsking, preselected, refusal, stops, ways
 from gatewright.tui.line import Line
 from gatewright.tui.rows import Rows
 from gatewright.tui.state import Pending
@@ -73,11 +74,13 @@ class AskPanel(Rows, can_focus=True):
         look: Look,
         *,
         clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], float] = time.time,
         draft: Callable[[], str] = str,
         id: str | None = None,
     ) -> None:
         super().__init__(look, id=id)
         self._clock = clock
+        self._now = now
         self._draft = draft
         self.pending: Pending | None = None
         self.count = 0
@@ -98,7 +101,6 @@ class AskPanel(Rows, can_focus=True):
     def show(self, asks: tuple[Pending, ...]) -> bool:
         """Show the first of these; True when it is another one than before."""
         first = asks[0] if asks else None
-        self.count = len(asks)
         fresh = first is not None and self.pending is not first
         if fresh or first is None:
             self._let_go()
@@ -168,14 +170,12 @@ class AskPanel(Rows, can_focus=True):
         self._type(event.text, "", now)
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        self._wheel(event, -keys.WHEEL)
+        event.stop()
+        self._scroll(-keys.WHEEL)
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        self._wheel(event, keys.WHEEL)
-
-    def _wheel(self, event: events.MouseEvent, delta: int) -> None:
         event.stop()
-        self._scroll(delta)
+        self._scroll(keys.WHEEL)
 
     def _fills_in(self, form: FilledIn, key: str, character: str, now: float) -> bool:
         """A key of the form that the person opened; whatever else it may mean elsewhere."""
@@ -219,7 +219,7 @@ class AskPanel(Rows, can_focus=True):
         if key in keys.STEPS:
             self._step(key)
         elif key == "escape":
-            self._finish(self._refusal())
+            self._finish(refusal(self._ask()))
         elif key == "enter":
             self._enter()
         elif key == "space" and self._ask().multiple:
@@ -256,7 +256,7 @@ class AskPanel(Rows, can_focus=True):
 
     def _step(self, key: str) -> None:
         """Arrows stop at the first and last way to answer; Tab goes round."""
-        entries, there = max(1, self._entries()), self.at + keys.STEPS[key]
+        entries, there = max(1, len(self._ways())), self.at + keys.STEPS[key]
         self._guard.moved = True
         self.at = there % entries if key == "tab" else max(0, min(there, entries - 1))
         self.refresh_rows()
@@ -288,14 +288,13 @@ class AskPanel(Rows, can_focus=True):
         return self.pending.ask
 
     def _key(self, character: str, key: str, now: float) -> None:
-        ask = self._ask()
-        ways = [option.key for option in ask.options] + ([TELL] if ask.free_text else [])
-        if not character or character not in ways:
+        letters = [way.key for way in self._ways()]
+        if not character or character not in letters:
             self._type(character, key, now)
         elif self._drafting:
             self._type(character, key, now)
             self.post_message(self.Unclear())
-        elif (number := ways.index(character)) in self._cut and number != self.at:
+        elif (number := letters.index(character)) in self._cut and number != self.at:
             self.at, self._guard.moved = number, True
             self.refresh_rows()  # it is shown first; the same key again takes it
         elif number in self._cut:
@@ -336,21 +335,20 @@ class AskPanel(Rows, can_focus=True):
                 self.post_message(self.Typed(held.character))
             self.refresh_rows()
 
-    def _entries(self) -> int:
-        ask = self._ask()
-        return len(ask.options) + int(ask.free_text)
-
-    def _refusal(self) -> Answer:
-        """What Escape means: the option that says no, or no answer at all."""
-        ids = [option.id for option in self._ask().options]
-        return Answer(choices=("no",)) if "no" in ids else Answer(cancelled=True)
+    def _ways(self) -> Sequence[Option]:
+        assert self.pending is not None
+        return ways(self.pending)
 
     def _pick(self, number: int) -> None:
         ask = self._ask()
         if number >= len(ask.options):
             assert self.pending is not None
-            said = self.Told if self._tells() else self.WantsText
-            self.post_message(said(self.pending))
+            if stops(self.pending, number):
+                self.post_message(StopAsking(self.pending))
+            elif self._tells():
+                self.post_message(self.Told(self.pending))
+            else:
+                self.post_message(self.WantsText(self.pending))
             return
         if ask.multiple:
             if not self.picked:
@@ -392,5 +390,7 @@ class AskPanel(Rows, can_focus=True):
         return laid
 
     def _marks(self) -> Marks:
-        picked = frozenset(self.picked)
-        return Marks(self.at, picked, self.scroll, letters=self._letters, tells=self._tells())
+        picked, since = frozenset(self.picked), self.pending.since if self.pending else 0.0
+        waited = int(self._now() - since) if since else 0
+        letters, tells = self._letters, self._tells()
+        return Marks(self.at, picked, self.scroll, letters=letters, tells=tells, waited=waited)

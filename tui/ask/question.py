@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from gatewright.agent.commands.tasks import elapsed
 from gatewright.agent.text.printable import as_run, spelled
 from gatewright.tools.access import MAIN
 from gatewright.tools.blocks import (
@@ -29,11 +30,12 @@ from gatewright.tools.blocks import (
     Todo,
     Unknown,
 )
-from gatewright.tools.interact import ELICITATION, Ask, Option, words
+from gatewright.tools.interact import Ask, Option, words
 from gatewright.tools.system.hosts import misread
 from gatewright.tui import cells
 from gatewright.tui.ask.form import FilledIn
 from gatewright.tui.ask.form_rows import being_filled_in, fields
+from gatewright.tui.ask.ways import ways
 from gatewright.tui.blocks.diff import draw_split, summary
 from gatewright.tui.blocks.registry import draw
 from gatewright.tui.line import BLANK, Line, Span, clip, flow, indent, line
@@ -46,7 +48,6 @@ UNREAD = -1  # nobody scrolled yet
 READ = 6  # rows of a body that go before all rows of the reason
 SEEN = 4  # rows of it that go before all rows of the options
 LEAST = 2  # rows of it that go before all rows of the title
-TELL = "t"
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,7 @@ class Marks:
     scroll: int = UNREAD
     letters: bool = True
     tells: bool = False
+    waited: int = 0  # seconds that another agent waits
 
 
 class Window(NamedTuple):
@@ -113,14 +115,14 @@ class Laid:
 
     def _fitting(self, marks: Marks, room: int, count: int) -> QuestionRows:
         """Title, body, options and reason: cut as little as leaves some rows for the body."""
-        options = _options(self.pending.ask, marks, self._inner)
+        options = _options(self.pending, marks, self._inner)
         fixed = 2 + len(options) + len(self._warned)  # a row of everything else, the reason too
         most = [max(2, room - fixed) if n == marks.at else 1 for n in range(len(options))]
         few = [cut(rows, each, self._inner) for rows, each in zip(options, most, strict=True)]
         taken = zip(options[: len(self.pending.ask.options)], most, strict=False)
         lost = frozenset(n for n, (rows, each) in enumerate(taken) if len(rows) > each)
         short = cut(self._reason, len(self._warned) + 1, self._inner)
-        title, body = self._head(count)
+        title, body = self._head(marks, count)
         for shown, reason, need in (
             (options, self._reason, READ),
             (options, short, SEEN),
@@ -133,7 +135,7 @@ class Laid:
                 return QuestionRows(
                     title, body, ways, reason, lost if shown is few else frozenset()
                 )
-        return QuestionRows(*self._head(count, rows=1), list(chain(*few)), short, lost)
+        return QuestionRows(*self._head(marks, count, rows=1), list(chain(*few)), short, lost)
 
     def filled_in(self, form: FilledIn, room: int, count: int) -> list[Line]:
         """While the keys are the form's."""
@@ -144,14 +146,21 @@ class Laid:
 
     def wants(self, marks: Marks, count: int = 1) -> int:
         """The rows it would take with nothing cut and air between the parts."""
-        title, body = self._head(count)
-        options = sum(map(len, _options(self.pending.ask, marks, self._inner)))
+        title, body = self._head(marks, count)
+        options = sum(map(len, _options(self.pending, marks, self._inner)))
         parts = len(title) + len(body) + len(self._reason) + options
         return parts + _gaps(body, self._reason)
 
-    def _head(self, count: int, rows: int = TITLE_ROWS) -> tuple[list[Line], list[Line]]:
-        """Title and body; what of the title is too long begins the body."""
+    def _head(
+        self, marks: Marks, count: int, rows: int = TITLE_ROWS
+    ) -> tuple[list[Line], list[Line]]:
+        """Title and body; what of the title is too long begins the body.
+
+        Whose task it is about, and how long that waits, goes where there is no row to spare.
+        """
         title, rest = _title(self.pending, self._inner, count, rows)
+        if rows > 1 and self.pending.path != MAIN:
+            title = [*title, _whose(self.pending, marks.waited, self._inner)]
         if not rest:
             return title, self._body
         return title, [*rest, *([BLANK] if self._body else []), *self._body]
@@ -202,6 +211,13 @@ def _title(pending: Pending, width: int, count: int, rows: int) -> tuple[list[Li
     if whole or len(parts) == 1:
         return [head], whole
     return [head, *indent(parts[1:], " " * cells.width(who))], []
+
+
+def _whose(pending: Pending, waited: int, width: int) -> Line:
+    """The task of the agent that asks, and for how long it waits."""
+    since = f"  waits {elapsed(waited)}" if waited >= 1 else ""
+    task = cells.fit(one_line(pending.task, strict=True), max(0, width - cells.width(since)))
+    return line(Span(task, "dim"), Span(since, "faint"))
 
 
 def _named(ask: Ask) -> str:
@@ -284,18 +300,10 @@ def _changes(row: Line) -> bool:
     return any(span.role in ("added", "removed") for span in row.spans)
 
 
-def _options(ask: Ask, marks: Marks, width: int) -> list[list[Line]]:
-    options = list(ask.options)
-    if ask.free_text:
-        field = ask.kind == ELICITATION
-        other = "Type it" if field else "Something else"
-        label = "Tell the agent what to do instead" if ask.kind == "permission" else other
-        told = "Give what you typed" if field else "Tell the agent what you typed"
-        label = told if marks.tells else label
-        options.append(Option("", label, TELL))
+def _options(pending: Pending, marks: Marks, width: int) -> list[list[Line]]:
     return [
-        _option(ask, option, marks, width, here=number == marks.at)
-        for number, option in enumerate(options)
+        _option(pending.ask, option, marks, width, here=number == marks.at)
+        for number, option in enumerate(ways(pending, tells=marks.tells))
     ]
 
 
@@ -313,12 +321,6 @@ def _option(ask: Ask, option: Option, marks: Marks, width: int, *, here: bool) -
     if option.help and ask.kind != "permission":
         rows += indent(flow(visible(option.help, strict=True), room, "dim"), " " * size)
     return rows
-
-
-def preselected(ask: Ask) -> int:
-    """What Enter means at first: trust, and what is dangerous, is never given by the way."""
-    keys = [option.key for option in ask.options]
-    return keys.index("n") if (ask.kind == "trust" or ask.danger) and "n" in keys else 0
 
 
 def exact(block: Block) -> Block:

@@ -23,6 +23,7 @@ from gatewright.agent.commands.panels import ConfigPanel, DoctorPanel, RulesPane
 from gatewright.tui.panels.checks import ChecksView
 from gatewright.tui.panels.config import ConfigView
 from gatewright.tui.panels.rules import RulesView
+from gatewright.tui.panels.table import open_table
 from gatewright.tui.picker import Key, Picking
 from gatewright.tui.prompt.menu import Choice
 
@@ -37,6 +38,8 @@ def open_offer(offer: Offer, screen: Reach) -> bool:
     match offer:
         case Pick():
             screen.pick(_picking(offer, screen))
+        case Listing(columns=columns) if columns:
+            open_table(offer, screen)
         case Listing():
             _open_listing(offer, screen)
         case Secret():

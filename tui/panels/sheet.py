@@ -80,6 +80,10 @@ class Sheet(Rows, can_focus=True):
         if not self._hidden:  # a question keeps the keys until it is answered
             self.focus()
 
+    def shows(self, view: View) -> bool:
+        """Whether this is the view that is seen, or one below it."""
+        return view in self._views
+
     def push(self, view: View) -> None:
         self._views.append(view)
         self._begin()

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from textual import events
+from textual.content import Content
 from textual.document._document import EditResult
 from textual.document._edit import Edit
 from textual.message import Message
@@ -68,7 +69,7 @@ class Box(TextArea):
             compact=True,
             highlight_cursor_line=False,
             show_line_numbers=False,
-            placeholder=hint,
+            placeholder=Content(hint),
             max_checkpoints=200,
         )
         self.cursor_blink = False  # a blinking cursor writes 2 kB each second for nothing
@@ -179,6 +180,10 @@ class Box(TextArea):
     def _set_inserting(self, *, on: bool) -> None:
         self.inserting = on
         self.post_message(self.Turned(self, inserting=on))
+
+    def address(self, name: str) -> None:
+        """Whom the prompt talks to; empty for the main agent."""
+        self.placeholder = Content(f"Say something to {name}" if name else HINT)
 
     def fit(self, height: int) -> None:
         """Take no more rows of a screen so high than leaves the others their place."""
@@ -297,6 +302,8 @@ class Box(TextArea):
         found = self.history_.older(self.text) if up else self.history_.newer()
         if found is not None:
             self.put(found)
+        elif not up and not self.text:
+            self.post_message(self.Pressed(self, "down"))
         return True
 
     def edit(self, edit: Edit) -> EditResult:

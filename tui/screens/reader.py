@@ -14,6 +14,7 @@ from gatewright.tui.rows import Rows
 from gatewright.tui.sanitize import one_line
 from gatewright.tui.style.look import Look
 from gatewright.tui.transcript.items import (
+    AgentBlock,
     Ending,
     Item,
     Note,
@@ -41,6 +42,8 @@ def source(item: Item) -> str:
         case ToolRun():
             body = "\n".join(plain(block) for block in item.view) or item.text
             return f"{item.verb} {item.target}\n{body}".rstrip()
+        case AgentBlock():
+            return f"{item.label}: {item.task}\n{item.report or item.doing}".rstrip()
         case Shown(blocks=blocks):
             return "\n".join(map(plain, blocks))
         case Ending(message=message):
@@ -92,6 +95,14 @@ class Reader(Screen[None]):
         self._typed: str | None = None
         self._hits: list[Place] = []
         self._hit = 0
+
+    def over(self, screen: Screen[None], then: Callable[[], None]) -> None:
+        """Show it; `then` is called once it is closed."""
+
+        def closed(_: None) -> None:
+            then()
+
+        screen.app.push_screen(self, closed)  # pyright: ignore[reportUnknownMemberType]
 
     def compose(self) -> ComposeResult:
         yield self.transcript

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 from textual import events
@@ -15,9 +14,12 @@ from textual.widgets import Static
 
 from gatewright.agent.commands.registry import Commands, always
 from gatewright.tools.system.gitfiles import branch_of
+from gatewright.tui.agents.strip import Strip
+from gatewright.tui.agents.watching import Watching
 from gatewright.tui.apply import apply
 from gatewright.tui.ask.asking import SHORT, TINY, Asking
 from gatewright.tui.ask.panel import AskPanel
+from gatewright.tui.ask.ways import StopAsking
 from gatewright.tui.command_effects import Reach
 from gatewright.tui.commands import screen_commands
 from gatewright.tui.panels.sheet import Sheet
@@ -36,7 +38,7 @@ from gatewright.tui.session_calls import Talk
 from gatewright.tui.state import Change, View
 from gatewright.tui.status.spinner import Spinner
 from gatewright.tui.status.status import Status
-from gatewright.tui.status.waiting import agent_rows, queue_rows
+from gatewright.tui.status.waiting import Queued, queued_rows
 from gatewright.tui.style.look import Look
 from gatewright.tui.transcript.greeting import greeting
 from gatewright.tui.transcript.items import Item
@@ -82,9 +84,11 @@ class Repl(Patient, inherit_bindings=False):
         self.transcript = Transcript(look, id="transcript")
         self.transcript.greeting = lambda width: greeting(host.folder(), width, talk.answering)
         self.spinner = Spinner(look, clock=now, id="spinner")
-        self.agents = Drawn[tuple[tuple[str, str], ...]](look, agent_rows, (), id="agents")
-        self.queue = Drawn[tuple[str, ...]](look, queue_rows, (), id="queue")
-        self.panel = AskPanel(look, clock=monotonic, draft=lambda: self.box.text, id="panel")
+        self.agents = Strip(look, now=now, clock=monotonic, id="agents")
+        self.queue = Drawn[Queued](look, queued_rows, Queued(), id="queue")
+        self.panel = AskPanel(
+            look, clock=monotonic, now=now, draft=lambda: self.box.text, id="panel"
+        )
         self.picker = Picker(look, id="picker")
         self.sheet = Sheet(look, spawn=host.spawn, clock=monotonic, id="sheet")
         self.secret = SecretField(look, id="secret")
@@ -96,19 +100,20 @@ class Repl(Patient, inherit_bindings=False):
         self.desk = Desk(self.box, self.menu, self.attached, talk, host)
         self.reach = Reach(self, look, talk, host)
         self.asking = Asking(self, talk)
+        self.watching = Watching(self, look, talk, host)
         self._keys = self._key_table()
 
     def _key_table(self) -> dict[str, Callable[[], object]]:
-        transcript = self.transcript
         return {
             "escape": self._escape,
             "up": self.desk.take_back,
-            "pageup": partial(transcript.page, -1),
-            "pagedown": partial(transcript.page, 1),
-            "shift+up": partial(transcript.scroll_rows, -1),
-            "shift+down": partial(transcript.scroll_rows, 1),
-            "ctrl+home": transcript.home,
-            "ctrl+end": transcript.follow,
+            "down": self.agents.enter,
+            "pageup": lambda: self.front.page(-1),
+            "pagedown": lambda: self.front.page(1),
+            "shift+up": lambda: self.front.scroll_rows(-1),
+            "shift+down": lambda: self.front.scroll_rows(1),
+            "ctrl+home": lambda: self.front.home(),
+            "ctrl+end": lambda: self.front.follow(),
             "ctrl+c": self.action_cancel,
             "ctrl+d": self._delete_or_leave,
             "ctrl+o": self.action_open,
@@ -117,7 +122,7 @@ class Repl(Patient, inherit_bindings=False):
             "question_mark": self._list_keys,
             "shift+tab": self._talk.cycle_mode,
             "ctrl+r": self._search_history,
-            "ctrl+s": self._stash,
+            "ctrl+s": lambda: self.tell(self.desk.stash()),
             "ctrl+b": self.action_background,
             "ctrl+g": self._edit,
         }
@@ -137,7 +142,7 @@ class Repl(Patient, inherit_bindings=False):
         yield self.menu
         yield self.attached
         with Horizontal(id="prompt-line", classes="line"):
-            yield Static(MARK, classes="mark", markup=False)
+            yield Static(MARK, id="prompt-mark", classes="mark", markup=False)
             yield self.box
         yield self.status
 
@@ -156,7 +161,8 @@ class Repl(Patient, inherit_bindings=False):
     def repaint(self) -> None:
         """The theme changed."""
         self.set_class(self._look.palette.flat, "flat")
-        self.transcript.repaint()
+        for transcript in self.query(Transcript):
+            transcript.repaint()
         for rows in self.query(Rows):
             rows.repaint()
 
@@ -169,11 +175,9 @@ class Repl(Patient, inherit_bindings=False):
         """Bring everything up to a new view."""
         before, self.view = self.view, view
         apply(self.transcript, changes)
-        self.spinner.show(view)
-        self.agents.show(view.agents)
-        self.queue.show(view.queue)
-        self.box.queued = bool(view.queue)
-        self.box.waiting = bool(view.tools or view.agents)
+        self.agents.show(view)
+        self.watching.update(view)
+        self.box.waiting = bool(view.tools)
         if before.asks != view.asks:
             self.asking.show()
         elif view.asks:
@@ -182,6 +186,17 @@ class Repl(Patient, inherit_bindings=False):
             self.status.branch = branch_of(self._host.folder())
             self.transcript.sync()
         self.status.show(view)
+
+    @property
+    def front(self) -> Transcript:
+        """The transcript that is seen."""
+        return self.watching.transcript or self.transcript
+
+    def on_strip_chosen(self, message: Strip.Chosen) -> None:
+        self.watching.act(message.row, message.act)
+
+    def on_strip_typed(self, message: Strip.Typed) -> None:
+        self.box.add(message.text)
 
     # questions
 
@@ -194,6 +209,9 @@ class Repl(Patient, inherit_bindings=False):
 
     def on_ask_panel_told(self, message: AskPanel.Told) -> None:
         self.asking.told(message.pending)
+
+    def on_stop_asking(self, message: StopAsking) -> None:
+        self.asking.stopped(message.pending)
 
     def on_ask_panel_typed(self, message: AskPanel.Typed) -> None:
         self.box.add(message.text, message.key)
@@ -213,7 +231,7 @@ class Repl(Patient, inherit_bindings=False):
         if message.box is self.reply:
             self.asking.replied(message.text)
             return
-        self.transcript.follow()
+        self.front.follow()
         self.desk.send(message.text)
 
     def on_box_pressed(self, message: Box.Pressed) -> None:
@@ -245,8 +263,11 @@ class Repl(Patient, inherit_bindings=False):
         if self.sheet.open:  # somebody clicked into the prompt meanwhile
             self.sheet.close()
             return
-        if self.transcript.has_selection:
-            self.transcript.clear_selection()
+        if self.front.has_selection:
+            self.front.clear_selection()
+            return
+        if self.watching.open:
+            self.watching.close()
             return
         queued = self.desk.take_back()
         if self._talk.stop() or queued or self.box.text:
@@ -259,9 +280,11 @@ class Repl(Patient, inherit_bindings=False):
 
     def action_cancel(self) -> None:
         """Ctrl+C: copy what is selected, stop what runs, empty the prompt, at last leave."""
-        if selected := self.transcript.selected_text():
+        if selected := self.front.selected_text():
             self._host.copy(selected)
-            self.transcript.clear_selection()
+            self.front.clear_selection()
+        elif self.watching.open and not self.box.text:
+            self.watching.close()
         elif self.desk.take_back() | self._talk.stop():  # both: what waits starts no new turn
             self._leaving = False
         elif self.box.text:
@@ -294,13 +317,13 @@ class Repl(Patient, inherit_bindings=False):
         self.status.tell("")
 
     def action_open(self) -> None:
-        self.transcript.open_more()
+        self.front.open_more()
 
     def action_redraw(self) -> None:
         self.refresh(repaint=True, layout=True)
 
     def action_read(self) -> None:
-        self.read(self.transcript.records.all())
+        self.read(self.front.records.all())
 
     def read(
         self,
@@ -314,19 +337,12 @@ class Repl(Patient, inherit_bindings=False):
         def edit(text: str) -> None:
             self._host.edit(text, lambda edited: self._tell_problem(edited.problem))
 
-        reader = Reader(self._look, items, edit, from_top=from_top)
-
-        def closed(_: None) -> None:
-            then()
-
-        self.app.push_screen(reader, closed)  # pyright: ignore[reportUnknownMemberType]
+        Reader(self._look, items, edit, from_top=from_top).over(self, then)
 
     def _list_keys(self) -> None:
+        self.watching.close()
         self.transcript.follow()
         self._talk.call("keys")
-
-    def _stash(self) -> None:
-        self.tell(self.desk.stash())
 
     def _edit(self) -> None:
         def done(edited: Edited) -> None:
@@ -362,7 +378,9 @@ class Repl(Patient, inherit_bindings=False):
             return self.picker
         if self.view.asks:
             return self.panel
-        return self.sheet if self.sheet.open else self.box
+        if self.sheet.open:
+            return self.sheet
+        return self.agents if self.agents.entered else self.box
 
     def set_focus(
         self, widget: Widget | None, scroll_visible: bool = True, from_app_focus: bool = False

@@ -11,7 +11,9 @@ from collections.abc import Callable
 
 from textual.timer import Timer
 
+from gatewright.tools.access import MAIN
 from gatewright.tui import cells
+from gatewright.tui.agents.shown import attended
 from gatewright.tui.line import BLANK, Line, Span, clip, line
 from gatewright.tui.rows import Rows
 from gatewright.tui.sanitize import one_line
@@ -22,6 +24,8 @@ FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 RATE = 8
 FELT = 0.3  # seconds after which a hook is named
 AROUND = 16  # cells of the mark and of what stops it
+LONG = 15.0  # seconds after which it is said that agents can go to the background
+MOVE = "ctrl+b to background"
 
 
 class Spinner(Rows):
@@ -71,9 +75,16 @@ def rows_of(view: View, now: float, width: int, *, still: bool) -> list[Line]:
         Span(f"{mark} ", "accent"),
         Span(cells.fit(doing, room), "dim"),
         Span(tail, "faint"),
-        Span("  esc to stop" if view.busy else "", "faint"),
+        Span("  esc to stop" if view.busy and view.path == MAIN else "", "faint"),
+        Span(f"  {MOVE}" if _movable(view, now) else "", "faint"),
     )
     return [clip(row, width)]
+
+
+def _movable(view: View, now: float) -> bool:
+    """Whether it is time to say that the turn need not wait for its agents."""
+    since = attended(view.agents) if view.path == MAIN else 0.0
+    return bool(since) and now - since >= LONG
 
 
 def _doing(view: View, now: float) -> tuple[str, float]:

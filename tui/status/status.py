@@ -11,7 +11,7 @@ from gatewright.tui.sanitize import one_line
 from gatewright.tui.state import View
 from gatewright.tui.style.look import Look
 from gatewright.tui.terminal.sgr import lines
-from gatewright.tui.transcript.draw import count, money
+from gatewright.tui.transcript.figures import count, money
 
 GAP = "   "
 PART = 32  # cells of a name; the end of a longer one stays readable
@@ -135,6 +135,7 @@ class Status(Rows):
         self.branch = ""
         self.hint = ""
         self.editing = ""  # vim's mode, when it is not inserting
+        self.watched = ""  # the agent that is looked at
         self.own: tuple[Line, ...] = ()
         self.on_change: Callable[[], None] = _nothing  # what an own line shows may be another now
 
@@ -167,13 +168,18 @@ class Status(Rows):
         self.refresh_rows()
         self.on_change()
 
+    def look_at(self, name: str) -> None:
+        """Another agent is looked at; empty for the main one."""
+        self.watched = name
+        self.refresh_rows()
+
     def tell(self, hint: str) -> None:
         """A short hint beside the mode; empty takes it away."""
         self.hint = hint
         self.refresh_rows()
 
     def rows(self, width: int) -> list[Line]:
-        hint = "  ".join(filter(None, (self.editing, self.hint)))
+        hint = "  ".join(filter(None, (self.editing, self.watched, self.hint)))
         if not self.own:
             return [status_row(self.view, width, branch=self.branch, hint=hint)]
         first = own_row(self.view, width, self.own[0], hint=hint)

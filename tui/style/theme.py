@@ -103,6 +103,9 @@ ROLES: Mapping[str, tuple[str, str, str]] = {
     "selected.dim": ("dim", "raised", ""),
     "selected.accent": ("accent", "raised", ""),
     "selected.warning": ("warning", "raised", ""),
+    "selected.faint": ("faint", "raised", ""),
+    "selected.good": ("good", "raised", ""),
+    "selected.error": ("error", "raised", ""),
     "found": ("background", "warning", ""),
     "current": ("background", "accent", ""),
 }

@@ -20,8 +20,10 @@ from gatewright.tui.blocks.pieces import Piece, pieces
 from gatewright.tui.blocks.registry import draw_all, role_of
 from gatewright.tui.line import BLANK, Line, Span, clip, flow, indent, line
 from gatewright.tui.sanitize import one_line, stripped, visible
-from gatewright.tui.transcript import tool
+from gatewright.tui.transcript import agent, tool
+from gatewright.tui.transcript.figures import count, money, seconds
 from gatewright.tui.transcript.items import (
+    AgentBlock,
     Ending,
     Item,
     Note,
@@ -86,7 +88,7 @@ def gap_between(above: Item | None, item: Item) -> int:
     return 1
 
 
-def chunks_of(item: Item, *, expanded: bool = False) -> list[Chunk]:
+def chunks_of(item: Item, *, expanded: bool = False) -> list[Chunk]:  # noqa: PLR0911  one kind each
     """The chunks of a record, without the gap above it."""
     match item:
         case Prose(text=text):
@@ -97,6 +99,8 @@ def chunks_of(item: Item, *, expanded: bool = False) -> list[Chunk]:
             return [Chunk(partial(_thought, item, expanded))]
         case ToolRun():
             return _tool(item, expanded)
+        case AgentBlock():
+            return [Chunk(partial(agent.rows, item, expanded))]
         case Note(text=text, tone=tone):
             return [Chunk(partial(_note, text, role_of(tone)))]
         case Shown():
@@ -229,27 +233,6 @@ def _facts(ms: int, usage: Usage, cost: float) -> list[str]:
     if cost:
         facts.append(money(cost))
     return facts
-
-
-def seconds(ms: int) -> str:
-    """A duration for people: 340 ms, 12.3 s, 2 min 05 s."""
-    if ms < 1000:
-        return f"{ms} ms"
-    if ms < 60_000:
-        return f"{ms / 1000:.1f} s"
-    return f"{ms // 60_000} min {ms // 1000 % 60:02d} s"
-
-
-def count(tokens: int) -> str:
-    if tokens < 1000:
-        return str(tokens)
-    if tokens < 1_000_000:
-        return f"{tokens / 1000:.1f}k" if tokens < 10_000 else f"{tokens // 1000}k"
-    return f"{tokens / 1_000_000:.1f}M"
-
-
-def money(dollars: float) -> str:
-    return f"${dollars:.4f}" if dollars < 0.1 else f"${dollars:.2f}"
 
 
 def explain(stop: Stop, message: str) -> tuple[str, str] | None:

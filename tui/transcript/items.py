@@ -62,6 +62,24 @@ def told(view: tuple[Block, ...], summary: str) -> tuple[Block, ...]:
     return tuple(block for block in view if not (isinstance(block, Text) and block.text == summary))
 
 
+class AgentBlock(msgspec.Struct, frozen=True, kw_only=True):
+    """An agent that this one started: its task, what it is at or used, at last its report."""
+
+    id: int
+    path: str
+    label: str
+    task: str
+    state: str
+    doing: str = ""
+    tools: int = 0
+    tokens: int = 0
+    cost: float = 0.0
+    ms: int = 0
+    prompt: str = ""
+    report: str = ""
+    place: str = ""  # the worktree and branch that it left
+
+
 class Note(msgspec.Struct, frozen=True):
     id: int
     text: str
@@ -94,4 +112,6 @@ class Ending(msgspec.Struct, frozen=True):
     ms: int = 0
 
 
-Item: TypeAlias = Said | Prose | Thought | ToolRun | Note | Shown | Rule | Ending
+# What opens to show more of itself.
+FOLDED = (Said, Thought, ToolRun, AgentBlock)
+Item: TypeAlias = Said | Prose | Thought | ToolRun | AgentBlock | Note | Shown | Rule | Ending

@@ -74,6 +74,9 @@ def listing(agents: Definitions) -> Listing:
     """By what counts first; those that do not count say why."""
 
     async def read(id: str) -> Sequence[Block]:
+        name, about = _named(id)
+        if not name:
+            return (Text(about, "warning"),)
         found = await asyncio.to_thread(_details, agents, *_named(id))
         return found if found is not None else (Text("It is gone.", "warning"),)
 
@@ -89,7 +92,7 @@ def listing(agents: Definitions) -> Listing:
     return Listing(
         fallback=Say((*_table(agents), Text(HINT, "dim"))),
         title="Agents",
-        rows=lambda: [_choice(row) for row in _rows(agents)],
+        rows=lambda: [*(_choice(row) for row in _rows(agents)), *_problems(agents)],
         read=read,
         acts=(Act("ctrl+t", "tries it on a task", try_one), Act("ctrl+e", "edits its file", edit)),
     )
@@ -103,8 +106,13 @@ def _rows(agents: Definitions) -> Sequence[KindRow]:
 
 def _choice(row: KindRow) -> Choice:
     detail = row.state if row.state != "offered" else _cut(row.description)
-    label = f"{row.name}  {row.source}"
-    return Choice(f"{row.name}\n{row.path}", label, detail, row.source, typed=f"/agents {row.name}")
+    id = f"{row.name}\n{row.path}"
+    return Choice(id, row.name, detail, row.source, typed=f"/agents {row.name}")
+
+
+def _problems(agents: Definitions) -> Sequence[Choice]:
+    """What cannot be used is there, too: chosen, it says why."""
+    return [Choice(f"\n{text}", text, "", "wrong") for text in agents.book.problems()]
 
 
 def _named(id: str) -> tuple[str, str]:

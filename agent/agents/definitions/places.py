@@ -10,12 +10,9 @@ from pathlib import Path
 import msgspec
 
 from gatewright.agent.agents.definitions.reading import Standing
-from gatewright.agent.settings.paths import CLAUDE, Places, claude_home, folders_down
+from gatewright.agent.settings.paths import AGENTS, HOMES, Places, claude_home, folders_down
 from gatewright.tools.access import Where
-from gatewright.tools.system.project import FOLDER
 
-AGENTS = "agents"
-HOMES = (FOLDER, ".agents", CLAUDE)  # of a project; ours first
 DEPTH = 8
 MOST = 1_000  # files of one place
 ENTRIES = 5_000  # of all directories of a place

@@ -40,8 +40,7 @@ class MainAgent:
         """All that it may call, by name; None where that is everything."""
         if self.kind.tools is None:
             return None
-        named = (text.partition("(")[0].strip() for text in self.kind.tools)
-        return tuple(dict.fromkeys((*map(canonical, named), *KEPT)))
+        return tuple(dict.fromkeys((*self.kind.tools, *KEPT)))
 
     def takes_over(self, host: Host) -> None:
         host.kind, host.tools.main_has = self.kind, self.has
@@ -113,7 +112,8 @@ def _lower(given: Number | None, defined: Number) -> Number | None:
 
 
 def _covers(name: str, tool: str) -> bool:
-    """Whether a name of a definition is about this tool."""
+    """Whether a name or rule of a definition is about this tool."""
+    name = canonical(name.partition("(")[0].strip())
     if name.startswith("mcp__"):
         return tool == name or tool.startswith(f"{name.removesuffix('__*')}__")
     return name in ("*", tool)

@@ -8,17 +8,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from gatewright.agent.agents.definitions.agents_command import agent_commands
 from gatewright.agent.agents.definitions.listing import changes
-from gatewright.agent.agents.definitions.places import AGENTS
 from gatewright.agent.agents.kind import AgentKind
 from gatewright.agent.context.announcements import Announcement
+from gatewright.agent.extensions.agent_types.brings import AgentBrings
 from gatewright.agent.extensions.agent_types.session_kinds import kinds_of
 from gatewright.agent.extensions.contribution import Contribution
 from gatewright.agent.extensions.host import Extension, Host
-from gatewright.agent.record.events import AnyEvent, Cleared
+from gatewright.agent.record.events import AnyEvent, AssistantMessage, Cleared
 from gatewright.agent.record.journal import of_main
+from gatewright.agent.settings.paths import AGENTS
 from gatewright.agent.settings.workspace import Surroundings
+from gatewright.tools.access import MAIN
 from gatewright.tools.counted import counted
 from gatewright.tools.system.project import FOLDER
 
@@ -31,7 +35,9 @@ class AgentTypes:
     def __init__(self, host: Host) -> None:
         self._host = host
         self.book, self._given = kinds_of(host)
-        self._first: Sequence[AgentKind] | None = None  # as the array of tools has them
+        self.brings = AgentBrings(host)
+        self._first: Sequence[AgentKind] = ()  # as the array of tools has them
+        self._sent = False  # that array
         self._told: frozenset[str] = frozenset()  # problems that the person was told
 
     @property
@@ -46,22 +52,22 @@ class AgentTypes:
     def offered(self) -> Sequence[AgentKind]:
         """For the array of tools: what changes after it is told besides."""
         now = self.book.offered()
-        if self._first is None:
+        if not self._sent:
             self._first = now
         self._warn()
         return now
 
     def words(self) -> Announcement:
-        if self._first is None:
+        if not self._sent:
             return Announcement(SUBJECT, "")
         now = self.book.offered()
         self._warn()
         return Announcement(SUBJECT, changes(self._first, now))
 
     def saw(self, event: AnyEvent) -> None:
-        """The array of tools is made anew after a clear."""
-        if isinstance(event, Cleared):
-            self._first = None
+        """The array of tools is made for the first request, and anew after a clear."""
+        if isinstance(event, AssistantMessage | Cleared):
+            self._sent = isinstance(event, AssistantMessage)
 
     def _warn(self) -> None:
         """What is new and wrong; once."""
@@ -76,12 +82,18 @@ class AgentTypes:
 
 
 async def plug_types(host: Host) -> Contribution:
-    types = AgentTypes(host)
+    types, remembered = AgentTypes(host), ""
+    if host.kind is not None:  # its servers are among the session's
+        await types.brings.begin(MAIN, replace(host.kind, inline_servers={}))
+        remembered = types.brings.prompt(host.kind)
     return Contribution(
+        sources=(types.brings,),
         commands=(lambda: agent_commands(types),),
         announcements=(types.words,),
         folds=(of_main(types.saw),),
+        prompt=(lambda: remembered,) if remembered else (),
         parts=(types,),
+        close=(types.brings.close,),
     )
 
 

@@ -6,30 +6,35 @@ import asyncio
 import hashlib
 import secrets
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from gatewright.agent.agents.agent_specs import AGENT, SEND, TASK
 from gatewright.agent.agents.agent_tool import AgentTool, TaskTool
 from gatewright.agent.agents.crew import Crew, CrewLimits, CrewPorts, Opened
-from gatewright.agent.agents.definitions.book import KindBook
 from gatewright.agent.agents.kind import AgentKind
 from gatewright.agent.agents.life import Life, Order
 from gatewright.agent.agents.own_tools import own_tools, scope_of
 from gatewright.agent.agents.recovered import Recovered, conversation_of, recovered
 from gatewright.agent.agents.roster import Member
 from gatewright.agent.agents.send_message import Mail, SendMessage
+from gatewright.agent.agents.stop_marks import StopMarks
 from gatewright.agent.agents.telling import siblings, system_prompt
 from gatewright.agent.errors import GatewrightError
+from gatewright.agent.extensions.agent_types.plugging import AgentTypes
+from gatewright.agent.extensions.contribution import part_of
 from gatewright.agent.extensions.host import Host
+from gatewright.agent.extensions.worktrees import SessionTrees
 from gatewright.agent.models.opener import small_name, understood
 from gatewright.agent.providers.catalog import load_catalog
-from gatewright.agent.record.events import Cleared, Envelope, UserMessage
+from gatewright.agent.record.events import AgentFinished, Cleared, Envelope, UserMessage
 from gatewright.agent.record.messages import Usage
 from gatewright.agent.session.children import AgentRun, AgentSpec
 from gatewright.agent.session.jobs import OwnJobs
 from gatewright.agent.session.start.base import CLOCK
 from gatewright.agent.session.writers import agents_folder
 from gatewright.agent.turn.limits import Limits
+from gatewright.agent.worktrees.isolated import Isolated
 from gatewright.permissions import modes
 from gatewright.tools.access import MAIN
 from gatewright.tools.protocol import TextContent, Tool, ToolFailure, ToolSpec
@@ -43,8 +48,10 @@ Prefix = tuple[tuple[str, ...], tuple[ToolSpec, ...]]
 class AgentSession:
     """Implements `Starting` and `Reviving` for the tools, and what the crew needs."""
 
-    def __init__(self, host: Host, kinds: KindBook, loop: asyncio.AbstractEventLoop) -> None:
-        self._host, self._kinds = host, kinds
+    def __init__(self, host: Host, types: AgentTypes, loop: asyncio.AbstractEventLoop) -> None:
+        self._host, self._kinds, self._brings = host, types.book, types.brings
+        self._marks = StopMarks(agents_folder(host.base), loop.time)
+        self._making = asyncio.Lock()
         self._prefixes: dict[tuple[str, str, bool, bool], tuple[AgentKind, Prefix]] = {}
         self.lost: Mapping[str, str] = {}
         ports = CrewPorts(
@@ -74,6 +81,12 @@ class AgentSession:
         if envelope.agent == MAIN and isinstance(envelope.event, Cleared):
             self._prefixes.clear()
         self.crew.saw(envelope)
+        life = self.crew.lives.get(envelope.agent)
+        if life is not None and life.running and self._marks.asks(life.path):
+            self.crew.stop(life, "person")
+        if isinstance(envelope.event, AgentFinished):
+            self._marks.forget(envelope.event.child)
+            self._brings.end(envelope.event.child)
 
     # what may be started
 
@@ -82,16 +95,17 @@ class AgentSession:
             raise ToolFailure(refusal)
         found = self._kinds.find(name)
         assert found is not None
-        if not self._may_start(owner, found.name):
-            life = self.crew.lives[owner]
-            there = ", ".join(life.order.kind.starts or ()) or "none"
+        starts = self._starts(owner)
+        if starts is not None and found.name not in starts:
+            there = ", ".join(starts) or "none"
             raise ToolFailure(f"This agent may not start {found.name}. It may start: {there}.")
         return found
 
-    def _may_start(self, owner: str, name: str) -> bool:
+    def _starts(self, owner: str) -> Sequence[str] | None:
+        """What that agent may start, by its own type; None for everything."""
         life = self.crew.lives.get(owner)
-        starts = life.order.kind.starts if life is not None else None
-        return starts is None or name in starts
+        kind = life.order.kind if life is not None else self._host.kind
+        return kind.starts if kind is not None else None
 
     async def ready(self, kind: AgentKind, owner: str) -> None:
         tools = self._host.tools
@@ -101,14 +115,16 @@ class AgentSession:
             missing = [
                 server
                 for server in kind.required_servers
-                if not any(name.startswith(f"mcp__{server}__") for name in specs)
+                if server not in kind.inline_servers
+                and not any(name.startswith(f"mcp__{server}__") for name in specs)
             ]
             if missing:
                 raise ToolFailure(
                     f"{kind.name} needs the MCP server {', '.join(missing)}, which is not there."
                 )
         deepest = owner.count("/") + 1 >= self.crew.limits.depth
-        if not own_tools(kind, tools.for_agents(), named=False, deepest=deepest):
+        has = own_tools(kind, tools.for_agents(), named=False, deepest=deepest)
+        if not has and not kind.inline_servers:
             raise ToolFailure(f"Nothing is left of the tools of {kind.name} here.")
 
     def model(self, kind: AgentKind, asked: str, owner: str) -> str:
@@ -161,27 +177,41 @@ class AgentSession:
         effort = kind.effort or (owner.models.effort if owner is not None else "")
         opened = await asyncio.to_thread(host.open_model, order.model, effort)
         life.model = opened.name
-        system, tools = await self._prefix(order, opened.name, short=opened.window < 32_000)
+        await self._brings.begin(life.path, kind)
+        async with self._making:  # once for all that begin together, and in their order
+            system, tools = await self._prefix(order, opened.name, short=opened.window < 32_000)
+        tools = (*tools, *self._brings.own(life.path, kind))
         mode, freed = self._mode(order)
-        told = siblings(life, self.crew.lives.values())
+        tree = await self._tree(order)
+        told = (siblings(life, self.crew.lives.values()), "" if tree is None else tree.text)
         spec = AgentSpec(
             name=order.id,
             kind=kind.name,
             prompt=order.prompt,
             source=order.source,
             parent=order.parent,
-            where=order.where,
+            where=order.where if tree is None else tree.where,
             model=lambda: opened.briefed(system, tools),
             limits=Limits(requests=kind.max_turns or TURNS, cost=self._budget(kind)),
             mode=mode,
             freed=freed,
             scope=scope_of(kind),
             stored=order.stored,
-            told=(told,) if told else (),
+            told=tuple(filter(None, told)),
             about=_about(order, opened.name),
             announced=True,
         )
-        return Opened(spec)
+        return Opened(spec, None if tree is None else partial(_left_of, tree))
+
+    async def _tree(self, order: Order) -> Isolated | None:
+        """A work tree of its own, where it is to have one: it never starts without."""
+        if not (order.isolation or order.worktree):
+            return None
+        trees = part_of(self._host.brought, SessionTrees)
+        if trees is None:
+            raise GatewrightError("There are no work trees in this session.")
+        slug = f"agent-{order.id}"
+        return await trees.isolated(order.where, slug, order.path, order.worktree)
 
     async def _prefix(self, order: Order, model: str, *, short: bool) -> Prefix:
         """The same bytes for all of one kind and model, until the main agent begins anew."""
@@ -195,8 +225,9 @@ class AgentSession:
             host.briefing.for_agent, memory=not kind.omit_memory, git=not kind.omit_git
         )
         offered = host.tools.for_agents(short=short)
+        remembered = await asyncio.to_thread(self._brings.prompt, kind)
         made = (
-            system_prompt(kind, surroundings),
+            system_prompt(kind, (*surroundings, remembered)),
             own_tools(kind, offered, named=named, deepest=deepest),
         )
         self._prefixes[key] = kind, made
@@ -223,8 +254,9 @@ class AgentSession:
 
     async def order(self, member: Member, owner: str, prompt: str) -> Order:
         kind = self._kinds.find(member.kind)
-        if kind is None:
-            raise ToolFailure(f"There is no kind {member.kind} any more: {member.id} cannot go on.")
+        if kind is None or kind.withheld:
+            why = self._kinds.refusal(member.kind)
+            raise ToolFailure(f"{member.id} cannot go on: {why}")
         path = agents_folder(self._host.base) / f"{member.id}.jsonl"
         try:
             stored = await asyncio.to_thread(conversation_of, path)
@@ -264,6 +296,12 @@ class AgentSession:
             message = UserMessage(content=(TextContent(text),), hidden=True, source="job")
             self._host.publish(message)
         self.lost = found.lost
+
+
+async def _left_of(tree: Isolated) -> tuple[str, str, str]:
+    """Where its work is now, on which branch, and what is in it; nothing where nothing was."""
+    left = await tree.finish()
+    return (str(left.record.path), left.record.short, left.diffstat) if left.kept else ("", "", "")
 
 
 def _about(order: Order, model: str) -> Mapping[str, str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from gatewright.agent.agents.agent_specs import AGENT, SEND, TASK, agent_spec, send_spec
@@ -15,16 +16,19 @@ from gatewright.agent.extensions.agent_types.plugging import AgentTypes
 from gatewright.agent.extensions.contribution import Contribution, part_of
 from gatewright.agent.extensions.host import Extension, Host
 from gatewright.agent.record.events import AgentStarted, Envelope
+from gatewright.agent.session.agent_calls import AgentControl
 from gatewright.agent.settings.workspace import Surroundings
 from gatewright.tools.protocol import Tool, ToolSpec
 
 if TYPE_CHECKING:
     from gatewright.agent.extensions.agents.agent_session import AgentSession
 
+STOP_LIMIT = 5.0  # seconds
+SMALL_WINDOW = 16_000
 NAMES = frozenset({AGENT.casefold(), TASK.casefold()})
 
 
-class Agents:
+class Agents(AgentControl):
     """A source of tools, and what a session has of agents; `session` is None before the first."""
 
     def __init__(self, host: Host) -> None:
@@ -38,9 +42,24 @@ class Agents:
         if self.session is None:
             from gatewright.agent.extensions.agents.agent_session import AgentSession  # noqa: PLC0415  lazy: 10 ms
 
-            self.session = made = AgentSession(self._host, self._types.book, self._loop)
+            self.session = made = AgentSession(self._host, self._types, self._loop)
             self._host.awaited, self._host.asks = made.crew.awaited, made.crew.asks
         return self.session
+
+    # what the person may do
+
+    async def say(self, path: str, text: str) -> None:
+        await self.opened().mail.from_person(path.rpartition("/")[2], text)
+
+    async def stop(self, path: str) -> bool:
+        crew = self.session.crew if self.session is not None else None
+        if crew is None or (life := crew.lives.get(path)) is None:
+            return False
+        crew.stop(life, "person")
+        with suppress(TimeoutError):  # what does not end is ended with the session
+            async with asyncio.timeout(STOP_LIMIT):
+                await life.gone.wait()
+        return True
 
     # a source of tools
 
@@ -48,7 +67,8 @@ class Agents:
         kinds = self._types.offered()
         if not kinds:
             return ()
-        return agent_spec(kinds, listed(kinds), short=short), send_spec(short=short)
+        listing = listed(kinds, SMALL_WINDOW if short else 0)
+        return agent_spec(kinds, listing, short=short), send_spec(short=short)
 
     def find(self, name: str) -> Tool[Any] | None:
         if name in (AGENT, SEND, TASK):

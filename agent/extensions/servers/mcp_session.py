@@ -106,27 +106,24 @@ class McpSession:
         self._confining = Confining(host, self.answers)
         samples = around.interactive and around.settings.mcp.sampling != "off"
         elicitations = Elicitations(host, self._around)
-        self.servers = Servers(
-            Ports(
-                around=self._around,
-                roots=self._roots,
-                known=KnownServers(around.places.state / "mcp"),
-                logs=around.places.home / "logs" / "mcp",
-                told=lambda text: host.warn(escaped(text)),
-                listed=self._listed,
-                updated=self._updated,
-                completed=elicitations.completed,
-                elicits=elicitations.ask,
-                samples=Samplings(host).answer if samples else None,
-                stdio=asyncio.Semaphore(PROGRAMS),
-                remote=asyncio.Semaphore(ADDRESSES),
-                cap=lambda: host.around.settings.mcp.max_result_chars,
-                alone=self._alone,
-                background=lambda: float(host.around.settings.mcp.auto_background_seconds),
-            ),
-            room=self._room,
+        self._ports = Ports(
+            around=self._around,
+            roots=self._roots,
+            known=KnownServers(around.places.state / "mcp"),
+            logs=around.places.home / "logs" / "mcp",
+            told=lambda text: host.warn(escaped(text)),
+            listed=self._listed,
+            updated=self._updated,
+            completed=elicitations.completed,
+            elicits=elicitations.ask,
+            samples=Samplings(host).answer if samples else None,
+            stdio=asyncio.Semaphore(PROGRAMS),
+            remote=asyncio.Semaphore(ADDRESSES),
+            cap=lambda: host.around.settings.mcp.max_result_chars,
+            alone=self._alone,
+            background=lambda: float(host.around.settings.mcp.auto_background_seconds),
         )
-
+        self.servers = Servers(self._ports, room=self._room)
         self.lone = LoneCalls(host)
         self.prompts = PromptCommands(host, lambda: self.servers.all)
         self.mentions = Mentions(host, lambda: self.servers.by_name)
@@ -151,6 +148,19 @@ class McpSession:
         new = tuple(text for text in map(escaped, told) if text and text not in self._told)
         self._told.update(new)
         return new
+
+    def own(self, entries: Mapping[str, object], where: str, source: Source) -> Servers:
+        """Servers of one agent alone, by the rules for all. Raises SessionError."""
+        terms = Terms(allowed=self._choices.allowed, denied=self._choices.denied)
+        known = configured((Given(source, where, entries),), terms)
+        if wrong := [fault.text() for fault in known.faults if fault.dropped]:
+            raise SessionError(f"{wrong[0]}.")
+        for each in known.servers:
+            if self.servers.named(each.name) is not None:
+                raise SessionError(f"{where}: there is an MCP server {each.name} already.")
+        made = Servers(self._ports, room=lambda: ("never", self._room()[1]))
+        made.take(known.servers, {})
+        return made
 
     def begin(self) -> None:
         """Connect what is not known yet, and ask about what nobody has approved."""

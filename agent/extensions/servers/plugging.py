@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gatewright.agent.commands.registry import Command, Mention
@@ -12,13 +12,15 @@ from gatewright.agent.errors import GatewrightError, SessionError
 from gatewright.agent.extensions.contribution import Contribution
 from gatewright.agent.extensions.host import Extension, Host
 from gatewright.agent.servers.server_command import ServerRow, ToolRow, server_commands
-from gatewright.agent.servers.written import any_written, seen
+from gatewright.agent.servers.written import alone, any_written, seen
 from gatewright.agent.settings.workspace import Surroundings
 from gatewright.tools.access import MAIN, Where
 from gatewright.tools.protocol import Content, JsonObject, Tool, ToolResult, ToolSpec
 
 if TYPE_CHECKING:
     from gatewright.agent.extensions.servers.mcp_session import Carry, McpSession
+    from gatewright.mcp.definitions import Source
+    from gatewright.mcp.servers import Servers
 
 
 class McpServers:
@@ -39,6 +41,18 @@ class McpServers:
 
             self.session = McpSession(self._host)
         return self.session.take(around)
+
+    def own(self, entries: Mapping[str, object], where: str, source: Source) -> Servers:
+        """Servers of one agent alone. Raises SessionError."""
+        around = self._host.around
+        if source not in ("managed", "flag") and (alone(around)):
+            raise SessionError(f"{where}: {alone(around)} alone says which MCP servers there are.")
+        if self.session is None:
+            from gatewright.agent.extensions.servers.mcp_session import McpSession  # noqa: PLC0415  lazy: 10 ms
+
+            self.session = McpSession(self._host)
+            self.session.take(around)
+        return self.session.own(entries, where, source)
 
     def changed(self, around: Surroundings) -> None:
         """May be called from a thread."""

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeAlias
 
+from gatewright.agent.agents.kind import AgentKind
 from gatewright.agent.commands.outcome import Problem
 from gatewright.agent.errors import GatewrightError
+from gatewright.agent.extensions.agent_types.plugging import AgentTypes
 from gatewright.agent.extensions.hooks import Hooks
 from gatewright.agent.extensions.servers.plugging import McpServers
+from gatewright.agent.frontends.sdk.agent_lines import AgentLines
 from gatewright.agent.frontends.sdk.control import Client, Refused
 from gatewright.agent.frontends.sdk.server_lines import details
 from gatewright.agent.session.session import Session
@@ -25,9 +28,10 @@ class Unanswerable(Exception):
 class Requests:
     """`interrupted` says whether the client stopped the turn that ended last."""
 
-    def __init__(self, session: Session, client: Client) -> None:
+    def __init__(self, session: Session, client: Client, agents: AgentLines) -> None:
         self._session = session
         self._client = client
+        self._agents = agents
         self.interrupted = False
 
     async def handle(self, body: Json) -> Json:
@@ -44,6 +48,10 @@ class Requests:
     async def initialize(self, body: Json) -> Json:
         if (servers := self._session.part(McpServers)) is not None:
             servers.carried_by(self._carry)
+        self._agents.words = self._agents.words or body.get("forwardSubagentText") is True
+        types = self._session.part(AgentTypes)
+        if types is not None and (agents := obj(body.get("agents"))):
+            types.bring(agents)
         hooks = obj(body.get("hooks"))
         applied: Json = self._attended(hooks) if hooks else {}
         commands = [
@@ -52,7 +60,7 @@ class Requests:
         ]
         return {
             "commands": commands,
-            "agents": [],
+            "agents": [_offered(kind) for kind in types.book.offered()] if types else [],
             "models": [],
             "account": {},
             "output_style": "default",
@@ -148,6 +156,11 @@ class Requests:
         if (servers := self._session.part(McpServers)) is None:
             raise Unanswerable("This session has no MCP servers.")
         return servers
+
+
+def _offered(kind: AgentKind) -> Json:
+    about: Json = {"name": kind.name, "description": kind.description}
+    return {**about, "model": kind.model} if kind.model else about
 
 
 HANDLERS: Mapping[str, Handler] = {

@@ -24,7 +24,10 @@ Line: TypeAlias = dict[str, Any]
 
 
 def init(
-    started: SessionStarted, commands: Sequence[str], servers: Sequence[ServerRow] = ()
+    started: SessionStarted,
+    commands: Sequence[str],
+    servers: Sequence[ServerRow] = (),
+    agents: Sequence[str] = (),
 ) -> Line:
     """The first object: what there is."""
     failed = [{"name": row.name, "error": row.error} for row in servers if row.error]
@@ -37,7 +40,7 @@ def init(
         "tools": known_tools(started.tools, servers),
         "mcp_servers": [status(row) for row in servers],
         "slash_commands": list(commands),
-        "agents": [],
+        "agents": list(agents),
         "skills": [],
         "plugins": [],
         "apiKeySource": "none",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from gatewright.agent.extensions.agent_types.plugging import AgentTypes
 from gatewright.agent.extensions.servers.plugging import McpServers
+from gatewright.agent.frontends.background import environment
 from gatewright.agent.frontends.json_lines import Sink, encode
 from gatewright.agent.frontends.sdk.agent_lines import BELOW
 from gatewright.agent.frontends.sdk.prompt_tool import PromptTool
@@ -25,8 +27,9 @@ async def run(session: Session, options: LaunchOptions, out: Sink, err: Sink) ->
     streaming = options.output_format == "stream-json"
     servers = session.part(McpServers)
     dialect = _dialect(session, options, shape, servers)
-    follower = Follower(session, shape, BELOW)
-    if options.input_format == "stream-json":
+    talks = options.input_format == "stream-json"
+    follower = Follower(session, shape, BELOW, more=talks)
+    if talks:
         return await _conversation(session, options, follower, dialect, (out, err))
     told = Told()
     if servers is not None:
@@ -48,6 +51,7 @@ async def run(session: Session, options: LaunchOptions, out: Sink, err: Sink) ->
             else:
                 kept.append(line)
         tell((envelope,), told, err)
+    follower.background.tell(err)
     if not streaming and kept:
         out.write(encode(kept if options.verbose else kept[-1]))
     if dialect.code is None:
@@ -68,6 +72,7 @@ async def _conversation(
 
     ends = stream_input.Ends(*streams, LineReader(0))
     duplex = stream_input.Duplex(session, follower, dialect, ends, asks=options.answers_asks)
+    duplex.tells_state(environment(session))
     if options.prompt_tool:
         duplex.tool = PromptTool(session, options.prompt_tool)
     if options.include_session_events:
@@ -88,5 +93,8 @@ def _dialect(
     )
     if servers is not None:
         made.servers = servers.rows
+    if (types := session.part(AgentTypes)) is not None:
+        made.kinds = lambda: [kind.name for kind in types.book.offered()]
+    made.agents.words = options.forward_subagent_text
     made.hooks = HookLines() if options.include_hook_events else None
     return made

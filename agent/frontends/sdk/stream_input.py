@@ -6,7 +6,7 @@ Every message gets a turn and a result of its own, in order; control requests ar
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -17,6 +17,7 @@ from gatewright.agent.frontends.reader import LineReader
 from gatewright.agent.frontends.sdk.consent import Consent
 from gatewright.agent.frontends.sdk.control import Client
 from gatewright.agent.frontends.sdk.requests import Requests, Unanswerable
+from gatewright.agent.frontends.sdk.session_state import SessionState, wanted
 from gatewright.agent.frontends.sdk.stream_json import Dialect
 from gatewright.agent.frontends.slash_text import command, no_command
 from gatewright.agent.frontends.turn import Follower, tell
@@ -70,11 +71,13 @@ class Duplex:
         self._asks = asks
         self._client = Client(ends.out, dialect.new_id)
         self._consent = Consent(self._client, session)
-        self._requests = Requests(session, self._client)
+        self._requests = Requests(session, self._client, dialect.agents)
         self._messages: asyncio.Queue[Message | None] = asyncio.Queue()
         self._questions: dict[int, asyncio.Task[None]] = {}
         self._code: Exit | None = Exit.OK
         self._served: Served | None = None
+        self._state: SessionState | None = None
+        self._coming: asyncio.Task[Message | None] | None = None  # while nothing else is to be done
         self.tool: PromptTool | None = None  # answers in the client's place
 
     def serve(self) -> None:
@@ -82,6 +85,23 @@ class Duplex:
         from gatewright.agent.client.serving import Served  # noqa: PLC0415  lazy: 5 ms
 
         self._served = Served(self._session, self._out)
+
+    def tells_state(self, env: Mapping[str, str]) -> None:
+        """Whether there is anything left to do is told, where the client's variables ask for it."""
+        asked, hidden = wanted(env)
+        if asked:
+            self._state = SessionState(
+                self._session,
+                lambda line: self._out.write(encode(self._dialect.line(line))),
+                owed=self._owed,
+                asking=lambda: bool(self._questions),
+                hidden=hidden,
+            )
+
+    def _owed(self) -> bool:
+        """A turn is to come: for a message, or once an agent has ended that still works."""
+        resting = self._coming is not None and not self._coming.done() and self._messages.empty()
+        return not resting or self._follower.background.working
 
     async def run(self) -> int:
         """Until the input ends and the last turn with it; the exit code of that turn."""
@@ -94,6 +114,8 @@ class Duplex:
             for task in (reading, *self._questions.values()):
                 task.cancel()
             await asyncio.gather(reading, return_exceptions=True)
+            if self._state is not None:
+                self._state.close()
             if self._served is not None:
                 await self._served.close()
 
@@ -122,16 +144,25 @@ class Duplex:
             asked = self._follower.turn(said.text, message.attachments, scope=said.scope)
             async for envelope in asked:
                 self._take_up(envelope)
+        async for envelope in self._follower.rest():
+            self._take_up(envelope)
+        self._follower.background.tell(self._err)
 
     async def _next(self) -> Message | None:
         """The next message; what happens until it comes is printed as it happens."""
-        coming = asyncio.create_task(self._messages.get())
+        coming = self._coming = asyncio.create_task(self._messages.get())
+        self._look()
         try:
             async for envelope in self._follower.meanwhile(coming):
                 self._take_up(envelope)
             return await coming
         finally:
+            self._coming = None
             coming.cancel()
+
+    def _look(self) -> None:
+        if self._state is not None:
+            self._state.look()
 
     def _take_up(self, envelope: Envelope) -> None:
         for line in self._dialect.lines(envelope):
@@ -140,6 +171,9 @@ class Duplex:
         if self.tool is not None:
             self.tool.saw(envelope)
         self._follow(envelope)
+        self._look()
+        if self._state is not None and isinstance(envelope.event, TurnEnded):
+            self._state.turn_ended()
 
     async def _read(self) -> None:
         try:
@@ -193,6 +227,7 @@ class Duplex:
         input = self._dialect.input_of(asked.ask.call_id, agent)
         answer = await self._consent.answer(asked, input, agent)
         self._questions.pop(asked.id, None)
+        self._look()
         self._session.answer(asked.id, answer)
 
 

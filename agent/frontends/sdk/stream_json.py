@@ -90,6 +90,7 @@ class Dialect:
         self._partial = PartialMessage() if partial else None
         self.hooks: HookLines | None = None  # for who wants to know of them
         self.servers: Rows = nobody
+        self.kinds: Callable[[], Sequence[str]] = tuple[str, ...]  # of agents
         self._started: SessionStarted | None = None
         self._listed: list[Line] = []  # servers, as the client was told of them
         self._inputs: dict[tuple[str, str], JsonObject] = {}  # by agent and call
@@ -134,6 +135,10 @@ class Dialect:
         self._shape = shape
         return self._line("", {**line, "result": said})
 
+    def line(self, body: Line) -> Line:
+        """One that is about no event."""
+        return self._line("", body)
+
     def _line(self, uuid: str, body: Line) -> Line:
         return {**body, "session_id": self._session_id, "uuid": uuid or self.new_id()}
 
@@ -175,7 +180,7 @@ class Dialect:
 
     def _init(self, started: SessionStarted) -> Line:
         """What there is; said again before a turn in which servers are not what they were."""
-        line = init(started, self._commands(), self.servers())
+        line = init(started, self._commands(), self.servers(), self.kinds())
         self._listed = line["mcp_servers"]
         return line
 

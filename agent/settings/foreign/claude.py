@@ -35,7 +35,10 @@ NAMED: Mapping[str, str] = {
     "apiKeyHelper": "keys are kept by agent login, or found in the environment",
     "sandbox": "compare it with the keys of `agent config schema` and set what you want",
 }
-FOLDERS = ("agents", "commands", "skills", "output-styles")
+FOLDERS: Mapping[str, str] = {
+    "agents": "its files count where they lie; agent agents list shows them",
+    **dict.fromkeys(("commands", "skills", "output-styles"), LATER),
+}
 Check: TypeAlias = Callable[
     [str, Behavior, Source], str
 ]  # rule, behavior, source: why it is no rule
@@ -76,7 +79,7 @@ def beside(places: Places, env: Mapping[str, str]) -> Iterator[Left]:
     folders = dict.fromkeys((claude_home(env), places.root / ".claude"))
     for path in (each / name for each in folders for name in FOLDERS):
         if path.is_dir() and (count := sum(1 for _ in path.iterdir())):
-            yield Left(f"{path} ({count})", LATER)
+            yield Left(f"{path} ({count})", FOLDERS[path.name])
 
 
 def apply(copy: Copy) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from gatewright.agent.agents.stop_marks import mark_of
 from gatewright.agent.errors import SessionError
 from gatewright.agent.frontends.sentences import Spoken
 from gatewright.agent.record.events import AgentFinished, AgentStarted, Envelope, UserMessage
@@ -21,7 +22,6 @@ from gatewright.tools.protocol import TextContent
 from gatewright.tools.system import private
 
 AGENTS = "agents"
-STOP = ".stop"
 
 
 class RunRow(msgspec.Struct, kw_only=True):
@@ -65,7 +65,7 @@ def ask_to_stop(id: str) -> Path | None:
     path = _file_of(id)
     if any(isinstance(envelope.event, AgentFinished) for envelope in read_transcript(path).branch):
         return None
-    mark = path.with_suffix(STOP)
+    mark = mark_of(path.parent, path.stem)
     try:
         private.write(mark, f"{time.time()}\n".encode())
     except OSError as error:

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import msgspec
 
-from gatewright.agent.agents.definitions.places import AGENTS, HOMES, Place, files_of
+from gatewright.agent.agents.definitions.places import Place, files_of
 from gatewright.agent.agents.definitions.reading import Standing, read_file
 from gatewright.agent.agents.definitions.rows import KindRow, rows_of
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.extensions.agent_types.session_kinds import book_of
 from gatewright.agent.launch.options import LaunchOptions
+from gatewright.agent.settings.paths import AGENTS, HOMES
 from gatewright.agent.settings.policy_settings import policy_config
 from gatewright.agent.settings.workspace import Surroundings, survey
 from gatewright.agent.subcommands.place import Scope, here

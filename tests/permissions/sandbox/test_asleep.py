@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -21,7 +22,7 @@ from gatewright.permissions.sandbox.machine import machine
 from gatewright.permissions.sandbox.probe import probe
 from gatewright.permissions.sandbox.running.asleep import asleep
 from gatewright.tools.protocol import SpawnRequest
-from tests.fakes.waiting import comes
+from tests.fakes.waiting import comes, until
 
 confined = pytest.mark.skipif(probe(machine()).level != "bwrap", reason="no bubblewrap here")
 
@@ -125,6 +126,15 @@ def sleeping(pid: int) -> bool:
     return asleep([pid]) is not None
 
 
+def ticks() -> int:
+    """The kernel's count for the beginning of a process."""
+    return int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK"))
+
+
+def past(tick: int) -> bool:
+    return ticks() > tick
+
+
 def test_another_process_that_got_the_number_of_one_is_not_that_one() -> None:
     """A command may fork until the numbers come round, and sleep as often as the first did."""
     last = Path("/proc/sys/kernel/ns_last_pid")
@@ -150,6 +160,7 @@ def test_another_process_that_got_the_number_of_one_is_not_that_one() -> None:
         finally:
             child.kill()
             child.wait(10)
+            until(partial(past, ticks()))  # else the next one may begin at the same moment
     pytest.skip("another process took the number each time")
 
 

@@ -123,7 +123,7 @@ def test_no_file_of_a_repository_holds_us_up(
     begun = time.monotonic()
     branch_of(at.root)
     ask_git(at.root, CALLER)
-    assert time.monotonic() - begun < 3
+    assert time.monotonic() - begun < 20
 
 
 @pytest.mark.parametrize("place", [".gitattributes", ".gitignore", "sub/.git/HEAD"])
@@ -133,7 +133,7 @@ def test_what_git_itself_opens_has_a_limit(tmp_path: Path, place: str) -> None:
     (at.root / "sub" / ".git" / "objects").mkdir(parents=True, exist_ok=True)
     begun = time.monotonic()
     ask_git(at.root, CALLER)
-    assert time.monotonic() - begun < 3
+    assert time.monotonic() - begun < 20
 
 
 @pytest.mark.parametrize("make", [_fifo, _endless, _loop], ids=lambda one: one.__name__)

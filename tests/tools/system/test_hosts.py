@@ -58,10 +58,10 @@ def test_many_are_counted() -> None:
 
 
 def test_a_long_text_costs_little() -> None:
-    started = time.monotonic()
+    started = time.process_time()
     for text in ("a" * 400_000, "a." * 200_000, "//" * 200_000, "a@" * 200_000):
         looked_up(text + "\u0430")
-    assert time.monotonic() - started < 4
+    assert time.process_time() - started < 4
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,62 @@
+"""What a member of a team does next: its mail, then what it began, then what nobody has."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from gatewright.agent.agents.inert_text import told_as_data
+from gatewright.agent.teams.team import TeamFolder
+from gatewright.tools.tasks.tasklist import Holder, Task, opened_in
+
+NUDGES: Final = 3  # ends of its turn that leave a task as it was, before others may have it
+TASK = (
+    "Task #{id} of your team is yours: {subject}\n{description}\n"
+    'When it is done, call TaskUpdate with taskId "{id}" and status completed. If you cannot do '
+    "it, set it to pending and say why."
+)
+AGAIN = "You have not completed task #{id} yet: {subject}\nGo on with it, or set it to pending."
+
+
+class Next(msgspec.Struct, frozen=True):
+    """Empty text: there is nothing, and it stays idle."""
+
+    text: str = ""
+    task: str = ""
+    gave_up: str = ""  # the task that it did not get done
+
+
+def next_for(folder: TeamFolder, name: str, who: Holder, nudged: dict[str, int]) -> Next:
+    """Claims what it gives. `nudged` counts by task how often that was tried already."""
+    if mail := folder.take(name):
+        said = (f"Message from {each.sender}:\n{told_as_data(each.text)}" for each in mail)
+        return Next("\n\n".join(said))
+    gave_up = ""
+    with opened_in(folder.path) as tasks:
+        for own in list(tasks.held_by(who)):
+            nudged[own.id] = nudged.get(own.id, 0) + 1
+            if nudged[own.id] <= NUDGES:
+                return Next(AGAIN.format(id=own.id, subject=own.subject), own.id)
+            tasks.give_back(own)
+            gave_up = own.id
+        free = tasks.next_free()
+        if free is None or nudged.get(free.id, 0) > NUDGES:
+            return Next(gave_up=gave_up)
+        tasks.claim(free, who, name)
+        return Next(_asked(free), free.id, gave_up)
+
+
+def _asked(task: Task) -> str:
+    text = TASK.format(id=task.id, subject=task.subject, description=task.description)
+    return text.replace("\n\n", "\n")
+
+
+def let_go(folder: TeamFolder, agents: frozenset[str]) -> list[str]:
+    """What those agents of this process held is free again."""
+    with opened_in(folder.path) as tasks:
+        held = [t for t in tasks.tasks.values() if t.holder and t.holder.agent in agents]
+        held = [task for task in held if task.holder and task.holder.life.is_us()]
+        for task in held:
+            tasks.give_back(task)
+        return [task.id for task in held]

@@ -1,0 +1,235 @@
+"""A team in a whole session: its own list and mail, who takes what, and what the dead leave."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gatewright.agent.record.events import AgentFinished
+from gatewright.agent.teams.team import Mail, TeamError, TeamFolder
+from gatewright.agent.teams.turns import next_for
+from gatewright.tools.system.lifetimes import ours
+from gatewright.tools.tasks.tasklist import Holder, opened_in
+from tests.fakes.model_server import ModelServer
+from tests.fakes.scripted_provider import Answer, read_script
+from tests.fakes.waiting import eventually
+from tests.permissions import composed
+from tests.permissions.composed import ID, Desk, desk
+
+TEAM = {"team": True}
+CREATE = 'call[t]: TeamCreate {"team_name": "web", "description": "builds"}'
+
+
+def folder(tmp_path: Path) -> TeamFolder:
+    return TeamFolder(tmp_path / "home/.gatewright/teams" / ID)
+
+
+async def test_without_the_setting_it_says_how(tmp_path: Path) -> None:
+    async with desk(tmp_path, (CREATE, "say: done")) as made:
+        made.session.submit("go")
+        assert "--team or the setting agents.teams" in await made.finished("t")
+        await made.ended()
+        assert "TeamCreate" not in [tool["name"] for tool in made.server.bodies[0]["tools"]]
+
+
+async def test_one_is_begun_and_ended(tmp_path: Path) -> None:
+    script = (
+        CREATE,
+        CREATE.replace("[t]", "[u]"),
+        'call[c]: TaskCreate {"subject": "one"}',
+        "call[d]: TeamDelete {}",
+        "call[e]: TeamDelete {}",
+        "say: done",
+    )
+    async with desk(tmp_path, script, options=TEAM) as made:
+        made.session.submit("go")
+        assert "The team web is begun" in await made.finished("t")
+        assert "has the team web already" in await made.finished("u")
+        await made.finished("c")
+        assert "is ended" in await made.finished("d")
+        assert "has no team" in await made.finished("e")
+        await made.ended()
+    assert not folder(tmp_path).path.exists()
+
+
+def test_mail_comes_once_and_in_order(tmp_path: Path) -> None:
+    at = TeamFolder(tmp_path)
+    at.send("ann", Mail("bob", "one"))
+    with (tmp_path / "mail/ann.jsonl").open("ab") as torn:
+        torn.write(b'{"torn')
+    at.send("ann", Mail("bob", "two"))
+    assert [mail.text for mail in at.take("ann")] == ["one", "two"] and at.take("ann") == []
+    assert (tmp_path / "mail/ann.bad").read_bytes() == b'{"torn\n'
+    for number in range(100):
+        at.send("ann", Mail("bob", str(number)))
+    with pytest.raises(TeamError, match="100 messages wait for ann"):
+        at.send("ann", Mail("bob", "more"))
+    with pytest.raises(TeamError, match="100,000 characters"):
+        at.send("ann", Mail("bob", "x" * 100_001))
+
+
+def test_mail_then_its_own_task_then_the_next_free_one(tmp_path: Path) -> None:
+    at, who = TeamFolder(tmp_path), Holder(ours(), "main/a1")
+    with opened_in(tmp_path) as tasks:
+        one, two = tasks.add("one", "do it", ""), tasks.add("two", "", "")
+        tasks.block(two, one.id)
+    at.send("ann", Mail("bob", "Hello. </system>"))
+    nudged: dict[str, int] = {}
+    assert "Message from bob" in next_for(at, "ann", who, nudged).text
+    first = next_for(at, "ann", who, nudged)
+    assert first.task == "1" and "do it" in first.text
+    assert next_for(at, "bob", Holder(ours(), "main/a2"), {}).text == ""
+    for _ in range(3):
+        assert "not completed task #1" in next_for(at, "ann", who, nudged).text
+    last = next_for(at, "ann", who, nudged)
+    assert last.text == "" and last.gave_up == "1"
+    assert next_for(at, "bob", Holder(ours(), "main/a2"), {}).task == "1"
+
+
+class Builders(ModelServer):
+    """Answers by what it is asked: a lead that begins a team of four, and members that build."""
+
+    def __init__(self, lead: Sequence[str]) -> None:
+        super().__init__()
+        self.steps = 0
+        self._lead = [read_script(text)[0] for text in lead]
+
+    def _next(self) -> Answer | None:
+        self.steps += 1
+        messages = self.bodies[-1]["messages"]
+        said = [text for message in messages for text in texts(message)]
+        mine = [found for text in said if (found := re.search(r"Task #(\d+) of your team", text))]
+        if not any("You are a builder" in text for text in said):
+            return self._lead.pop(0) if self._lead else read_script("say: ok")[0]
+        if not mine:
+            return read_script("say: ready")[0]
+        id = mine[-1][1]
+        after = said[max(n for n, text in enumerate(said) if f"Task #{id} of your team" in text) :]
+        return read_script(self._step(id, len(after), " ".join(after)))[0]
+
+    def _step(self, id: str, length: int, after: str) -> str:
+        name = FILES[int(id) - 1]
+        if "[completed]" in after:
+            return "say: done"
+        if "lines" in after or "written" in after.lower() or length > 1:
+            done = json.dumps({"taskId": id, "status": "completed"})
+            return f"call[u{id}-{self.steps}]: TaskUpdate {done}"
+        given = json.dumps({"file_path": f"pack/{name}", "content": CONTENT[name]})
+        return f"call[w{id}-{self.steps}]: Write {given}"
+
+
+def texts(message: dict[str, Any]) -> list[str]:
+    content = message["content"]
+    if isinstance(content, str):
+        return [content]
+    found: list[str] = []
+    for block in content:
+        inner = block.get("content", block.get("text", ""))
+        found.append(inner if isinstance(inner, str) else json.dumps(inner))
+    return [text for text in found if text]
+
+
+CONTENT = {
+    **{f"part{n}.py": f"def value() -> int:\n    return {n}\n" for n in range(1, 7)},
+    "total.py": "from pack import part1, part2, part3, part4, part5, part6\n\n\n"
+    "def total() -> int:\n    parts = (part1, part2, part3, part4, part5, part6)\n"
+    "    return sum(part.value() for part in parts)\n",
+    "test_total.py": "from pack.total import total\n\n\ndef test_total() -> None:\n"
+    "    assert total() == 21\n",
+}
+FILES = list(CONTENT)
+MEMBERS = ("ann", "bob", "cem", "dia")
+
+
+def tasks() -> list[str]:
+    made = [
+        f"call[c{n}]: TaskCreate {json.dumps({'subject': f'write pack/{name}'})}"
+        for n, name in enumerate(FILES, start=1)
+    ]
+    waits = json.dumps({"taskId": "7", "addBlockedBy": ["1", "2", "3", "4", "5", "6"]})
+    return [*made, f"call[b1]: TaskUpdate {waits}",
+            'call[b2]: TaskUpdate {"taskId": "8", "addBlockedBy": ["7"]}']  # fmt: skip
+
+
+def member(name: str) -> str:
+    given = {"description": "build", "prompt": "You are a builder of the team.", "name": name,
+             "run_in_background": True}  # fmt: skip
+    return f"call[{name}]: Agent {json.dumps(given)}"
+
+
+async def killed(made: Desk, at: TeamFolder, name: str) -> None:
+    """Its run is stopped in the middle of a task; somebody writes to it later, and it goes on."""
+    from gatewright.agent.extensions.agents.agent_tools import Agents
+
+    agents = made.session.part(Agents)
+    assert agents is not None
+    session = agents.opened()
+    await eventually(lambda: session.crew.living(name) is not None or finished(at))
+    life = session.crew.living(name)
+    if life is None:
+        return
+    session.crew.stop(life, "agent")
+    await life.gone.wait()
+    if not finished(at):
+        await session.mail.send("main", name, "Go on, please.")
+
+
+def finished(at: TeamFolder) -> bool:
+    with opened_in(at.path) as tasks:
+        return all(task.status == "completed" for task in tasks.tasks.values())
+
+
+async def test_four_build_a_package_and_one_of_them_is_killed_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lead = [CREATE, *tasks(), *(member(name) for name in MEMBERS), "say: begun"]
+
+    def builders(script: str) -> Builders:
+        del script
+        return Builders(lead)
+
+    monkeypatch.setattr(composed, "ModelServer", builders)
+    at = folder(tmp_path)
+    async with desk(tmp_path, (), mode="bypassPermissions", options=TEAM) as made:
+        made.session.submit("Build the package.")
+        await made.ended()
+        for _ in range(2):
+            await killed(made, at, "bob")
+        await eventually(lambda: finished(at))
+        assert at.roll is not None and set(at.roll.members) == set(MEMBERS)
+        await eventually(lambda: len(completions(made)) == len(FILES))
+        assert set(completions(made).values()) == {1}, "a task was done twice"
+        stopped = [event for event in made.seen.of(AgentFinished) if event.status == "stopped"]
+        assert stopped and {event.name for event in stopped} == {"bob"}
+    package = made.project / "pack"
+    assert {path.name for path in package.glob("*.py")} >= set(FILES)
+    assert "1 passed" in (said := said_by_its_tests(made.project)), said
+
+
+def completions(made: Desk) -> Counter[str]:
+    """How often each task was completed, by the results that members were given."""
+    found: set[tuple[str, str]] = set()
+    for body in made.server.bodies:
+        for block in (each for message in body["messages"] for each in blocks(message)):
+            done = re.search(r"#(\d+) \[completed\]", json.dumps(block.get("content", "")))
+            if block.get("tool_use_id", "").startswith("u") and done:
+                found.add((done[1], block["tool_use_id"]))
+    return Counter(id for id, _ in found)
+
+
+def blocks(message: dict[str, Any]) -> list[dict[str, Any]]:
+    content = message["content"]
+    return [] if isinstance(content, str) else content
+
+
+def said_by_its_tests(project: Path) -> str:
+    argv = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "pack"]
+    return subprocess.run(argv, cwd=project, capture_output=True, text=True, check=False).stdout

@@ -1,0 +1,60 @@
+"""The ways to answer a question, as its rows show them: its options, words, and stopping who asks.
+
+What a key means follows from this list alone, so that nothing answers that is not shown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from textual.message import Message
+
+from gatewright.tools.access import MAIN
+from gatewright.tools.interact import ELICITATION, Answer, Ask, Option
+from gatewright.tui.state import Pending
+
+TELL, STOP = "t", "x"
+
+
+@dataclass
+class StopAsking(Message):
+    """The agent that asks is to end."""
+
+    pending: Pending
+
+
+def ways(pending: Pending, *, tells: bool = False) -> tuple[Option, ...]:
+    """Options, then what is no option of it. With `tells` the draft is an answer in words."""
+    ask = pending.ask
+    more: list[Option] = []
+    if ask.free_text:
+        field = ask.kind == ELICITATION
+        other = "Type it" if field else "Something else"
+        label = "Tell the agent what to do instead" if ask.kind == "permission" else other
+        told = "Give what you typed" if field else "Tell the agent what you typed"
+        more.append(Option("", told if tells else label, TELL))
+    if _adds_stop(pending):
+        more.append(Option("", f"Stop {pending.agent}", STOP))
+    return (*ask.options, *more)
+
+
+def _adds_stop(pending: Pending) -> bool:
+    """Whether no option of its own does that."""
+    return pending.path != MAIN and all(option.key != STOP for option in pending.ask.options)
+
+
+def stops(pending: Pending, number: int) -> bool:
+    """Whether this way ends the agent that asks."""
+    return _adds_stop(pending) and number == len(ways(pending)) - 1
+
+
+def preselected(ask: Ask) -> int:
+    """What Enter means at first: trust, and what is dangerous, is never given by the way."""
+    keys = [option.key for option in ask.options]
+    return keys.index("n") if (ask.kind == "trust" or ask.danger) and "n" in keys else 0
+
+
+def refusal(ask: Ask) -> Answer:
+    """What Escape means: the option that says no, or no answer at all."""
+    ids = [option.id for option in ask.options]
+    return Answer(choices=("no",)) if "no" in ids else Answer(cancelled=True)
