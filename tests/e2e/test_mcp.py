@@ -59,6 +59,9 @@ def test_print_mode_goes_on_without_one_that_fails(program: Program) -> None:
     done, _ = asked(program, "say: Done.\n", "--mcp-config", "nowhere.json")
     assert done.returncode == 2
     assert "--mcp-config nowhere.json: cannot be read" in done.stderr
+    done, _ = asked(program, "say: Done.\n", "--mcp-config", '{"a": {"command": "x"}}')
+    assert done.returncode == 2
+    assert '--mcp-config: has no servers: they stand in "mcpServers"' in done.stderr
 
 
 def test_killed_it_leaves_no_server_and_whole_files(program: Program, tmp_path: Path) -> None:
