@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from gatewright.agent.client.brought import NOTHING, Brought
 from gatewright.agent.compact.state import Remains
 from gatewright.agent.context.briefing import Briefing
+from gatewright.agent.context.file_changes import FileChanges
 from gatewright.agent.context.file_judge import readable_by
 from gatewright.agent.context.tool_search import SearchTools
 from gatewright.agent.context.tool_sources import ToolSources
@@ -80,7 +81,10 @@ async def open_session(
     briefing = Briefing(lambda: live.around, readable_by(policy, lambda: live.around.where))
     if not interactive:
         briefing.begin()
-    host = Host(base, live, policy, briefing, ReadLedger(), client)
+    changes = FileChanges()
+    ledger = ReadLedger(changes.by_others(MAIN))
+    host = Host(base, live, policy, briefing, ledger, client)
+    host.changes = changes
     tools = BuiltinTools.of(options.tools, alone=not interactive, background=not options.served)
     sources = host.tools = ToolSources([tools], policy.wholly_denied, coordinates)
     sources.add(SearchTools(sources))
@@ -95,7 +99,7 @@ async def open_session(
     problems = [text for each in brought for text in each.problems]
     names = [spec.name for spec in sources.specs()]
     cut = {id: text for each in brought if each.lost for id, text in each.lost().items()}
-    announce(base, policy.current(), names, (*policy.problems, *problems, *left), cut)
+    announce(base, policy.current(), names, (*policy.problems, *problems, *left), cut, host.begins)
     reader = PageReader(host.small_model)
     own = Contribution(
         folds=(*base.folds, of_main(sources.saw)),
@@ -168,7 +172,7 @@ def _frame(
         context=call_contexts(host, planning, reader, jobs=tools.background),
         ledger=host.ledger,
         children=ChildPorts(
-            ledger=lambda _: ReadLedger(),
+            ledger=lambda path: ReadLedger(host.changes.by_others(path)),
             backoff=_backoff,
             writer=partial(child_writer, base),
             barriers=host.barriers,

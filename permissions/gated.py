@@ -97,6 +97,8 @@ class GatedExecutor:
         try:
             return await self._run(request.prepared, opening, ctx)
         finally:
+            if access.writes:
+                self._ports.wrote(request.agent, access.writes)
             if access.runs is not None or access.writes:
                 self._policy.touched()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
@@ -52,6 +53,10 @@ def _nobody_minds(agent: str, waiting: bool) -> None:
     del agent, waiting
 
 
+def _unsaid(agent: str, paths: tuple[Path, ...]) -> None:
+    del agent, paths
+
+
 async def _save_nothing(access: Access, losing: bool) -> None:
     del access, losing
 
@@ -75,6 +80,7 @@ class GatePorts(msgspec.Struct, frozen=True):
     dirty: Dirty = git_dirty
     keeps: Keeps = git_keeps
     sandbox: CommandSandbox | None = None
+    wrote: Callable[[str, tuple[Path, ...]], object] = _unsaid  # which agent changed what
     urgent: Callable[[str], bool] = _main_first  # whether the person waits for that agent
     waits: Callable[[str, bool], object] = _nobody_minds  # an agent waits for an answer, or has it
 

@@ -35,6 +35,7 @@ from gatewright.agent.session.jobs import OwnJobs
 from gatewright.agent.turn.stop import Stop
 from gatewright.tools.access import MAIN
 from gatewright.tools.protocol import ToolFailure
+from gatewright.tools.system import private
 
 SETTLE = 0.08  # seconds for a stopped turn to say what it used, before its end is told
 GONE = 5.0  # seconds for all that belongs to a stopped one to go
@@ -278,7 +279,7 @@ class Crew:
         if not (life.background and life.said):
             return
         try:
-            self._ports.reports.mkdir(mode=0o700, parents=True, exist_ok=True)
+            private.folder(self._ports.reports)
             life.report_file.write_text(life.said, encoding="utf-8", errors="replace")
         except OSError as error:
             log.warning("the report of %s: %s", life.path, error)

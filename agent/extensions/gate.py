@@ -108,6 +108,7 @@ def gate_ports(
         sandbox=part_of(brought, CommandSandbox),
         dirty=partial(git_dirty, caller=caller),
         keeps=_kept(partial(git_keeps, caller=caller), brought),
+        wrote=host.changes.wrote,
         urgent=lambda agent: host.awaited(agent),
         waits=lambda agent, waiting: host.asks(agent, waiting),
     )

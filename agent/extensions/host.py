@@ -15,6 +15,7 @@ import msgspec
 from gatewright.agent.agents.kind import AgentKind
 from gatewright.agent.client.brought import NOTHING, Brought
 from gatewright.agent.context.briefing import Briefing
+from gatewright.agent.context.file_changes import FileChanges
 from gatewright.agent.context.tool_sources import ToolSources
 from gatewright.agent.errors import SessionError
 from gatewright.agent.extensions.contribution import Contribution, Root
@@ -62,6 +63,7 @@ class Host:
         self.ledger = ledger  # which files that model has seen
         self.listeners = Listeners()  # at the moments of the session
         self.barriers = Barriers()
+        self.changes = FileChanges()  # by agents
         self.exports: dict[str, str] = {}  # variables that commands find besides their own
         self.brought: list[Contribution] = []  # by all that plugged in so far
         self.roots: list[Root] = []  # of those

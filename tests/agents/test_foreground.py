@@ -112,6 +112,45 @@ async def test_apart_from_the_checkout(tmp_path: Path) -> None:
         assert len(opened.seen.of(AgentStarted)) == 1
 
 
+async def test_a_file_that_another_agent_changed_is_stale_and_says_who(tmp_path: Path) -> None:
+    edit = {"file_path": "a.txt", "old_string": "two", "new_string": "three"}
+    own = {"file_path": "a.txt", "old_string": "one", "new_string": "two"}
+    script = [
+        'call: Read {"file_path": "a.txt"}',
+        agent("change it"),
+        'call: Read {"file_path": "a.txt"}',
+        f"call: Edit {json.dumps(own)}",
+        "say: changed",
+        f"call[e1]: Edit {json.dumps(edit)}",
+        "say: oh",
+    ]
+    async with desk(tmp_path, script, mode="acceptEdits") as opened:
+        (opened.project / "a.txt").write_text("one\n", encoding="utf-8")
+        await asked(opened)
+        (started,) = opened.seen.of(AgentStarted)
+        id = started.child.rpartition("/")[2]
+        assert f"changed since it was read, by agent {id}." in await opened.finished("e1")
+        assert (opened.project / "a.txt").read_text(encoding="utf-8") == "two\n"
+
+
+async def test_stopping_one_says_what_it_did(tmp_path: Path) -> None:
+    script = [agent("look", run_in_background=True), "say: going on", "say: stopped"]
+    async with desk(tmp_path, script) as opened:
+        text = 'say: so far\ncall: Read {"file_path": "x"}\n---\nwait: never\nsay: x'
+        opened.server.tasks["look"] = list(read_script(text))
+        await asked(opened)
+        await opened.server.reached("never")
+        (started,) = opened.seen.of(AgentStarted)
+        id = started.child.rpartition("/")[2]
+        stop = f'call[s1]: TaskStop {{"task_id": "{id}"}}\n---\nsay: ok'
+        opened.server.tasks["go"] = list(read_script(stop))
+        opened.session.submit("stop it")
+        told = await opened.finished("s1")
+        assert told.startswith(f"{id} was stopped.\n")
+        assert "so far" in told
+        await opened.session.idle()
+
+
 def git(folder: Path, *arguments: str) -> None:
     who = ("-c", "user.name=a", "-c", "user.email=a@example.com")
     subprocess.run(["git", *who, *arguments], cwd=folder, check=True, capture_output=True)

@@ -6,6 +6,7 @@ import itertools
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 
+from gatewright.agent.agents.definitions.agents_command import agent_commands
 from gatewright.agent.commands.hook_listing import hook_commands
 from gatewright.agent.commands.registry import Command
 from gatewright.agent.commands.sandbox import sandbox_command
@@ -66,7 +67,8 @@ def listed() -> Sequence[Command]:
     """All that a session on the screen has, by itself."""
     *own, way_out = built_in()
     brought = (sandbox_command(NOBODY, NOBODY), *hook_commands(NOBODY), *server_commands(NOBODY))
-    return (*own, *brought, *screen_commands(NOBODY), way_out)
+    agents = agent_commands(NOBODY)
+    return (*own, *brought, *agents, *screen_commands(NOBODY), way_out)
 
 
 def _table(

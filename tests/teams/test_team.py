@@ -60,6 +60,29 @@ async def test_one_is_begun_and_ended(tmp_path: Path) -> None:
     assert not folder(tmp_path).path.exists()
 
 
+async def test_a_session_that_goes_on_leads_its_team_again(tmp_path: Path) -> None:
+    script = (
+        CREATE,
+        'call[c]: TaskCreate {"subject": "one"}',
+        member("ann"),
+        "say: begun",
+        "say: from ann",
+    )
+    async with desk(tmp_path, script, options=TEAM) as made:
+        made.session.submit("go")
+        await made.ended()
+    with opened_in(folder(tmp_path).path) as tasks:
+        assert tasks.tasks["1"].holder is None, "whoever held it is gone"
+    again = {**TEAM, "resume": ID}
+    async with desk(tmp_path, ("call[l]: TaskList {}", "say: seen"), options=again) as made:
+        made.session.submit("what is there?")
+        assert await made.finished("l") == "#1 [pending] one"
+        await made.ended()
+        assert any("You lead the team web (ann)" in text for text in made.words(0))
+        roll = folder(tmp_path).roll
+        assert roll is not None and roll.lead.is_us()
+
+
 def test_mail_comes_once_and_in_order(tmp_path: Path) -> None:
     at = TeamFolder(tmp_path)
     at.send("ann", Mail("bob", "one"))

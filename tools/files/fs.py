@@ -10,6 +10,7 @@ import hashlib
 import os
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
@@ -147,7 +148,8 @@ class ReadLedger:
 
     CAP = 2000
 
-    def __init__(self) -> None:
+    def __init__(self, changed_by: Callable[[str], str] = lambda path: "") -> None:  # noqa: ARG005
+        self._changed_by = changed_by  # which other agent changed a real path last; else empty
         self._lock = threading.Lock()
         self._noted: OrderedDict[str, bytes] = OrderedDict()
         self._shown: OrderedDict[tuple[str, str], bytes] = OrderedDict()
@@ -168,7 +170,9 @@ class ReadLedger:
         if known is None:
             return f"{path} was not read yet. Read it first."
         if known != _digest(content):
-            return f"{path} changed since it was read. Read it again before changing it."
+            who = self._changed_by(real_path(path))
+            by = f", by {who}" if who else ""
+            return f"{path} changed since it was read{by}. Read it again before changing it."
         return ""
 
     def shown(self, path: Path, content: bytes, part: str) -> bool:

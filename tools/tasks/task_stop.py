@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel, Field
 
+from gatewright.tools.abilities import Reporting
 from gatewright.tools.access import Effect, Where
 from gatewright.tools.blocks import Block, Text
 from gatewright.tools.checked import CheckedTool
@@ -34,6 +35,8 @@ class TaskStop(CheckedTool[TaskStopInput]):
         was_running = job.running
         await job.stop()
         said = f"{input.task_id} was stopped." if was_running else f"It had ended: {job.status()}."
+        if isinstance(job, Reporting):  # what it did until then
+            said = f"{said}\n{job.notice()}"
         yield ToolResult.text(said, summary=job.status(), data={"task_id": input.task_id})
 
     def view(self, input: TaskStopInput, result: ToolResult | None) -> Sequence[Block]:

@@ -95,7 +95,7 @@ def progressed(row: AgentRow, event: ev.AgentProgressed) -> AgentRow:
     return replace(
         row,
         state="running" if event.phase == "running" else "waiting",
-        doing=f"{event.state} {event.target}".strip(),
+        doing="" if event.state == event.phase else f"{event.state} {event.target}".strip(),
         background=event.background or row.background,
         asks=event.phase == "waiting" and event.state == ASKS,
         tools=max(row.tools, event.tools),

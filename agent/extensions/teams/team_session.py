@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from pathlib import Path
 
 import msgspec
 
@@ -56,17 +55,33 @@ class TeamSession:
             raise TeamError("A team's name has letters, digits, '.', '_' and '-', 40 at most.")
         if self.folder is not None and (roll := self.folder.roll) is not None:
             raise TeamError(f"This session has the team {roll.name} already: TeamDelete ends it.")
-        folder = TeamFolder(Path(self._host.around.places.home) / "teams" / self._id)
-        await asyncio.to_thread(folder.begin, name, description)
-        self.folder = folder
-        self._host.exports[LIST_VARIABLES[1]] = self._id
-        if not self._listens:
-            self._listens = True
-            self._host.listeners.add(self)
+        await asyncio.to_thread(self._at.begin, name, description)
+        self._lead()
         return (
             f"The team {name} is begun. Its task list is that of TaskCreate and TaskList from now "
             "on. Agents that you start with a name, in the background, are its members."
         )
+
+    @property
+    def _at(self) -> TeamFolder:
+        return TeamFolder(self._host.around.places.home / "teams" / self._id)
+
+    def _lead(self) -> None:
+        self.folder = self._at
+        self._host.exports[LIST_VARIABLES[1]] = self._id
+        if not self._listens:
+            self._listens = True
+            self._host.listeners.add(self)
+
+    async def go_on(self) -> None:
+        """The team that this session left: its members are idle until somebody writes to them."""
+        roll = await asyncio.to_thread(lambda: self._at.roll)
+        if roll is None or (roll.lead.lives() and not roll.lead.is_us()):
+            return
+        await asyncio.to_thread(self._at.keep, msgspec.structs.replace(roll, lead=ours()))
+        self._names = {f"{MAIN}/{id}": name for name, id in roll.members.items()}
+        self._idle = set(self._names)
+        self._lead()
 
     async def delete(self) -> str:
         if self.folder is None or (roll := self.folder.roll) is None:

@@ -75,6 +75,8 @@ class Teams:
 
 async def plug_teams(host: Host) -> Contribution:
     teams = Teams(host)
+    if teams.on and host.base.start.begins == "resume":
+        await teams.opened().go_on()
     return Contribution(
         sources=(teams,),
         announcements=(teams.announced,),

@@ -37,7 +37,7 @@ from gatewright.agent.transcript.marks import CUT, JobsMark, TurnMark, left_by
 from gatewright.agent.transcript.place import project_folder
 from gatewright.agent.turn.limits import Limits
 from gatewright.agent.version import VERSION
-from gatewright.tools.access import MAIN
+from gatewright.tools.access import MAIN, Where
 from gatewright.tools.protocol import INTERRUPTED, TextContent
 
 CLOCK = SystemClock()
@@ -117,22 +117,23 @@ def announce(
     tools: Sequence[str],
     problems: Iterable[str],
     cut: Mapping[str, str],
+    where: Where,
 ) -> None:
     """What a session begins with: the start itself, and whatever is wrong with what was loaded.
 
-    Of calls that are `cut` off something is known.
+    Of calls that are `cut` off something is known; `where` is where the main agent works.
     """
     around, start = base.around, base.start
     base.publish(
         SessionStarted(
             model=base.model_name,
             mode=mode,
-            cwd=str(around.where.cwd),
+            cwd=str(where.cwd),
             app=VERSION,
             trusted=around.trusted,
             tools=tuple(tools),
             resumed=bool(start.stored),
-            branch=git_branch(around.where.root),
+            branch=git_branch(where.root),
         )
     )
     for call in base.talk.dangling():

@@ -151,7 +151,9 @@ def test_an_answer_has_a_size_and_a_time(tmp_path: Path) -> None:
         with pytest.raises(TimeoutError):
             git.run("log", seconds=0)
         with pytest.raises(KeyError):
-            git.run("fetch", seconds=5)
+            git.run("push", seconds=5)
+        with pytest.raises(OSError, match="fetch"):  # nobody is reached
+            git.run("fetch", str(at.root), "HEAD", seconds=5)
 
 
 def test_a_head_that_is_no_reference_shows_nothing_of_the_file_it_is(tmp_path: Path) -> None:

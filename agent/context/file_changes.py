@@ -1,0 +1,36 @@
+"""Which agent changed a file last, for whoever finds it other than it was read."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from gatewright.tools.access import MAIN
+from gatewright.tools.system.exact import real_path
+
+KEPT = 2_000  # files
+
+
+class FileChanges:
+    def __init__(self) -> None:
+        self._by: OrderedDict[str, str] = OrderedDict()
+
+    def wrote(self, agent: str, paths: Iterable[Path]) -> None:
+        for path in paths:
+            key = real_path(path)
+            self._by[key] = agent
+            self._by.move_to_end(key)
+        while len(self._by) > KEPT:
+            self._by.popitem(last=False)
+
+    def by_others(self, agent: str) -> Callable[[str], str]:
+        """For the ledger of that agent: who else changed a real path last."""
+
+        def named(path: str) -> str:
+            who = self._by.get(path, agent)
+            if who == agent:
+                return ""
+            return "the main agent" if who == MAIN else f"agent {who.rpartition('/')[2]}"
+
+        return named
