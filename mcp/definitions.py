@@ -20,6 +20,7 @@ Transport: TypeAlias = Literal["stdio", "http", "sse", "sdk"]
 Source: TypeAlias = Literal["managed", "flag", "local", "project", "user"]
 STRONGEST_FIRST: Sequence[Source] = ("managed", "flag", "local", "project", "user")
 MAX_SECONDS = 24 * 3600.0
+MOST_WORDS = 20_000  # of an entry that somebody has to say yes to
 
 _KINDS: Mapping[str, Transport] = {
     "stdio": "stdio", "http": "http", "streamable-http": "http", "sse": "sse", "sdk": "sdk",
@@ -193,7 +194,18 @@ def read(name: str, raw: object, source: Source, where: str) -> Definition:
         disabled=entry.disabled,
         description=entry.description,
     )
+    if why := _unreadable(made):
+        raise BadDefinition(why)
     return msgspec.structs.replace(made, warnings=tuple(_warnings(table, made)))
+
+
+def _unreadable(made: Definition) -> str:
+    """Why nobody could say yes to it; empty where they can."""
+    if any("\0" in text for _, text in made.texts()):
+        return "no text of it may hold a NUL"
+    if made.source == "project" and len(json.dumps(made.raw)) > MOST_WORDS:
+        return f"is longer than the {MOST_WORDS:,} characters that a person is asked to read"
+    return ""
 
 
 def _kind(entry: _Entry, source: Source) -> Transport:

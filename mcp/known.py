@@ -6,6 +6,7 @@ what a tool was when it was first listed.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -100,7 +101,7 @@ class KnownServers:
         if not self._keeps:
             return
         path = self._path(signature)
-        fresh = path.with_suffix(".new")
+        fresh = path.with_suffix(f".{os.getpid()}.new")  # another session may write, too
         with suppress(OSError, msgspec.MsgspecError, UnicodeEncodeError):
             private.write(fresh, msgspec.json.encode(known))
             fresh.replace(path)

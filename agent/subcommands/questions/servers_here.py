@@ -35,7 +35,7 @@ class ServersHere:
         self.around = survey(LaunchOptions(), os.environ, interactive=False)
         found = written(self.around)
         self.answers = ServerAnswers(self.around.places.state)
-        self.configured = definitions(found.layers, found.choices)
+        self.configured = definitions(found.layers, found.choices, self.around)
         self.problems = [*found.problems, *(fault.text() for fault in self.configured.faults)]
         self._choices = found.choices
 
