@@ -12,7 +12,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from gatewright.mcp.definitions import Definition
 from gatewright.mcp.described import Described, Hello
-from gatewright.mcp.errors import Lost, NotConnected, Refused, WantsLogin
+from gatewright.mcp.errors import Lost, NotConnected, Refused, WantsLogin, how_ended
 from gatewright.mcp.expansion import Expanded, expanded
 from gatewright.mcp.network.addresses import judged
 from gatewright.mcp.oauth.bearer import Bearer
@@ -170,6 +170,6 @@ def _explained(
         return NotConnected(f"it answered with HTTP {status}", again=again)
     if ended.alone:
         last = log.last()
-        how = f"it ended with exit code {ended.code}"
+        how = f"it ended with {how_ended(ended.code)}"
         return NotConnected(f"{how}:\n{last}" if last else how)
     return NotConnected(str(error), again=error.again and definition.remote)

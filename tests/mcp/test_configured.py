@@ -56,6 +56,7 @@ def test_a_look_alike_of_a_weaker_source_is_refused() -> None:
         ("plugin-x", {"command": "x"}, "the name is reserved"),
         ("a", [], "expected an object"),
         ("a", {}, "command: is missing"),
+        ("a", {"comand": "x"}, "command: is missing; comand: is not known here, did you mean comm"),
         ("a", {"command": 3}, "command: expected str, got int"),
         ("a", {"command": "x", "args": ["a", 1]}, "args[1]: expected str"),
         ("a", {"url": "https://x"}, 'url: needs "type": "http"'),

@@ -32,7 +32,7 @@ from gatewright.agent.servers.question import (
     question,
     waiting,
 )
-from gatewright.agent.servers.server_command import ServerRow
+from gatewright.agent.servers.server_command import ServerRow, ToolRow
 from gatewright.agent.servers.written import Choices, ServerLayer, written
 from gatewright.agent.settings.workspace import Surroundings, roots
 from gatewright.agent.text.printable import escaped
@@ -304,7 +304,7 @@ class McpSession:
     # what people ask of it
 
     def rows(self) -> Sequence[ServerRow]:
-        return [_row(server) for server in self.servers.all]
+        return [_row(s, self._confining.told(s.definition)) for s in self.servers.all]
 
     async def act(self, verb: str, name: str, more: str = "") -> str:
         server = self.servers.named(name)
@@ -342,6 +342,11 @@ class McpSession:
                 server.accept()
                 return f"The tools of {name} are accepted as they are now."
 
+    def tools(self, name: str) -> Sequence[ToolRow]:
+        server = next((each for each in self.servers.all if each.name == name), None)
+        found = server.tools() if server is not None else {}
+        return [ToolRow(full, tool.hint(), tool.beginning()) for full, tool in found.items()]
+
     async def _reconnected(self, server: Server) -> str:
         try:
             await server.reconnect()
@@ -357,7 +362,7 @@ class McpSession:
         await self.servers.close()
 
 
-def _row(server: Server) -> ServerRow:
+def _row(server: Server, confined: str) -> ServerRow:
     tools = server.tools()
     changed = [name for name, tool in tools.items() if server.accepted(tool) is not tool]
     return ServerRow(
@@ -369,6 +374,7 @@ def _row(server: Server) -> ServerRow:
         era=server.hello.era,
         server=server.hello.server,
         tools=tuple(tools),
+        confined=confined,
         changed=tuple(changed),
         left_out=server.listing.left_out,
         tokens=server.size() // PER_TOKEN,
