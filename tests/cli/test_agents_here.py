@@ -98,6 +98,10 @@ def test_a_new_one_can_be_used(program: Program) -> None:
     assert again.returncode == 1
     assert "is there already" in again.stderr
     assert program.run("agents", "new", "../x", "-d", "d").returncode == 1
+    empty = program.run("agents", "new", "empty", "-d", " ")
+    assert empty.returncode == 1
+    assert "A description is needed" in empty.stderr
+    assert not (path.parent / "empty.md").exists()
     assert program.run("agents", "new", "mine", "-d", "d", "--scope", "user").returncode == 0
     assert (program.home / ".gatewright/agents/mine.md").exists()
     inside = program.run("agents", "new", "x", "-d", "d", env={"GATEWRIGHT": "1"})
@@ -171,7 +175,7 @@ class TestRuns:
         assert "There are no sessions" in program.run("agents", "runs").stderr
         self.begin(session, ended=True)
         found = program.run("agents", "runs").stdout
-        assert found == f"{self.ID}  Explore  completed  3 tools  $0.50\n    find\n"
+        assert found == f"{self.ID}  Explore  completed  3 calls  $0.50\n    find\n"
         (row,) = json.loads(program.run("agents", "runs", "s1", "--json").stdout)
         assert (row["status"], row["report"]) == ("completed", "Here.")
 
