@@ -25,6 +25,7 @@ from gatewright.tui.state import (
     View,
 )
 from gatewright.tui.status.status import status_row
+from gatewright.tui.transcript.agent import rows
 from gatewright.tui.transcript.items import (
     AgentBlock,
     Ending,
@@ -280,7 +281,9 @@ def test_ends_that_follow_each_other_are_one_note_and_agents_have_their_names() 
         for id in ("a1", "a2")
     )
     _, changes = play(
-        ev.AgentStarted(child="main/a1", kind="Explore", prompt="p", name="one", description="Look"),
+        ev.AgentStarted(
+            child="main/a1", kind="Explore", prompt="p", name="one", description="Look"
+        ),
         ev.AgentStarted(child="main/a2", kind="Explore", prompt="p", description="Look too"),
         *ends,
         ev.TurnStarted(),
@@ -292,6 +295,22 @@ def test_ends_that_follow_each_other_are_one_note_and_agents_have_their_names() 
     assert both in [note.text for note in notes]
     assert notes[-1].text == "Background shell_1 has ended, exit 0: make"
     assert len({note.id for note in notes}) == 2
+
+
+def test_an_agent_that_failed_says_why_in_its_record_and_its_row() -> None:
+    view, changes = play(
+        ev.AgentStarted(child="main/a1", kind="Explore", prompt="p", name="one"),
+        ev.AgentFinished(
+            child="main/a1", ok=False, report="", status="failed", why="It refused (400): no."
+        ),
+    )
+    (block,) = items(changes)
+    assert isinstance(block, AgentBlock)
+    shown = "\n".join(row.plain for row in rows(block, expanded=False, width=80))
+    assert "failed" in shown
+    assert "It refused (400): no." in shown
+    (row,) = view.agents.values()
+    assert row.doing == "It refused (400): no."
 
 
 def test_the_status_line_says_when_nothing_confines() -> None:
