@@ -22,6 +22,7 @@ from gatewright.agent.record.events import (
 )
 from gatewright.agent.record.messages import TextPart, Usage
 from gatewright.agent.transcript.place import project_folder
+from gatewright.agent.transcript.writer import TranscriptLock
 from gatewright.tools.protocol import TextContent
 from tests.agents.definition_files import definition
 from tests.e2e.program import Program
@@ -194,7 +195,15 @@ class TestRuns:
         assert found.returncode == 1
         assert "does not run" in found.stderr
         self.begin(session, ended=False)
+        dead = program.run("agents", "stop", self.ID)
+        assert dead.returncode == 1, "its session is gone: a mark would stop it when it goes on"
+        assert not (session.with_suffix("") / "agents" / f"{self.ID}.stop").exists()
+        assert "Explore  interrupted  0 calls" in program.run("agents", "runs").stdout
+        lock = TranscriptLock()
+        lock.take(session)
+        assert "Explore  running  0 calls" in program.run("agents", "runs").stdout
         assert "stops at its next step" in program.run("agents", "stop", self.ID).stdout
+        lock.release()
         assert (session.with_suffix("") / "agents" / f"{self.ID}.stop").exists()
 
 
