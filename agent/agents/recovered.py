@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from gatewright.agent.agents.inert_text import told_as_data
+from gatewright.agent.agents.inert_text import in_line, told_as_data
 from gatewright.agent.agents.roster import Member
 from gatewright.agent.errors import SessionError
 from gatewright.agent.record.agent_costs import AgentCosts
@@ -69,7 +69,8 @@ def recovered(stored: Sequence[Envelope], folder: Path) -> Recovered:
         if call and call not in answered and not past.started.resumed:
             lost[call] = text
         elif not past.noticed and (end.background or past.finished is None):
-            told.append(f"Agent {_id(child)} ({past.started.description}) has ended.\n{text}")
+            about = in_line(past.started.description)
+            told.append(f"Agent {_id(child)} ({about}) has ended.\n{text}")
     return Recovered(tuple(members), tuple(ends), lost, tuple(told))
 
 
@@ -156,6 +157,8 @@ def _member(child: str, past: _Past, end: AgentFinished) -> Member:
         background=end.background,
         seq=past.seq,
         worktree=end.worktree,
+        mode=started.mode,
+        isolation=started.isolation,
     )
 
 

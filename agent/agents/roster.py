@@ -30,6 +30,8 @@ class Member(msgspec.Struct, kw_only=True):
     by_person: bool = False  # the person stopped it
     orphaned: bool = False  # who started it went back behind that
     worktree: str = ""
+    mode: str = ""  # of the call that started it, for every run
+    isolation: str = ""
 
     @property
     def running(self) -> bool:
@@ -57,6 +59,8 @@ class Roster:
             background=order.background,
             seq=known.seq if known is not None else seq,
             orphaned=known.orphaned if known is not None else False,
+            mode=order.mode,
+            isolation=order.isolation,
         )
         if order.name:
             self._meant[order.owner, order.name] = life.id

@@ -102,10 +102,19 @@ class AgentSession:
         return found
 
     def _starts(self, owner: str) -> Sequence[str] | None:
-        """What that agent may start, by its own type; None for everything."""
-        life = self.crew.lives.get(owner)
-        kind = life.order.kind if life is not None else self._host.kind
-        return kind.starts if kind is not None else None
+        """What that agent may start: what its own type says, and that of each above it.
+
+        None for everything. What a session as an agent is limited to binds that session alone.
+        """
+        if owner == MAIN:
+            return self._host.kind.starts if self._host.kind is not None else None
+        found: Sequence[str] | None = None
+        while (life := self.crew.lives.get(owner)) is not None:
+            own = life.order.kind.starts
+            if own is not None:
+                found = own if found is None else [name for name in found if name in own]
+            owner = life.order.parent
+        return found
 
     async def ready(self, kind: AgentKind, owner: str) -> None:
         tools = self._host.tools
@@ -276,6 +285,8 @@ class AgentSession:
             name="" if taken is not None else member.name,
             model=member.model,
             background=True,
+            mode=member.mode,
+            isolation=member.isolation or kind.isolation,
             worktree=member.worktree,
             stored=stored,
         )
