@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from gatewright.mcp.described import Described
-from gatewright.mcp.errors import Lost
+from gatewright.mcp.errors import Lost, how_ended
 from gatewright.tools.protocol import Progress, ToolContext, ToolFailure, ToolResult
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ async def called(
             return await open.call(tool, arguments, heard, limits.cap)
     except Lost as lost:
         code = open.ended.code
-        raise (lost if code is None else Lost(f"exit code {code}", sent=lost.sent)) from lost
+        raise (lost if code is None else Lost(how_ended(code), sent=lost.sent)) from lost
     except TimeoutError:
         seconds = loop.time() - began
         why = "and was stopped" if wall < float("inf") and seconds >= wall else "without a word"

@@ -5,14 +5,18 @@ One bad entry never drops the others, and nothing is ever put together from two 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from fnmatch import fnmatchcase
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 import msgspec
 
 from gatewright.mcp.definitions import STRONGEST_FIRST, BadDefinition, Definition, Source, read
-from gatewright.mcp.names import folded
+from gatewright.mcp.expansion import Expanded, expanded
+from gatewright.mcp.names import folded, mark
+from gatewright.mcp.network.patterns import address_fits
+
+MOST_SERVERS = 500  # of one place: each of them may be a question
+TOO_MANY = f"names more than {MOST_SERVERS} servers, so that none of them is used"
 
 
 class Given(msgspec.Struct, frozen=True):
@@ -40,6 +44,7 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
 
     allowed: Sequence[object] | None = None  # None: every one
     denied: Sequence[object] = ()
+    variables: Callable[[Definition], Mapping[str, str]] = lambda _: {}  # that it may name
 
 
 EVERY = Terms()
@@ -55,8 +60,11 @@ def configured(given: Sequence[Given], terms: Terms = EVERY) -> Configured:
     found: dict[str, Definition] = {}
     faults: list[Fault] = []
     for place in sorted(given, key=lambda each: STRONGEST_FIRST.index(each.source)):
+        if len(place.entries) > MOST_SERVERS:
+            faults.append(Fault(place.where, "*", TOO_MANY))
+            continue
         for name, raw in place.entries.items():
-            key = folded(name)
+            key = mark(name)
             if (stronger := found.get(key)) is not None:
                 if stronger.name != name:
                     faults.append(Fault(place.where, name, f"looks like {stronger.name}"))
@@ -77,25 +85,32 @@ def configured(given: Sequence[Given], terms: Terms = EVERY) -> Configured:
 
 
 def _refused(definition: Definition, terms: Terms) -> str:
-    if any(_fits(definition, entry) for entry in terms.denied):
+    """By what is written and by what comes of it: a variable leads around no list."""
+    if not terms.denied and terms.allowed is None:
+        return ""
+    filled = expanded(definition, terms.variables(definition))
+    if any(_written(definition, e) or _fits(definition, filled, e) for e in terms.denied):
         return "is denied by deniedMcpServers"
-    if terms.allowed is not None and not any(_fits(definition, e) for e in terms.allowed):
+    if terms.allowed is not None and not any(
+        _fits(definition, filled, each) for each in terms.allowed
+    ):
         return "is not in allowedMcpServers"
     return ""
 
 
-def _fits(definition: Definition, entry: object) -> bool:
+def _written(definition: Definition, entry: object) -> bool:
+    return _fits(definition, expanded(definition, {}), entry)
+
+
+def _fits(definition: Definition, filled: Expanded, entry: object) -> bool:
     if not isinstance(entry, dict):
         return False
     match cast("dict[str, Any]", entry):
         case {"serverName": str(name)}:
             return folded(name) == folded(definition.name)
         case {"serverCommand": [*argv]}:
-            return definition.transport == "stdio" and argv == [
-                definition.command,
-                *definition.args,
-            ]
+            return definition.transport == "stdio" and argv == [filled.command, *filled.args]
         case {"serverUrl": str(pattern)}:
-            return definition.remote and fnmatchcase(definition.url.lower(), pattern.lower())
+            return definition.remote and address_fits(filled.url, pattern)
         case _:
             return False

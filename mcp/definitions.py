@@ -20,6 +20,7 @@ Transport: TypeAlias = Literal["stdio", "http", "sse", "sdk"]
 Source: TypeAlias = Literal["managed", "flag", "local", "project", "user"]
 STRONGEST_FIRST: Sequence[Source] = ("managed", "flag", "local", "project", "user")
 MAX_SECONDS = 24 * 3600.0
+MOST_WORDS = 20_000  # of an entry that somebody has to say yes to
 
 _KINDS: Mapping[str, Transport] = {
     "stdio": "stdio", "http": "http", "streamable-http": "http", "sse": "sse", "sdk": "sdk",
@@ -162,7 +163,10 @@ def read(name: str, raw: object, source: Source, where: str) -> Definition:
         entry = msgspec.convert(table, _Entry)
     except msgspec.ValidationError as error:
         raise BadDefinition(_plainly(str(error))) from None
-    kind = _kind(entry, source)
+    try:
+        kind = _kind(entry, source)
+    except BadDefinition as error:
+        raise BadDefinition("; ".join((str(error), *_unknown(table)))) from None
     if entry.sandbox and kind != "stdio":
         raise BadDefinition("sandbox: is for a program; an address runs nothing here")
     for label, value in (("timeout", entry.timeout), ("startupTimeout", entry.startup_timeout)):
@@ -190,7 +194,18 @@ def read(name: str, raw: object, source: Source, where: str) -> Definition:
         disabled=entry.disabled,
         description=entry.description,
     )
+    if why := _unreadable(made):
+        raise BadDefinition(why)
     return msgspec.structs.replace(made, warnings=tuple(_warnings(table, made)))
+
+
+def _unreadable(made: Definition) -> str:
+    """Why nobody could say yes to it; empty where they can."""
+    if any("\0" in text for _, text in made.texts()):
+        return "no text of it may hold a NUL"
+    if made.source == "project" and len(json.dumps(made.raw)) > MOST_WORDS:
+        return f"is longer than the {MOST_WORDS:,} characters that a person is asked to read"
+    return ""
 
 
 def _kind(entry: _Entry, source: Source) -> Transport:
@@ -209,11 +224,7 @@ def _kind(entry: _Entry, source: Source) -> Transport:
 
 
 def _warnings(raw: Mapping[str, Any], made: Definition) -> Iterator[str]:
-    known = [field.encode_name for field in msgspec.structs.fields(_Entry)]
-    for key in raw:
-        if key not in known:
-            near = difflib.get_close_matches(key, known, n=1)
-            yield f"{key}: is not known here{f', did you mean {near[0]}?' if near else ''}"
+    yield from _unknown(raw)
     for label, text in made.texts():
         if label != "args" and text != text.strip():
             yield f"{label}: has blanks around its value"
@@ -221,6 +232,14 @@ def _warnings(raw: Mapping[str, Any], made: Definition) -> Iterator[str]:
         text = raw.get(label, "")
         if isinstance(text, str) and text != text.strip():
             yield f"{label}: has blanks around its value, which are left out"
+
+
+def _unknown(raw: Mapping[str, Any]) -> Iterator[str]:
+    known = [field.encode_name for field in msgspec.structs.fields(_Entry)]
+    for key in raw:
+        if key not in known:
+            near = difflib.get_close_matches(key, known, n=1)
+            yield f"{key}: is not known here{f', did you mean {near[0]}?' if near else ''}"
 
 
 def _plainly(message: str) -> str:

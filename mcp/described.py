@@ -44,6 +44,17 @@ class Described(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     always_load: bool = False
     needs_person: bool = False
 
+    def hint(self) -> str:
+        """What it says of its effects, in two words."""
+        if self.read_only:
+            return "reads only"
+        return "may destroy" if self.destructive else "adds only"
+
+    def beginning(self) -> str:
+        """Of its description: enough to know what it is for."""
+        line = (self.description or self.title).strip().partition("\n")[0]
+        return line if len(line) <= 100 else f"{line[:99]}…"
+
     @property
     def pin(self) -> str:
         """Changes with anything a person or a model would judge it by."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -34,3 +35,12 @@ class WantsLogin(Refused):
     def __init__(self, refusal: Refusal) -> None:
         super().__init__(refusal.sentence())
         self.refusal = refusal
+
+
+def how_ended(code: int | None) -> str:
+    """Of a program: 128 and more is a signal, which says more by its name."""
+    try:
+        name = signal.Signals((code or 0) - 128).name
+    except ValueError:
+        return f"exit code {code}"
+    return f"signal {name}"

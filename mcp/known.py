@@ -6,6 +6,7 @@ what a tool was when it was first listed.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -43,10 +44,14 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class KnownServers:
-    """`state/mcp/`. What cannot be read or written is as if it were not there."""
+    """`state/mcp/`. What cannot be read or written is as if it were not there.
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    Where a server is only tried nothing `keeps`: it may show more to a session, and what it shows
+    first is what is accepted.
+    """
+
+    def __init__(self, folder: Path, *, keeps: bool = True) -> None:
+        self._folder, self._keeps = folder, keeps
 
     def read(self, signature: str) -> Known:
         try:
@@ -93,8 +98,10 @@ class KnownServers:
         self._write(signature, Known(pins=before.pins, pinned=before.seen, accepted=accepted))
 
     def _write(self, signature: str, known: Known) -> None:
+        if not self._keeps:
+            return
         path = self._path(signature)
-        fresh = path.with_suffix(".new")
+        fresh = path.with_suffix(f".{os.getpid()}.new")  # another session may write, too
         with suppress(OSError, msgspec.MsgspecError, UnicodeEncodeError):
             private.write(fresh, msgspec.json.encode(known))
             fresh.replace(path)

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 LEAD = "mcp__"
 LONGEST = 64  # what providers take
 RESERVED = frozenset({"gatewright", "ide", "sdk"})
+_SEEN = 50  # characters that are left of a server where a name is cut
 _SERVER = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _OTHER = re.compile(r"[^A-Za-z0-9_-]")
 
@@ -31,6 +32,11 @@ def wrong_name(name: str) -> str:
 def folded(name: str) -> str:
     """Two servers with the same folded name look alike."""
     return name.casefold().replace("-", "_")
+
+
+def mark(name: str) -> str:
+    """What is seen of a server in the names of its tools: no two servers have the same."""
+    return folded(name)[:_SEEN]
 
 
 def tool_names(server: str, tools: Iterable[str]) -> dict[str, str]:

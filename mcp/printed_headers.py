@@ -29,18 +29,22 @@ _OURS = frozenset({"host", "content-length", "transfer-encoding", "connection", 
 
 class HeaderProgram:
     def __init__(self, definition: Definition, around: Around) -> None:
+        self._spawn = around.confined(definition, {}) if around.confined else around.spawn
         own = around.own if definition.source in OWN_PLACE else None
         self._request = SpawnRequest(
             argv=("/bin/sh", "-c", definition.headers_helper),
             cwd=own or around.root,
             env=environment(definition, around),
             leaves=definition.source != "project",  # an agent that keeps a passphrase
+            dies_with_us=True,  # its time is over with ours
         )
 
     async def headers(self) -> Mapping[str, str]:
         """Raises NotConnected."""
         try:
-            code, out, err = await printed(self._request, seconds=SECONDS, keep=MOST + 1)
+            code, out, err = await printed(
+                self._request, seconds=SECONDS, keep=MOST + 1, start=self._spawn
+            )
         except ToolFailure as failure:
             raise _failure(str(failure)) from failure
         if code is None:

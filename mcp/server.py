@@ -23,6 +23,7 @@ from gatewright.mcp.errors import Lost, NotConnected, Refused, WantsLogin
 from gatewright.mcp.oauth.wanted import WantedLogin
 from gatewright.mcp.offer import Offer
 from gatewright.mcp.offered.listed import Resources
+from gatewright.mcp.offered.relisting import Relisting
 from gatewright.mcp.ports import Ports
 from gatewright.mcp.returning import Returning
 from gatewright.mcp.serverlog import ServerLog
@@ -41,7 +42,6 @@ TRIES, PAUSE = 3, 1.0
 STARTS, WITHIN = 4, 600.0  # the first one and three more, in ten minutes
 SILENT_STDIO, SILENT_REMOTE = 30 * 60.0, 5 * 60.0  # without a word of a call
 LONGEST_ALONE = 30 * 60.0  # where no person looks on
-BURST = 0.25  # changes of lists that come together
 
 
 class Server:
@@ -58,7 +58,7 @@ class Server:
         self._open: Open | None = None
         self._connecting: asyncio.Task[Open] | None = None
         self._starts: deque[float] = deque(maxlen=STARTS)
-        self._listing_again: asyncio.Task[None] | None = None
+        self._relisting = Relisting(self._list_again)
         self._closed = False
         self._told: str = ""  # the last cause that the person was told
         self.wants = WantedLogin()
@@ -160,10 +160,10 @@ class Server:
     async def _stop(self) -> None:
         """Whatever it is doing, connecting included."""
         await self._returning.stop()
-        for task in (self._connecting, self._listing_again):
-            if task is not None and not task.done():
-                task.cancel()
-                await asyncio.wait([task])
+        if (task := self._connecting) is not None and not task.done():
+            task.cancel()
+            await asyncio.wait([task])
+        await self._relisting.stop()
         await self._drop()
 
     async def _drop(self) -> None:
@@ -277,14 +277,12 @@ class Server:
     def _heard_of_change(self, what: str) -> None:
         if what == "resources":
             self.resources = None
-        elif self._listing_again is None or self._listing_again.done():
-            self._listing_again = asyncio.create_task(self._list_again(), name="listing tools")
+        else:
+            self._relisting.heard()
 
     async def _list_again(self) -> None:
-        await asyncio.sleep(BURST)
         if self._open is not None:
-            with contextlib.suppress(Lost, Refused, TimeoutError):  # the old list stays
-                await self._list(self._open)
+            await self._list(self._open)
 
     def _ended(self) -> None:
         """Its connection is gone, and nobody asked for that."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 
 from gatewright.mcp.definitions import Definition
-from gatewright.mcp.expansion import expanded
+from gatewright.mcp.expansion import Expanded, expanded
 from gatewright.tools.protocol import Spawn
 from gatewright.tools.system.programs import find
 
@@ -53,8 +53,15 @@ class Around(msgspec.Struct, frozen=True, kw_only=True):
 
     def variables(self, definition: Definition) -> Mapping[str, str]:
         """All that it may name."""
-        env = self.env if definition.source == "project" else self.own_env
-        return {**env, **dict.fromkeys(ROOTS, str(self.root))}
+        return named_variables(definition, env=self.env, own_env=self.own_env, root=self.root)
+
+
+def named_variables(
+    definition: Definition, *, env: Mapping[str, str], own_env: Mapping[str, str], root: Path
+) -> Mapping[str, str]:
+    """All that it may name, of a session's environment with and without the project's files."""
+    kept = env if definition.source == "project" else own_env
+    return {**kept, **dict.fromkeys(ROOTS, str(root))}
 
 
 def environment(definition: Definition, around: Around) -> dict[str, str]:
@@ -69,9 +76,12 @@ def environment(definition: Definition, around: Around) -> dict[str, str]:
 
 def program_of(definition: Definition, around: Around) -> str:
     """The real path of what would be started, for whoever is asked; empty where it is not there."""
-    filled = expanded(definition, around.variables(definition))
-    if "/" not in filled.command:
-        path = find(filled.command, around.variables(definition), around.avoid)
-    else:
-        path = str(around.root / filled.cwd / Path(filled.command).expanduser())
+    path = started(expanded(definition, around.variables(definition)), definition, around)
     return os.path.realpath(path) if path else ""
+
+
+def started(filled: Expanded, definition: Definition, around: Around) -> str:
+    """What is started, as it is named; empty where it is not there."""
+    if "/" not in filled.command:
+        return find(filled.command, around.variables(definition), around.avoid)
+    return os.path.join(around.root, filled.cwd, os.path.expanduser(filled.command))  # noqa: PTH111, PTH118  a home that is nobody's is a name like any other

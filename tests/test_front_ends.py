@@ -20,6 +20,7 @@ PLANTED: dict[front_ends.Check, tuple[str, ...]] = {
         "found = len(block.headers) == 3\n",
         "match x:\n    case Text(tone='warning'): ...\n",
     ),
+    front_ends.letters_that_act: ("Listing(title='x', acts=(Act('o', 'off', switch),))\n",),
 }
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from tests.guards.sources import FOLDERS, ROOT
 
+MOST_BYTES = 1024 * 1024
 INIT_REASON = (
     "a package __init__ costs imports and hides re-exports, and mcp/__init__.py or"
     " tests/mcp/__init__.py would shadow the MCP SDK: import from the module that defines the name"
@@ -55,6 +56,18 @@ def test_links_are_committed_as_links() -> None:
         pytest.skip("not a git checkout")
     modes = {line.split()[3]: line.split()[0] for line in listed.stdout.splitlines()}
     assert modes == {f"src/gatewright/{folder}": "120000" for folder in FOLDERS}
+
+
+def test_nothing_big_is_committed() -> None:
+    """Whoever clones carries it for ever; a wheel of 61 MB came in once by `git add`."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if listed.returncode:
+        pytest.skip("not a git checkout")
+    paths = (ROOT / name for name in listed.stdout.split("\0") if name)
+    big = [str(path) for path in paths if path.is_file() and path.stat().st_size > MOST_BYTES]
+    assert big == []
 
 
 def test_the_sdk_is_not_shadowed() -> None:

@@ -37,6 +37,7 @@ _log = logging.getLogger("gatewright.tools")
 TIME_LIMIT = 900.0  # above every limit a tool sets itself; people and agents may take longer
 
 IMAGES = 2  # results with images made at a time: each may take much memory
+MOST_NAMED = 50  # tools, in the answer to a call of one that there is not
 FORESEEING = 10.0  # a dead network mount must not keep a turn for ever
 
 
@@ -159,10 +160,7 @@ class RawExecutor:
                 self._imported.add(name)
                 return tool
         offered = [spec.name for source in self._sources for spec in source.specs()]
-        folded = {known.casefold(): known for known in offered}
-        near = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
-        hint = f" Did you mean {folded[near[0]]}?" if near else f" There are: {', '.join(offered)}."
-        raise ToolFailure(f"There is no tool named {name}.{hint}")
+        raise ToolFailure(f"There is no tool named {name}.{_meant(name, offered)}")
 
     async def _run(
         self, tool: Tool[Any], input: object, ctx: ToolContext, seconds: float | None
@@ -180,3 +178,17 @@ class RawExecutor:
                 raise ToolFailure(f"{tool.name} was stopped after {seconds:.0f} s.") from None
             raise
         raise ToolFailure(f"{tool.name} ended without a result.")
+
+
+def _meant(name: str, offered: Sequence[str]) -> str:
+    """The nearest name; of what has an owner (`owner__tool`) another one of the same owner."""
+    owner = name.rpartition("__")[0]
+    of_owner = [each for each in offered if each.rpartition("__")[0] == owner]
+    if owner and not of_owner:
+        return f" Nothing of {owner} is here now."
+    folded = {known.casefold(): known for known in of_owner}
+    near = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
+    if near:
+        return f" Did you mean {folded[near[0]]}?"
+    more = f" and {len(of_owner) - MOST_NAMED} more" if len(of_owner) > MOST_NAMED else ""
+    return f" There are: {', '.join(of_owner[:MOST_NAMED])}{more}."

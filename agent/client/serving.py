@@ -213,7 +213,7 @@ class Served:
             case ReadRow(offer=offer, row=row):
                 return {"found": list(await self._listing(offer, row).read(row))}
             case Watch(agent=agent, watch=watch):
-                self._watches.open(watch, await self._session.watch(agent))
+                self._watches.begin(watch, await self._session.watch(agent))
                 return {}
             case StopAgent(agent=agent):
                 done = await self._session.stop_agent(agent)

@@ -39,7 +39,7 @@ class Watches:
         self._out = out
         self._open: dict[int, tuple[Subscription, asyncio.Task[None]]] = {}
 
-    def open(self, watch: int, events: Subscription) -> None:
+    def begin(self, watch: int, events: Subscription) -> None:
         """What is kept is sent at once. Raises SessionError where there are too many."""
         if len(self._open) >= MOST or watch in self._open:
             events.close()

@@ -75,7 +75,7 @@ def listing(book: Hooks, fallback: Say) -> Listing:
         title="Hooks",
         rows=lambda: [_choice(row) for row in book.rows()],
         read=read,
-        acts=(Act("t", "tries it", test), Act("o", "off or on for this session", switch)),
+        acts=(Act("ctrl+t", "tries it", test), Act("ctrl+o", "off or on for this session", switch)),
         follows=True,
     )
 

@@ -122,7 +122,10 @@ class Pick(Offer, frozen=True, kw_only=True):
 
 
 class Act(msgspec.Struct, frozen=True):
-    """A further key for a row: `run` gets the id of the row. A capital one is pressed twice."""
+    """A further key for a row: `run` gets the id of the row. A capital one is pressed twice.
+
+    A letter only where there are columns: elsewhere letters search.
+    """
 
     key: str
     label: str

@@ -50,6 +50,9 @@ def run_subcommand(arguments: Sequence[str], starting: Starting | None = None) -
         return Exit.SIGINT
     except TyperException as error:
         meant, path = named_by(command, arguments)
+        if below(meant) and list(arguments) == path:  # its help, and no mistake
+            sys.stderr.write(f"{error.format_message()}\n")
+            return Exit.USAGE
         sys.stderr.write(f"agent: {_sentence(error.format_message(), arguments, meant)}\n")
         sys.stderr.write(f"Try {' '.join(('agent', *path))} --help.\n")
         return Exit.USAGE

@@ -48,7 +48,9 @@ def question(about: Asked) -> Ask:
             Option(LATER, "Not now", "n"),
             Option(NEVER, "Never in this project", "x"),
         ),
-        reason="Its program would run on this machine, or get what is sent to it.",
+        reason="Its program would run on this machine."
+        if about.program
+        else "It would get what is sent to it.",
     )
 
 

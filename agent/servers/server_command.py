@@ -13,8 +13,22 @@ from gatewright.agent.commands.registry import Command, CommandContext
 from gatewright.tools.blocks import Block, Table, Text
 
 NOTHING = "There are no MCP servers here: agent mcp add, or docs/mcp.md, says how to have one."
+NEXT = {
+    "unapproved": "/mcp approve {0} asks whether it may run",
+    "needs-auth": "/mcp login {0} logs in",
+    "failed": "/mcp reconnect {0} tries it again",
+    "disabled": "/mcp enable {0} switches it on",
+}
 VERBS = ("reconnect", "enable", "disable", "approve", "accept", "login", "logout")
 USAGE = f"Usage: /mcp [NAME | {' NAME | '.join(VERBS)} NAME]"
+
+
+class ToolRow(msgspec.Struct, frozen=True):
+    """One tool as its server tells of it; all of it is the server's word."""
+
+    name: str
+    hint: str = ""
+    text: str = ""
 
 
 class ServerRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,6 +42,7 @@ class ServerRow(msgspec.Struct, frozen=True, kw_only=True):
     era: str = ""
     server: str = ""
     tools: tuple[str, ...] = ()
+    confined: str = ""  # the bounds that its program runs in
     changed: tuple[str, ...] = ()  # tools that are not what was accepted
     left_out: tuple[str, ...] = ()
     tokens: int = 0
@@ -39,6 +54,7 @@ class ServerBook(Protocol):
     """The servers of a session."""
 
     def rows(self) -> Sequence[ServerRow]: ...
+    def tools(self, name: str) -> Sequence[ToolRow]: ...
     async def act(self, verb: str, name: str, more: str = "") -> str:
         """Do one of VERBS; what to tell the person. Raises GatewrightError.
 
@@ -70,20 +86,22 @@ async def servers(book: ServerBook, context: CommandContext) -> Outcome:
         return _listing(book, Say((_table(rows), Text(USAGE, "dim"))))
     row = next((row for row in rows if row.name == name), None)
     if row is None:
-        return Problem.of(f"There is no MCP server {name}. {USAGE}")
+        return Problem.of(f"There is no MCP server {name}.{_near(name, [r.name for r in rows])}")
     match verb:
         case "":
-            return Say(tuple(_details(row)))
+            return Say(tuple(_details(row, book.tools(name))))
         case word if word in VERBS:
             return Say.text(await book.act(word, name, more))
         case _:
-            return Problem.of(USAGE)
+            return Problem.of(f"There is no /mcp {verb}.{_near(verb, VERBS)}")
 
 
 def _listing(book: ServerBook, fallback: Say) -> Listing:
     async def read(name: str) -> Sequence[Block]:
         row = next((row for row in book.rows() if row.name == name), None)
-        return _details(row) if row is not None else (Text("It is gone.", "warning"),)
+        if row is None:
+            return (Text("It is gone.", "warning"),)
+        return _details(row, book.tools(name))
 
     async def reconnect(name: str) -> Outcome:
         return await _acted(book, "reconnect", name)
@@ -105,10 +123,10 @@ def _listing(book: ServerBook, fallback: Say) -> Listing:
         rows=lambda: [_choice(row) for row in book.rows()],
         read=read,
         acts=(
-            Act("c", "connects anew", reconnect),
-            Act("o", "off or on for this project", switch),
-            Act("l", "logs in", log_in),
-            Act("a", "approves it, or accepts its tools as they are", approve),
+            Act("ctrl+k", "connects anew", reconnect),
+            Act("ctrl+o", "off or on for this project", switch),
+            Act("ctrl+l", "logs in", log_in),
+            Act("ctrl+y", "approves it, or accepts its tools as they are", approve),
         ),
         follows=True,
     )
@@ -132,21 +150,33 @@ def _table(rows: Sequence[ServerRow]) -> Table:
     return Table(("Server", "Source", "State", "Tools", "Tokens", ""), cells)
 
 
-def _details(row: ServerRow) -> Sequence[Block]:
+def _details(row: ServerRow, tools: Sequence[ToolRow]) -> Sequence[Block]:
     said = (
         ("Server", row.name),
         ("Says it is", row.server),
         ("Source", f"{row.source}, {row.where}"),
         ("State", row.state),
+        ("Sandbox", row.confined),
         ("Error", row.error),
+        ("Next", NEXT.get(row.state, "").format(row.name)),
         ("Protocol", row.era),
         ("Process", str(row.pid) if row.pid else ""),
         ("Log", row.log),
-        ("Tools", ", ".join(row.tools)),
+        ("Tools", f"{len(row.tools)}, {row.tokens:,} tokens" if tools else ""),
         ("Changed", ", ".join(row.changed)),
         ("Left out", "; ".join(row.left_out)),
     )
-    return (Table(("", ""), tuple(pair for pair in said if pair[1])),)
+    facts = Table(("", ""), tuple(pair for pair in said if pair[1]))
+    if not tools:
+        return (facts,)
+    return facts, Table(("Tool", "It says", ""), tuple((t.name, t.hint, t.text) for t in tools))
+
+
+def _near(given: str, known: Sequence[str]) -> str:
+    from difflib import get_close_matches  # noqa: PLC0415  lazy: 5 ms, on a typing error only
+
+    near = get_close_matches(given, known, n=1)
+    return f" Did you mean {near[0]}?" if near else f" There are: {', '.join(known) or 'none'}."
 
 
 def _first(text: str) -> str:

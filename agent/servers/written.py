@@ -22,6 +22,7 @@ MANAGED = "managed-mcp.json"
 MAX_BYTES = 1024 * 1024
 OWN = ("managed", "flag", "local", "user")  # whose word it is that nobody need approve
 FLAG = "--mcp-config"
+LACKS = 'has no servers: they stand in "mcpServers": { ... }'
 
 
 class ServerLayer(msgspec.Struct, frozen=True):
@@ -160,6 +161,8 @@ def _flagged(around: Surroundings) -> Iterator[ServerLayer]:
         found = _table(data)
         if isinstance(found, str):
             raise UsageError(f"{FLAG} {where}: {found}.")
+        if _lacks(found):
+            raise UsageError(f"{FLAG} {where}: {LACKS}.")
         entries = found.get(ENTRIES, {})
         if not isinstance(entries, dict):
             raise UsageError(f"{FLAG} {where}: {ENTRIES} is no object.")
@@ -178,11 +181,18 @@ def _file(source: str, path: Path, problems: list[str]) -> tuple[ServerLayer, ..
     if isinstance(found, str):
         problems.append(f"{path}: {found}")
         return ()
+    if _lacks(found):
+        problems.append(f"{path}: {LACKS}")
     entries = found.get(ENTRIES, {})
     if not isinstance(entries, dict):
         problems.append(f"{path}: {ENTRIES} is no object")
         return ()
     return (ServerLayer(source, str(path), cast("dict[str, object]", entries)),)
+
+
+def _lacks(found: Mapping[str, object]) -> bool:
+    """Something is written there, and no servers."""
+    return ENTRIES not in found and any(not key.startswith("$") for key in found)
 
 
 def _table(data: bytes) -> dict[str, object] | str:

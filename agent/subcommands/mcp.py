@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -24,9 +25,12 @@ from gatewright.tools.counted import counted
 
 Scope: TypeAlias = Literal["local", "user", "project"]
 SECRET = "Ask for the secret of its oauth.clientId, or take MCP_CLIENT_SECRET."
+NEXT = {
+    "unapproved": "agent mcp approve {0} lets it run here",
+    "needs-auth": "agent mcp login {0} logs in",
+}
 HELP = "Servers of the Model Context Protocol (MCP), whose tools a session may use."
 group = typer.Typer(help=HELP, no_args_is_help=True)
-group.command(context_settings=AS_GIVEN)(serve)
 
 InScope = Annotated[
     str, typer.Option("-s", "--scope", help="local (you, here), user (you, everywhere), project.")
@@ -120,7 +124,10 @@ def remove(
         each for each in scopes if scope in ("", each) and name in _entries(at, each)
     ]
     if not found:
-        raise UsageError(f"There is no MCP server {name}{f' in {scope}' if scope else ''}.")
+        known = [each for place in scopes if scope in ("", place) for each in _entries(at, place)]
+        raise UsageError(
+            f"There is no MCP server {name}{f' in {scope}' if scope else ''}.{_near(name, known)}"
+        )
     if len(found) > 1:
         raise UsageError(f"{name} is in {', '.join(found)}: say which with --scope.")
     path, keys = _place(at, _scope(found[0]))
@@ -160,6 +167,8 @@ def list_(
         tell(f"{row['name']}: {what} ({row['source']}): {row['state']}{_count(row['tools'])}")
         if row["error"]:
             tell(f"    {row['error']}")
+        if hint := NEXT.get(row["state"]):
+            tell(f"    {hint.format(row['name'])}")
     for problem in at.problems:
         tell(f"!!  {problem}")
     if not wanted:
@@ -173,7 +182,8 @@ def get(name: Name, as_json: AsJson = False) -> None:
 
     at = ServersHere()
     if (definition := at.find(name)) is None:
-        raise UsageError(f"There is no MCP server {name} here.")
+        known = [each.name for each in at.configured.servers]
+        raise UsageError(f"There is no MCP server {name} here.{_near(name, known)}")
     (server,) = at.tried([definition])
     shown = _without_values(definition.raw)
     if as_json:
@@ -296,9 +306,26 @@ def _keep(name: str, raw: Any, scope: str) -> None:
         tell(f"!!  {warning}", err=True)
     if definition.transport == "stdio" and "://" in definition.command:
         tell("!!  The command is an address: --transport http was meant?", err=True)
+    if _lacks_program(definition.command):
+        tell(f"!!  There is no program {definition.command} on the PATH now.", err=True)
     tell(f"{name} is added to {path}. agent mcp get {name} tries it.")
     if scope == "project":
         tell(f"agent mcp approve {name} lets it run here; everybody else is asked.")
+
+
+def _lacks_program(command: str) -> bool:
+    """What is looked for on the PATH, and is not there."""
+    from gatewright.tools.system.programs import find  # noqa: PLC0415  2 ms
+
+    sought = bool(command) and not any(each in command for each in ("/", "$", " "))
+    return sought and not find(command, os.environ)
+
+
+def _near(given: str, known: Sequence[str]) -> str:
+    from difflib import get_close_matches  # noqa: PLC0415  5 ms, on a typing error only
+
+    near = get_close_matches(given, known, n=1)
+    return f" Did you mean {near[0]}?" if near else ""
 
 
 def _secret() -> str:
@@ -346,3 +373,6 @@ def _without_values(raw: Any) -> dict[str, Any]:
 
 def _count(tools: int) -> str:
     return f", {counted(tools, 'tool')}" if tools else ""
+
+
+group.command(context_settings=AS_GIVEN)(serve)

@@ -18,6 +18,8 @@ from gatewright.tools.system.secrets import secret_name
 
 MOST_FIELDS, MOST_CHOICES = 30, 100
 SHORT, LONG = 100, 500
+LARGEST = 1e18  # a number of as many digits as may be typed
+NOTHING = "(nothing)"  # as people read an empty value
 SECRET = "This looks like a secret: the server gets it as it is."
 
 
@@ -119,7 +121,10 @@ def _limits(rule: Mapping[str, Any], type: str) -> dict[str, float | None]:
 
 
 def _numeric(value: object) -> float | None:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+    """As far as anybody can draw it and type it."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return value if abs(value) <= LARGEST else None
+    return None
 
 
 def _default(value: object, type: str, named: Mapping[str, str]) -> Any:
@@ -133,10 +138,10 @@ def _default(value: object, type: str, named: Mapping[str, str]) -> Any:
             return [named[each] for each in listed if isinstance(each, str) and each in named]
         case "boolean", bool():
             return value
-        case "integer", int() if not isinstance(value, bool):
-            return value
-        case "number", int() | float() if not isinstance(value, bool):
-            return value
+        case "integer", int():
+            return _numeric(value)
+        case "number", int() | float():
+            return _numeric(value)
         case _:
             return None
 
@@ -161,17 +166,23 @@ def _choices(rule: Mapping[str, Any]) -> dict[str, str]:
                     pass
     if len(pairs) > MOST_CHOICES:
         raise Unfit(f"There are {MOST_CHOICES} choices at most.")
-    titles = [" ".join(printable(title, SHORT).split()) for title, _ in pairs]
-    plain = all(titles) and len(set(titles)) == len(titles)
-    return {
-        (title if plain else printable(value, SHORT)): value
-        for title, (_, value) in zip(titles, pairs, strict=True)
-    }
+    return _told_apart(pairs)
+
+
+def _told_apart(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
+    titles = [_said(title, SHORT) for title, _ in pairs]
+    if not all(titles) or len(set(titles)) != len(titles):
+        titles = [_said(value, SHORT) or NOTHING for _, value in pairs]
+    found: dict[str, str] = {}
+    for title, (_, value) in zip(titles, pairs, strict=True):
+        if found.setdefault(title, value) != value:
+            raise Unfit("Choices that are different look the same.")
+    return found
 
 
 def _list(value: object) -> Sequence[object]:
     return cast("list[object]", value) if isinstance(value, list) else ()
 
 
-def _said(value: object) -> str:
-    return " ".join(printable(value, LONG).split()) if isinstance(value, str) else ""
+def _said(value: object, most: int = LONG) -> str:
+    return " ".join(printable(value, most).split()) if isinstance(value, str) else ""

@@ -102,7 +102,8 @@ async def _found(url: str) -> dict[str, Depth] | str:
     try:
         found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
-        return f"{host} is not found: {error}"
+        why = error.strerror if isinstance(error, OSError) else error
+        return f"{host} is not found: {why or error}"
     depths: dict[str, Depth] = {}
     for each in found:
         text = str(each[4][0]).partition("%")[0]

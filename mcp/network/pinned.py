@@ -66,7 +66,9 @@ class Pinned(httpx2.AsyncBaseTransport):
         try:
             found = await loop.getaddrinfo(url.host, port, type=socket.SOCK_STREAM)
         except OSError as error:
-            raise httpx2.ConnectError(f"{url.host} is not found: {error}") from error
+            raise httpx2.ConnectError(
+                f"{url.host} is not found: {error.strerror or error}"
+            ) from error
         addresses = tuple(dict.fromkeys(str(each[4][0]).partition("%")[0] for each in found))
         for text in addresses:
             if not within(ipaddress.ip_address(text), self._deepest, url.scheme):

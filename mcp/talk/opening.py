@@ -6,21 +6,20 @@ import logging
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from functools import partial
-from pathlib import Path
 
 import msgspec
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from gatewright.mcp.definitions import Definition
 from gatewright.mcp.described import Described, Hello
-from gatewright.mcp.errors import Lost, NotConnected, Refused, WantsLogin
+from gatewright.mcp.errors import Lost, NotConnected, Refused, WantsLogin, how_ended
 from gatewright.mcp.expansion import Expanded, expanded
 from gatewright.mcp.network.addresses import judged
 from gatewright.mcp.oauth.bearer import Bearer
 from gatewright.mcp.oauth.challenge import Refusal
 from gatewright.mcp.printed_headers import HeaderProgram, PrintedHeaders
 from gatewright.mcp.serverlog import ServerLog
-from gatewright.mcp.surroundings import Around, environment
+from gatewright.mcp.surroundings import Around, environment, started
 from gatewright.mcp.talk.asking import Asking
 from gatewright.mcp.talk.connection import Connection, Hears
 from gatewright.mcp.talk.inprocess import carried_transport
@@ -28,13 +27,12 @@ from gatewright.mcp.talk.remote import Answered, http_transport, sse_transport, 
 from gatewright.mcp.talk.results import result_of
 from gatewright.mcp.talk.stdio import Ended, Streams, child_transport
 from gatewright.tools.protocol import Spawn, SpawnRequest, ToolResult
-from gatewright.tools.system.programs import find
 
 START = 30.0  # seconds for the handshake of a program
 FIRST = 60.0  # where it was never started before: it may have to be fetched
 REMOTE = 15.0
 HANDSHAKE = "2025-11-25"  # what clients with servers of their own speak
-LOGGERS = ("mcp", "client", "httpx2", "httpcore2")  # the second is the SDK's, too
+LOGGERS = ("mcp", "client", "httpx2", "httpcore2", "uvicorn")  # the second is the SDK's, too
 
 
 def quiet() -> None:
@@ -145,14 +143,10 @@ def _spawn(definition: Definition, filled: Expanded, around: Around) -> Spawn:
 
 
 def _request(definition: Definition, filled: Expanded, around: Around) -> SpawnRequest:
-    program = filled.command
     cwd = around.root / filled.cwd if filled.cwd else around.root
-    if "/" not in program:
-        program = find(program, around.variables(definition), around.avoid)
-        if not program:
-            raise NotConnected(f"there is no program {definition.command} on the PATH")
-    else:
-        program = str(cwd / Path(program).expanduser())
+    program = started(filled, definition, around)
+    if not program:
+        raise NotConnected(f"there is no program {definition.command} on the PATH")
     given = environment(definition, around)
     return SpawnRequest(argv=(program, *filled.args), cwd=cwd, env={**given, **filled.env})
 
@@ -176,6 +170,6 @@ def _explained(
         return NotConnected(f"it answered with HTTP {status}", again=again)
     if ended.alone:
         last = log.last()
-        how = f"it ended with exit code {ended.code}"
+        how = f"it ended with {how_ended(ended.code)}"
         return NotConnected(f"{how}:\n{last}" if last else how)
     return NotConnected(str(error), again=error.again and definition.remote)

@@ -117,8 +117,10 @@ def _directories(box: Sandbox, confines: Confines) -> tuple[str, ...]:
     everywhere = box.profile(cwd, wider=Wider(writes=("/",)))
     kept = (*everywhere.protected, *(mask.path for mask in everywhere.masked))
     found: list[str] = []
-    for text in confines.writes:
-        path = absolute(text, str(cwd), home, box.roots)
+    places = [absolute(text, str(cwd), home, box.roots) for text in confines.writes]
+    for number, text in enumerate(confines.writes):
+        others = (each for at, each in enumerate(places) if each and at != number)
+        path = absolute(text, str(cwd), home, (*box.roots, *others))  # it may make links there
         if any(inside(path, place) for place in kept):
             raise ToolFailure(f"Its sandbox lets it write in {text}, which no sandbox opens.")
         if not os.path.isdir(path):

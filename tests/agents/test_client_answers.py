@@ -27,7 +27,9 @@ class Client:
 
 
 def question(id: int, call_id: str, kind: Any = "question") -> Asked:
-    return Asked(id=id, ask=Ask(kind=kind, title="Go on?", options=OPTIONS, call_id=call_id))
+    return Asked(
+        id=id, ask=Ask(kind=kind, title="Go on?", body=(), options=OPTIONS, call_id=call_id)
+    )
 
 
 def consent(client: Client) -> Consent:

@@ -289,7 +289,7 @@ class TestTrust:
         here.write(f"{AGENTS}/a.md", definition("a", more))
         here.trusted = False
         book = here.book()
-        kind = book.find("a")
+        kind = book.now().find("a")
         assert kind is not None
         assert kind.withheld == (more.partition(":")[0],)
         assert (kind.hooks, kind.inline_servers, kind.mode, kind.initial_prompt) == ({}, {}, "", "")
@@ -297,10 +297,10 @@ class TestTrust:
         assert names(book) == []
         assert "once the person trusts this project" in book.refusal("a")
         here.trusted = True
-        kind = book.find("a")
+        kind = book.now().find("a")
         assert kind is not None
-        assert (kind.withheld, kind.trusted, names(book)) == ((), True, ["a"])
-        assert book.refusal("a") == ""
+        assert (kind.withheld, kind.trusted) == ((), True)
+        assert names(book) == ([] if kind.acp else ["a"])
 
     @pytest.mark.parametrize("mode", ["plan", "dontAsk", "default", "ignore"])
     def test_what_only_tightens_counts(self, here: Here, mode: str) -> None:
@@ -398,6 +398,12 @@ class TestTakenAway:
         assert book.refusal("nobody") == (
             "There is no type of agent 'nobody'. There are: general-purpose, verification."
         )
+
+    def test_another_programs_work_is_not_done_by_a_model(self, here: Here) -> None:
+        here.write(f"{AGENTS}/a.md", definition("a", "acp: {command: other}"))
+        book = here.book()
+        assert names(book) == []
+        assert "not there in this version" in book.refusal("a")
 
 
 class TestGiven:

@@ -35,6 +35,8 @@ def test_one_is_added_tried_listed_and_removed(program: Program) -> None:
     assert "echo: echo it" in shown
     assert "secret" not in shown
     assert "is in" in ran(program, "add", "fake", "-s", "user", "x", code=2)
+    kept = program.home / ".gatewright" / "state" / "mcp"
+    assert not list(kept.glob("*.json")), "what a session is shown first is accepted, not this"
     assert "removed" in ran(program, "remove", "fake")
     assert "There are no MCP servers here" in ran(program, "list")
 
@@ -90,6 +92,17 @@ def test_what_cannot_be_done_is_one_sentence(
     assert "mcpServers" not in kept
 
 
+def test_typing_errors_are_met_halfway(program: Program) -> None:
+    added = ran(program, "add", "clock", "-s", "user", "--", "no-such-clock", code=0)
+    assert "There is no program no-such-clock on the PATH now." in added
+    assert "There is no program" not in ran(program, "add", "fake", "--", sys.executable, FAKE)
+    for verb in ("get", "remove"):
+        assert "Did you mean clock?" in ran(program, verb, "clok", code=2)
+    assert "Did you mean clock?" in ran(program, "remove", "clok", "-s", "user", code=2)
+    assert "Did you mean" not in ran(program, "remove", "clok", "-s", "project", code=2)
+    assert ran(program, code=2).startswith("Usage: agent mcp ")
+
+
 def test_one_of_a_project_waits_for_an_approval_of_its_text(program: Program) -> None:
     ran(program, "add", "fake", "-s", "project", "--", sys.executable, FAKE)
 
@@ -116,7 +129,7 @@ def test_one_of_a_project_is_approved_for_the_sandbox_alone(program: Program) ->
     assert program.run("trust", "add").returncode == 0
     ran(program, "approve", "fake", "--sandbox")
     (row,) = json.loads(ran(program, "list", "--json"))
-    assert (row["state"], "runs in the sandbox" in row["error"]) == ("failed", True)
+    assert (row["state"], "runs in the sandbox" in row["error"]) == ("idle", True)
 
 
 def test_a_model_adds_and_approves_nothing(program: Program) -> None:

@@ -241,7 +241,7 @@ async def test_a_list_that_follows_is_read_over_the_line() -> None:
         title="Tasks",
         rows=lambda: rows,
         read=read,
-        acts=(Act("x", "stops", stop),),
+        acts=(Act("ctrl+x", "stops", stop),),
         follows=True,
     )
     async with wired("") as (remote, built, _):

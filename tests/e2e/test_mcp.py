@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ import pytest
 
 from tests.e2e.program import Program
 from tests.fakes.model_server import ServerThread
+from tests.fakes.waiting import PATIENCE, until, written
 
 pytestmark = pytest.mark.e2e
 FAKE = str(Path(__file__).parent.parent / "fakes" / "mcp_server.py")
@@ -56,6 +59,40 @@ def test_print_mode_goes_on_without_one_that_fails(program: Program) -> None:
     done, _ = asked(program, "say: Done.\n", "--mcp-config", "nowhere.json")
     assert done.returncode == 2
     assert "--mcp-config nowhere.json: cannot be read" in done.stderr
+    done, _ = asked(program, "say: Done.\n", "--mcp-config", '{"a": {"command": "x"}}')
+    assert done.returncode == 2
+    assert '--mcp-config: has no servers: they stand in "mcpServers"' in done.stderr
+
+
+def test_killed_it_leaves_no_server_and_whole_files(program: Program, tmp_path: Path) -> None:
+    """A server dies with us; what it had forked itself is ended by the next start."""
+    began, started, forks = (tmp_path / name for name in ("began", "started", "forks"))
+    flags = (f"--began={began}", f"--started={started}", f"--forks={forks}", "--stubborn")
+    given = ("--mcp-config", servers(*flags), "--allowedTools", "mcp__fake")
+    with ServerThread("call: mcp__fake__hang {}\n---\nsay: Done.\n") as server:
+        env = {"ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": server.url}
+        running = program.start("-p", "go", *given, env=env)
+        until(began.exists)
+        (pid,) = map(int, written(started).split())
+        forked = [int(each) for each in written(forks).split()]
+        assert all(Path(f"/proc/{each}").exists() for each in (pid, *forked))
+        os.kill(running.pid, signal.SIGKILL)
+        running.communicate(timeout=PATIENCE)
+        until(lambda: gone(pid), 5.0)  # soon: any other start would sweep it up
+        (known,) = (program.home / ".gatewright" / "state" / "mcp").glob("*.json")
+        assert "echo" in {tool["name"] for tool in json.loads(known.read_bytes())["tools"]}
+        done = program.run("-p", "again", "--continue", env=env)
+        assert (done.returncode, done.stdout.strip()) == (0, "Done."), done.stderr
+    until(lambda: all(gone(each) for each in forked))
+
+
+def gone(pid: int) -> bool:
+    """A zombie is: whoever adopted it may never look."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+    except OSError:
+        return True
+    return stat.rpartition(")")[2].split()[0] in "ZX"
 
 
 def test_on_the_screen_a_project_is_trusted_then_its_server_then_its_tool(program: Program) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Generator
@@ -18,12 +19,13 @@ from tests.e2e.program import Program
 from tests.fakes.model_server import ModelServer, ServerThread
 from tests.fakes.terminal import Terminal
 from tests.fakes.waiting import until
-from tests.mcp.installed import of_npm, of_python
+from tests.mcp.installed import OURS, of_npm, of_python
 
 pytestmark = pytest.mark.e2e
 FAST = str(Path(__file__).parent.parent / "fakes" / "fast_server.py")
 LONG = 'call: mcp__s__trigger-long-running-operation {"duration": 60, "steps": 600}\n---\n'
 DONE = "say: All done.\n"
+NOWHERE = subprocess.DEVNULL
 
 
 class Story(NamedTuple):
@@ -101,6 +103,16 @@ STORIES = (
     Story("fastmcp", fast, "add", given(a=20, b=22), "42"),
 )  # fmt: skip
 EACH = pytest.mark.parametrize("story", STORIES, ids=[story.name for story in STORIES])
+SHORT = {"everything", "time", "fastmcp"}  # a screen shows every server alike
+ON_SCREEN = pytest.mark.parametrize(
+    "story",
+    [
+        pytest.param(
+            story, id=story.name, marks=() if story.name in SHORT else (pytest.mark.proof,)
+        )
+        for story in STORIES
+    ],
+)
 
 
 def script(story: Story, program: Program) -> str:
@@ -109,12 +121,15 @@ def script(story: Story, program: Program) -> str:
     return f"{wait}call: mcp__s__{story.tool} {input}\n---\n{DONE}"
 
 
-def defined(argv: list[str]) -> dict[str, Any]:
+def defined(argv: list[str] | str) -> dict[str, Any]:
+    """By how it is started, or by where it is."""
+    if isinstance(argv, str):
+        return {"s": {"type": "sse" if argv.endswith("sse") else "http", "url": argv}}
     env = {"MEMORY_FILE_PATH": "/dev/null"} if "memory" in argv[0] else {}
     return {"s": {"command": argv[0], "args": argv[1:], "env": env}}
 
 
-def settings(program: Program, argv: list[str], *allowed: str) -> None:
+def settings(program: Program, argv: list[str] | str, *allowed: str) -> None:
     values = {
         "smallModel": "demo",
         "mcpServers": defined(argv),
@@ -147,7 +162,7 @@ def test_a_call_in_print_mode(program: Program, story: Story) -> None:
 
 @contextmanager
 def on_screen(
-    program: Program, argv: list[str], said: str, *allowed: str
+    program: Program, argv: list[str] | str, said: str, *allowed: str
 ) -> Generator[tuple[Terminal, ModelServer]]:
     settings(program, argv, *allowed)
     with (
@@ -161,7 +176,7 @@ def on_screen(
         yield terminal, model
 
 
-@EACH
+@ON_SCREEN
 def test_a_call_on_the_screen(program: Program, story: Story) -> None:
     with on_screen(program, story.server(program), script(story, program)) as (terminal, model):
         terminal.send("go\r")
@@ -190,6 +205,55 @@ def test_progress_is_shown_and_a_call_is_cancelled_and_the_server_stays(program:
         terminal.wait_for("All done.")
         assert "Echo: still there" in result(model.bodies[-1])
         assert servers_of(terminal.pid) == before
+
+
+@contextmanager
+def everything_at(kind: str) -> Generator[str]:
+    """Its address, behind which it runs for so long."""
+    command = of_npm("mcp-server-everything")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    env = {**OURS, "PORT": str(port)}
+    with subprocess.Popen([command, kind], env=env, stdout=NOWHERE, stderr=NOWHERE) as running:
+        try:
+            until(lambda: _listens(port))
+            yield f"http://127.0.0.1:{port}/{'sse' if kind == 'sse' else 'mcp'}"
+        finally:
+            running.kill()
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as asking:
+        return asking.connect_ex(("127.0.0.1", port)) == 0
+
+
+@pytest.mark.parametrize("kind", ["streamableHttp", "sse"])
+def test_behind_an_address_in_print_mode(program: Program, kind: str) -> None:
+    story = next(story for story in STORIES if story.name == "progress")
+    with everything_at(kind) as url, ServerThread(script(story, program)) as model:
+        flags = json.dumps({"mcpServers": defined(url)})
+        done = program.run(
+            "-p", "go", "--mcp-config", flags, "--allowedTools", "mcp__s", "WaitForMcpServers",
+            env=environment(model),
+        )  # fmt: skip
+        assert (done.returncode, done.stdout.strip()) == (0, "All done."), done.stderr
+        assert story.told in result(model.bodies[-1])
+
+
+@pytest.mark.parametrize("kind", ["streamableHttp", "sse"])
+def test_behind_an_address_on_the_screen_a_call_is_cancelled(program: Program, kind: str) -> None:
+    said = f'{LONG}call: mcp__s__echo {{"message": "still there"}}\n---\n{DONE}'
+    with (
+        everything_at(kind) as url,
+        on_screen(program, url, said, "mcp__s") as (terminal, model),
+    ):
+        terminal.send("go\r")
+        terminal.wait_for(" of 600")
+        terminal.press_until_gone("\x1b", " of 600")
+        terminal.send("again\r")
+        terminal.wait_for("All done.")
+        assert "Echo: still there" in result(model.bodies[-1])
 
 
 def test_one_that_is_killed_in_mid_call_says_so_and_is_started_again(program: Program) -> None:

@@ -9,6 +9,7 @@ import json
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,8 @@ def tools() -> list[Any]:
         tool("huge"), tool("long"), tool("change"), tool("env"), tool("ask",
             _meta={"anthropic/requiresUserInteraction": True}),
     ]  # fmt: skip
+    if value("listed"):
+        found.append(tool("changes"))
     if "--bad-tools" in FLAGS:
         found += [
             {"name": 3},
@@ -68,6 +71,16 @@ def tools() -> list[Any]:
         found[0] = {**found[0], "description": text}
         found.append(tool("added"))
     return found
+
+
+def page(params: dict[str, Any]) -> dict[str, Any]:
+    """The tools, or so many of them at once as `--page` says."""
+    noted("listed", "listed")
+    found = [*tools(), *(tool(f"tool{n}") for n in range(int(value("more") or 0)))]
+    start, length = int(params.get("cursor") or 0), int(value("page") or len(found))
+    end = start + length
+    more = {"nextCursor": str(end)} if end < len(found) else {}
+    return {**CACHED, "tools": found[start:end], **more}
 
 
 def text(words: str, **more: Any) -> dict[str, Any]:
@@ -92,17 +105,42 @@ def change(words: str) -> None:
     send({"method": "notifications/tools/list_changed"})
 
 
+def noted(flag: str, line: str) -> None:
+    if path := value(flag):
+        with Path(path).open("a", encoding="utf-8") as file:
+            file.write(f"{line}\n")
+
+
+def changes(number: int) -> None:
+    """A hundred a second."""
+    for _ in range(number):
+        send({"method": "notifications/tools/list_changed"})
+        threading.Event().wait(0.01)
+    noted("listed", "over")
+
+
+def astray(id: Any) -> None:
+    """Answers to what nobody asked."""
+    for wrong in (id + 1000, -1, "nobody", f"{id}x", 0.5):
+        send({"id": wrong, "result": text("astray")})
+        send({"id": wrong, "error": {"code": -32603, "message": "astray"}})
+
+
 def call(id: Any, name: str, arguments: dict[str, Any], meta: dict[str, Any]) -> None:
     if name == "hang":
         if path := value("began"):
             Path(path).write_text("began", encoding="utf-8")
         return
+    if "--astray" in FLAGS:
+        astray(id)
     if name == "slow":
         goes_on(meta)
     if name == "change":
         change(arguments["text"])
     if name == "die":
         dies()
+    if name == "changes":
+        threading.Thread(target=changes, args=(int(arguments["text"]),), daemon=True).start()
     answers: dict[str, Callable[[], dict[str, Any]]] = {
         "echo": lambda: text(str(arguments.get("text", ""))),
         "fail": lambda: text("it went wrong", isError=True),
@@ -159,7 +197,7 @@ def answer(message: dict[str, Any]) -> None:
         case "server/discover" if "--late" in FLAGS:
             reply = discovered()
         case "tools/list" if "--no-list" not in FLAGS:
-            reply = {"result": {**CACHED, "tools": tools()}}
+            reply = {"result": page(params)}
         case "tools/call":
             call(id, params["name"], params.get("arguments") or {}, params.get("_meta") or {})
         case "notifications/cancelled":
@@ -177,9 +215,7 @@ def answer(message: dict[str, Any]) -> None:
 
 def misbehave() -> None:
     """What it does before anybody asks it anything."""
-    if path := value("started"):
-        with Path(path).open("a", encoding="utf-8") as file:
-            file.write(f"{os.getpid()}\n")
+    noted("started", str(os.getpid()))
     if "--stubborn" in FLAGS:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
@@ -188,9 +224,24 @@ def misbehave() -> None:
         sys.exit(7)
     if "--noise" in FLAGS:
         print("Starting up...", flush=True)
-    if "--flood" in FLAGS:
-        for _ in range(256):
+    if size := int(value("flood") or 0):
+        for _ in range(size // 65_536):
             sys.stderr.write("z" * 65_535 + "\n")
+    if value("forks"):
+        forks()
+
+
+def forks() -> None:
+    """Two children that ignore every word, one of them in a session of its own."""
+    for leaves in (False, True):
+        if os.fork() == 0:
+            for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, signal.SIG_IGN)
+            if leaves:
+                os.setsid()
+            noted("forks", str(os.getpid()))
+            while True:
+                signal.pause()
 
 
 def main() -> None:

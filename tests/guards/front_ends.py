@@ -21,8 +21,8 @@ LOOKED_AT = {"tone", "headers"}
 
 
 def run(check: Check, sources: Sequence[Source]) -> list[str]:
-    of_front_ends = (source for source in sources if source.path.startswith(FOLDERS))
-    return [problem for source in of_front_ends for problem in check(source)]
+    looked_at = (s for s in sources if check in EVERYWHERE or s.path.startswith(FOLDERS))
+    return [problem for source in looked_at for problem in check(source)]
 
 
 def lines_as_protocol(source: Source) -> Iterator[str]:
@@ -50,7 +50,18 @@ def texts_as_protocol(source: Source) -> Iterator[str]:
             yield f"{source.path}:{node.lineno} decides by {name}: match the outcome instead"
 
 
-CHECKS: tuple[Check, ...] = (lines_as_protocol, texts_as_protocol)
+def letters_that_act(source: Source) -> Iterator[str]:
+    """In a list that is searched by typing: `o` of "docs" would switch a server off."""
+    for listing in source.of(ast.Call):
+        if _called(listing.func) != "Listing" or any(k.arg == "columns" for k in listing.keywords):
+            continue
+        for node in (n for n in ast.walk(listing) if isinstance(n, ast.Call)):
+            if _called(node.func) == "Act" and len(_beginning(node.args[0])) == 1:
+                yield f"{source.path}:{node.lineno} acts on a letter, but letters search: ctrl+that"
+
+
+CHECKS: tuple[Check, ...] = (lines_as_protocol, texts_as_protocol, letters_that_act)
+EVERYWHERE = {letters_that_act}
 
 
 def _called(func: ast.expr) -> str:

@@ -56,6 +56,7 @@ def test_a_look_alike_of_a_weaker_source_is_refused() -> None:
         ("plugin-x", {"command": "x"}, "the name is reserved"),
         ("a", [], "expected an object"),
         ("a", {}, "command: is missing"),
+        ("a", {"comand": "x"}, "command: is missing; comand: is not known here, did you mean comm"),
         ("a", {"command": 3}, "command: expected str, got int"),
         ("a", {"command": "x", "args": ["a", 1]}, "args[1]: expected str"),
         ("a", {"url": "https://x"}, 'url: needs "type": "http"'),
@@ -133,3 +134,61 @@ def test_names_of_tools_are_what_providers_take_and_never_the_same() -> None:
     assert names["a.b"] != names["a b"]
     assert all(len(name) <= 64 for name in names.values())
     assert len(set(names.values())) == 4
+
+
+def test_no_two_servers_have_tools_of_one_name() -> None:
+    """Long names are cut: another server of the same beginning would answer in its place."""
+    first, second = "x" * 58 + "a", "x" * 58 + "b"
+    assert set(tool_names(first, ["t"]).values()) == set(tool_names(second, ["t"]).values())
+    found = configured(
+        [
+            Given("user", "u", {second: {"command": "x"}}),
+            Given("local", "l", {first: {"command": "y"}}),
+        ]
+    )
+    assert [each.name for each in found.servers] == [first]
+    assert found.faults[0].message == f"looks like {first}"
+
+
+@pytest.mark.parametrize(
+    ("entry", "denied"),
+    [
+        ({"command": "${NOPE:-npx}", "args": ["evil"]}, {"serverCommand": ["npx", "evil"]}),
+        ({"command": "npx", "args": ["${WHICH}"]}, {"serverCommand": ["npx", "evil"]}),
+        ({"url": "${NOPE:-https://evil.example}/mcp"}, {"serverUrl": "https://evil.example/*"}),
+        ({"url": "https://evil.example./mcp"}, {"serverUrl": "https://evil.example/*"}),
+        ({"url": "https://evil.example:443/mcp"}, {"serverUrl": "https://evil.example/*"}),
+        ({"url": "https://EVIL.example"}, {"serverUrl": "https://evil.example/*"}),
+        ({"url": "https://evil.example/a/../%6dcp"}, {"serverUrl": "https://evil.example/mcp"}),
+    ],
+)
+def test_no_spelling_leads_around_a_denial(entry: dict[str, Any], denied: dict[str, Any]) -> None:
+    raw = {"type": "http", **entry} if "url" in entry else entry
+    terms = Terms(denied=[denied], variables=lambda _: {"WHICH": "evil"})
+    assert configured([Given("project", "p", {"a": raw})], terms).servers == ()
+
+
+@pytest.mark.parametrize(
+    ("url", "pattern", "fits"),
+    [
+        ("https://a.corp.example/mcp", "https://*.corp.example/*", True),
+        ("https://evil.example/x.corp.example/mcp", "https://*.corp.example/*", False),
+        ("https://evil.example/?a=.corp.example/", "https://*.corp.example/*", False),
+        ("https://a.corp.example@evil.example/", "https://a.corp.example*", False),
+        ("https://a.corp.example.evil.example/", "https://a.corp.example/*", False),
+        ("https://a.corp.example/ok/../admin", "https://a.corp.example/ok/*", False),
+        ("http://a.corp.example/", "https://a.corp.example/*", False),
+        ("https://a.corp.example:8443/", "https://a.corp.example/*", False),
+        ("https://a.corp.example:8443/x", "https://a.corp.example:8443/*", True),
+        ("https://a.corp.example/x?y=1", "https://a.corp.example/x", False),
+        ("https://a.corp.example/x?y=1", "https://a.corp.example/x*", True),
+        ("${X:-https://evil.example}/a", "https://a.corp.example/*", False),
+        ("https://${X:-evil.example/}.corp.example/", "https://*.corp.example/*", False),
+        ("https://anywhere.example/x", "*", True),
+        ("https://a.corp.example", "https://a.corp.example", True),
+    ],
+)
+def test_who_is_let_in_by_address_is_at_that_address(url: str, pattern: str, fits: bool) -> None:
+    terms = Terms(allowed=[{"serverUrl": pattern}])
+    found = configured([Given("user", "u", {"a": {"type": "http", "url": url}})], terms)
+    assert bool(found.servers) is fits

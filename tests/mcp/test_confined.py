@@ -168,6 +168,21 @@ async def test_what_is_kept_from_all_is_opened_to_none(
         assert why in row.error
 
 
+@pytest.mark.parametrize("where", ["project", "home/wide"])
+async def test_no_link_that_it_made_itself_opens_more(tmp_path: Path, where: str) -> None:
+    """It ran before, and put a link where the definition says that it writes."""
+    house(tmp_path)
+    (tmp_path / where / "sub").symlink_to(tmp_path / "out")
+    writes = ["~/wide", "sub" if where == "project" else "~/wide/sub"]
+    settings = own(sandbox={"write": writes})
+    async with desk(tmp_path, ["say: done"], own=settings) as made:
+        await become(made, "fake", "failed")
+        servers = made.session.part(McpServers)
+        assert servers is not None
+        (row,) = servers.rows()
+        assert "which is no directory" in row.error
+
+
 async def test_without_a_word_of_it_there_is_no_network(tmp_path: Path, page: int) -> None:
     house(tmp_path)
     (text,) = await ran(tmp_path, [FETCH.format(page)], own=own(sandbox=True))
@@ -197,6 +212,45 @@ async def test_the_setting_puts_servers_there(tmp_path: Path, how: str) -> None:
     settings = {**own(), "mcp": {"sandbox": how}}
     (text,) = await ran(tmp_path, ["cat ~/.ssh/id_ed25519"], own=settings)
     assert ("sesame" in text) is (how != "all"), "it is the person's own"
+
+
+async def test_what_the_setting_says_later_counts_for_those_that_run(tmp_path: Path) -> None:
+    house(tmp_path)
+    calls = script("cat ~/.ssh/id_ed25519", "true", "cat ~/.ssh/id_ed25519")
+    turns = [calls[0], "say: done", calls[1], "say: done", calls[2], "say: done"]
+    async with desk(tmp_path, turns, own=own()) as made:
+        await connected(made)
+        made.session.submit("go")
+        assert "sesame" in await made.finished("c1")
+        await made.ended()
+        path = tmp_path / "home" / ".gatewright" / "settings.json"
+        values = json.loads(path.read_text(encoding="utf-8"))
+        path.write_text(json.dumps({**values, "mcp": {"sandbox": "all"}}), encoding="utf-8")
+        made.session.submit("settings are read again with the call")
+        await made.finished("c2")
+        await made.ended(2)
+        await connected(made)
+        made.session.submit("again")
+        assert "sesame" not in await made.finished("c3")
+        await made.ended(3)
+
+
+async def test_what_prints_headers_of_a_projects_server_is_confined_with_it(
+    tmp_path: Path,
+) -> None:
+    """An address needs no program of its own to read a key."""
+    project = house(tmp_path)
+    helper = "cat ~/.ssh/id_ed25519 > seen; echo {}"
+    entry = {"type": "http", "url": "http://127.0.0.1:1/", "headersHelper": helper}
+    text = json.dumps({"mcpServers": {"fake": entry}})
+    (project / ".mcp.json").write_text(text, encoding="utf-8")
+    settings = {"sandbox": ON, "mcp": {"sandbox": "project"}}
+    async with desk(tmp_path, ["say: done"], own=settings) as made:
+        asked = await made.asked()
+        assert "It runs in the sandbox" in str(asked.ask.body)
+        made.answer(asked, "use")
+        await become(made, "fake", "failed")
+    assert (project / "seen").read_text(encoding="utf-8") == ""
 
 
 async def test_where_there_is_no_sandbox_it_is_not_started(tmp_path: Path) -> None:
@@ -309,6 +363,9 @@ def test_who_is_confined_and_how_far(
     assert confines(read("a", entry, source, "here"), around, answers) == expected
     far = read("a", {"type": "http", "url": "https://a.b"}, source, "here")
     assert confines(far, around, answers) is None
+    helped = {"type": "http", "url": "https://a.b", "headersHelper": "x"}
+    expected = None if source == "user" or how == "off" else Sandboxed()
+    assert confines(read("a", helped, source, "here"), around, answers) == expected
 
 
 def test_domains_are_added_and_denials_stay() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from gatewright.agent.extensions.servers import elicitations
+from gatewright.agent.extensions.servers.filling import KEEP, LEAVE, options, read
 from gatewright.agent.extensions.servers.quoted import quoted
 from gatewright.agent.record.events import Answered, Asked, Noticed
 from gatewright.agent.text.printable import escaped
@@ -105,6 +106,46 @@ def test_what_is_no_form(schema: dict[str, Any]) -> None:
         form_of(schema)
 
 
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"type": "integer", "minimum": 10**400},
+        {"type": "string", "minLength": 10**400},
+        {"type": "integer", "default": 10**30},
+        {"type": "number", "default": float("inf")},
+        {"type": "number", "maximum": float("nan")},
+    ],
+)
+def test_a_number_that_nobody_can_draw_or_type_is_no_limit(rule: dict[str, Any]) -> None:
+    (field,) = form_of({"properties": {"a": rule}}).fields
+    assert form_values.limits(field) in ("", "a whole number", "a number")
+    assert (field.least, field.most, field.default) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    "enum", [["x" * 200 + "1", "x" * 200 + "2"], ["a b", "a  b", "a b "], ["", " "]]
+)
+def test_choices_that_look_the_same_are_none(enum: list[str]) -> None:
+    with pytest.raises(Unfit, match="look the same"):
+        form_of({"properties": {"a": {"type": "string", "enum": enum}}})
+
+
+def test_a_choice_is_never_taken_for_a_word_of_ours() -> None:
+    names = ["leave", "keep", "\x00keep"]
+    form = form_of({"properties": {"a": {"type": "string", "enum": names}}})
+    (field,) = form.fields
+    picked = [read(field, Answer.of(each.id)) for each in options(field)[: len(names)]]
+    assert [form.content({"a": each})["a"] for each in picked] == names
+    assert not {LEAVE, KEEP} & {*field.options}
+
+
+def test_a_host_in_letters_that_look_like_others_says_so() -> None:
+    assert elicitations.host_of("https://\u0430pple.com/x").startswith("xn--pple-43d.com (")
+    assert elicitations.host_of("https://x\u2044evil.com/").startswith("xn--")
+    with pytest.raises(Unfit):
+        elicitations.host_of("https://\u200b.com/")
+
+
 class Answers:
     """Answers questions in turn: option ids, or texts that begin with `=`."""
 
@@ -132,7 +173,7 @@ async def test_a_form_is_filled_in_field_by_field_and_kept_nowhere(
         await connected(made)
         made.session.submit("go")
         answer = Answers(made)
-        await answer("accept", "=A", "=Ada Secretname", "keep", "=ten", "=20", "=0.5")
+        await answer("accept", "=A", "=Ada Secretname", KEEP, "=ten", "=20", "=0.5")
         await answer("yes", "Green", "Small", "cat", "=t0psecret")
         assert await made.finished("c1") == "thanks"
         await made.ended()
@@ -161,7 +202,7 @@ async def test_a_form_is_filled_in_field_by_field_and_kept_nowhere(
     [
         (("decline",), "decline"),
         (("cancel",), "cancel"),
-        (("accept", "=Ada", "leave"), "cancel"),
+        (("accept", "=Ada", LEAVE), "cancel"),
     ],
 )
 async def test_it_is_declined_or_left(

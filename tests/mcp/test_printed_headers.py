@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from gatewright.mcp.definitions import read
 from gatewright.mcp.errors import NotConnected
 from gatewright.mcp.oauth.logins import Login
 from gatewright.mcp.printed_headers import HeaderProgram
+from gatewright.tools.protocol import Child, SpawnRequest, ToolFailure
 from tests.fakes.login_server import LoginServer
 from tests.mcp.test_login import Person, serving
 from tests.mcp.test_login import person as person  # the fixture
@@ -106,3 +108,19 @@ async def test_where_it_runs_and_what_it_gets(bench: Bench, tmp_path: Path, sour
     helper = HeaderProgram(read("fake", raw, source, "here"), bench.ports().around())  # type: ignore[arg-type]
     place, seen = (bench.own, "kept") if source == "user" else (tmp_path, "")
     assert await helper.headers() == {"D": f"{place} {seen}"}
+
+
+@pytest.mark.parametrize("source", ["user", "project"])
+async def test_none_goes_on_when_we_are_killed(bench: Bench, source: str) -> None:
+    """Nobody is left then who would end it when its time is over."""
+    seen: list[SpawnRequest] = []
+
+    async def start(request: SpawnRequest) -> Child:
+        seen.append(request)
+        raise ToolFailure("seen")
+
+    around = msgspec.structs.replace(bench.ports().around(), spawn=start)
+    raw = {"type": "http", "url": "http://127.0.0.1:1/", "headersHelper": "sleep 99"}
+    with pytest.raises(NotConnected, match="seen"):
+        await HeaderProgram(read("fake", raw, source, "here"), around).headers()  # type: ignore[arg-type]
+    assert [each.dies_with_us for each in seen] == [True]

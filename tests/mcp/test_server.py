@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
 import sys
 import time
 from collections.abc import AsyncGenerator
@@ -221,6 +222,15 @@ async def test_a_cancelled_call_tells_the_server_which_stays_usable(
     assert words(await bench.call(server, "echo", text="here")) == "here"
 
 
+async def test_one_that_is_killed_in_mid_call_says_by_what(bench: Bench, tmp_path: Path) -> None:
+    began = tmp_path / "began"
+    server = await connected(bench, f"--began={began}")
+    calling = asyncio.create_task(bench.call(server, "hang"))
+    await being_written(began)
+    os.kill(server.pid, signal.SIGKILL)
+    assert "ended during the call: signal SIGKILL." in words(await calling)
+
+
 async def test_one_that_dies_in_mid_call_says_so_and_is_started_again(bench: Bench) -> None:
     server = await connected(bench)
     died = await bench.call(server, "die")
@@ -265,10 +275,17 @@ async def test_one_that_was_only_too_slow_for_the_first_question_is_of_the_newer
     assert "mcp__fake__echo" in server.tools()
 
 
+@pytest.mark.parametrize(
+    "size",
+    [
+        16 * 1024 * 1024,
+        pytest.param(1_000_000_000, marks=[pytest.mark.proof, pytest.mark.timeout(120)]),
+    ],
+)
 async def test_noise_and_floods_go_into_the_log_and_nowhere_else(
-    bench: Bench, tmp_path: Path
+    bench: Bench, tmp_path: Path, size: int
 ) -> None:
-    server = await connected(bench, "--noise", "--flood", "--twice")
+    server = await connected(bench, "--noise", f"--flood={size}", "--twice")
     assert words(await bench.call(server, "echo", text="still")) == "still"
     await eventually(lambda: (tmp_path / "logs" / "fake.log").exists())
     sizes = [path.stat().st_size for path in (tmp_path / "logs").iterdir()]

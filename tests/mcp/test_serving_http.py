@@ -21,6 +21,7 @@ from gatewright.agent.launch.exits import UsageError
 from gatewright.agent.subcommands.serving.door import Http, entry, http_of, token_of
 from gatewright.agent.version import VERSION
 from gatewright.mcp.served import Calls
+from gatewright.mcp.talk.opening import LOGGERS, quiet
 from gatewright.mcp.talk.serving_http import PATH, Served, listening, serve_http
 from tests.fakes.waiting import being_written, eventually
 from tests.mcp.test_remote import far
@@ -201,6 +202,21 @@ async def test_who_asks_nothing_keeps_nobody_out(
         assert (await at.ask("initialize", **HELLO)).status_code == 200
         for _, writer in idle:
             writer.close()
+
+
+async def test_what_is_no_request_writes_nothing_to_the_terminal(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Nobody needs a token for that: it would fill the screen of who serves."""
+    quiet()
+    async with door(tmp_path) as at:
+        for _ in range(3):
+            reader, writer = await asyncio.open_connection("127.0.0.1", int(at.port))
+            writer.write(b"\x16\x03\x01 what is this\r\n\r\n")
+            assert await reader.read()
+            writer.close()
+    assert capfd.readouterr().err == ""
+    assert "uvicorn" in LOGGERS
 
 
 async def test_a_body_of_who_has_no_token_is_not_read(tmp_path: Path) -> None:

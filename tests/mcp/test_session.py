@@ -196,8 +196,14 @@ class TestOfAProject:
 async def test_a_person_switches_one_off_and_on(tmp_path: Path) -> None:
     async with desk(tmp_path, ["say: hi"], own=own()) as made:
         await connected(made)
-        assert "fake 1" in await told(made, "/mcp fake")
+        shown = await told(made, "/mcp fake")
+        assert "fake 1" in shown
+        (echo,) = [line.split() for line in shown.splitlines() if "mcp__fake__echo" in line]
+        assert echo == ["mcp__fake__echo", "reads", "only", "echo", "it"]
         assert await told(made, "/mcp disable fake") == "fake is off in this project."
+        assert "/mcp enable fake switches it on" in await told(made, "/mcp fake")
+        assert "Did you mean disable?" in await told(made, "/mcp disabel fake")
+        assert "Did you mean fake?" in await told(made, "/mcp enable fkae")
         assert "disabled" in await told(made, "/mcp")
     async with desk(tmp_path, ["say: hi"], own=own()) as made:
         assert "disabled" in await told(made, "/mcp")

@@ -193,6 +193,7 @@ async def test_a_list_sent_as_text_is_read(box: Toolbox) -> None:
 async def test_an_unknown_tool_names_the_nearest(box: Toolbox) -> None:
     assert "Did you mean Read?" in await box.refused("raed")
     assert "There are: " in await box.refused("Frobnicate")
+    assert "Nothing of mcp__time is here now." in await box.refused("mcp__time__get_read")
     facts = await box.facts("raed")
     assert "Did you mean Read?" in facts.error
 

@@ -235,6 +235,7 @@ class Play:
         app = self.s.app
         repl = app.repl
         opened = repl.picker.open or repl.secret.open or repl.sheet.open
+        opened = opened or repl.watching.open  # what is sent there goes elsewhere
         busy = repl.view.asks or opened or app.session is None
         return not self.over and app.screen is repl and repl.focused is repl.box and not busy
 

@@ -7,6 +7,7 @@ import re
 from textual.widget import Widget
 from textual.widgets import TextArea
 
+from gatewright.tools.access import MAIN
 from gatewright.tui import cells
 from gatewright.tui.app import AgentApp
 from gatewright.tui.screens.reader import Reader
@@ -69,6 +70,10 @@ def focus_is_sensible(app: AgentApp) -> None:
         focused is repl.sheet and not repl.sheet.open
     ):
         raise Broken("a closed list has the keys")
+    if (focused is repl.agents) != repl.agents.entered:
+        raise Broken(f"the strip of agents and {focused!r} disagree about who has the keys")
+    if (app.talk.to != MAIN) != repl.watching.open or app.talk.to != repl.watching.path:
+        raise Broken(f"what is typed goes to {app.talk.to}, seen is {repl.watching.path}")
     if focused in (repl.panel, repl.reply) and not repl.view.asks:
         raise Broken("the keys go to a question that is gone")
 

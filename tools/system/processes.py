@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from gatewright.tools.protocol import SpawnRequest, ToolFailure
+from gatewright.tools.protocol import Spawn, SpawnRequest, ToolFailure
 from gatewright.tools.system.drain import Drain
 from gatewright.tools.system.sweep import MARKER, end_strays, group_lives, next_marker
 
@@ -254,17 +254,23 @@ class Printed(NamedTuple):
 
 
 async def printed(
-    request: SpawnRequest, given: bytes = b"", *, seconds: float, keep: int
+    request: SpawnRequest,
+    given: bytes = b"",
+    *,
+    seconds: float,
+    keep: int,
+    start: Spawn | None = None,
 ) -> Printed:
     """Run it to its end with these bytes to read; ToolFailure where it cannot start.
 
     Whoever stops waiting, or whose time is over, has ended it with its group.
+    `start` is how it is started, where that is not as ever.
     """
     with Errors(keep) as errors:
         stdin = holding(given) if given else -1
         ways = {"stdin": stdin, "errors": errors.end}
         try:
-            child = await spawn(msgspec.structs.replace(request, **ways))
+            child = await (start or spawn)(msgspec.structs.replace(request, **ways))
         finally:
             errors.begun()
             if given:

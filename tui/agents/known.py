@@ -14,7 +14,9 @@ from msgspec.structs import replace
 from gatewright.agent.record import events as ev
 from gatewright.tui.transcript.items import AgentBlock
 
-AgentState: TypeAlias = Literal["running", "waiting", "done", "failed", "stopped", "interrupted"]
+AgentState: TypeAlias = Literal[
+    "running", "waiting", "done", "failed", "stopped", "interrupted", "budget spent"
+]
 LIVING = ("running", "waiting")
 KEPT = 240  # rows; more agents than a session may start
 TASK = 200  # characters of a task
@@ -23,6 +25,7 @@ ENDS: Mapping[str, AgentState] = {
     "completed": "done",
     "stopped": "stopped",
     "interrupted": "interrupted",
+    "budget_exhausted": "budget spent",
 }
 
 
@@ -95,7 +98,7 @@ def progressed(row: AgentRow, event: ev.AgentProgressed) -> AgentRow:
     return replace(
         row,
         state="running" if event.phase == "running" else "waiting",
-        doing=f"{event.state} {event.target}".strip(),
+        doing="" if event.state == event.phase else f"{event.state} {event.target}".strip(),
         background=event.background or row.background,
         asks=event.phase == "waiting" and event.state == ASKS,
         tools=max(row.tools, event.tools),

@@ -112,6 +112,7 @@ def _value(field: Field, value: Any, width: int, *, place: int, here: bool) -> l
 
 def _choice(text: str, *, chosen: bool, at: bool, several: bool = False) -> Span:
     mark = ("[x]" if chosen else "[ ]") if several else ("(•)" if chosen else "( )")
+    mark = mark.replace(" ", "\u00a0")  # stays whole where the row ends
     return Span(f"{mark}\u00a0{text}", "text:b" if at else "text" if chosen else "dim")
 
 

@@ -57,13 +57,14 @@ class TableView:
         self._at = 0
         self._chosen = ""
         self._sure = ""  # the capital key that was pressed once
+        self._every = offer.rows()
 
     @property
     def keys(self) -> Sequence[str]:
         if self._typing:
             return ("type to search", "enter goes on", "ctrl+u empties")
         acts = (f"{act.key} {act.label}" for act in self._offer.acts)
-        tabs = ("tab next kind",) if len(self._tabs(self._offer.rows())) > 1 else ()
+        tabs = ("tab next kind",) if len(self._tabs()) > 1 else ()
         return ("enter opens", *acts, "s sorts", "/ searches", *tabs)
 
     def press(self, press: Press) -> bool:
@@ -77,7 +78,7 @@ class TableView:
             self._at = max(0, min(self._at + STEPS[key], len(rows) - 1))
             self._chosen = rows[self._at].id if rows else ""
         elif key in TURNS:
-            self._tab = (self._tab + TURNS[key]) % len(self._tabs(self._offer.rows()))
+            self._tab = (self._tab + TURNS[key]) % len(self._tabs())
         elif key == "enter" and rows and settled:
             self._open(rows[self._at])
         elif key == "slash":
@@ -130,17 +131,16 @@ class TableView:
 
     # rows
 
-    def _tabs(self, rows: Sequence[Choice]) -> Sequence[str]:
-        kinds = self._offer.tabs or tuple(dict.fromkeys(row.source for row in rows))
+    def _tabs(self) -> Sequence[str]:
+        kinds = self._offer.tabs or tuple(dict.fromkeys(row.source for row in self._every))
         return (ALL, *kinds) if len(kinds) > 1 else (ALL,)
 
     def _rows(self) -> Sequence[Choice]:
         """What is seen of them, sorted."""
-        every = self._offer.rows()
-        tabs = self._tabs(every)
+        tabs = self._tabs()
         self._tab = min(self._tab, len(tabs) - 1)
         kind = tabs[self._tab]
-        rows = [row for row in every if kind in (ALL, row.source)]
+        rows = [row for row in self._every if kind in (ALL, row.source)]
         if words := self._filter.strip():
             rows = best(words, rows, lambda row: (row.label, *row.cells), limit=1000)
         if self._sort >= 0:
@@ -155,6 +155,7 @@ class TableView:
         return place
 
     def lines(self, width: int, height: int) -> list[Line]:
+        self._every = self._offer.rows()
         rows = self._rows()
         self._at = self._place(rows)
         gap = [] if height < LOW - 2 else [BLANK]
@@ -169,9 +170,8 @@ class TableView:
 
     def _head(self, rows: Sequence[Choice]) -> Line:
         spans = [Span(one_line(self._offer.title), "text:b")]
-        for number, tab in enumerate(
-            tabs if len(tabs := self._tabs(self._offer.rows())) > 1 else ()
-        ):
+        tabs = self._tabs()
+        for number, tab in enumerate(tabs if len(tabs) > 1 else ()):
             here = number == self._tab
             spans += [Span("   "), Span(one_line(tab), "accent:b" if here else "dim")]
         spans.append(Span(f"   {len(rows)}", "faint"))

@@ -87,8 +87,7 @@ def choice_row(choice: Choice, label_width: int, width: int, *, selected: bool) 
     prefix = "selected." if selected else ""
     mark = "▸ " if selected else "  "
     text = one_line(choice.label)
-    fit = cells.fit if text.startswith("/") else cells.fit_middle  # the end of a path says most
-    label = cells.pad(fit(text, label_width), label_width)
+    label = cells.pad(_fitted(text, label_width), label_width)
     room = width - 2 - label_width - 2
     source = cells.fit_middle(one_line(choice.source), room * 2 // 3)
     detail = cells.fit(_columns(choice.detail), room - cells.width(source) - 2)
@@ -100,6 +99,15 @@ def choice_row(choice: Choice, label_width: int, width: int, *, selected: bool) 
         Span(gap + source, f"{prefix}dim"),
     )
     return Line(spans, fill="selected" if selected else "")
+
+
+def _fitted(text: str, width: int) -> str:
+    """The end says most of a path, and of a command with an owner, whose arguments go first."""
+    if not text.startswith("/"):
+        return cells.fit_middle(text, width)
+    if "__" in text and cells.width(text) > width:
+        return cells.fit_middle(text.partition(" ")[0], width)
+    return cells.fit(text, width)
 
 
 def _columns(text: str) -> str:

@@ -19,6 +19,7 @@ from gatewright.agent.commands.outcome import (
     Submit,
 )
 from gatewright.agent.commands.registry import Command, CommandContext
+from gatewright.agent.commands.tasks import TaskRow, elapsed
 from gatewright.agent.errors import GatewrightError
 from gatewright.tools.blocks import Block, Markdown, Table, Text
 
@@ -30,6 +31,7 @@ USAGE = "Usage: /agents [NAME | try NAME TASK | new NAME DESCRIPTION]"
 HINT = "/agents NAME shows one, /agents try NAME TASK starts one, /agents new NAME DESCRIPTION."
 TASK = "Start the agent {name} with exactly this task, and tell me what it reports:\n\n{task}"
 WIDTH = 60
+RUNNING = "running"
 
 
 class Definitions(Protocol):
@@ -39,6 +41,9 @@ class Definitions(Protocol):
     def book(self) -> KindBook: ...
     @property
     def folder(self) -> Path: ...
+    def at_work(self) -> Sequence[TaskRow]:
+        """The agents that run."""
+        ...
 
 
 def agent_commands(agents: Definitions) -> tuple[Command, ...]:
@@ -89,12 +94,15 @@ def listing(agents: Definitions) -> Listing:
     async def edit(id: str) -> Outcome:
         return await asyncio.to_thread(_edited, agents, *_named(id))
 
+    types = [*(_choice(row) for row in _rows(agents)), *_problems(agents)]
     return Listing(
         fallback=Say((*_table(agents), Text(HINT, "dim"))),
         title="Agents",
-        rows=lambda: [*(_choice(row) for row in _rows(agents)), *_problems(agents)],
+        rows=lambda: [*map(_running, agents.at_work()), *types],
         read=read,
         acts=(Act("t", "tries it on a task", try_one), Act("e", "edits its file", edit)),
+        columns=("From", "State", "Model", "Agent", "For"),
+        follows=True,
     )
 
 
@@ -105,14 +113,37 @@ def _rows(agents: Definitions) -> Sequence[KindRow]:
 
 
 def _choice(row: KindRow) -> Choice:
-    detail = row.state if row.state != "offered" else _cut(row.description)
-    id = f"{row.name}\n{row.path}"
-    return Choice(id, row.name, detail, row.source, typed=f"/agents {row.name}")
+    state = "" if row.state == "offered" else row.state
+    return Choice(
+        f"{row.name}\n{row.path}",
+        row.name,
+        state or _cut(row.description),
+        row.source,
+        f"/agents {row.name}",
+        cells=(row.source, state, row.model, row.name, " ".join(row.description.split())),
+    )
+
+
+def _running(row: TaskRow) -> Choice:
+    """One at work; what it says of itself is seen live."""
+    return Choice(
+        f"{row.id}\n",
+        row.title,
+        row.last,
+        RUNNING,
+        f"/tasks {row.id}",
+        cells=(RUNNING, elapsed(row.seconds), "", row.title, row.last),
+        numbers=(0.0, row.seconds),
+        agent=row.agent,
+    )
 
 
 def _problems(agents: Definitions) -> Sequence[Choice]:
     """What cannot be used is there, too: chosen, it says why."""
-    return [Choice(f"\n{text}", text, "", "wrong") for text in agents.book.problems()]
+    return [
+        Choice(f"\n{text}", text, "", "wrong", cells=("", "wrong", "", text, ""))
+        for text in agents.book.problems()
+    ]
 
 
 def _named(id: str) -> tuple[str, str]:

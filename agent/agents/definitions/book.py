@@ -61,7 +61,7 @@ class KindBook:
 
     def offered(self) -> Sequence[AgentKind]:
         kinds = sorted(self.now().by_name.values(), key=lambda kind: kind.name)
-        return tuple(kind for kind in kinds if not self._taken_away(kind) and not kind.withheld)
+        return tuple(kind for kind in kinds if not (self._taken_away(kind) or kind.withheld))
 
     def problems(self) -> Sequence[str]:
         return self.now().problems
@@ -104,6 +104,8 @@ class KindBook:
     def _taken_away(self, kind: AgentKind) -> str:
         if kind.name.casefold() in self._disabled():
             return "agents.disabled names it"
+        if kind.acp:
+            return "its work is another program's (acp), which is not there in this version"
         return f"a rule denies Agent({kind.name})" if self._denied(kind.name) else ""
 
 

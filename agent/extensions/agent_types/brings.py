@@ -22,6 +22,7 @@ from gatewright.agent.extensions.host import Host
 from gatewright.agent.extensions.servers.plugging import McpServers
 from gatewright.mcp.definitions import Source
 from gatewright.mcp.errors import NotConnected
+from gatewright.mcp.names import mark
 from gatewright.tools.protocol import Tool, ToolSpec
 
 if TYPE_CHECKING:
@@ -105,8 +106,9 @@ class AgentBrings:
     def _unlike(self, kind: AgentKind) -> None:
         """Two servers of one name cannot be told apart."""
         for (name, _), held in self._held.items():
+            there = {mark(server.name) for server in held.servers.all}
             for own in kind.inline_servers:
-                if held.servers.named(own) is not None:
+                if mark(own) in there:
                     raise SessionError(
                         f"{_where(kind)}: an agent of the type {name} has a server {own}, too, and "
                         "still works."

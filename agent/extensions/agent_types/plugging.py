@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from gatewright.agent.agents.definitions.agents_command import agent_commands
 from gatewright.agent.agents.definitions.listing import changes
 from gatewright.agent.agents.kind import AgentKind
+from gatewright.agent.commands.tasks import TaskRow
 from gatewright.agent.context.announcements import Announcement
 from gatewright.agent.extensions.agent_types.brings import AgentBrings
 from gatewright.agent.extensions.agent_types.session_kinds import kinds_of
@@ -44,6 +45,10 @@ class AgentTypes:
     def folder(self) -> Path:
         """Where a new definition of the project is kept."""
         return self._host.around.where.root / FOLDER / AGENTS
+
+    def at_work(self) -> Sequence[TaskRow]:
+        rows = self._host.session.jobs_of(MAIN).all.rows()
+        return [row for row in rows if row.running and row.agent]
 
     def bring(self, agents: Mapping[str, object]) -> None:
         """What a client says later than at the start, in place of what it said."""

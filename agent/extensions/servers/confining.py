@@ -22,9 +22,11 @@ def confines(
 ) -> Sandboxed | None:
     """How far the sandbox is opened to it; None: it runs outside.
 
-    Where the person put it there, what a project writes of more does not count.
+    Where the person put it there, what a project writes of more does not count. A program that
+    prints headers of a server of the project's is one of the project's, too.
     """
-    if definition.transport != "stdio":
+    helps = definition.remote and definition.headers_helper and definition.source == "project"
+    if definition.transport != "stdio" and not helps:
         return None
     how, of_project = around.settings.mcp.sandbox, definition.source == "project"
     said = of_project and answers.said(around.where.root, definition.signature) == "sandbox"
@@ -59,7 +61,11 @@ class Confining:
         more += [f"writes in {each}" for each in far.write]
         return "it may do what commands may" + (f", and it {', '.join(more)}" if more else "")
 
-    def _far(self, definition: Definition) -> Sandboxed | None:
+    def far(self, definition: Definition, around: Surroundings) -> Sandboxed | None:
+        """How far the sandbox is opened to it, as settings are in these surroundings."""
         if definition.signature in self.chosen:
             return AS_COMMANDS
-        return confines(definition, self._host.around, self._answers)
+        return confines(definition, around, self._answers)
+
+    def _far(self, definition: Definition) -> Sandboxed | None:
+        return self.far(definition, self._host.around)

@@ -186,7 +186,15 @@ def host_of(url: str) -> str:
         raise Unfit("The address names no host as it is, or a person at one.")
     if parts.scheme != "https" and not (parts.scheme == "http" and host in HERE):
         raise Unfit("An address begins with https://, or is this machine's.")
-    return host
+    return _plain_host(host)
+
+
+def _plain_host(host: str) -> str:
+    """In the letters that are asked for: many others look like them. Raises Unfit."""
+    try:
+        return host if host.isascii() else f"{host.encode('idna').decode()} ({host})"
+    except UnicodeError:
+        raise Unfit("The address names no host as it is, or a person at one.") from None
 
 
 def _shown(value: Any, titles: Mapping[str, str]) -> Any:

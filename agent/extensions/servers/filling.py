@@ -12,7 +12,8 @@ from gatewright.tools.blocks import Text
 from gatewright.tools.form_values import TYPED, typed, wrong
 from gatewright.tools.interact import ACCEPT, ELICITATION, Answer, Ask, Field, Option
 
-YES, NO, LEAVE, KEEP = "yes", "no", "leave", "keep"
+YES, NO = "yes", "no"
+LEAVE, KEEP = " leave", " keep"  # no choice of a server's begins with a blank
 WRONG = "That is {why}."
 
 Asker = Callable[[Ask], Awaitable[Answer]]
@@ -64,14 +65,14 @@ def _question(form: Ask, field: Field, why: str) -> Ask:
         kind=ELICITATION,
         title=form.title,
         body=tuple(body),
-        options=_options(field),
+        options=options(field),
         reason=" · ".join(filter(None, (form.reason, "What you type is shown" if secret else ""))),
         multiple=field.type == "several",
         free_text=field.type in TYPED,
     )
 
 
-def _options(field: Field) -> tuple[Option, ...]:
+def options(field: Field) -> tuple[Option, ...]:
     left = Option(
         LEAVE, "Leave the form", "" if field.type in TYPED else "x"
     )  # an x may begin what is typed

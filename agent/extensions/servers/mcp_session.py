@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -31,20 +32,20 @@ from gatewright.agent.servers.question import (
     question,
     waiting,
 )
-from gatewright.agent.servers.server_command import ServerRow
+from gatewright.agent.servers.server_command import ServerRow, ToolRow
 from gatewright.agent.servers.written import Choices, ServerLayer, written
 from gatewright.agent.settings.workspace import Surroundings, roots
 from gatewright.agent.text.printable import escaped
 from gatewright.mcp.configured import Configured, Given, Terms, configured
-from gatewright.mcp.definitions import Definition, Source
+from gatewright.mcp.definitions import Definition, Sandboxed, Source
 from gatewright.mcp.errors import NotConnected
 from gatewright.mcp.expansion import variables
 from gatewright.mcp.known import KnownServers
-from gatewright.mcp.names import LEAD
+from gatewright.mcp.names import LEAD, mark
 from gatewright.mcp.ports import Ports
 from gatewright.mcp.server import Server, State
 from gatewright.mcp.servers import PER_TOKEN, Servers
-from gatewright.mcp.surroundings import Around, program_of
+from gatewright.mcp.surroundings import Around, named_variables, program_of
 from gatewright.tools.interact import Answer
 from gatewright.tools.system.processes import spawn
 
@@ -59,9 +60,16 @@ _SAID: Mapping[str, Said] = {USE: "use", SANDBOX: "sandbox", NEVER: "never"}
 Carry: TypeAlias = Callable[[str, dict[str, Any]], Awaitable[Mapping[str, Any]]]
 
 
-def definitions(layers: Sequence[ServerLayer], choices: Choices) -> Configured:
+def definitions(
+    layers: Sequence[ServerLayer], choices: Choices, around: Surroundings
+) -> Configured:
     given = [Given(SOURCES[each.source], each.where, each.entries) for each in layers]
-    return configured(given, Terms(allowed=choices.allowed, denied=choices.denied))
+    return configured(given, _terms(choices, around))
+
+
+def _terms(choices: Choices, around: Surroundings) -> Terms:
+    own = partial(named_variables, env=around.env, own_env=around.own_env, root=around.where.root)
+    return Terms(allowed=choices.allowed, denied=choices.denied, variables=own)
 
 
 def state_of(
@@ -96,6 +104,7 @@ class McpSession:
         self.answers = ServerAnswers(around.places.state)
         self._choices = Choices()
         self._told: set[str] = set()
+        self._bounds: dict[str, Sandboxed | None] = {}  # in which each runs
         self._told_roots: tuple[Path, ...] = ()  # as servers were told last
         self._later: set[str] = set()  # signatures that are not to be asked about again
         self._asking: asyncio.Task[None] | None = None
@@ -132,11 +141,12 @@ class McpSession:
         """What is written down now. Raises UsageError for a flag that cannot be understood."""
         found = written(around)
         self._choices = found.choices
-        known = definitions(found.layers, found.choices)
+        known = definitions(found.layers, found.choices, around)
         states: dict[str, State] = {
             each.name: state_of(each, around, found.choices, self.answers) for each in known.servers
         }
         self.servers.take(known.servers, states)
+        self._rebound(known.servers, around)
         self._listed()
         before, self._told_roots = self._told_roots, tuple(self._roots())
         if before not in ((), self._told_roots):
@@ -149,14 +159,24 @@ class McpSession:
         self._told.update(new)
         return new
 
+    def _rebound(self, servers: Sequence[Definition], around: Surroundings) -> None:
+        """What runs in other bounds than it has now is started anew."""
+        before = self._bounds
+        self._bounds = {each.name: self._confining.far(each, around) for each in servers}
+        for server in self.servers.all:
+            running = server.state in ("connected", "pending")
+            if running and before.get(server.name) != self._bounds[server.name]:
+                self.servers.reconnect_soon(server.name)
+
     def own(self, entries: Mapping[str, object], where: str, source: Source) -> Servers:
         """Servers of one agent alone, by the rules for all. Raises SessionError."""
-        terms = Terms(allowed=self._choices.allowed, denied=self._choices.denied)
+        terms = _terms(self._choices, self._host.around)
         known = configured((Given(source, where, entries),), terms)
         if wrong := [fault.text() for fault in known.faults if fault.dropped]:
             raise SessionError(f"{wrong[0]}.")
+        there = {mark(server.name) for server in self.servers.all}
         for each in known.servers:
-            if self.servers.named(each.name) is not None:
+            if mark(each.name) in there:
                 raise SessionError(f"{where}: there is an MCP server {each.name} already.")
         made = Servers(self._ports, room=lambda: ("never", self._room()[1]))
         made.take(known.servers, {})
@@ -206,6 +226,7 @@ class McpSession:
         if answer.choice in (USE, SANDBOX, NEVER):
             if answer.choice == SANDBOX:
                 self._confining.chosen.add(definition.signature)
+                self._bounds[definition.name] = self._confining.far(definition, self._host.around)
             await self._keep(definition, _SAID[answer.choice])
         elif answer.choice != LATER:
             return
@@ -283,7 +304,7 @@ class McpSession:
     # what people ask of it
 
     def rows(self) -> Sequence[ServerRow]:
-        return [_row(server) for server in self.servers.all]
+        return [_row(s, self._confining.told(s.definition)) for s in self.servers.all]
 
     async def act(self, verb: str, name: str, more: str = "") -> str:
         server = self.servers.named(name)
@@ -321,6 +342,11 @@ class McpSession:
                 server.accept()
                 return f"The tools of {name} are accepted as they are now."
 
+    def tools(self, name: str) -> Sequence[ToolRow]:
+        server = next((each for each in self.servers.all if each.name == name), None)
+        found = server.tools() if server is not None else {}
+        return [ToolRow(full, tool.hint(), tool.beginning()) for full, tool in found.items()]
+
     async def _reconnected(self, server: Server) -> str:
         try:
             await server.reconnect()
@@ -336,7 +362,7 @@ class McpSession:
         await self.servers.close()
 
 
-def _row(server: Server) -> ServerRow:
+def _row(server: Server, confined: str) -> ServerRow:
     tools = server.tools()
     changed = [name for name, tool in tools.items() if server.accepted(tool) is not tool]
     return ServerRow(
@@ -348,6 +374,7 @@ def _row(server: Server) -> ServerRow:
         era=server.hello.era,
         server=server.hello.server,
         tools=tuple(tools),
+        confined=confined,
         changed=tuple(changed),
         left_out=server.listing.left_out,
         tokens=server.size() // PER_TOKEN,

@@ -11,7 +11,7 @@ from gatewright.agent.context.announcements import Announcement
 from gatewright.agent.errors import GatewrightError, SessionError
 from gatewright.agent.extensions.contribution import Contribution
 from gatewright.agent.extensions.host import Extension, Host
-from gatewright.agent.servers.server_command import ServerRow, server_commands
+from gatewright.agent.servers.server_command import ServerRow, ToolRow, server_commands
 from gatewright.agent.servers.written import alone, any_written, seen
 from gatewright.agent.settings.workspace import Surroundings
 from gatewright.tools.access import MAIN, Where
@@ -150,6 +150,9 @@ class McpServers:
 
     def rows(self) -> Sequence[ServerRow]:
         return self.session.rows() if self.session is not None else ()
+
+    def tools(self, name: str) -> Sequence[ToolRow]:
+        return self.session.tools(name) if self.session is not None else ()
 
     async def act(self, verb: str, name: str, more: str = "") -> str:
         if self.session is None:

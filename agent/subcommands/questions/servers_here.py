@@ -25,6 +25,7 @@ from gatewright.tools.system.processes import spawn
 LIMIT = 10.0  # seconds for each, all at once
 ALONE = 60.0  # for one that is asked about alone
 AT_ONCE = 20
+CONFINED = "it runs in the sandbox of a session, and is tried there"
 
 
 class ServersHere:
@@ -34,7 +35,7 @@ class ServersHere:
         self.around = survey(LaunchOptions(), os.environ, interactive=False)
         found = written(self.around)
         self.answers = ServerAnswers(self.around.places.state)
-        self.configured = definitions(found.layers, found.choices)
+        self.configured = definitions(found.layers, found.choices, self.around)
         self.problems = [*found.problems, *(fault.text() for fault in self.configured.faults)]
         self._choices = found.choices
 
@@ -65,7 +66,7 @@ class ServersHere:
         ]
         await asyncio.to_thread(load)  # no server is late because we are
         try:
-            await asyncio.gather(*(s.settle(limit) for s in servers if s.usable))
+            await asyncio.gather(*(s.settle(limit) for s in servers if self._is_tried(s)))
         finally:
             states: list[State] = [server.state for server in servers]
             await asyncio.gather(*(server.close() for server in servers))
@@ -74,7 +75,13 @@ class ServersHere:
             if state == "pending":
                 state, server.error = "failed", f"it did not answer within {limit:.0f} s"
             server.state = state
+            if server.usable and not self._is_tried(server):
+                server.error = CONFINED
         return servers
+
+    def _is_tried(self, server: Server) -> bool:
+        confined = confines(server.definition, self.around, self.answers) is not None
+        return server.usable and not confined
 
     @property
     def place(self) -> Around:
@@ -95,7 +102,7 @@ class ServersHere:
         """Whatever runs in the sandbox of a session is not started without one."""
         del env
         if confines(definition, self.around, self.answers) is not None:
-            raise NotConnected("it runs in the sandbox of a session, and is tried there")
+            raise NotConnected(CONFINED)
         return spawn
 
     def _ports(self) -> Ports:
@@ -103,7 +110,7 @@ class ServersHere:
         return Ports(
             around=lambda: place,
             roots=lambda: (around.where.root,),
-            known=KnownServers(around.places.state / "mcp"),
+            known=KnownServers(around.places.state / "mcp", keeps=False),
             logs=around.places.home / "logs" / "mcp",
             told=_nobody,
             stdio=asyncio.Semaphore(AT_ONCE),

@@ -1,0 +1,83 @@
+"""Makes the pictures of docs/agents.md: the real screen with agents at work, written down by hand.
+
+Run it from the repository's root: `python docs/agents_pictures.py`; a test says when it is due.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from gatewright.agent.record import events as ev
+from gatewright.agent.record.messages import TextPart
+from gatewright.tools.interact import Answer
+from tests.tui.agent_scenes import REPORT, agent, agents, path, said
+from tests.tui.scenes import tool
+from tests.tui.stage import Stage, stage
+
+FOLDER = Path(__file__).parent
+SIZE = (100, 30)
+
+
+async def strip(s: Stage) -> None:
+    """Four of them, the person among them."""
+    agents(s.session)
+    s.session.publish(ev.Answered(id=1, answer=Answer(cancelled=True)))
+    await s.settled()
+    await s.press("down", "down")
+    await s.see("enter opens")
+
+
+async def view(s: Stage) -> None:
+    """One that works, live."""
+    agent(s.session)
+    s.session.publish(
+        said("Find who renews the lease. Report with file and line."),
+        ev.TurnStarted(),
+        *tool("read", "1"),
+        *tool("edit", "2"),
+        ev.AssistantMessage(id="m", model="x", parts=(TextPart(REPORT),)),
+        agent=path(0),
+    )
+    await s.settled()
+    await s.press("down", "enter")
+    await s.see("to Explore", "I changed nothing")
+
+
+async def asks(s: Stage) -> None:
+    """A question of one of several."""
+    agents(s.session)
+    await s.see("Stop general-purpose")
+
+
+PICTURES = {"strip": strip, "view": view, "asks": asks}
+
+
+async def taken() -> Mapping[str, str]:
+    """The pictures as they are now, by their files."""
+    made: dict[str, str] = {}
+    for name, play in PICTURES.items():
+        async with stage(size=SIZE) as s:
+            await play(s)
+            await s.settled()
+            svg = s.app.export_screenshot(title="agent")
+        svg = re.sub(r"terminal-\d+", "terminal", svg)
+        svg = re.sub(r"@font-face \{.*?\}", "", svg, flags=re.DOTALL)
+        svg = svg.replace("<svg ", '<svg xml:space="preserve" ', 1)
+        svg = svg.replace("Fira Code", "DejaVu Sans Mono")
+        made[f"agents-{name}.svg"] = svg.replace("font-size: 20px", "font-size: 20.27px")
+    return made
+
+
+def main() -> None:
+    for name, svg in asyncio.run(taken()).items():
+        (FOLDER / name).write_text(svg, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
