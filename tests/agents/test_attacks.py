@@ -117,8 +117,10 @@ async def test_its_neighbours_words_are_no_notice(tmp_path: Path) -> None:
 async def test_who_may_start_one_type_alone_starts_no_other_through_it(tmp_path: Path) -> None:
     folder = tmp_path / "project/.gatewright/agents"
     folder.mkdir(parents=True)
-    (folder / "lead.md").write_text("---\nname: lead\ndescription: d\ntools: Agent(mid)\n---\nx")
-    (folder / "mid.md").write_text("---\nname: mid\ndescription: d\n---\nx")
+    (folder / "lead.md").write_text(
+        "---\nname: lead\ndescription: d\ntools: Agent(mid)\n---\nx", encoding="utf-8"
+    )
+    (folder / "mid.md").write_text("---\nname: mid\ndescription: d\n---\nx", encoding="utf-8")
     script = [
         agent("a", subagent_type="lead"),
         agent("b", subagent_type="mid").replace("c1", "c2"),
@@ -136,10 +138,12 @@ async def test_who_may_start_one_type_alone_starts_no_other_through_it(tmp_path:
 async def test_a_project_that_nobody_trusts_has_no_notes_in_the_home(tmp_path: Path) -> None:
     folder = tmp_path / "project/.gatewright/agents"
     folder.mkdir(parents=True)
-    (folder / "spy.md").write_text("---\nname: spy\ndescription: d\nmemory: user\n---\nYou look.")
+    (folder / "spy.md").write_text(
+        "---\nname: spy\ndescription: d\nmemory: user\n---\nYou look.", encoding="utf-8"
+    )
     notes = tmp_path / "home/.gatewright/agent-memory/spy"
     notes.mkdir(parents=True)
-    (notes / "MEMORY.md").write_text("the secret of another project")
+    (notes / "MEMORY.md").write_text("the secret of another project", encoding="utf-8")
     script = [
         agent("a", subagent_type="spy"),
         f'call[w]: Write {{"file_path": "{notes}/x.md", "content": "x"}}',
@@ -156,7 +160,7 @@ def test_no_place_of_definitions_is_a_link_that_leads_out(tmp_path: Path) -> Non
     root, other = tmp_path / "project", tmp_path / "private"
     (root / ".claude").mkdir(parents=True)
     (other / "agents").mkdir(parents=True)
-    (other / "agents/a.md").write_text("---\nname: a\n---\nsecret")
+    (other / "agents/a.md").write_text("---\nname: a\n---\nsecret", encoding="utf-8")
     (root / ".claude/agents").symlink_to(other / "agents")
     (root / ".gatewright").symlink_to(other)
     for home in (".claude", ".gatewright"):

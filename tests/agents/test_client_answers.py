@@ -9,6 +9,7 @@ from gatewright.agent.frontends.sdk.consent import Consent
 from gatewright.agent.record.events import Asked
 from gatewright.agent.session.session import Session
 from gatewright.tools.interact import Ask, Option
+from gatewright.tools.system.untyped_json import Json
 
 OPTIONS = (Option("go_on", "Go on", "y"), Option("stop", "Stop", "n"))
 
@@ -18,9 +19,9 @@ class Client:
     """Says the same to everybody, and remembers who asked."""
 
     said: str = "Go on"
-    asked: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    asked: list[Json] = field(default_factory=list[Json])
 
-    async def request(self, body: dict[str, Any]) -> dict[str, Any]:
+    async def request(self, body: Json) -> Json:
         self.asked.append(body)
         answers = {str(body["title"]): self.said}
         return {"behavior": "allow", "updatedInput": {"answers": answers}}

@@ -23,7 +23,7 @@ CREATE = 'call[t]: TeamCreate {"team_name": "web"}'
 async def test_a_team_lies_among_the_teams(tmp_path: Path, id: str) -> None:
     precious = tmp_path / "precious"
     precious.mkdir()
-    (precious / "file").write_text("x")
+    (precious / "file").write_text("x", encoding="utf-8")
     script = (CREATE, "call[d]: TeamDelete {}", "say: done")
     env = {"CLAUDE_CODE_TASK_LIST_ID": id.format(tmp_path)}
     async with desk(tmp_path, script, env=env, options={"team": True}) as made:
@@ -50,7 +50,9 @@ def test_a_list_that_is_no_file_of_ours_is_not_followed(tmp_path: Path) -> None:
     with pytest.raises(ToolFailure), opened_in(tmp_path):
         pass
     (tmp_path / "tasks.json").unlink()
-    (tmp_path / "secret").write_text('{"last": 1, "tasks": {"1": {"id": "1", "subject": "s"}}}')
+    (tmp_path / "secret").write_text(
+        '{"last": 1, "tasks": {"1": {"id": "1", "subject": "s"}}}', encoding="utf-8"
+    )
     (tmp_path / "tasks.json").symlink_to(tmp_path / "secret")
     with pytest.raises(ToolFailure), opened_in(tmp_path):
         pass

@@ -109,13 +109,14 @@ class AgentSession:
         """
         if owner == MAIN:
             return self._host.kind.starts if self._host.kind is not None else None
-        found: Sequence[str] | None = None
+        limits: list[tuple[str, ...]] = []
         while (life := self.crew.lives.get(owner)) is not None:
-            own = life.order.kind.starts
-            if own is not None:
-                found = own if found is None else [name for name in found if name in own]
+            if life.order.kind.starts is not None:
+                limits.append(life.order.kind.starts)
             owner = life.order.parent
-        return found
+        if not limits:
+            return None
+        return tuple(name for name in limits[0] if all(name in each for each in limits))
 
     async def ready(self, kind: AgentKind, owner: str) -> None:
         tools = self._host.tools
