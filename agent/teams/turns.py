@@ -60,3 +60,10 @@ def let_go(folder: TeamFolder, agents: frozenset[str]) -> list[str]:
         for task in held:
             tasks.give_back(task)
         return [task.id for task in held]
+
+
+def free_of_the_dead(folder: TeamFolder) -> None:
+    """Opening the list does it; nothing where there is no team any more."""
+    if folder.roll is not None:
+        with opened_in(folder.path):
+            pass

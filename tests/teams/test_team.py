@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import io
 import json
 import re
 import subprocess
@@ -13,14 +15,19 @@ from typing import Any
 
 import pytest
 
+from gatewright.agent.extensions.agents.agent_tools import Agents
+from gatewright.agent.extensions.teams.team_session import LOOK
+from gatewright.agent.frontends import background, plain
+from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.record.events import AgentFinished
 from gatewright.agent.teams.team import Mail, TeamError, TeamFolder
 from gatewright.agent.teams.turns import next_for
-from gatewright.tools.system.lifetimes import ours
+from gatewright.tools.system.lifetimes import Lifetime, ours
+from gatewright.tools.system.sweep import started_at
 from gatewright.tools.tasks.tasklist import Holder, opened_in
 from tests.fakes.model_server import ModelServer
 from tests.fakes.scripted_provider import Answer, read_script
-from tests.fakes.waiting import eventually
+from tests.fakes.waiting import PATIENCE, eventually
 from tests.permissions import composed
 from tests.permissions.composed import ID, Desk, desk
 
@@ -83,6 +90,37 @@ async def test_a_session_that_goes_on_leads_its_team_again(tmp_path: Path) -> No
         assert roll is not None and roll.lead.is_us()
 
 
+def another_process() -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+
+
+async def test_what_the_dead_of_another_process_held_is_free_within_five_seconds(
+    tmp_path: Path,
+) -> None:
+    """Nothing happens in the session meanwhile: it looks by itself, and the idle one takes it."""
+    assert LOOK < 5
+    at = folder(tmp_path)
+    other = another_process()
+    theirs = Holder(Lifetime(other.pid, started_at(other.pid)), "main/a9")
+    script = (CREATE, 'call[c]: TaskCreate {"subject": "one"}', 'call[h]: TaskList {}', "say: made",
+              member("ann"), "say: begun", "say: hello", "say: from ann", "say: on it")  # fmt: skip
+    try:
+        async with desk(tmp_path, script, options=TEAM) as made:
+            made.session.submit("go")
+            await made.ended()
+            with opened_in(at.path) as tasks:
+                tasks.claim(tasks.tasks["1"], theirs, "they")
+            made.session.submit("start ann")
+            await made.seen.until(AgentFinished)
+            assert "they" in (at.path / "tasks.json").read_text(encoding="utf-8")
+            other.kill()
+            other.communicate()
+            await eventually(lambda: '"ann"' in (at.path / "tasks.json").read_text("utf-8"))
+    finally:
+        other.kill()
+        other.communicate()
+
+
 def test_mail_comes_once_and_in_order(tmp_path: Path) -> None:
     at = TeamFolder(tmp_path)
     at.send("ann", Mail("bob", "one"))
@@ -123,6 +161,8 @@ class Builders(ModelServer):
     def __init__(self, lead: Sequence[str]) -> None:
         super().__init__()
         self.steps = 0
+        self.written: set[str] = set()
+        self.held, self.at_work = True, 0  # no task gets done; how often bob was given one
         self._lead = [read_script(text)[0] for text in lead]
 
     def _next(self) -> Answer | None:
@@ -132,19 +172,24 @@ class Builders(ModelServer):
         mine = [found for text in said if (found := re.search(r"Task #(\d+) of your team", text))]
         if not any("You are a builder" in text for text in said):
             return self._lead.pop(0) if self._lead else read_script("say: ok")[0]
-        if not mine:
+        if not mine or "Message from" in said[-1]:
             return read_script("say: ready")[0]
+        if self.held:
+            bob = any("You are bob" in text for text in said)
+            self.at_work += bob
+            return read_script(f"wait: {f'bob {self.at_work}' if bob else 'others'}\nsay: later")[0]
         id = mine[-1][1]
         after = said[max(n for n, text in enumerate(said) if f"Task #{id} of your team" in text) :]
-        return read_script(self._step(id, len(after), " ".join(after)))[0]
+        return read_script(self._step(id, " ".join(after)))[0]
 
-    def _step(self, id: str, length: int, after: str) -> str:
+    def _step(self, id: str, after: str) -> str:
         name = FILES[int(id) - 1]
         if "[completed]" in after:
             return "say: done"
-        if "lines" in after or "written" in after.lower() or length > 1:
+        if id in self.written:
             done = json.dumps({"taskId": id, "status": "completed"})
             return f"call[u{id}-{self.steps}]: TaskUpdate {done}"
+        self.written.add(id)
         given = json.dumps({"file_path": f"pack/{name}", "content": CONTENT[name]})
         return f"call[w{id}-{self.steps}]: Write {given}"
 
@@ -183,26 +228,28 @@ def tasks() -> list[str]:
 
 
 def member(name: str) -> str:
-    given = {"description": "build", "prompt": "You are a builder of the team.", "name": name,
-             "run_in_background": True}  # fmt: skip
+    prompt = f"You are a builder of the team. You are {name}."
+    given = {"description": "build", "prompt": prompt, "name": name, "run_in_background": True}
     return f"call[{name}]: Agent {json.dumps(given)}"
 
 
-async def killed(made: Desk, at: TeamFolder, name: str) -> None:
-    """Its run is stopped in the middle of a task; somebody writes to it later, and it goes on."""
-    from gatewright.agent.extensions.agents.agent_tools import Agents
-
+async def killed(made: Desk, at: TeamFolder, name: str, time: int) -> None:
+    """Its run is stopped in the middle of a task, which is free then; told so, it goes on."""
     agents = made.session.part(Agents)
     assert agents is not None
     session = agents.opened()
-    await eventually(lambda: session.crew.living(name) is not None or finished(at))
+    await made.server.reached(f"{name} {time}")
     life = session.crew.living(name)
-    if life is None:
-        return
+    assert life is not None and held(at, life.path), "it has a task"
     session.crew.stop(life, "agent")
     await life.gone.wait()
-    if not finished(at):
-        await session.mail.send("main", name, "Go on, please.")
+    await eventually(lambda: not held(at, life.path))
+    await session.mail.send("main", name, "Go on, please.")
+
+
+def held(at: TeamFolder, path: str) -> list[str]:
+    with opened_in(at.path) as tasks:
+        return [task.id for task in tasks.held_by(Holder(ours(), path))]
 
 
 def finished(at: TeamFolder) -> bool:
@@ -224,17 +271,42 @@ async def test_four_build_a_package_and_one_of_them_is_killed_twice(
     async with desk(tmp_path, (), mode="bypassPermissions", options=TEAM) as made:
         made.session.submit("Build the package.")
         await made.ended()
-        for _ in range(2):
-            await killed(made, at, "bob")
+        assert isinstance(made.server, Builders)
+        for time in (1, 2):
+            await killed(made, at, "bob", time)
+        made.server.held = False
+        made.server.release("others")
         await eventually(lambda: finished(at))
         assert at.roll is not None and set(at.roll.members) == set(MEMBERS)
         await eventually(lambda: len(completions(made)) == len(FILES))
         assert set(completions(made).values()) == {1}, "a task was done twice"
         stopped = [event for event in made.seen.of(AgentFinished) if event.status == "stopped"]
-        assert stopped and {event.name for event in stopped} == {"bob"}
+        assert [event.name for event in stopped] == ["bob", "bob"]
     package = made.project / "pack"
     assert {path.name for path in package.glob("*.py")} >= set(FILES)
     assert "1 passed" in (said := said_by_its_tests(made.project)), said
+
+
+async def test_print_mode_ends_with_the_last_task_and_waits_for_nobody_idle(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would wait ten minutes for agents at work; members that have nothing to do are none."""
+    server = Builders([CREATE, *tasks(), member("ann"), member("bob"), "say: begun"])
+    server.held = False
+
+    def builders(script: str) -> Builders:
+        del script
+        return server
+
+    monkeypatch.setattr(composed, "ModelServer", builders)
+    out, err = io.StringIO(), io.StringIO()
+    options = LaunchOptions(prompt="Build the package.", print_mode=True)
+    async with desk(tmp_path, (), mode="bypassPermissions", options=TEAM) as made:
+        assert background.wait_seconds(made.session) == 600
+        async with asyncio.timeout(PATIENCE):
+            assert await plain.run(made.session, options, out, err) == 0
+        assert finished(folder(tmp_path))
+    assert "Stopped" not in err.getvalue() and out.getvalue() == "ok\n"
 
 
 def completions(made: Desk) -> Counter[str]:

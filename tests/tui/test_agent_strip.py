@@ -9,10 +9,12 @@ import pytest
 
 from gatewright.agent.record import events as ev
 from gatewright.tools.interact import Answer
-from gatewright.tui.agents.known import AgentRow, Agents, AgentState, with_row
+from gatewright.tui.agents.known import AgentRow, Agents, AgentState, finished, with_row
 from gatewright.tui.agents.shown import STAYS, expiry, ordered, seen
 from gatewright.tui.agents.strip_rows import strip_rows
 from gatewright.tui.ask.guard import GUARD, HOLD
+from gatewright.tui.transcript.agent import rows as drawn
+from gatewright.tui.transcript.items import AgentBlock
 from tests.tui.agent_scenes import agents, asks, crowd, ends, path, said, start, works
 from tests.tui.stage import Stage, stage
 
@@ -46,6 +48,17 @@ def test_an_end_goes_after_a_while_a_failure_once_it_was_read() -> None:
     assert expiry(kept, 90 + STAYS + 1) == 0.0
     read = with_row(kept, row("main/b", "failed", read=True))
     assert seen(read, 90 + STAYS + 1) == []
+
+
+def test_a_spent_budget_is_said_as_that_and_stays_until_it_was_read() -> None:
+    event = ev.AgentFinished(child="main/a", ok=False, report="half", status="budget_exhausted")
+    ended = finished(row("main/a"), event, 90.0)
+    assert ended.state == "budget spent"
+    assert names(ordered([row("main/b", "done"), ended], ())) == "a b"
+    assert names(seen({"main/a": ended}, 90 + STAYS + 1)) == "a"
+    assert "budget spent" in strip_rows([ended], (), 95.0, 98)[0].plain
+    block = AgentBlock(id=1, path="main/a", label="a", task="t", state=ended.state, prompt="")
+    assert "budget spent" in drawn(block, False, 98)[0].plain
 
 
 def test_rows_are_bounded() -> None:

@@ -14,7 +14,9 @@ from msgspec.structs import replace
 from gatewright.agent.record import events as ev
 from gatewright.tui.transcript.items import AgentBlock
 
-AgentState: TypeAlias = Literal["running", "waiting", "done", "failed", "stopped", "interrupted"]
+AgentState: TypeAlias = Literal[
+    "running", "waiting", "done", "failed", "stopped", "interrupted", "budget spent"
+]
 LIVING = ("running", "waiting")
 KEPT = 240  # rows; more agents than a session may start
 TASK = 200  # characters of a task
@@ -23,6 +25,7 @@ ENDS: Mapping[str, AgentState] = {
     "completed": "done",
     "stopped": "stopped",
     "interrupted": "interrupted",
+    "budget_exhausted": "budget spent",
 }
 
 

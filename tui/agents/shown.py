@@ -10,8 +10,11 @@ from gatewright.tui.agents.known import AgentRow, Agents
 from gatewright.tui.state import View
 
 STAYS = 30.0  # seconds that one which ended stays
-TO_READ = ("failed", "interrupted")  # they stay until the person has written since
-_RANK = {"failed": 1, "interrupted": 1, "running": 2, "waiting": 2, "done": 3, "stopped": 3}
+TO_READ = ("failed", "interrupted", "budget spent")  # they stay until the person has written since
+_RANK = {
+    "failed": 1, "interrupted": 1, "budget spent": 1, "running": 2, "waiting": 2, "done": 3,
+    "stopped": 3,
+}  # fmt: skip
 
 
 def seen(agents: Agents, now: float) -> list[AgentRow]:

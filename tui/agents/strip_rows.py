@@ -20,6 +20,7 @@ MARKS = {
     "failed": ("✗", "error"),
     "interrupted": ("✗", "warning"),
     "stopped": ("■", "dim"),
+    "budget spent": ("■", "warning"),
 }
 ASKED = ("?", "warning")
 LABEL = 16

@@ -26,6 +26,7 @@ MARKS = {
     "failed": ("◆", "error"),
     "interrupted": ("◆", "warning"),
     "stopped": ("◆", "dim"),
+    "budget spent": ("◆", "warning"),
 }
 
 

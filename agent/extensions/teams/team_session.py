@@ -6,6 +6,7 @@ What a member holds is free again as soon as it ends otherwise than by finishing
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
 
 import msgspec
@@ -16,13 +17,14 @@ from gatewright.agent.extensions.contribution import part_of
 from gatewright.agent.extensions.host import Host
 from gatewright.agent.record.events import AgentFinished, AgentStarted, Envelope, ToolFinished
 from gatewright.agent.teams.team import Roll, TeamError, TeamFolder
-from gatewright.agent.teams.turns import Next, let_go, next_for
+from gatewright.agent.teams.turns import Next, free_of_the_dead, let_go, next_for
 from gatewright.tools.access import MAIN, Effect
 from gatewright.tools.moments import AgentIdles, CallPrepared, Moment, Verdict
 from gatewright.tools.protocol import ToolFailure
 from gatewright.tools.system.lifetimes import ours
 from gatewright.tools.tasks.tasklist import LIST_VARIABLES, Holder
 
+LOOK = 4.0  # seconds between two looks for owners in other processes that died
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 FLAT = (
     "A member of a team starts no members: work alone, or start an agent without a name and wait."
@@ -41,6 +43,7 @@ class TeamSession:
         self._stamp = 0
         self._tasks: set[asyncio.Task[None]] = set()
         self._turn = asyncio.Lock()
+        self._watching: asyncio.Task[None] | None = None
         self._listens = False
 
     @property
@@ -69,6 +72,7 @@ class TeamSession:
     def _lead(self) -> None:
         self.folder = self._at
         self._host.exports[LIST_VARIABLES[1]] = self._id
+        self._watching = asyncio.create_task(self._watch(self.folder), name="team watch")
         if not self._listens:
             self._listens = True
             self._host.listeners.add(self)
@@ -89,6 +93,7 @@ class TeamSession:
         if working := sorted(n for path, n in self._names.items() if path not in self._idle):
             raise TeamError(f"{', '.join(working)} are at work: wait, or TaskStop them first.")
         folder, self.folder = self.folder, None
+        self._unwatch()
         self._names.clear()
         self._idle.clear()
         self._host.exports.pop(LIST_VARIABLES[1], None)
@@ -139,6 +144,19 @@ class TeamSession:
             return False
         before, self._stamp = self._stamp, stamp
         return stamp != before
+
+    async def _watch(self, folder: TeamFolder) -> None:
+        """What the dead of other processes held is free, and taken, though nothing happens here."""
+        while True:
+            await asyncio.sleep(LOOK)
+            with contextlib.suppress(ToolFailure, OSError):  # the tools say what is wrong with it
+                await asyncio.to_thread(free_of_the_dead, folder)
+            if self._idle and self._changed(folder):
+                await self._look(folder, tuple(sorted(self._idle)))
+
+    def _unwatch(self) -> None:
+        if self._watching is not None:
+            self._watching.cancel()
 
     async def _joined(self, folder: TeamFolder, child: str, name: str) -> None:
         def keep() -> None:
@@ -203,6 +221,7 @@ class TeamSession:
 
     async def close(self) -> None:
         """What members held is free for whoever goes on; the list stays."""
+        self._unwatch()
         for task in list(self._tasks):
             task.cancel()
         if self._tasks:
