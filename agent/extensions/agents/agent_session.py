@@ -109,10 +109,20 @@ class AgentSession:
         return found
 
     def _starts(self, owner: str) -> Sequence[str] | None:
-        """What that agent may start, by its own type; None for everything."""
-        life = self.crew.lives.get(owner)
-        kind = life.order.kind if life is not None else self._host.kind
-        return kind.starts if kind is not None else None
+        """What that agent may start: what its own type says, and that of each above it.
+
+        None for everything. What a session as an agent is limited to binds that session alone.
+        """
+        if owner == MAIN:
+            return self._host.kind.starts if self._host.kind is not None else None
+        limits: list[tuple[str, ...]] = []
+        while (life := self.crew.lives.get(owner)) is not None:
+            if life.order.kind.starts is not None:
+                limits.append(life.order.kind.starts)
+            owner = life.order.parent
+        if not limits:
+            return None
+        return tuple(name for name in limits[0] if all(name in each for each in limits))
 
     async def ready(self, kind: AgentKind, owner: str) -> None:
         tools = self._host.tools
@@ -286,6 +296,8 @@ class AgentSession:
             name="" if taken is not None else member.name,
             model=member.model,
             background=True,
+            mode=member.mode,
+            isolation=member.isolation or kind.isolation,
             worktree=member.worktree,
             stored=stored,
         )
@@ -344,4 +356,6 @@ def _about(order: Order, model: str) -> Mapping[str, str]:
         "prompt": hashlib.blake2b(order.prompt.encode(), digest_size=16).hexdigest(),
         "source": str(kind.path) if kind.path is not None else kind.origin,
         "worktree": order.worktree,
+        "mode": order.mode,
+        "isolation": order.isolation,
     }
