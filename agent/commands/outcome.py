@@ -132,6 +132,14 @@ class Act(msgspec.Struct, frozen=True):
     run: Callable[[str], Awaitable[Outcome]]
 
 
+class Look(msgspec.Struct, frozen=True):
+    """A key for a row that shows something else of it: `read` gets the id of the row."""
+
+    key: str
+    label: str
+    read: Callable[[str], Awaitable[Sequence[Block]]]
+
+
 class Listing(Offer, frozen=True, kw_only=True):
     """Rows to look into, as they are when asked; `tabs` part them by their source.
 
@@ -143,6 +151,7 @@ class Listing(Offer, frozen=True, kw_only=True):
     read: Callable[[str], Awaitable[Sequence[Block]]]
     tabs: tuple[str, ...] = ()
     acts: tuple[Act, ...] = ()
+    looks: tuple[Look, ...] = ()  # of one without columns
     columns: tuple[str, ...] = ()
     follows: bool = False  # they change by themselves, and what is read grows at its end
 
