@@ -163,6 +163,12 @@ class Form(Offer, frozen=True, kw_only=True):
     take: Callable[[str], Awaitable[Outcome]]
 
 
+class Draft(Offer, frozen=True, kw_only=True):
+    """A line for the prompt, to be ended by the person; nothing is sent."""
+
+    text: str
+
+
 class Secret(Offer, frozen=True, kw_only=True):
     """Ask for something that is shown and kept nowhere; `take` gets it.
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from gatewright.agent.commands.outcome import Choice as Row
 from gatewright.agent.commands.outcome import (
+    Draft,
     Form,
     Listing,
     Offer,
@@ -48,6 +49,8 @@ def open_offer(offer: Offer, screen: Reach) -> bool:
             screen.ask_secret(offer)
         case Form(text=text, take=take):
             screen.edit(text, take)
+        case Draft(text=text):
+            screen.draft(text)
         case RulesPanel(book=book, tab=tab):
             screen.show_panel(lambda sheet: RulesView(sheet, book, tab).listing)
         case ConfigPanel() as panel:
