@@ -120,7 +120,9 @@ class McpSession:
         self._ports = Ports(
             around=self._around,
             roots=self._roots,
-            known=KnownServers(around.places.state / "mcp"),
+            known=KnownServers(
+                around.places.state / "mcp", tells="sampling" if samples else "nothing"
+            ),
             logs=around.places.home / "logs" / "mcp",
             told=lambda text: host.warn(escaped(text)),
             listed=self._listed,
