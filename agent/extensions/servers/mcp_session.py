@@ -17,6 +17,7 @@ from gatewright.agent.extensions.servers.elicitations import Elicitations
 from gatewright.agent.extensions.servers.logging_in import ServerLogins
 from gatewright.agent.extensions.servers.logins import logins
 from gatewright.agent.extensions.servers.lone_calls import LoneCalls
+from gatewright.agent.extensions.servers.memory import resident
 from gatewright.agent.extensions.servers.mentions import Mentions
 from gatewright.agent.extensions.servers.prompt_commands import PromptCommands
 from gatewright.agent.extensions.servers.samplings import Samplings
@@ -48,7 +49,6 @@ from gatewright.mcp.server import Server, State
 from gatewright.mcp.servers import Servers
 from gatewright.mcp.surroundings import Around, named_variables, program_of
 from gatewright.tools.interact import Answer
-from gatewright.tools.system.memory import resident
 from gatewright.tools.system.processes import spawn
 
 PROGRAMS, ADDRESSES = 3, 20  # connected at once: the others wait for their turn
@@ -120,7 +120,9 @@ class McpSession:
         self._ports = Ports(
             around=self._around,
             roots=self._roots,
-            known=KnownServers(around.places.state / "mcp"),
+            known=KnownServers(
+                around.places.state / "mcp", tells="sampling" if samples else "nothing"
+            ),
             logs=around.places.home / "logs" / "mcp",
             told=lambda text: host.warn(escaped(text)),
             listed=self._listed,
