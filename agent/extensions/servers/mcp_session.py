@@ -14,10 +14,10 @@ from gatewright.agent.errors import SessionError, SettingsError
 from gatewright.agent.extensions.host import Host
 from gatewright.agent.extensions.servers.confining import Confining
 from gatewright.agent.extensions.servers.elicitations import Elicitations
+from gatewright.agent.extensions.servers.group_memory import resident
 from gatewright.agent.extensions.servers.logging_in import ServerLogins
 from gatewright.agent.extensions.servers.logins import logins
 from gatewright.agent.extensions.servers.lone_calls import LoneCalls
-from gatewright.agent.extensions.servers.memory import resident
 from gatewright.agent.extensions.servers.mentions import Mentions
 from gatewright.agent.extensions.servers.prompt_commands import PromptCommands
 from gatewright.agent.extensions.servers.samplings import Samplings
