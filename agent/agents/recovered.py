@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 from msgspec import UNSET
 
-from gatewright.agent.agents.inert_text import told_as_data
+from gatewright.agent.agents.inert_text import in_line, told_as_data
 from gatewright.agent.agents.lineage import Told, id_of
 from gatewright.agent.agents.roster import Member
 from gatewright.agent.errors import SessionError
@@ -65,7 +65,7 @@ def recovered(stored: Sequence[Envelope], past: Told, folder: Path) -> Recovered
     for child, one in known.items():
         end = one.finished
         if end is None:
-            end = past.ends.get(child) or _interrupted(one.started, folder)
+            end = past.ends.get(child) or interrupted(one.started, folder)
             ends.append(end)
         members.append(_member(one.started, one.owner, end))
         call = one.started.call_id
@@ -73,7 +73,8 @@ def recovered(stored: Sequence[Envelope], past: Told, folder: Path) -> Recovered
         if call in asked and call and call not in answered and not one.started.resumed:
             lost[call] = text
         elif not one.noticed and (end.background or one.finished is None):
-            told.append(f"Agent {id_of(child)} ({one.started.description}) has ended.\n{text}")
+            about = in_line(one.started.description)
+            told.append(f"Agent {id_of(child)} ({about}) has ended.\n{text}")
     for child, started in past.starts.items():
         if child not in known:
             members.append(_member(started, MAIN, past.ends.get(child), orphaned=True))
@@ -130,10 +131,13 @@ def _only_in_files(folder: Path, known: Collection[str]) -> Iterator[Member]:
             status=ends[-1].status if ends else "interrupted",
             background=ends[-1].background if ends else False,
             worktree=ends[-1].worktree if ends else about.get("worktree", ""),
+            mode=about.get("mode", ""),
+            isolation=about.get("isolation", ""),
         )
 
 
-def _interrupted(started: AgentStarted, folder: Path) -> AgentFinished:
+def interrupted(started: AgentStarted, folder: Path) -> AgentFinished:
+    """How far it came, by its own file."""
     said, tools, refused = "", 0, 0
     try:
         branch = conversation_of(folder / f"{id_of(started.child)}.jsonl")
@@ -193,4 +197,6 @@ def _member(
         background=end.background if end is not None else started.background,
         orphaned=orphaned,
         worktree=end.worktree if end is not None else "",
+        mode=started.mode,
+        isolation=started.isolation,
     )

@@ -38,6 +38,8 @@ class AgentStarted(Event, frozen=True, tag="agent_started"):
     background: bool = False
     description: str = ""  # its task in a few words, for people
     resumed: bool = False
+    mode: str = ""  # that its call asked for, and whether it asked for a tree of its own:
+    isolation: str = ""  # both stay for every run
 
 
 class AgentFinished(Event, frozen=True, tag="agent_finished"):
@@ -61,6 +63,7 @@ class AgentFinished(Event, frozen=True, tag="agent_finished"):
     background: bool = False
     worktree: str = ""
     branch: str = ""
+    why: str = ""  # it did not get to its end: what was in the way
     below: tuple[AgentCost, ...] = ()
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from gatewright.agent.agents.inert_text import told_as_data
+from gatewright.agent.agents.inert_text import in_line, told_as_data
 from gatewright.agent.teams.team import TeamFolder
 from gatewright.tools.tasks.tasklist import Holder, Task, opened_in
 
@@ -30,14 +30,14 @@ class Next(msgspec.Struct, frozen=True):
 def next_for(folder: TeamFolder, name: str, who: Holder, nudged: dict[str, int]) -> Next:
     """Claims what it gives. `nudged` counts by task how often that was tried already."""
     if mail := folder.take(name):
-        said = (f"Message from {each.sender}:\n{told_as_data(each.text)}" for each in mail)
+        said = (f"Message from {in_line(each.sender)}:\n{told_as_data(each.text)}" for each in mail)
         return Next("\n\n".join(said))
     gave_up = ""
     with opened_in(folder.path) as tasks:
         for own in list(tasks.held_by(who)):
             nudged[own.id] = nudged.get(own.id, 0) + 1
             if nudged[own.id] <= NUDGES:
-                return Next(AGAIN.format(id=own.id, subject=own.subject), own.id)
+                return Next(AGAIN.format(id=own.id, subject=in_line(own.subject)), own.id)
             tasks.give_back(own)
             gave_up = own.id
         free = tasks.next_free()
@@ -48,7 +48,8 @@ def next_for(folder: TeamFolder, name: str, who: Holder, nudged: dict[str, int])
 
 
 def _asked(task: Task) -> str:
-    text = TASK.format(id=task.id, subject=task.subject, description=task.description)
+    subject, description = in_line(task.subject), told_as_data(task.description)
+    text = TASK.format(id=task.id, subject=subject, description=description)
     return text.replace("\n\n", "\n")
 
 
