@@ -17,6 +17,7 @@ import msgspec
 from gatewright.mcp.described import Described, Hello, Listing
 from gatewright.mcp.offered.listed import Prompt
 from gatewright.tools.system import private
+from gatewright.tools.system.lifetimes import Lifetime
 from gatewright.tools.system.regular import read_regular
 
 FRESH = 7 * 24 * 3600.0
@@ -133,6 +134,15 @@ class KnownServers:
         with suppress(OSError, msgspec.MsgspecError, UnicodeEncodeError):
             private.write(fresh, msgspec.json.encode(known))
             fresh.replace(path)
+            for left in path.parent.glob("*.*.new"):
+                if _begun_by_the_dead(left.name):
+                    left.unlink(missing_ok=True)
+
+
+def _begun_by_the_dead(name: str) -> bool:
+    """A file that a killed session did not come to put in its place."""
+    pid = name.split(".")[-2]
+    return pid.isdecimal() and not Lifetime(int(pid)).lives()
 
     def _path(self, signature: str) -> Path:
         return self._folder / f"{signature}.json"
