@@ -138,11 +138,11 @@ class KnownServers:
                 if _begun_by_the_dead(left.name):
                     left.unlink(missing_ok=True)
 
+    def _path(self, signature: str) -> Path:
+        return self._folder / f"{signature}.json"
+
 
 def _begun_by_the_dead(name: str) -> bool:
     """A file that a killed session did not come to put in its place."""
     pid = name.split(".")[-2]
     return pid.isdecimal() and not Lifetime(int(pid)).lives()
-
-    def _path(self, signature: str) -> Path:
-        return self._folder / f"{signature}.json"
