@@ -111,6 +111,7 @@ class Crew:
             background=order.background,
             description=order.description,
             resumed=bool(order.stored),
+            mode=order.mode,
         )
         started = self._ports.journal.publish(event, order.owner)
         self.roster.began(life, started.seq)

@@ -152,6 +152,7 @@ def _member(child: str, past: _Past, end: AgentFinished) -> Member:
         name=started.name,
         description=started.description,
         model=started.model,
+        mode=started.mode,
         status=end.status,
         background=end.background,
         seq=past.seq,

@@ -24,6 +24,7 @@ class Member(msgspec.Struct, kw_only=True):
     name: str = ""
     description: str = ""
     model: str = ""
+    mode: str = ""  # that whoever started it gave it
     status: str = "running"
     background: bool = False
     seq: int = 0  # of its first start
@@ -54,6 +55,7 @@ class Roster:
             name=order.name,
             description=order.description,
             model=order.model,
+            mode=order.mode,
             background=order.background,
             seq=known.seq if known is not None else seq,
             orphaned=known.orphaned if known is not None else False,

@@ -38,6 +38,7 @@ class AgentStarted(Event, frozen=True, tag="agent_started"):
     background: bool = False
     description: str = ""  # its task in a few words, for people
     resumed: bool = False
+    mode: str = ""  # that it was begun in by whoever started it
 
 
 class AgentFinished(Event, frozen=True, tag="agent_finished"):
