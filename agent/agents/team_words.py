@@ -85,7 +85,8 @@ def meant(text: str) -> Said:
     """Models write the form as a text, too; all else stays the text that it is."""
     if text.lstrip().startswith("{"):
         try:
-            return msgspec.json.decode(text, type=TeamWord)
+            word: TeamWord = msgspec.json.decode(text, type=TeamWord)
         except msgspec.DecodeError:
             return text
+        return word
     return text

@@ -94,13 +94,13 @@ class Members(ModelServer):
     def __init__(self, lead: list[str], answers: Answers) -> None:
         super().__init__()
         self._lead = [read_script(text)[0] for text in lead]
-        self._answers, self._calls = answers, 0
+        self._said_back, self._calls = answers, 0
 
     def _next(self) -> Answer | None:
         said = [text for message in self.bodies[-1]["messages"] for text in texts(message)]
         if not any("You are ann." in text or "You are bob." in text for text in said):
             return self._lead.pop(0) if self._lead else read_script("say: ok")[0]
-        for words, answer in self._answers.items():
+        for words, answer in self._said_back.items():
             if words in said[-1]:
                 self._calls += 1
                 name, given = answer(said[-1])
@@ -119,8 +119,13 @@ async def two(
 ) -> AsyncGenerator[Two]:
     """`ann` is the mode that the lead gives her."""
     lead = [BEGIN, starts("ann", **({"mode": ann} if ann else {})), starts("bob")]
+
+    def made_of(script: str) -> Members:
+        del script
+        return Members(lead, answers)
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(composed, "ModelServer", lambda script: Members(lead, answers))  # pyright: ignore[reportUnknownLambdaType]
+        patch.setattr(composed, "ModelServer", made_of)
         async with desk(tmp_path, (), options=TEAM, mode=mode, own=own) as made:
             made.session.submit("go")
             await made.seen.until(AgentFinished, count=2)
