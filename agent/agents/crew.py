@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from gatewright.agent.agents.life import End, Life, Order
+from gatewright.agent.agents.lineage import Lineage
 from gatewright.agent.agents.places import Places
 from gatewright.agent.agents.progress import Telling
 from gatewright.agent.agents.roster import Roster
@@ -25,7 +26,6 @@ from gatewright.agent.record.events import (
     AgentProgressed,
     AgentStarted,
     Envelope,
-    Rewound,
     TurnEnded,
 )
 from gatewright.agent.record.journal import Journal
@@ -79,6 +79,7 @@ class Crew:
         self._ports = ports
         self.lives: dict[str, Life] = {}  # that have not ended, by path
         self.roster = Roster()
+        self.lineage = Lineage(ports.journal.hub().kept())
         self._places = Places(lambda: ports.limits().running)
         self._prompts: dict[str, deque[tuple[float, bytes]]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -113,8 +114,8 @@ class Crew:
             resumed=bool(order.stored),
             mode=order.mode,
         )
-        started = self._ports.journal.publish(event, order.owner)
-        self.roster.began(life, started.seq)
+        self._ports.journal.publish(event, order.owner)
+        self.roster.began(life)
         self._ports.jobs(order.owner).all.adopt(life, order.owner, attended=attended)
         if attended:
             self._lend(order.owner)
@@ -308,8 +309,8 @@ class Crew:
 
     def saw(self, envelope: Envelope) -> None:
         event = envelope.event
-        if isinstance(event, Rewound) and envelope.agent == MAIN:
-            self._orphan(envelope)
+        if envelope.agent == MAIN and self.lineage.saw(envelope):
+            self._orphan()
         life = self.lives.get(envelope.agent)
         if life is None or isinstance(event, AgentProgressed):
             return
@@ -338,15 +339,14 @@ class Crew:
     def _tell(self, life: Life) -> None:
         self._telling.tell(life)
 
-    def _orphan(self, envelope: Envelope) -> None:
-        """The main agent went back behind the start of some: it is told nothing of them."""
-        branch = [each.seq for each in self._ports.journal.hub().kept() if each.seq < envelope.seq]
-        last = branch[-1] if branch else 0
+    def _orphan(self) -> None:
+        """The main agent is told nothing of those it went back behind, until it is there again."""
+        elsewhere = self.lineage.elsewhere()
         jobs = self._ports.jobs(MAIN).all
         for member in self.roster.members():
-            if member.owner == MAIN and last < member.seq < envelope.seq:
-                member.orphaned = True
-                jobs.told(member.id)
+            if member.owner == MAIN and member.orphaned != (member.id in elsewhere):
+                member.orphaned = not member.orphaned
+                jobs.mute(member.id, muted=member.orphaned)
 
     # messages
 

@@ -5,14 +5,17 @@ Nothing starts again by itself. A torn or strange line costs that line.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
+from msgspec import UNSET
 
 from gatewright.agent.agents.inert_text import told_as_data
+from gatewright.agent.agents.lineage import Told, id_of
 from gatewright.agent.agents.roster import Member
 from gatewright.agent.errors import SessionError
+from gatewright.agent.record import codec as wire
 from gatewright.agent.record.agent_costs import AgentCosts
 from gatewright.agent.record.events import (
     AgentFinished,
@@ -26,7 +29,8 @@ from gatewright.agent.record.events import (
 )
 from gatewright.agent.record.messages import TextPart
 from gatewright.agent.record.spending import Spending
-from gatewright.agent.transcript.reader import read_transcript
+from gatewright.agent.transcript.reader import decoded, head_and_tail, read_transcript
+from gatewright.tools.access import MAIN
 from gatewright.tools.protocol import TextContent
 
 CUT = "[Cut off: the process that ran it ended. What it changed so far stays changed.]"
@@ -42,7 +46,6 @@ class Recovered(msgspec.Struct, frozen=True):
 class _Past(msgspec.Struct):
     started: AgentStarted
     owner: str
-    seq: int
     finished: AgentFinished | None = None
     noticed: bool = False
 
@@ -52,33 +55,38 @@ def conversation_of(path: Path) -> tuple[Envelope, ...]:
     return read_transcript(path).branch
 
 
-def recovered(stored: Sequence[Envelope], folder: Path) -> Recovered:
-    """From the conversation of whoever started them, and their own files."""
-    known = _known(stored)
+def recovered(stored: Sequence[Envelope], past: Told, folder: Path) -> Recovered:
+    """From the conversation that goes on, all that is stored of it, and the agents' own files."""
+    known = _known(past.branch)
     answered = {e.event.call_id for e in stored if isinstance(e.event, ToolFinished)}
+    asked = {e.event.call_id for e in stored if isinstance(e.event, AgentStarted)}
     members, ends, told = list[Member](), list[AgentFinished](), list[str]()
     lost: dict[str, str] = {}
-    for child, past in known.items():
-        end = past.finished
+    for child, one in known.items():
+        end = one.finished
         if end is None:
-            end = _interrupted(past.started, folder)
+            end = past.ends.get(child) or _interrupted(one.started, folder)
             ends.append(end)
-        members.append(_member(child, past, end))
-        call = past.started.call_id
+        members.append(_member(one.started, one.owner, end))
+        call = one.started.call_id
         text = _text(end)
-        if call and call not in answered and not past.started.resumed:
+        if call in asked and call and call not in answered and not one.started.resumed:
             lost[call] = text
-        elif not past.noticed and (end.background or past.finished is None):
-            told.append(f"Agent {_id(child)} ({past.started.description}) has ended.\n{text}")
+        elif not one.noticed and (end.background or one.finished is None):
+            told.append(f"Agent {id_of(child)} ({one.started.description}) has ended.\n{text}")
+    for child, started in past.starts.items():
+        if child not in known:
+            members.append(_member(started, MAIN, past.ends.get(child), orphaned=True))
+    members += _only_in_files(folder, {member.id for member in members})
     return Recovered(tuple(members), tuple(ends), lost, tuple(told))
 
 
-def _known(stored: Sequence[Envelope]) -> dict[str, _Past]:
+def _known(branch: Sequence[Envelope]) -> dict[str, _Past]:
     known: dict[str, _Past] = {}
-    for seq, envelope in enumerate(stored, 1):
+    for envelope in branch:
         match envelope.event:
             case AgentStarted(child=child) as started:
-                known[child] = _Past(started, envelope.agent, seq)
+                known[child] = _Past(started, envelope.agent)
             case AgentFinished(child=child) as finished if child in known:
                 known[child].finished = finished
             case UserMessage(hidden=True, source="job", content=content):
@@ -93,14 +101,42 @@ def _known(stored: Sequence[Envelope]) -> dict[str, _Past]:
 def _noticed(known: Mapping[str, _Past], text: str) -> None:
     """The model was told of an end: by a notice, TaskOutput or TaskStop."""
     for child, past in known.items():
-        if past.finished is not None and not past.noticed and _id(child) in text:
+        if past.finished is not None and not past.noticed and id_of(child) in text:
             past.noticed = True
+
+
+def _only_in_files(folder: Path, known: Collection[str]) -> Iterator[Member]:
+    """Those that others than the main agent started."""
+    for file in sorted(folder.glob("a*.jsonl")):
+        if file.stem in known:
+            continue
+        try:
+            head, tail = head_and_tail(file)
+            about = wire.decode_header(head[0] if head else b"").agent
+        except (OSError, wire.WireError):
+            continue
+        if about is UNSET or id_of(path := about.get("path", "")) != file.stem:
+            continue
+        ended = [e.event for e in decoded(tail) if isinstance(e.event, AgentFinished)]
+        ends = [end for end in ended if end.child == path]
+        yield Member(
+            id=file.stem,
+            path=path,
+            owner=path.rpartition("/")[0],
+            kind=about.get("kind", ""),
+            name=about.get("name", ""),
+            description=about.get("description", ""),
+            model=about.get("model", ""),
+            status=ends[-1].status if ends else "interrupted",
+            background=ends[-1].background if ends else False,
+            worktree=ends[-1].worktree if ends else about.get("worktree", ""),
+        )
 
 
 def _interrupted(started: AgentStarted, folder: Path) -> AgentFinished:
     said, tools, refused = "", 0, 0
     try:
-        branch = conversation_of(folder / f"{_id(started.child)}.jsonl")
+        branch = conversation_of(folder / f"{id_of(started.child)}.jsonl")
     except SessionError:
         branch = ()
     spent = Spending()
@@ -138,27 +174,24 @@ def _text(end: AgentFinished) -> str:
         parts.append(told_as_data(end.report))
     if end.status == "interrupted":
         parts.append(CUT)
-    parts.append(f"agentId: {_id(end.child)}. SendMessage to that id goes on with it.")
+    parts.append(f"agentId: {id_of(end.child)}. SendMessage to that id goes on with it.")
     return "\n".join(parts)
 
 
-def _member(child: str, past: _Past, end: AgentFinished) -> Member:
-    started = past.started
+def _member(
+    started: AgentStarted, owner: str, end: AgentFinished | None, *, orphaned: bool = False
+) -> Member:
     return Member(
-        id=_id(child),
-        path=child,
-        owner=past.owner,
+        id=id_of(started.child),
+        path=started.child,
+        owner=owner,
         kind=started.kind,
         name=started.name,
         description=started.description,
         model=started.model,
         mode=started.mode,
-        status=end.status,
-        background=end.background,
-        seq=past.seq,
-        worktree=end.worktree,
+        status=end.status if end is not None else "interrupted",
+        background=end.background if end is not None else started.background,
+        orphaned=orphaned,
+        worktree=end.worktree if end is not None else "",
     )
-
-
-def _id(child: str) -> str:
-    return child.rpartition("/")[2]

@@ -27,7 +27,6 @@ class Member(msgspec.Struct, kw_only=True):
     mode: str = ""  # that whoever started it gave it
     status: str = "running"
     background: bool = False
-    seq: int = 0  # of its first start
     by_person: bool = False  # the person stopped it
     orphaned: bool = False  # who started it went back behind that
     worktree: str = ""
@@ -43,10 +42,9 @@ class Roster:
         self._members: dict[str, Member] = {}
         self._meant: dict[tuple[str, str], str] = {}  # whom an agent means by a name
 
-    def began(self, life: Life, seq: int) -> None:
+    def began(self, life: Life) -> None:
         order = life.order
         self.runs += 1
-        known = self._members.get(life.id)
         self._members[life.id] = Member(
             id=life.id,
             path=life.path,
@@ -57,8 +55,6 @@ class Roster:
             model=order.model,
             mode=order.mode,
             background=order.background,
-            seq=known.seq if known is not None else seq,
-            orphaned=known.orphaned if known is not None else False,
         )
         if order.name:
             self._meant[order.owner, order.name] = life.id

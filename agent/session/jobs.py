@@ -27,6 +27,7 @@ class _Kept(msgspec.Struct, kw_only=True, eq=False):
     owner: str
     attended: bool = False
     told: bool = False
+    muted: bool = False  # nothing is told of it for now
     waited: int = 0  # calls that are waiting for the end just now
 
 
@@ -108,6 +109,14 @@ class SessionJobs:
         """The model learned the end from a tool result: no notice any more."""
         if (kept := self._jobs.get(id)) is not None:
             kept.told = True
+
+    def mute(self, id: str, *, muted: bool) -> None:
+        """Tell its owner nothing of its end, or again what it was not told meanwhile."""
+        if (kept := self._jobs.get(id)) is None:
+            return
+        kept.muted = muted
+        if not kept.job.running and not kept.waited:
+            self._report(kept)
 
     async def wait(self, id: str, seconds: float) -> None:
         """Wait for the end up to a limit; an end met here counts as told."""
@@ -217,7 +226,7 @@ class SessionJobs:
             waiting.set()
 
     def _report(self, kept: _Kept) -> None:
-        if kept.told or kept.attended:
+        if kept.told or kept.attended or kept.muted:
             return
         kept.told = True
         job = kept.job

@@ -14,6 +14,7 @@ from gatewright.agent.agents.agent_tool import AgentTool, TaskTool
 from gatewright.agent.agents.crew import Crew, CrewLimits, CrewPorts, Opened
 from gatewright.agent.agents.kind import AgentKind
 from gatewright.agent.agents.life import Life, Order
+from gatewright.agent.agents.lineage import told, told_in
 from gatewright.agent.agents.own_tools import own_tools, scope_of
 from gatewright.agent.agents.recovered import Recovered, conversation_of, recovered
 from gatewright.agent.agents.roster import Member
@@ -307,9 +308,9 @@ class AgentSession:
 
     # what the process before left
 
-    def recover(self, stored: Sequence[Envelope]) -> None:
+    async def recover(self) -> None:
         """Who was cut off is said once: in the result of its call, or to the model by itself."""
-        found: Recovered = recovered(stored, agents_folder(self._host.base))
+        found = await asyncio.to_thread(self._left_behind)
         for member in found.members:
             self.crew.roster.add(member)
         for event in found.ends:
@@ -318,6 +319,15 @@ class AgentSession:
             message = UserMessage(content=(TextContent(text),), hidden=True, source="job")
             self._host.publish(message)
         self.lost = found.lost
+
+    def _left_behind(self) -> Recovered:
+        start = self._host.base.start
+        try:
+            past = told_in(start.path) if start.on_disk else told(start.stored)
+        except OSError:  # it was just there
+            past = told(start.stored)
+        self.crew.lineage = past.lineage
+        return recovered(start.stored, past, agents_folder(self._host.base))
 
 
 async def _left_of(tree: Isolated) -> tuple[str, str, str]:

@@ -17,6 +17,8 @@ from gatewright.agent.extensions.contribution import Contribution, part_of
 from gatewright.agent.extensions.host import Extension, Host
 from gatewright.agent.record.events import AgentStarted, Envelope
 from gatewright.agent.session.agent_calls import AgentControl
+from gatewright.agent.session.start.base import Base
+from gatewright.agent.session.writers import agents_folder
 from gatewright.agent.settings.workspace import Surroundings
 from gatewright.tools.protocol import Tool, ToolSpec
 
@@ -92,9 +94,8 @@ class Agents(AgentControl):
 
 async def plug_agents(host: Host) -> Contribution:
     agents = Agents(host)
-    stored = host.base.start.stored
-    if any(isinstance(envelope.event, AgentStarted) for envelope in stored):
-        agents.opened().recover(stored)
+    if _had_some(host.base):
+        await agents.opened().recover()
     return Contribution(
         sources=(agents,),
         folds=(agents.saw,),
@@ -103,6 +104,14 @@ async def plug_agents(host: Host) -> Contribution:
         parts=(agents,),
         close=(agents.close,),
     )
+
+
+def _had_some(base: Base) -> bool:
+    """Whether the session that goes on started agents; before its last boundary, too."""
+    stored = base.start.stored
+    if any(isinstance(envelope.event, AgentStarted) for envelope in stored):
+        return True
+    return bool(stored) and agents_folder(base).is_dir()
 
 
 def wanted(around: Surroundings) -> bool:
