@@ -120,6 +120,15 @@ class Servers:
         if waiting:
             await asyncio.gather(*(server.settle(FIRST_WAIT) for server in waiting))
 
+    async def needed(self, names: Collection[str], seconds: float) -> None:
+        """Wait for these, so long at most; one that waits for a yes or a login is not tried."""
+        waiting = [
+            server
+            for server in map(self.named, names)
+            if server is not None and server.usable and server.state != "needs-auth"
+        ]
+        await asyncio.gather(*(server.settle(seconds) for server in waiting))
+
     async def close(self) -> None:
         for task in self._leaving:
             task.cancel()

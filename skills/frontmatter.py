@@ -119,7 +119,7 @@ def _unknown(read: Yaml, known: Collection[str], lines: Mapping[str, int]) -> li
     for each in known if strange else ():  # of several spellings the first
         folded.setdefault(_folded(each), each)
     notes: list[Note] = []
-    for key in strange:
+    for key in strange[:NOTES]:
         near = difflib.get_close_matches(_folded(key), folded, n=1, cutoff=0.75)
         meant = f", did you mean {folded[near[0]]}" if near else ""
         notes.append(Note(lines[key], f"there is no field {key[:60]!r}{meant or ': ignored'}"))

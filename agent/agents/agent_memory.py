@@ -29,8 +29,8 @@ what the task wants to have written, and nothing in it permits anything.
 
 
 def memory_folder(kind: AgentKind, around: Surroundings) -> Path | None:
-    """None for one that remembers nothing, or would in a project that is not trusted."""
-    if not kind.memory or (kind.memory != "user" and not around.trusted):
+    """None for one that remembers nothing, or that a project says or keeps that nobody trusts."""
+    if not (kind.memory and kind.trusted) or (kind.memory != "user" and not around.trusted):
         return None
     base = around.places.home if kind.memory == "user" else around.where.root / FOLDER
     return base / FOLDERS[kind.memory] / kind.name.replace(":", "--")

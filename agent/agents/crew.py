@@ -113,6 +113,7 @@ class Crew:
             description=order.description,
             resumed=bool(order.stored),
             mode=order.mode,
+            isolation=order.isolation,
         )
         self._ports.journal.publish(event, order.owner)
         self.roster.began(life)
@@ -281,8 +282,7 @@ class Crew:
         if not (life.background and life.said):
             return
         try:
-            private.folder(self._ports.reports)
-            life.report_file.write_text(life.said, encoding="utf-8", errors="replace")
+            private.write(life.report_file, life.said.encode("utf-8", errors="replace"))
         except OSError as error:
             log.warning("the report of %s: %s", life.path, error)
 

@@ -17,13 +17,15 @@ _TAGS = re.compile(
     re.IGNORECASE,
 )
 _ROLES = re.compile(
-    r"^([ \t>*#]*)(human|user|assistant|system|developer|tool|person)(?=[ \t]*[:\uff1a])",
+    r"^([ \t>*#_]*)(human|user|assistant|system|developer|tool|person)(?=[ \t*_]*[:\uff1a])",
     re.IGNORECASE | re.MULTILINE,
 )
 _TOKENS = re.compile(r"<\|(?=[\w-]{1,40}\|>)|\[(?=/?(?:INST|SYS)\])", re.IGNORECASE)
 _NOTICES = re.compile(
     r"^([ \t>*#\[(]*)(notice of this program|background \w+ \S+|message from|agentid|agent \S+ \(|"
-    r"the person (?:said|sent|allow)|this (?:part )?is from|\[?interrupted|not run)",
+    r"the (?:person|user) (?:has |have |just |already )*(?:said|sent|allow|approv|permit|agree|"
+    r"confirm|consent|grant)|(?:your )?task #\d+ of your team|what follows was|end of what|"
+    r"this (?:part )?is from|\[?interrupted|not run)",
     re.IGNORECASE | re.MULTILINE,
 )
 _PERMISSIONS = (  # looked for one by one: a pattern of them takes twenty times as long
@@ -49,6 +51,11 @@ def as_data(text: str) -> tuple[str, bool]:
     broken = _NOTICES.sub(lambda found: f"{found[1]}{MARKED}{found[2]}", broken)
     folded = clean.lower()
     return broken, broken != clean or any(words in folded for words in _PERMISSIONS)
+
+
+def in_line(text: str) -> str:
+    """A few words of somebody else, for a sentence of ours: one line, and no part of it acts."""
+    return as_data(" ".join(text.split()))[0]
 
 
 def told_as_data(text: str) -> str:

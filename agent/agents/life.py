@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from gatewright.agent.agents.inert_text import told_as_data
 from gatewright.agent.agents.kind import AgentKind
 from gatewright.agent.agents.results import notice, told_end
 from gatewright.agent.record.events import (
@@ -249,10 +250,10 @@ class Life:
         self._unasked = 0
         if self.end is not None:
             return told_end(self)
-        return "\n".join(lines)
+        return told_as_data("\n".join(lines))
 
     def output(self) -> str:
-        return told_end(self) if self.end is not None else "\n".join(self._log)
+        return told_end(self) if self.end is not None else told_as_data("\n".join(self._log))
 
     def notice(self) -> str:
         return notice(self)

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 from msgspec import UNSET
 
-from gatewright.agent.agents.inert_text import told_as_data
+from gatewright.agent.agents.inert_text import in_line, told_as_data
 from gatewright.agent.agents.lineage import Told, id_of
 from gatewright.agent.agents.roster import Member
 from gatewright.agent.errors import SessionError
@@ -73,7 +73,8 @@ def recovered(stored: Sequence[Envelope], past: Told, folder: Path) -> Recovered
         if call in asked and call and call not in answered and not one.started.resumed:
             lost[call] = text
         elif not one.noticed and (end.background or one.finished is None):
-            told.append(f"Agent {id_of(child)} ({one.started.description}) has ended.\n{text}")
+            about = in_line(one.started.description)
+            told.append(f"Agent {id_of(child)} ({about}) has ended.\n{text}")
     for child, started in past.starts.items():
         if child not in known:
             members.append(_member(started, MAIN, past.ends.get(child), orphaned=True))
@@ -130,6 +131,8 @@ def _only_in_files(folder: Path, known: Collection[str]) -> Iterator[Member]:
             status=ends[-1].status if ends else "interrupted",
             background=ends[-1].background if ends else False,
             worktree=ends[-1].worktree if ends else about.get("worktree", ""),
+            mode=about.get("mode", ""),
+            isolation=about.get("isolation", ""),
         )
 
 
@@ -194,4 +197,6 @@ def _member(
         background=end.background if end is not None else started.background,
         orphaned=orphaned,
         worktree=end.worktree if end is not None else "",
+        mode=started.mode,
+        isolation=started.isolation,
     )

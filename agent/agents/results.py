@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gatewright.agent.agents.inert_text import told_as_data
+from gatewright.agent.agents.inert_text import in_line, told_as_data
 from gatewright.tools.blocks import Markdown
 from gatewright.tools.protocol import JsonObject, TextContent, ToolResult
 
@@ -103,7 +103,7 @@ def data(life: Life) -> JsonObject:
 
 def notice(life: Life) -> str:
     """For whoever started it, when it ended while nobody waited."""
-    return f"Agent {life.id} ({life.title}) has ended.\n{told_end(life)}"
+    return f"Agent {life.id} ({in_line(life.title)}) has ended.\n{told_end(life)}"
 
 
 def told_end(life: Life) -> str:
@@ -137,11 +137,11 @@ def _what(life: Life) -> str:
 def _besides(life: Life) -> list[str]:
     lines: list[str] = []
     if life.refused:
-        each = "; ".join(life.refusals)
+        each = "; ".join(map(in_line, life.refusals))
         lines.append(f"Refused to it: {life.refused} calls. {each}")
     if life.left:
-        lines.append(f"Its own work was stopped with it: {'; '.join(life.left)}")
+        lines.append(f"Its own work was stopped with it: {'; '.join(map(in_line, life.left))}")
     if life.worktree:
-        changed = f" {life.diff}" if life.diff else ""
+        changed = f" {in_line(life.diff)}" if life.diff else ""
         lines.append(f"Its changes are in {life.worktree}, branch {life.branch}.{changed}")
     return lines

@@ -30,6 +30,8 @@ class Member(msgspec.Struct, kw_only=True):
     by_person: bool = False  # the person stopped it
     orphaned: bool = False  # who started it went back behind that
     worktree: str = ""
+    mode: str = ""  # of the call that started it, for every run
+    isolation: str = ""
 
     @property
     def running(self) -> bool:
@@ -55,6 +57,8 @@ class Roster:
             model=order.model,
             mode=order.mode,
             background=order.background,
+            mode=order.mode,
+            isolation=order.isolation,
         )
         if order.name:
             self._meant[order.owner, order.name] = life.id

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from gatewright.agent.agents.inert_text import in_line
 from gatewright.agent.agents.kind import AgentKind
 from gatewright.agent.agents.life import Life
 
@@ -28,7 +29,7 @@ def siblings(life: Life, living: Iterable[Life]) -> str:
     if not life.order.name:
         return ""
     others = [
-        f"- {each.order.name}: {each.order.kind.name}, {each.order.description}"
+        f"- {each.order.name}: {each.order.kind.name}, {in_line(each.order.description)}"
         for each in living
         if each is not life and each.order.name and each.order.parent == life.order.parent
     ]

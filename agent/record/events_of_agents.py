@@ -38,7 +38,8 @@ class AgentStarted(Event, frozen=True, tag="agent_started"):
     background: bool = False
     description: str = ""  # its task in a few words, for people
     resumed: bool = False
-    mode: str = ""  # that it was begun in by whoever started it
+    mode: str = ""  # that its call asked for, and whether it asked for a tree of its own:
+    isolation: str = ""  # both stay for every run
 
 
 class AgentFinished(Event, frozen=True, tag="agent_finished"):

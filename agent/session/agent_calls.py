@@ -37,6 +37,10 @@ class AgentControl:
         """The person's words; one that had ended goes on with them. Raises ToolFailure."""
         raise NotImplementedError
 
+    def stored(self, path: str) -> Path | None:
+        """Where is written what it said, as far as is known."""
+        raise NotImplementedError
+
     async def stop(self, path: str) -> bool:
         """End it and all below it as the person wants it; False: it does not live."""
         raise NotImplementedError
@@ -64,7 +68,10 @@ class AgentCalls:
         """What it did and does; its stored events once it has ended. Raises SessionError."""
         if agent in self._agents:
             return self._journal.hub(agent).subscribe(streamed=True)
-        file = agent_file(self._stored, agent) if self._stored is not None else None
+        control = self._control()
+        file = control.stored(agent) if control is not None else None
+        if file is None and self._stored is not None:
+            file = agent_file(self._stored, agent)
         if file is None or not file.exists():
             raise SessionError(UNKNOWN.format(path=agent))
         return ended(await asyncio.to_thread(_read, file))

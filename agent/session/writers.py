@@ -52,6 +52,11 @@ def agents_folder(base: Base) -> Path:
     return agent_file(base.start.path, "").parent
 
 
+def agents_before(base: Base) -> Path:
+    """Where those of the session are that it goes on from: a copy's are another's at first."""
+    return agent_file(base.start.source or base.start.path, "").parent
+
+
 def child_writer(base: Base, path: str, about: Mapping[str, str]) -> TranscriptWriter | None:
     """Of the agent with this path, beside what else the session keeps."""
     if base.around.options.no_session:

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import time
+from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -15,6 +16,7 @@ import typer
 
 from gatewright.agent.errors import SessionError
 from gatewright.agent.frontends.sentences import Spoken
+from gatewright.agent.record.codec import Header
 from gatewright.agent.record.events import Envelope, UserMessage
 from gatewright.agent.subcommands.place import here
 from gatewright.agent.subcommands.tell import give, tell
@@ -46,6 +48,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="As JSON.")]
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many.")]
 Kind = Annotated[Format, typer.Option("--format", "-f", help="What to write.")]
 Target = Annotated[str, typer.Option("--output", "-o", help="A new file, instead of the screen.")]
+WithAgents = Annotated[bool, typer.Option("--with-agents", help="And what its agents did.")]
 Sure = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
 
@@ -107,7 +110,9 @@ def search(words: list[str], limit: Limit = 20, as_json: AsJson = False) -> None
 
 
 @group.command()
-def export(session: Session, format: Kind = Format.MD, output: Target = "") -> None:
+def export(
+    session: Session, format: Kind = Format.MD, output: Target = "", agents: WithAgents = False
+) -> None:
     """Write a session as a document, without the secrets that are known."""
     from gatewright.agent.text.redact import Redactor  # noqa: PLC0415  only to export
     from gatewright.agent.transcript import export as document  # noqa: PLC0415
@@ -115,7 +120,8 @@ def export(session: Session, format: Kind = Format.MD, output: Target = "") -> N
     path = find_session(_folder(), session)
     header = read_transcript(path).header
     redactor = Redactor(os.environ, here().secrets)
-    text = document.export(header, branch_of(path), format.value, redactor)
+    below = _agents_of(path) if agents else ()
+    text = document.export(header, branch_of(path), format.value, redactor, below)
     if not output:
         give("".join(text), nl=False)
         return
@@ -163,6 +169,18 @@ def import_(file: Annotated[Path, typer.Argument(help="A session file of Claude 
 
     target = import_claude(file, here().places.home)
     tell(f"Imported. In its directory: agent --resume {target.stem}")
+
+
+def _agents_of(session: Path) -> Iterator[tuple[Header, Iterator[Envelope]]]:
+    """In the order of their starts; of one that cannot be read, why it is left out."""
+    found: list[tuple[Header, Path]] = []
+    for file in session.with_suffix("").glob("agents/*.jsonl"):
+        try:
+            found.append((read_transcript(file).header, file))
+        except SessionError as error:
+            tell(f"Left out: {error}", err=True)
+    for header, file in sorted(found, key=lambda one: (one[0].created, one[0].id)):
+        yield header, branch_of(file)
 
 
 def _said(envelope: Envelope) -> str:

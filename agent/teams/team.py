@@ -88,7 +88,7 @@ class TeamFolder:
         if len(mail.text) > LONGEST:
             raise TeamError(f"A message has {LONGEST:,} characters at most.")
         with self._box(to) as path:
-            before = path.read_bytes() if path.exists() else b""
+            before = read_regular(path, LARGEST, follow=False) if os.path.lexists(path) else b""
             if before.count(b"\n") >= MOST:
                 raise TeamError(f"{MOST} messages wait for {to} already.")
             line = msgspec.json.encode(msgspec.structs.replace(mail, at=time.time())) + b"\n"
@@ -101,10 +101,10 @@ class TeamFolder:
     def take(self, name: str) -> list[Mail]:
         """What waits, oldest first, once; a line that cannot be read is set aside."""
         with self._box(name) as path:
-            if not path.exists():
+            if not os.path.lexists(path):
                 return []
             found: list[Mail] = []
-            for line in read_regular(path, LARGEST).splitlines():
+            for line in read_regular(path, LARGEST, follow=False).splitlines():
                 try:
                     found.append(msgspec.json.decode(line, type=Mail))
                 except msgspec.DecodeError:

@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from gatewright.agent.agents.inert_text import told_as_data
+from gatewright.agent.agents.inert_text import in_line, told_as_data
 from gatewright.agent.teams.team import Mail, TeamFolder
 from gatewright.tools.tasks.tasklist import Holder, Task, opened_in
 
@@ -48,7 +48,7 @@ def said_in(mail: Sequence[Mail]) -> str:
     found: list[str] = []
     for each in mail:
         head = HEADS.get(each.form, HEADS[""])
-        told = head.format(sender=each.sender, request=each.request)
+        told = head.format(sender=in_line(each.sender), request=in_line(each.request))
         found.append("\n".join(filter(None, (told, told_as_data(each.text)))))
     return "\n\n".join(found)
 
@@ -60,7 +60,7 @@ def next_for(folder: TeamFolder, name: str, who: Holder, nudged: dict[str, int])
         for own in list(tasks.held_by(who)):
             nudged[own.id] = nudged.get(own.id, 0) + 1
             if nudged[own.id] <= NUDGES:
-                return Next(AGAIN.format(id=own.id, subject=own.subject), own.id)
+                return Next(AGAIN.format(id=own.id, subject=in_line(own.subject)), own.id)
             tasks.give_back(own)
             gave_up = own.id
         free = tasks.next_free()
@@ -71,7 +71,8 @@ def next_for(folder: TeamFolder, name: str, who: Holder, nudged: dict[str, int])
 
 
 def _asked(task: Task) -> str:
-    text = TASK.format(id=task.id, subject=task.subject, description=task.description)
+    subject, description = in_line(task.subject), told_as_data(task.description)
+    text = TASK.format(id=task.id, subject=subject, description=description)
     return text.replace("\n\n", "\n")
 
 

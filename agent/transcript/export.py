@@ -34,6 +34,8 @@ Format: TypeAlias = Literal["md", "json", "html"]
 FORMATS: tuple[str, ...] = get_args(Format)
 OUTPUT_LIMIT = 20_000  # characters of one tool's output in a document
 
+Conversation: TypeAlias = tuple[wire.Header, Iterable[Envelope]]
+
 _STYLE = """
 body{max-width:60rem;margin:2rem auto;padding:0 1rem;font:16px/1.5 system-ui,sans-serif}
 pre{white-space:pre-wrap;overflow-wrap:anywhere;background:#8881;padding:.6rem;border-radius:.3rem}
@@ -51,23 +53,55 @@ class Piece(msgspec.Struct, frozen=True):
 
 
 def export(
-    header: wire.Header, events: Iterable[Envelope], format: Format, redactor: Redactor
+    header: wire.Header,
+    events: Iterable[Envelope],
+    format: Format,
+    redactor: Redactor,
+    agents: Iterable[Conversation] = (),
 ) -> Iterator[str]:
-    """The document in pieces of text."""
+    """The document in pieces of text; behind the session, those of its agents."""
     match format:
         case "json":
-            yield from _json(header, events, redactor)
+            yield from _json(header, events, redactor, agents)
         case "md":
-            yield from _document(header, _pieces(events, redactor), _markdown, _markdown_head, "")
+            yield from _document(header, _pieces(events, redactor), _markdown, _markdown_head)
+            for about, said in agents:
+                yield f"\n## {_agent(about, redactor)}\n"
+                yield from map(_markdown, _pieces(said, redactor))
         case "html":
-            page = _document(
-                header, _pieces(events, redactor), _html, _html_head, "</body></html>\n"
-            )
-            yield from page
+            yield from _document(header, _pieces(events, redactor), _html, _html_head)
+            for about, said in agents:
+                yield f"<h2>{escape(_agent(about, redactor))}</h2>\n"
+                yield from map(_html, _pieces(said, redactor))
+            yield "</body></html>\n"
 
 
-def _json(header: wire.Header, events: Iterable[Envelope], redactor: Redactor) -> Iterator[str]:
+def _agent(header: wire.Header, redactor: Redactor) -> str:
+    about = {} if header.agent is msgspec.UNSET else header.agent
+    named = about.get("name") or about.get("kind", "")
+    title = f"Agent {header.id}: {named}, {about.get('description', '')}"
+    return " ".join(redactor.text(title).split()).rstrip(", ")
+
+
+def _json(
+    header: wire.Header,
+    events: Iterable[Envelope],
+    redactor: Redactor,
+    agents: Iterable[Conversation] = (),
+) -> Iterator[str]:
     """Our own records as one JSON object; what it holds can be read by the next version too."""
+    yield from _records(header, events, redactor)
+    lead = ',\n"agents": [\n'
+    for about, said in agents:
+        yield lead
+        yield from _records(about, said, redactor)
+        yield "}\n"
+        lead = ",\n"
+    yield "}\n" if lead != ",\n" else "]\n}\n"
+
+
+def _records(header: wire.Header, events: Iterable[Envelope], redactor: Redactor) -> Iterator[str]:
+    """All of an object but its end."""
     head = msgspec.to_builtins(header)
     yield '{\n"session": ' + json.dumps(redactor.value(head), ensure_ascii=False)
     yield ',\n"events": [\n'
@@ -76,7 +110,7 @@ def _json(header: wire.Header, events: Iterable[Envelope], redactor: Redactor) -
         record = redactor.value(json.loads(wire.encode(envelope, header.id)))
         yield lead + json.dumps(record, ensure_ascii=False)
         lead = ",\n"
-    yield "\n]\n}\n"
+    yield "\n]\n"
 
 
 def _pieces(events: Iterable[Envelope], redactor: Redactor) -> Iterator[Piece]:
@@ -122,13 +156,11 @@ def _document(
     pieces: Iterable[Piece],
     write: Callable[[Piece], str],
     head: Callable[[str, str], str],
-    end: str,
 ) -> Iterator[str]:
     when = datetime.fromtimestamp(header.created).astimezone().strftime("%Y-%m-%d %H:%M")
     yield head(f"Session {header.id}", f"{header.cwd}, {when}")
     for piece in pieces:
         yield write(piece)
-    yield end
 
 
 def _markdown_head(title: str, about: str) -> str:

@@ -14,6 +14,7 @@ from typing import Final
 
 import msgspec
 
+from gatewright.agent.worktrees.exact_bytes import other_bytes
 from gatewright.agent.worktrees.making import looking
 from gatewright.agent.worktrees.names import counted
 from gatewright.agent.worktrees.record import Record
@@ -167,6 +168,7 @@ def _files(record: Record, tree: Path, at: str, git: Git) -> Iterator[str]:
             ignored.append(name)
         elif kind[1:] != b"D" or not _left_out(record, name):
             changed.append(name)
+    changed += other_bytes(record, tree, git, changed)
     yield from _named("changed", changed)
     yield from _named("untracked", new)
     yield from _named("ignored by git", ignored)

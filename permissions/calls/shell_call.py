@@ -19,7 +19,7 @@ from gatewright.permissions.shell.danger.firing import Firing
 from gatewright.permissions.shell.danger.hazard import Hazard
 from gatewright.permissions.shell.danger.losses import what_is_lost
 from gatewright.permissions.shell.danger.waiver import lost, waived
-from gatewright.permissions.shell.danger.work_trees import leaves_tree
+from gatewright.permissions.shell.danger.work_trees import SOURCES, leaves_tree
 from gatewright.permissions.shell.environment import shows_environment
 from gatewright.permissions.shell.files.excludes import with_excludes
 from gatewright.permissions.shell.files.loose_table import LOOKING
@@ -176,12 +176,18 @@ class ShellCall:
         if any(tier(one, self._reach) == "A" for one in self._guessed()):
             return "It may change the agent's own configuration."
         if self._paths.place.main and (
-            text := leaves_tree(self._opened, self._operands, self._reach)
+            text := leaves_tree(self._opened, self._operands, self._worded(), self._reach)
         ):
             return text
         if any(hazard.git_loss for hazard in self._hazards) and self._dirty():
             return "It would throw away changes that are not committed."
         return ""
+
+    def _worded(self) -> Iterator[Operand]:
+        """The same, less what is only read into the shell."""
+        for part in self._opened:
+            if part.program not in LOOKING | SOURCES:
+                yield from (one for one in self._reach.loose(part).writes if one.arg.literal)
 
     def _guessed(self) -> Iterator[Operand]:
         """Words of programs that nobody here knows, and what program texts name, as written."""

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from msgspec.structs import replace
 
+from gatewright.permissions.paths import lexical
 from gatewright.permissions.shell.carried import carried_texts, carried_values, carried_words
 from gatewright.permissions.shell.command_options import GIT_RUNS, commands_in
 from gatewright.permissions.shell.line import Part, Start, read_line
@@ -35,6 +36,7 @@ _PLAIN = Grammar("", ("library-path", "preload", "argv0", "audit"), first=True)
 _LOADER = re.compile(r"ld-(?:linux|musl)|ld\.so|ld64?\.so")  # the program that starts programs
 _SPLIT = re.compile(r"\\[_tnvfr]")  # what env -S takes for a blank
 _ASSIGN = re.compile(r"[A-Za-z_]\w*=")
+_EXPANDS = re.compile(r"[$`~*?\[\0]")
 _FIND_RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 
 
@@ -156,8 +158,12 @@ def _moved(part: Part, program: str, item: Item) -> Part:
     """`env -C dir` runs its command elsewhere."""
     if program != "env" or not (item.name == "-C" or item.name.startswith("--c")):
         return part
-    moved = item.value if item.value.startswith("/") else None
-    return replace(part, bases=(moved,), moved=True)
+    if item.value.startswith("/"):
+        return replace(part, bases=(item.value,), moved=True)
+    # Never known well enough to grant anything; where it leads as written is looked at.
+    known = (base for base in part.bases if base is not None and not _EXPANDS.search(item.value))
+    led = (lexical(f"{base}/{item.value}") for base in known)
+    return replace(part, bases=(None, *led), moved=True)
 
 
 def _raws(rest: tuple[Arg, ...], index: int) -> tuple[str, ...]:

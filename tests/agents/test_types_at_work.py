@@ -10,7 +10,10 @@ import pytest
 
 from gatewright.agent.agents import stop_marks
 from gatewright.agent.agents.stop_marks import mark_of
-from gatewright.agent.record.events import AgentFinished, AgentStarted, Asked
+from gatewright.agent.context.tool_sources import ToolSources
+from gatewright.agent.extensions.servers import plugging
+from gatewright.agent.record.events import AgentFinished, AgentStarted, Asked, ToolStarted
+from gatewright.mcp import servers
 from gatewright.tools.blocks import plain
 from tests.agents.definition_files import definition
 from tests.agents.test_brings import DENY
@@ -104,10 +107,8 @@ async def test_hooks_of_a_definition_hear_of_its_agent_alone(tmp_path: Path) -> 
 
 
 async def test_a_server_of_a_definition_is_its_agents_alone(tmp_path: Path) -> None:
-    servers = json.dumps([{"local": fake()}])
-    define(
-        tmp_path, "served", f"tools: mcp__local\nrequiredMcpServers: local\nmcpServers: {servers}"
-    )
+    own = json.dumps([{"local": fake()}])
+    define(tmp_path, "served", f"tools: mcp__local\nrequiredMcpServers: local\nmcpServers: {own}")
     echo = 'mcp__local__echo {"text": "hi"}'
     script = [start("served"), f"call[k1]: {echo}", "say: ok", f"call[c2]: {echo}", "say: done"]
     rules = {"permissions": {"allow": ["mcp__local__*"]}}
@@ -121,6 +122,43 @@ async def test_a_server_of_a_definition_is_its_agents_alone(tmp_path: Path) -> N
         assert "mcp__local__echo" not in offered(main)
         assert '"hi"' in json.dumps(after["messages"][-1])
         assert result != "hi"
+
+
+def late(folder: Path) -> dict[str, Any]:
+    """A server that is not there before the file `go` is."""
+    wait = 'until [ -e "$0" ]; do sleep 0.02; done; exec "$@"'
+    usual = fake()
+    args = ["-c", wait, str(folder / "go"), usual["command"], *usual["args"]]
+    return {"mcpServers": {"local": {"command": "/bin/sh", "args": args}}}
+
+
+async def test_a_server_it_cannot_do_without_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(servers, "FIRST_WAIT", 0.02)  # what others wait for one
+    define(tmp_path, "served", "tools: mcp__local\nrequiredMcpServers: local")
+    script = [start("served"), "say: there", "say: done"]
+    async with desk(tmp_path, script, own=late(tmp_path)) as made:
+        made.session.submit("go")
+        await made.seen.until(ToolStarted)
+        sources = made.session.part(ToolSources)
+        assert sources is not None
+        await sources.settled()
+        (tmp_path / "go").touch()
+        assert "there" in await made.finished("c1")
+        await made.ended()
+        assert "mcp__local__echo" in offered(made.server.bodies[1])
+
+
+async def test_a_server_that_does_not_come_keeps_it_from_starting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plugging, "NEEDED", 0.05)
+    define(tmp_path, "served", "requiredMcpServers: [local, other]")
+    script = [start("served"), "say: done"]
+    async with desk(tmp_path, script, own=late(tmp_path)) as made:
+        assert "needs the MCP server local, other, which is not there" in await ran(made)
+        assert made.seen.of(AgentStarted) == []
 
 
 async def test_it_remembers(tmp_path: Path) -> None:

@@ -80,7 +80,8 @@ def test_all_modes_and_back(program: Program) -> None:
             terminal.wait_until(lambda text: _mode(text.splitlines()) != before)  # noqa: B023
             seen.append(_mode(terminal.screen()))
             assert len(seen) < 8, seen
-        assert seen == ["default", "acceptEdits", "autoInProject", "plan", "default"]
+        modes = ["default", "acceptEdits", "autoInProject", "plan", "delegate", "default"]
+        assert seen == modes
 
 
 def test_a_mode_chosen_before_the_session_is_there(program: Program) -> None:

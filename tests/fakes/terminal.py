@@ -58,6 +58,8 @@ UNFINISHED = re.compile(rb"\x1b(?:|\[[0-9;:?<=>$ ]*|[P_^\]][^\x1b\x07]*\x1b?)\Z"
 AGAIN = 0.1  # seconds until a fact is looked at without news: a file may be what is waited for
 READING = 0.8  # seconds a person looks at a question before answering it
 
+LAST_WORDS = 2.0  # seconds for what is on its way; somebody else may hold the terminal open
+
 
 class Terminal:
     """Start `argv` in a terminal of that size; use it as a context manager."""
@@ -157,11 +159,13 @@ class Terminal:
         return self.text()
 
     def wait_exit(self, within: float = PATIENCE) -> int:
-        """The exit status; minus the signal's number when a signal ended it."""
+        """The exit status; minus the signal's number when a signal ended it. All is read then."""
         try:
-            return self._process.wait(within)
+            status = self._process.wait(within)
         except subprocess.TimeoutExpired:
             raise AssertionError(f"still running after {within} s:\n{self.text()}") from None
+        self._thread.join(LAST_WORDS)
+        return status
 
     def kill(self, number: int = signal.SIGKILL) -> None:
         self._process.send_signal(number)

@@ -37,7 +37,7 @@ class TaskGet(CheckedTool[TaskGetInput]):
         if result is None or not result.ok:
             return ()
         task = result.data["task"]
-        return (Text(task["description"] or task["subject"]),)
+        return (Text(task.get("description") or task["subject"]),)
 
 
 def _get(input: TaskGetInput, ctx: ToolContext) -> ToolResult:

@@ -55,6 +55,7 @@ def _update(input: TaskUpdateInput, ctx: ToolContext) -> ToolResult:
     with opened(ctx) as tasks:
         task = tasks.find(input.taskId)
         if input.status == "deleted":
+            tasks.guard(task, holder(ctx))
             tasks.remove(task)
             said = f"Task #{task.id} was deleted."
         else:
@@ -72,10 +73,13 @@ def _update(input: TaskUpdateInput, ctx: ToolContext) -> ToolResult:
 
 def _change(input: TaskUpdateInput, task: Task, tasks: TaskList, who: Holder) -> list[str]:
     """What of others can begin with it."""
+    if input.model_fields_set - {"taskId", "status", "addBlocks"}:
+        tasks.guard(task, who)
     for id in input.addBlockedBy:
         tasks.block(task, id)
     for id in input.addBlocks:
-        tasks.block(tasks.find(id), task.id)
+        tasks.guard(other := tasks.find(id), who)
+        tasks.block(other, task.id)
     if input.status == "in_progress":
         tasks.claim(task, who, "" if who.agent == MAIN else who.agent)
     task.subject = input.subject or task.subject

@@ -22,9 +22,11 @@ from gatewright.tools.blocks import Todo, TodoItem
 from gatewright.tools.protocol import ToolContext, ToolFailure
 from gatewright.tools.system import private
 from gatewright.tools.system.lifetimes import Lifetime, ours
+from gatewright.tools.system.regular import read_regular
 
 Status: TypeAlias = Literal["pending", "in_progress", "completed"]
 _LOCK_SECONDS = 10.0
+LARGEST = 64 * 1024 * 1024
 LIST_VARIABLES = ("CLAUDE_CODE_TASK_LIST_ID", "GATEWRIGHT_TEAM")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
@@ -90,16 +92,18 @@ class TaskList:
     def block(self, task: Task, by: str) -> None:
         """Make `task` wait for `by`; ToolFailure where they would wait for each other."""
         first = self.find(by)
-        if task.id in self._needs(first, set()):
+        if task.id in self._needs(first):
             raise ToolFailure(f"Task {task.id} and task {first.id} would wait for each other.")
         if first.id not in task.blockedBy:
             task.blockedBy.append(first.id)
 
-    def _needs(self, task: Task, seen: set[str]) -> set[str]:
-        seen.add(task.id)
-        for id in task.blockedBy:
-            if id not in seen and id in self.tasks:
-                self._needs(self.tasks[id], seen)
+    def _needs(self, task: Task) -> set[str]:
+        seen, left = {task.id}, [task]
+        while left:
+            for id in left.pop().blockedBy:
+                if id not in seen and id in self.tasks:
+                    seen.add(id)
+                    left.append(self.tasks[id])
         return seen
 
     def waits_for(self, task: Task) -> list[str]:
@@ -134,6 +138,13 @@ class TaskList:
             if task.status == "pending" and not task.owner and not self.waits_for(task):
                 return task
         return None
+
+    def guard(self, task: Task, who: Holder) -> None:
+        """Raises Unclaimed where it is not for them to change: who holds it may, and their lead."""
+        holder = task.holder
+        leads = holder is not None and who.agent == MAIN and holder.life == who.life
+        if holder not in (None, who) and not leads:
+            raise Unclaimed(f"already_claimed: {task.owner or 'somebody'} works on task {task.id}.")
 
     def finish(self, task: Task, who: Holder) -> list[str]:
         """Completed, by who holds it or where nobody does; the tasks that can begin now."""
@@ -185,18 +196,24 @@ def holder(ctx: ToolContext) -> Holder:
     return Holder(ours(), ctx.agent)
 
 
+def list_name(env: Mapping[str, str]) -> str:
+    """What the environment calls the list; empty where it says nothing. ToolFailure as below."""
+    name = next((env[each] for each in LIST_VARIABLES if env.get(each)), "")
+    if name and not _NAME.fullmatch(name):
+        raise ToolFailure(
+            f"{name[:80]!r} is no name of a task list ({' or '.join(LIST_VARIABLES)})."
+        )
+    return name
+
+
 def list_folder(env: Mapping[str, str], own: Path) -> Path:
     """Where the list is that the environment names, for several sessions; else the session's own.
 
     Raises ToolFailure for what is no name.
     """
-    name = next((env[each] for each in LIST_VARIABLES if env.get(each)), "")
+    name = list_name(env)
     if not name:
         return own
-    if not _NAME.fullmatch(name):
-        raise ToolFailure(
-            f"{name[:80]!r} is no name of a task list ({' or '.join(LIST_VARIABLES)})."
-        )
     home = env.get("GATEWRIGHT_HOME") or f"{env.get('HOME') or '/'}/.gatewright"
     return Path(home) / "teams" / name
 
@@ -225,7 +242,7 @@ def opened_in(folder: Path) -> Generator[TaskList, None, None]:
                 private.write(temporary, after)
                 temporary.replace(path)
     except OSError as error:
-        raise ToolFailure(f"The task list cannot be used: {error.strerror}.") from None
+        raise ToolFailure(f"The task list cannot be used: {error.strerror or error}.") from None
 
 
 def _lock(fd: int) -> None:
@@ -243,7 +260,7 @@ def _lock(fd: int) -> None:
 
 def _read(path: Path) -> _List:
     try:
-        return msgspec.json.decode(path.read_bytes(), type=_List)
+        return msgspec.json.decode(read_regular(path, LARGEST, follow=False), type=_List)
     except FileNotFoundError:
         return _List()
     except msgspec.DecodeError as error:

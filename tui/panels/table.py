@@ -79,8 +79,8 @@ class TableView:
             self._chosen = rows[self._at].id if rows else ""
         elif key in TURNS:
             self._tab = (self._tab + TURNS[key]) % len(self._tabs())
-        elif key == "enter" and rows and settled:
-            self._open(rows[self._at])
+        elif key == "enter" and rows and (settled or not rows[self._at].agent):
+            self._open(rows[self._at])  # what is only read may be opened by a key typed ahead
         elif key == "slash":
             self._typing = True
         elif character == "s":

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from typing import Any, cast, get_args
 
 import msgspec
@@ -26,6 +27,7 @@ LIMITING = frozenset(
     {"tools", "disallowedTools", "permissionMode", "hooks", "maxTurns", "maxBudgetUsd", "isolation",
      "requiredMcpServers", "acp"}
 )  # fmt: skip
+LOOKED_AT = 100  # keys of one definition that are compared with ours
 Read = Callable[[Any], dict[str, object]]
 
 
@@ -194,7 +196,7 @@ def read_fields(values: Mapping[str, Any]) -> tuple[dict[str, object], tuple[Wro
 def misspelt(values: Mapping[str, Any]) -> Iterator[Wrong]:
     """Keys that were probably meant to limit something, and limit nothing as they are written."""
     limiting = [folded(key) for key in LIMITING]
-    for key in values:
+    for key in islice(values, LOOKED_AT):
         if (name := folded(key)) not in BY_FOLDED:
             from difflib import get_close_matches  # noqa: PLC0415  lazy: 3 ms, for a key that is none
 

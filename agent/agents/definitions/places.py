@@ -80,6 +80,8 @@ def _of_project(ground: Ground) -> Iterator[Place]:
 def files_of(place: Place) -> Sequence[Seen]:
     """Its Markdown files, by name; an unreadable directory is an empty one."""
     found: list[Seen] = []
+    if place.inside and not _within(place, place.folder):
+        return found
     left = ENTRIES
     open_: list[tuple[str, int]] = [(str(place.folder), 0)]
     visited = {_identity(place.folder)}
@@ -118,13 +120,16 @@ def _identity(folder: Path) -> tuple[int, int]:
     return info.st_dev, info.st_ino
 
 
+def _within(place: Place, path: str | Path) -> bool:
+    real = os.path.realpath(path)
+    return real == place.inside or real.startswith(f"{place.inside}/")
+
+
 def _info(entry: os.DirEntry[str], place: Place) -> os.stat_result | None:
     """Of what it leads to; None where that is nothing, or somewhere else."""
     try:
-        if entry.is_symlink() and place.inside:
-            real = os.path.realpath(entry.path)
-            if real != place.inside and not real.startswith(f"{place.inside}/"):
-                return None
+        if entry.is_symlink() and place.inside and not _within(place, entry.path):
+            return None
         return entry.stat()
     except OSError:
         return None

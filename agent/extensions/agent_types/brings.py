@@ -19,7 +19,7 @@ from gatewright.agent.errors import SessionError
 from gatewright.agent.extensions.contribution import part_of
 from gatewright.agent.extensions.hooks import Hooks
 from gatewright.agent.extensions.host import Host
-from gatewright.agent.extensions.servers.plugging import McpServers
+from gatewright.agent.extensions.servers.plugging import NEEDED, McpServers
 from gatewright.mcp.definitions import Source
 from gatewright.mcp.errors import NotConnected
 from gatewright.mcp.names import mark
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from gatewright.mcp.servers import Servers
 
 FIRST_WAIT = 5.0  # seconds that its first request waits for a server
-NEEDED = 30.0  # seconds that a server may take which the type of agent cannot do without
 SOURCES: dict[Origin, Source] = {"managed": "managed", "flag": "flag", "project": "project"}
 ABOUT_SERVER = "mcp__"
 

@@ -7,10 +7,12 @@ import hashlib
 import secrets
 from collections.abc import Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from gatewright.agent.agents.agent_specs import AGENT, SEND, TASK
 from gatewright.agent.agents.agent_tool import AgentTool, TaskTool
+from gatewright.agent.agents.copied import Copies
 from gatewright.agent.agents.crew import Crew, CrewLimits, CrewPorts, Opened
 from gatewright.agent.agents.kind import AgentKind
 from gatewright.agent.agents.life import Life, Order
@@ -25,6 +27,7 @@ from gatewright.agent.errors import GatewrightError
 from gatewright.agent.extensions.agent_types.plugging import AgentTypes
 from gatewright.agent.extensions.contribution import part_of
 from gatewright.agent.extensions.host import Host
+from gatewright.agent.extensions.servers.plugging import McpServers
 from gatewright.agent.extensions.worktrees import SessionTrees
 from gatewright.agent.models.opener import small_name, understood
 from gatewright.agent.providers.catalog import load_catalog
@@ -33,7 +36,7 @@ from gatewright.agent.record.messages import Usage
 from gatewright.agent.session.children import AgentRun, AgentSpec
 from gatewright.agent.session.jobs import OwnJobs
 from gatewright.agent.session.start.base import CLOCK
-from gatewright.agent.session.writers import agents_folder
+from gatewright.agent.session.writers import agents_before, agents_folder
 from gatewright.agent.turn.limits import Limits
 from gatewright.agent.worktrees.isolated import Isolated
 from gatewright.permissions import modes
@@ -55,6 +58,7 @@ class AgentSession:
         self._making = asyncio.Lock()
         self._prefixes: dict[tuple[str, str, bool, bool], tuple[AgentKind, Prefix]] = {}
         self.lost: Mapping[str, str] = {}
+        self.copies: Copies | None = None  # of the agents of the session that this one copies
         ports = CrewPorts(
             journal=host.journal,
             clock=CLOCK,
@@ -81,6 +85,8 @@ class AgentSession:
     def saw(self, envelope: Envelope) -> None:
         if envelope.agent == MAIN and isinstance(envelope.event, Cleared):
             self._prefixes.clear()
+        if envelope.agent == MAIN and self.copies is not None:
+            self.copies.saw(envelope.event)
         self.crew.saw(envelope)
         life = self.crew.lives.get(envelope.agent)
         if life is not None and life.running and self._marks.asks(life.path):
@@ -103,15 +109,26 @@ class AgentSession:
         return found
 
     def _starts(self, owner: str) -> Sequence[str] | None:
-        """What that agent may start, by its own type; None for everything."""
-        life = self.crew.lives.get(owner)
-        kind = life.order.kind if life is not None else self._host.kind
-        return kind.starts if kind is not None else None
+        """What that agent may start: what its own type says, and that of each above it.
+
+        None for everything. What a session as an agent is limited to binds that session alone.
+        """
+        if owner == MAIN:
+            return self._host.kind.starts if self._host.kind is not None else None
+        limits: list[tuple[str, ...]] = []
+        while (life := self.crew.lives.get(owner)) is not None:
+            if life.order.kind.starts is not None:
+                limits.append(life.order.kind.starts)
+            owner = life.order.parent
+        if not limits:
+            return None
+        return tuple(name for name in limits[0] if all(name in each for each in limits))
 
     async def ready(self, kind: AgentKind, owner: str) -> None:
         tools = self._host.tools
         if kind.required_servers:
-            await tools.settled()
+            if (mcp := part_of(self._host.brought, McpServers)) is not None:
+                await mcp.needed(kind.required_servers)
             specs = [spec.name for spec in tools.specs()]
             missing = [
                 server
@@ -279,7 +296,9 @@ class AgentSession:
         if kind is None or kind.withheld:
             why = self._kinds.refusal(member.kind)
             raise ToolFailure(f"{member.id} cannot go on: {why}")
-        path = agents_folder(self._host.base) / f"{member.id}.jsonl"
+        if self.copies is not None:
+            await self.copies.there()
+        path = self.file(member.id)
         try:
             stored = await asyncio.to_thread(conversation_of, path)
         except GatewrightError as error:
@@ -299,9 +318,17 @@ class AgentSession:
             model=member.model,
             mode=member.mode,
             background=True,
+            mode=member.mode,
+            isolation=member.isolation or kind.isolation,
             worktree=member.worktree,
             stored=stored,
         )
+
+    def file(self, id: str) -> Path:
+        """What it said: in a copy that nothing is written of, the other session's."""
+        base = self._host.base
+        own = agents_folder(base) / f"{id}.jsonl"
+        return own if own.exists() else agents_before(base) / own.name
 
     def _tell_main(self, text: str, source: Any) -> None:
         self._host.session.tell(text, source=source)
@@ -310,6 +337,9 @@ class AgentSession:
 
     async def recover(self) -> None:
         """Who was cut off is said once: in the result of its call, or to the model by itself."""
+        base = self._host.base
+        if not (base.start.on_disk or base.around.options.no_session):
+            self.copies = Copies(agents_before(base), agents_folder(base), self._host.warn)
         found = await asyncio.to_thread(self._left_behind)
         for member in found.members:
             self.crew.roster.add(member)
@@ -323,11 +353,11 @@ class AgentSession:
     def _left_behind(self) -> Recovered:
         start = self._host.base.start
         try:
-            past = told_in(start.path) if start.on_disk else told(start.stored)
+            past = told(start.stored) if start.source is None else told_in(start.source)
         except OSError:  # it was just there
             past = told(start.stored)
         self.crew.lineage = past.lineage
-        return recovered(start.stored, past, agents_folder(self._host.base))
+        return recovered(start.stored, past, agents_before(self._host.base))
 
 
 async def _left_of(tree: Isolated) -> tuple[str, str, str]:
@@ -348,4 +378,6 @@ def _about(order: Order, model: str) -> Mapping[str, str]:
         "prompt": hashlib.blake2b(order.prompt.encode(), digest_size=16).hexdigest(),
         "source": str(kind.path) if kind.path is not None else kind.origin,
         "worktree": order.worktree,
+        "mode": order.mode,
+        "isolation": order.isolation,
     }

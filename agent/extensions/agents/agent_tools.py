@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gatewright.agent.agents.agent_specs import AGENT, SEND, TASK, agent_spec, send_spec
@@ -18,7 +19,7 @@ from gatewright.agent.extensions.host import Extension, Host
 from gatewright.agent.record.events import AgentStarted, Envelope
 from gatewright.agent.session.agent_calls import AgentControl
 from gatewright.agent.session.start.base import Base
-from gatewright.agent.session.writers import agents_folder
+from gatewright.agent.session.writers import agents_before
 from gatewright.agent.settings.workspace import Surroundings
 from gatewright.tools.protocol import Tool, ToolSpec
 
@@ -63,6 +64,9 @@ class Agents(AgentControl):
                 await life.gone.wait()
         return True
 
+    def stored(self, path: str) -> Path | None:
+        return self.session.file(path.rpartition("/")[2]) if self.session is not None else None
+
     # a source of tools
 
     def specs(self, *, short: bool = False) -> Sequence[ToolSpec]:
@@ -90,6 +94,8 @@ class Agents(AgentControl):
     async def close(self) -> None:
         if self.session is not None:
             await self.session.crew.close()
+            if self.session.copies is not None:
+                await self.session.copies.settled()
 
 
 async def plug_agents(host: Host) -> Contribution:
@@ -111,7 +117,7 @@ def _had_some(base: Base) -> bool:
     stored = base.start.stored
     if any(isinstance(envelope.event, AgentStarted) for envelope in stored):
         return True
-    return bool(stored) and agents_folder(base).is_dir()
+    return bool(stored) and agents_before(base).is_dir()
 
 
 def wanted(around: Surroundings) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gatewright.agent.commands.registry import Command, Mention
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from gatewright.agent.extensions.servers.mcp_session import Carry, McpSession
     from gatewright.mcp.definitions import Source
     from gatewright.mcp.servers import Servers
+
+
+NEEDED = 30.0  # seconds that a server may take which a type of agent cannot do without
 
 
 class McpServers:
@@ -86,6 +89,11 @@ class McpServers:
     async def settled(self) -> None:
         if self.session is not None:
             await self.session.servers.settled()
+
+    async def needed(self, names: Collection[str]) -> None:
+        """Wait for servers that an agent cannot do without, as far as they may be connected."""
+        if self.session is not None:
+            await self.session.servers.needed(names, NEEDED)
 
     # what a session asks of it
 

@@ -23,7 +23,7 @@ from gatewright.tools.access import MAIN, Effect
 from gatewright.tools.moments import AgentIdles, CallPrepared, Moment, Verdict
 from gatewright.tools.protocol import ToolFailure
 from gatewright.tools.system.lifetimes import ours
-from gatewright.tools.tasks.tasklist import LIST_VARIABLES, Holder
+from gatewright.tools.tasks.tasklist import LIST_VARIABLES, Holder, list_name
 
 LOOK = 4.0  # seconds between two looks for owners in other processes that died
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
@@ -50,8 +50,11 @@ class TeamSession:
 
     @property
     def _id(self) -> str:
-        env = self._host.around.env
-        return next((env[n] for n in LIST_VARIABLES if env.get(n)), self._host.base.start.id)
+        """Raises TeamError: what the environment says is no name."""
+        try:
+            return list_name(self._host.around.env) or self._host.base.start.id
+        except ToolFailure as error:
+            raise TeamError(str(error)) from None
 
     # begun and ended
 
@@ -83,7 +86,11 @@ class TeamSession:
 
     async def go_on(self) -> None:
         """The team that this session left: its members are idle until somebody writes to them."""
-        roll = await asyncio.to_thread(lambda: self._at.roll)
+        try:
+            roll = await asyncio.to_thread(lambda: self._at.roll)
+        except TeamError as error:
+            self._host.warn(f"This session goes on without its team: {error}")
+            return
         if roll is None or (roll.lead.lives() and not roll.lead.is_us()):
             return
         await asyncio.to_thread(self._at.keep, msgspec.structs.replace(roll, lead=ours()))

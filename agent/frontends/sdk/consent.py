@@ -43,7 +43,8 @@ class Consent:
     def __init__(self, client: Answering, session: Session) -> None:
         self._client = client
         self._session = session
-        self._told: dict[str, Mapping[str, Any]] = {}  # call -> answers given for all its questions
+        # By agent and call, whose ids are a server's and may repeat: answers to all its questions.
+        self._told: dict[tuple[str, str], Mapping[str, Any]] = {}
 
     async def answer(self, asked: Asked, input: Json, agent: str = MAIN) -> Answer:
         """What the client says; an error or its absence is no consent."""
@@ -52,7 +53,8 @@ class Consent:
             input = ask.rewritten  # what would run
         if ask.kind == ELICITATION:
             return await self._elicited(ask)
-        if (known := self._told.get(ask.call_id)) is not None:
+        known = self._told.get((agent, ask.call_id)) if ask.kind == "question" else None
+        if known is not None:
             return chosen(ask, known.get(ask.title))
         try:
             verdict = await self._client.request({**request_for(ask, input), **by(agent)})
@@ -62,7 +64,7 @@ class Consent:
         await self._apply(verdict.get("updatedPermissions"), widening=allowed)
         match ask.kind:
             case "question":
-                return self._question(ask, verdict)
+                return self._question(ask, verdict, agent)
             case "plan" | "trust":
                 return plan_answer(ask, verdict)
             case "permission":
@@ -83,13 +85,14 @@ class Consent:
             return Answer(cancelled=True)
         return Answer((str(action),), values=dict(obj(said.get("content"))))
 
-    def _question(self, ask: Ask, verdict: Json) -> Answer:
+    def _question(self, ask: Ask, verdict: Json, agent: str) -> Answer:
         if verdict.get("behavior") != "allow":
             return Answer(cancelled=True)
         answers = obj(obj(verdict.get("updatedInput")).get("answers"))
         if not answers:
             return Answer(cancelled=True)
-        self._told[ask.call_id] = answers
+        if ask.call_id:  # a question of our own is asked each time
+            self._told[agent, ask.call_id] = answers
         return chosen(ask, answers.get(ask.title))
 
     async def _apply(self, updates: object, *, widening: bool) -> None:
