@@ -192,7 +192,6 @@ def _member(
         name=started.name,
         description=started.description,
         model=started.model,
-        mode=started.mode,
         status=end.status if end is not None else "interrupted",
         background=end.background if end is not None else started.background,
         orphaned=orphaned,

@@ -24,7 +24,6 @@ class Member(msgspec.Struct, kw_only=True):
     name: str = ""
     description: str = ""
     model: str = ""
-    mode: str = ""  # that whoever started it gave it
     status: str = "running"
     background: bool = False
     by_person: bool = False  # the person stopped it
@@ -57,7 +56,6 @@ class Roster:
             model=order.model,
             mode=order.mode,
             background=order.background,
-            mode=order.mode,
             isolation=order.isolation,
         )
         if order.name:

@@ -316,7 +316,6 @@ class AgentSession:
             description=member.description,
             name="" if taken is not None else member.name,
             model=member.model,
-            mode=member.mode,
             background=True,
             mode=member.mode,
             isolation=member.isolation or kind.isolation,
