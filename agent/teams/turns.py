@@ -48,7 +48,7 @@ def said_in(mail: Sequence[Mail]) -> str:
     found: list[str] = []
     for each in mail:
         head = HEADS.get(each.form, HEADS[""])
-        told = head.format(sender=in_line(each.sender), request=in_line(each.request))
+        told = head.format(sender=in_line(f"by {each.sender}")[3:], request=in_line(each.request))
         found.append("\n".join(filter(None, (told, told_as_data(each.text)))))
     return "\n\n".join(found)
 
