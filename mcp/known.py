@@ -33,6 +33,8 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
     pins: dict[str, str] = {}  # tool -> of its accepted definition
     pinned: bool = False  # there was a first listing, which may have been empty
     accepted: tuple[Described, ...] = ()  # as they were, where they are not what is listed now
+    told: tuple[str, ...] = ()  # what we had said that we can do, at listings that were first
+    version: str = ""  # that the server gave itself at the first of these
 
     @property
     def seen(self) -> bool:
@@ -47,11 +49,12 @@ class KnownServers:
     """`state/mcp/`. What cannot be read or written is as if it were not there.
 
     Where a server is only tried nothing `keeps`: it may show more to a session, and what it shows
-    first is what is accepted.
+    first is what is accepted. `tells` is what servers hear of us that is not so in every front end:
+    some list more tools where we can do more.
     """
 
-    def __init__(self, folder: Path, *, keeps: bool = True) -> None:
-        self._folder, self._keeps = folder, keeps
+    def __init__(self, folder: Path, *, keeps: bool = True, tells: str = "nothing") -> None:
+        self._folder, self._keeps, self._tells = folder, keeps, tells
 
     def read(self, signature: str) -> Known:
         try:
@@ -64,7 +67,7 @@ class KnownServers:
             known
             if known.form == FORM
             else Known(pins=known.pins, pinned=known.seen, accepted=known.accepted)
-        )
+        )  # of another form nothing is believed that accepts more
 
     def listed(
         self, signature: str, hello: Hello, listing: Listing, *, accept: bool = False
@@ -72,7 +75,8 @@ class KnownServers:
         """Keep what was listed; the first listing is accepted, and so is one to `accept`."""
         before = self.read(signature)
         now = {tool.name: tool.pin for tool in listing.tools}
-        pins: Mapping[str, str] = now if accept or not before.seen else before.pins
+        pins = self._pins(before, hello, now, accept=accept)
+        first = not before.seen or (before.told and self._tells not in before.told)
         old = {tool.name: tool for tool in (*before.accepted, *before.tools)}
         accepted = tuple(
             old[name]
@@ -87,15 +91,39 @@ class KnownServers:
             pins=dict(pins),
             pinned=True,
             accepted=accepted,
+            told=(*before.told, self._tells) if first else before.told,
+            version=before.version if before.seen else hello.server,
         )
         self._write(signature, known)
         return known
+
+    def _pins(
+        self, before: Known, hello: Hello, now: Mapping[str, str], *, accept: bool
+    ) -> Mapping[str, str]:
+        """What is accepted from now on.
+
+        The first listing to a front end that tells servers something else may hold more tools:
+        these are accepted once, where the same version says of all the others what it said.
+        """
+        if not before.seen:
+            return now
+        if accept:  # what it lists elsewhere stays accepted, too
+            return {**{name: pin for name, pin in before.pins.items() if name}, **now}
+        more = before.told and self._tells not in before.told
+        same = bool(hello.server) and hello.server == before.version
+        if more and same and all(now.get(name, pin) == pin for name, pin in before.pins.items()):
+            return {**now, **before.pins}
+        return before.pins
 
     def forget(self, signature: str) -> None:
         """All but the pins."""
         before = self.read(signature)
         accepted = (*before.accepted, *before.tools)
-        self._write(signature, Known(pins=before.pins, pinned=before.seen, accepted=accepted))
+        kept = Known(
+            pins=before.pins, pinned=before.seen, accepted=accepted, told=before.told,
+            version=before.version,
+        )  # fmt: skip
+        self._write(signature, kept)
 
     def _write(self, signature: str, known: Known) -> None:
         if not self._keeps:

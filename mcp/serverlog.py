@@ -5,6 +5,7 @@ Always drained and never on a terminal. Its last lines may be told, and are made
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from contextlib import suppress
 from pathlib import Path
@@ -15,6 +16,7 @@ from gatewright.tools.system import private
 MOST = 1024 * 1024  # of a file; there are two
 LAST = 5
 LINE = 300
+TAIL, LINES = 64 * 1024, 200  # of the file, for people who look at it
 
 
 class ServerLog:
@@ -43,6 +45,18 @@ class ServerLog:
         """Its last words, each on a line."""
         lines = [*self._last, *([self._open] if self._open.strip() else [])][-LAST:]
         return printable("\n".join(line.decode("utf-8", "replace").rstrip() for line in lines))
+
+    def tail(self) -> str:
+        """The end of the file, made inert; empty where there is none. Raises OSError."""
+        try:
+            with self.path.open("rb") as file:
+                size = file.seek(0, os.SEEK_END)
+                file.seek(max(0, size - TAIL))
+                lines = file.read(TAIL).decode("utf-8", "replace").splitlines()
+        except FileNotFoundError:
+            return ""
+        whole = lines[1:] if size > TAIL and len(lines) > 1 else lines  # the first one is cut
+        return "\n".join(printable(line.rstrip(), LINE) for line in whole[-LINES:])
 
     def _write(self, data: bytes) -> None:
         if self._size < 0:

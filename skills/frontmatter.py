@@ -101,16 +101,17 @@ def _lenient(front: str, known: Collection[str], begins: int) -> tuple[Yaml, lis
     try:
         return read_yaml(front), []
     except YamlError as error:
-        first = error
+        first = left = error
     plain = _CONTROL.sub("", front)
-    for text in (quoted(plain), quoted(continued(plain, known))):
+    for text in (quoted(continued(plain, known)), quoted(plain)):
         try:
             read = read_yaml(text)
-        except YamlError:
+        except YamlError as error:
+            left = error  # what stays wrong once texts are taken as such
             continue
         line = begins + first.line
         return read, [Note(line, f"this is no YAML ({first}) and was read as plain text")]
-    raise FrontError(f"its front matter is no YAML: {first}", begins + first.line)
+    raise FrontError(f"its front matter is no YAML: {left}", begins + left.line)
 
 
 def _unknown(read: Yaml, known: Collection[str], lines: Mapping[str, int]) -> list[Note]:

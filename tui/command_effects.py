@@ -56,6 +56,7 @@ class Reach:
         self, blocks: Sequence[Block], then: Callable[[], None], *, from_top: bool = False
     ) -> None:
         """Show this full screen; `then` is called once it is closed."""
+        self._repl.picker.close()
         items = [Shown(n, "", (block,)) for n, block in enumerate(blocks)]
         self._repl.read(items, then, from_top=from_top)
 

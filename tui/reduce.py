@@ -247,15 +247,24 @@ def _hook(view: View, event: HookEvent, at: float) -> Reduced:
 
 
 def _background(view: View, event: ev.TasksChanged) -> Reduced:
-    """An end is told: the turn that it wakes would seem to begin by itself."""
-    parts = (task.partition(": ") for task in view.tasks)
-    known = {id: title for id, _, title in parts}
+    """An end is told: the turn that it wakes would seem to begin by itself.
+
+    Ends that follow each other are one note.
+    """
     view = replace(view, tasks=event.running)
     if not event.ended:
         return view, ()
-    title = known.get(event.ended, "").partition("\n")[0]
-    text = f"Background {event.ended} has ended, {event.status}"
-    return add(view, Note(0, f"{text}: {title}" if title else text, "dim"))
+    title = event.title.partition("\n")[0]
+    row = next((row for path, row in view.agents.items() if path.endswith(f"/{event.ended}")), None)
+    name, title = (row.label, row.task) if row else (f"Background {event.ended}", title)
+    text = f"{name} has ended, {event.status}"
+    text = f"{text}: {title}" if title else text
+    before = view.ends
+    if before is not None and before.id == view.next_id - 1:
+        note = replace(before, text=f"{before.text}\n{text}")
+        return replace(view, ends=note), (Patched(note),)
+    note = Note(view.next_id, text, "dim")
+    return replace(view, ends=note, next_id=view.next_id + 1), (Appended(note),)
 
 
 def _status(view: View, event: Facts) -> View:  # noqa: PLR0911  one case each

@@ -10,7 +10,7 @@ from gatewright.agent.record.messages import Usage
 from gatewright.tools.access import MAIN
 from gatewright.tools.interact import Ask
 from gatewright.tui.agents.known import Agents
-from gatewright.tui.transcript.items import Item, Prose, Thought, ToolRun
+from gatewright.tui.transcript.items import Item, Note, Prose, Thought, ToolRun
 
 
 class Pending(msgspec.Struct, frozen=True):
@@ -53,6 +53,7 @@ class View(msgspec.Struct, frozen=True):
     window: int = 0
     queue: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ()
+    ends: Note | None = None  # what was told last of work that has ended
     confined: bool = True  # until it is known that commands are not
     asks: tuple[Pending, ...] = ()
     agents: Agents = {}  # by path, those that ended too

@@ -241,6 +241,7 @@ class Life:
             background=self.background,
             worktree=self.worktree,
             branch=self.branch,
+            why=end.what,
         )
 
     # as a job

@@ -65,7 +65,7 @@ def recovered(stored: Sequence[Envelope], past: Told, folder: Path) -> Recovered
     for child, one in known.items():
         end = one.finished
         if end is None:
-            end = past.ends.get(child) or _interrupted(one.started, folder)
+            end = past.ends.get(child) or interrupted(one.started, folder)
             ends.append(end)
         members.append(_member(one.started, one.owner, end))
         call = one.started.call_id
@@ -136,7 +136,8 @@ def _only_in_files(folder: Path, known: Collection[str]) -> Iterator[Member]:
         )
 
 
-def _interrupted(started: AgentStarted, folder: Path) -> AgentFinished:
+def interrupted(started: AgentStarted, folder: Path) -> AgentFinished:
+    """How far it came, by its own file."""
     said, tools, refused = "", 0, 0
     try:
         branch = conversation_of(folder / f"{id_of(started.child)}.jsonl")

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias, cast
 import msgspec
 
 from gatewright.agent.client.offer_lines import (
+    DraftLine,
     FormLine,
     ListingLine,
     OutcomeLine,
@@ -33,6 +34,7 @@ from gatewright.agent.commands.outcome import (
     Act,
     Change,
     Choice,
+    Draft,
     Form,
     Listing,
     Outcome,
@@ -55,7 +57,7 @@ class FarOffers:
     def __init__(self, ask: Asking) -> None:
         self._ask = ask
 
-    def outcome(self, plain: Any) -> Outcome:
+    def outcome(self, plain: Any) -> Outcome:  # noqa: PLR0911  one case each
         """Raises msgspec.ValidationError for what is none."""
         line = msgspec.convert(plain, cast("type[OutcomeLine]", OutcomeLine))
         fallback = Say(line.blocks)
@@ -82,6 +84,8 @@ class FarOffers:
                 return self._listing(line, fallback)
             case FormLine(offer=offer, text=text):
                 return Form(fallback=fallback, text=text, take=partial(self._take, offer))
+            case DraftLine(text=text):
+                return Draft(fallback=fallback, text=text)
             case SecretLine(offer=offer):
                 return Secret(
                     fallback=fallback,

@@ -66,6 +66,10 @@ class FormLine(Line, frozen=True, tag="form"):
     text: str
 
 
+class DraftLine(Line, frozen=True, tag="draft"):
+    text: str
+
+
 class SecretLine(Line, frozen=True, tag="secret"):
     offer: int
     title: str
@@ -74,5 +78,13 @@ class SecretLine(Line, frozen=True, tag="secret"):
 
 
 OutcomeLine: TypeAlias = (
-    SayLine | QuitLine | SwitchLine | UiLine | PickLine | ListingLine | FormLine | SecretLine
+    SayLine
+    | QuitLine
+    | SwitchLine
+    | UiLine
+    | PickLine
+    | ListingLine
+    | FormLine
+    | DraftLine
+    | SecretLine
 )

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from gatewright.agent.client.offer_lines import (
+    DraftLine,
     FormLine,
     ListingLine,
     OutcomeLine,
@@ -19,6 +20,7 @@ from gatewright.agent.client.offer_lines import (
 )
 from gatewright.agent.commands.outcome import (
     Change,
+    Draft,
     Form,
     Listing,
     Offer,
@@ -105,6 +107,8 @@ class OpenOffers:
                 )
             case Form(text=text):
                 return FormLine(blocks=blocks, offer=self._keep(offer), text=text)
+            case Draft(text=text):
+                return DraftLine(blocks=blocks, text=text)
             case Secret(title=title, about=about, told=told):
                 number = self._keep(offer)
                 return SecretLine(blocks=blocks, offer=number, title=title, about=about, told=told)

@@ -132,6 +132,14 @@ class Act(msgspec.Struct, frozen=True):
     run: Callable[[str], Awaitable[Outcome]]
 
 
+class Look(msgspec.Struct, frozen=True):
+    """A key for a row that shows something else of it: `read` gets the id of the row."""
+
+    key: str
+    label: str
+    read: Callable[[str], Awaitable[Sequence[Block]]]
+
+
 class Listing(Offer, frozen=True, kw_only=True):
     """Rows to look into, as they are when asked; `tabs` part them by their source.
 
@@ -143,6 +151,7 @@ class Listing(Offer, frozen=True, kw_only=True):
     read: Callable[[str], Awaitable[Sequence[Block]]]
     tabs: tuple[str, ...] = ()
     acts: tuple[Act, ...] = ()
+    looks: tuple[Look, ...] = ()  # of one without columns
     columns: tuple[str, ...] = ()
     follows: bool = False  # they change by themselves, and what is read grows at its end
 
@@ -152,6 +161,12 @@ class Form(Offer, frozen=True, kw_only=True):
 
     text: str
     take: Callable[[str], Awaitable[Outcome]]
+
+
+class Draft(Offer, frozen=True, kw_only=True):
+    """A line for the prompt, to be ended by the person; nothing is sent."""
+
+    text: str
 
 
 class Secret(Offer, frozen=True, kw_only=True):

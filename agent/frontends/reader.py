@@ -44,22 +44,23 @@ class LineReader:
     def _run(self) -> None:
         with suppress(OSError):  # a terminal that went away ends the input like any other end
             self._read()
-        self._put(None)
+        self._put(None, time.monotonic())
 
     def _read(self) -> None:
         lines = Lines(MAX_LINE)
+        at = 0.0
         while chunk := os.read(self._fd, CHUNK):
+            at = time.monotonic()  # of all that came with it, whenever this thread gets to it
             try:
                 for line in lines.add(chunk):
-                    self._put(line.decode("utf-8", "replace").removesuffix("\r"))
+                    self._put(line.decode("utf-8", "replace").removesuffix("\r"), at)
             except TooLong:
                 self._endless = True
                 return
         if last := lines.rest():
-            self._put(last.decode("utf-8", "replace"))
+            self._put(last.decode("utf-8", "replace"), at)
 
-    def _put(self, line: str | None) -> None:
-        at = time.monotonic()
+    def _put(self, line: str | None, at: float) -> None:
         self._room.acquire()
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._lines.put_nowait, (line, at))

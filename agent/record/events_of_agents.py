@@ -63,6 +63,7 @@ class AgentFinished(Event, frozen=True, tag="agent_finished"):
     background: bool = False
     worktree: str = ""
     branch: str = ""
+    why: str = ""  # it did not get to its end: what was in the way
     below: tuple[AgentCost, ...] = ()
 
 

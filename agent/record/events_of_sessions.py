@@ -143,6 +143,7 @@ class TasksChanged(Event, frozen=True, tag="tasks"):
     running: tuple[str, ...]
     ended: str = ""
     status: str = ""  # how: "exit 0", "stopped", "failed"
+    title: str = ""  # of what has ended
 
 
 class UsageChanged(Event, frozen=True, tag="usage"):

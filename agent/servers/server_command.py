@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from functools import partial
 from typing import Protocol
 
 import msgspec
 
-from gatewright.agent.commands.outcome import Act, Choice, Listing, Outcome, Problem, Say
+from gatewright.agent.commands.outcome import Act, Choice, Listing, Look, Outcome, Problem, Say
 from gatewright.agent.commands.registry import Command, CommandContext
-from gatewright.tools.blocks import Block, Table, Text
+from gatewright.agent.errors import GatewrightError
+from gatewright.tools.blocks import Block, Output, Table, Text
 
 NOTHING = "There are no MCP servers here: agent mcp add, or docs/mcp.md, says how to have one."
 NEXT = {
@@ -20,15 +22,19 @@ NEXT = {
     "disabled": "/mcp enable {0} switches it on",
 }
 VERBS = ("reconnect", "enable", "disable", "approve", "accept", "login", "logout")
-USAGE = f"Usage: /mcp [NAME | {' NAME | '.join(VERBS)} NAME]"
+USAGE = f"Usage: /mcp [NAME | {' NAME | '.join((*VERBS, 'log'))} NAME]"
+SILENT = "{0} has said nothing beside the protocol."
+NO_RULE = "none"
 
 
 class ToolRow(msgspec.Struct, frozen=True):
-    """One tool as its server tells of it; all of it is the server's word."""
+    """One tool. `name`, `hint` and `text` are the server's word."""
 
     name: str
     hint: str = ""
     text: str = ""
+    rule: str = ""  # of the person, that speaks about it whatever it is called with
+    pin: str = ""  # accepted, changed, new, or not kept
 
 
 class ServerRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,6 +61,14 @@ class ServerBook(Protocol):
 
     def rows(self) -> Sequence[ServerRow]: ...
     def tools(self, name: str) -> Sequence[ToolRow]: ...
+    def memory(self, name: str) -> int:
+        """Bytes that its processes hold; 0 where none runs. It looks at all processes."""
+        ...
+
+    def log(self, name: str) -> str:
+        """The last lines that its program said beside the protocol. Raises GatewrightError."""
+        ...
+
     async def act(self, verb: str, name: str, more: str = "") -> str:
         """Do one of VERBS; what to tell the person. Raises GatewrightError.
 
@@ -89,11 +103,13 @@ async def servers(book: ServerBook, context: CommandContext) -> Outcome:
         return Problem.of(f"There is no MCP server {name}.{_near(name, [r.name for r in rows])}")
     match verb:
         case "":
-            return Say(tuple(_details(row, book.tools(name))))
+            return Say(tuple(await _looked_at(book, row)))
+        case "log":
+            return Say(tuple(await _log(book, name)))
         case word if word in VERBS:
             return Say.text(await book.act(word, name, more))
         case _:
-            return Problem.of(f"There is no /mcp {verb}.{_near(verb, VERBS)}")
+            return Problem.of(f"There is no /mcp {verb}.{_near(verb, (*VERBS, 'log'))}")
 
 
 def _listing(book: ServerBook, fallback: Say) -> Listing:
@@ -101,7 +117,7 @@ def _listing(book: ServerBook, fallback: Say) -> Listing:
         row = next((row for row in book.rows() if row.name == name), None)
         if row is None:
             return (Text("It is gone.", "warning"),)
-        return _details(row, book.tools(name))
+        return await _looked_at(book, row)
 
     async def reconnect(name: str) -> Outcome:
         return await _acted(book, "reconnect", name)
@@ -128,8 +144,26 @@ def _listing(book: ServerBook, fallback: Say) -> Listing:
             Act("ctrl+l", "logs in", log_in),
             Act("ctrl+y", "approves it, or accepts its tools as they are", approve),
         ),
+        looks=(Look("ctrl+t", "shows the end of its log", partial(_log, book)),),
         follows=True,
     )
+
+
+async def _looked_at(book: ServerBook, row: ServerRow) -> Sequence[Block]:
+    memory = await asyncio.to_thread(book.memory, row.name)
+    return _details(row, book.tools(row.name), memory)
+
+
+async def _log(book: ServerBook, name: str) -> Sequence[Block]:
+    """Read away from the loop: a disk may be slow."""
+    try:
+        told = await asyncio.to_thread(book.log, name)
+    except GatewrightError as error:
+        return (Text(str(error), "warning"),)
+    path = next((row.log for row in book.rows() if row.name == name), "")
+    if not told:
+        return (Text(SILENT.format(name), "dim"),)
+    return Text(f"The end of {path}", "dim"), Output(told)
 
 
 async def _acted(book: ServerBook, verb: str, name: str) -> Outcome:
@@ -138,19 +172,21 @@ async def _acted(book: ServerBook, verb: str, name: str) -> Outcome:
 
 def _choice(row: ServerRow) -> Choice:
     count = f"{len(row.tools)} tool{'s' * (len(row.tools) > 1)}" if row.tools else ""
-    detail = " · ".join(filter(None, (row.state, count, row.source)))
+    tokens = f"{row.tokens:,} tokens" if row.tokens else ""
+    said = (row.state, count, row.source, tokens, row.era, _first(row.error))
+    detail = " · ".join(filter(None, said))
     return Choice(row.name, row.name, detail, typed=f"/mcp {row.name}")
 
 
 def _table(rows: Sequence[ServerRow]) -> Table:
     cells = tuple(
-        (r.name, r.source, r.state, str(len(r.tools)), f"{r.tokens:,}", _first(r.error))
+        (r.name, r.source, r.state, str(len(r.tools)), f"{r.tokens:,}", r.era, _first(r.error))
         for r in rows
     )
-    return Table(("Server", "Source", "State", "Tools", "Tokens", ""), cells)
+    return Table(("Server", "Source", "State", "Tools", "Tokens", "Protocol", ""), cells)
 
 
-def _details(row: ServerRow, tools: Sequence[ToolRow]) -> Sequence[Block]:
+def _details(row: ServerRow, tools: Sequence[ToolRow], memory: int) -> Sequence[Block]:
     said = (
         ("Server", row.name),
         ("Says it is", row.server),
@@ -160,7 +196,7 @@ def _details(row: ServerRow, tools: Sequence[ToolRow]) -> Sequence[Block]:
         ("Error", row.error),
         ("Next", NEXT.get(row.state, "").format(row.name)),
         ("Protocol", row.era),
-        ("Process", str(row.pid) if row.pid else ""),
+        ("Process", _process(row.pid, memory)),
         ("Log", row.log),
         ("Tools", f"{len(row.tools)}, {row.tokens:,} tokens" if tools else ""),
         ("Changed", ", ".join(row.changed)),
@@ -169,7 +205,18 @@ def _details(row: ServerRow, tools: Sequence[ToolRow]) -> Sequence[Block]:
     facts = Table(("", ""), tuple(pair for pair in said if pair[1]))
     if not tools:
         return (facts,)
-    return facts, Table(("Tool", "It says", ""), tuple((t.name, t.hint, t.text) for t in tools))
+    cells = tuple((t.name, t.pin, t.rule or NO_RULE, _says(t)) for t in tools)
+    return facts, Table(("Tool", "Pin", "Rule", "It says"), cells)
+
+
+def _says(tool: ToolRow) -> str:
+    return ": ".join(filter(None, (tool.hint, tool.text)))
+
+
+def _process(pid: int, memory: int) -> str:
+    if not pid:
+        return ""
+    return f"{pid}, {memory / 1024**2:,.0f} MB in memory" if memory else str(pid)
 
 
 def _near(given: str, known: Sequence[str]) -> str:

@@ -219,7 +219,8 @@ class SessionJobs:
         if not kept.attended:
             ended, status = kept.id, kept.job.status()
             running = tuple(self.running())
-            self._changed(TasksChanged(running=running, ended=ended, status=status))
+            title = kept.job.title
+            self._changed(TasksChanged(running=running, ended=ended, status=status, title=title))
         if not kept.waited:
             self._report(kept)
         if (waiting := self._ends.get(kept.owner)) is not None:

@@ -122,7 +122,8 @@ def runs(session: SessionName = "", as_json: AsJson = False) -> None:
         return
     for run in found:
         called = f" {run.name}" if run.name else ""
-        tell(f"{run.id}{called}  {run.kind}  {run.status}  {run.tools} tools  ${run.cost:.2f}")
+        calls = f"{run.tools} {'call' if run.tools == 1 else 'calls'}"
+        tell(f"{run.id}{called}  {run.kind}  {run.status}  {calls}  ${run.cost:.2f}")
         tell(f"    {run.description}")
     if not found:
         tell("No agent was started.")

@@ -14,7 +14,7 @@ from gatewright.agent.worktrees.names import WorktreeError
 from gatewright.agent.worktrees.project_trees import Left, Opened
 from gatewright.agent.worktrees.record import Record
 from gatewright.tools.access import Access, Effect, Row, Where
-from gatewright.tools.blocks import Text
+from gatewright.tools.blocks import Block, Text
 from gatewright.tools.interact import Ask, Option
 from gatewright.tools.plain import StructTool
 from gatewright.tools.protocol import Run, ToolContext, ToolFailure, ToolResult, ToolSpec
@@ -60,6 +60,12 @@ class EnterWorktree(StructTool[Enter]):
     def title(self, input: Enter, where: Where) -> tuple[str, str]:
         del where
         return "Work in a tree of its own", input.path or input.name
+
+    def view(self, input: Enter, result: ToolResult | None) -> Sequence[Block]:
+        del result
+        where = input.path or f".gatewright/worktrees/{input.name or '(a name of its own)'}"
+        how = "" if input.path else ", a checkout of its own on a new branch"
+        return (Text(f"The session goes on in {where}{how}. Your checkout stays as it is."),)
 
     async def run(self, input: Enter, ctx: ToolContext) -> Run:
         if (now := self._going.current) is not None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from gatewright.mcp.server import Server
 
 LISTED = 5.0  # seconds for a list that is not known yet
+IN_ALL = 0.3  # seconds for all that a server is asked then: somebody types
+AT_ONCE = 8  # templates
 MOST = 100
 _PLACE = re.compile(r"\{([?&/#.;+]?)([^{}]*)\}")
 
@@ -50,31 +53,55 @@ async def completed(server: Server, begun: str) -> list[Offered]:
             listed = await resources_of(server)
         plain = [each for each in listed.found if not each.template]
         found += [Offered(each.uri, _about(each)) for each in plain if _fits(each, begun)]
-        for each in listed.found:
-            if each.template:
-                found += await _of_template(server, each, begun)
+        found += await _of_templates(server, [e for e in listed.found if e.template], begun)
     return found[:MOST]
 
 
-async def _of_template(server: Server, template: Resource, begun: str) -> list[Offered]:
-    place = place_in(template.uri, begun)
-    if place is None:
-        head = template.uri.partition("{")[0]
-        fits = head and head != begun and _fits(template, begun)
-        return (
-            [Offered(head, f"{template.uri} {_about(template)}".strip(), open=True)] if fits else []
-        )
-    if not server.hello.completes:
+async def _of_templates(server: Server, templates: Sequence[Resource], begun: str) -> list[Offered]:
+    """In their order; those that do not say in time what fits are left out."""
+    few = asyncio.Semaphore(AT_ONCE)
+    begins: dict[int, list[Offered]] = {}
+    asking: dict[int, asyncio.Task[list[Offered]]] = {}
+    for number, each in enumerate(templates):
+        place = place_in(each.uri, begun)
+        if place is None:
+            begins[number] = _beginning(each, begun)
+        elif server.hello.completes:
+            asking[number] = asyncio.create_task(_filled(server, each, place, few))
+    if asking:
+        try:
+            await asyncio.wait(asking.values(), timeout=IN_ALL)
+        finally:  # nobody waits for a server that is slow, or for a word that is written on
+            for task in asking.values():
+                task.cancel()
+            await asyncio.gather(*asking.values(), return_exceptions=True)
+    for number, task in asking.items():
+        if not task.cancelled():
+            begins[number] = task.result()
+    return [one for number in sorted(begins) for one in begins[number]]
+
+
+def _beginning(template: Resource, begun: str) -> list[Offered]:
+    """What it has before its first place."""
+    head = template.uri.partition("{")[0]
+    if not head or head == begun or not _fits(template, begun):
         return []
-    with suppress(ToolFailure):  # nobody waits for a server that is slow or does not know
-        values = await server.asked(
-            lambda asking: asking.completed(template.uri, place.name, place.begun)
-        )
-        made = [
-            Offered(f"{place.before}{v}{place.after}", place.name, not place.last) for v in values
-        ]
-        return [each for each in made if len(each.uri) <= LONGEST_URI]
-    return []
+    return [Offered(head, f"{template.uri} {_about(template)}".strip(), open=True)]
+
+
+async def _filled(
+    server: Server, template: Resource, place: _Place, few: asyncio.Semaphore
+) -> list[Offered]:
+    """With what the server says that the place may hold."""
+    try:
+        async with few:
+            values = await server.asked(
+                lambda asking: asking.completed(template.uri, place.name, place.begun)
+            )
+    except ToolFailure:  # it does not know
+        return []
+    made = [Offered(f"{place.before}{v}{place.after}", place.name, not place.last) for v in values]
+    return [each for each in made if len(each.uri) <= LONGEST_URI]
 
 
 def place_in(template: str, begun: str) -> _Place | None:

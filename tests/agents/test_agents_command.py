@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gatewright.agent.commands.outcome import Form, Listing, Offer, Outcome, Problem, Say
+from gatewright.agent.commands.outcome import Draft, Form, Listing, Offer, Outcome, Problem, Say
 from gatewright.agent.commands.registry import Front
 from gatewright.tools.blocks import plain
 from tests.agents.test_types_at_work import define
@@ -55,6 +55,22 @@ async def test_trying_one_asks_the_model_for_it(tmp_path: Path) -> None:
         await made.ended()
         assert "Start the agent Explore" in made.words(0)[-1]
         assert "find the tests" in made.words(0)[-1]
+
+
+async def test_the_key_for_trying_one_writes_the_line_that_the_task_is_put_behind(
+    tmp_path: Path,
+) -> None:
+    bad = define(tmp_path, "bad", "maxTurns: none")
+    async with desk(tmp_path, ["say: x"]) as made:
+        outcome, _ = await line(made, "/agents")
+        assert isinstance(outcome, Listing)
+        by_label = {row.label: row.id for row in outcome.rows()}
+        act = next(act for act in outcome.acts if act.key == "t")
+        drafted = await act.run(by_label["Explore"])
+        assert isinstance(drafted, Draft)
+        assert drafted.text == "/agents try Explore "
+        wrong = next(id for label, id in by_label.items() if str(bad) in label)
+        assert isinstance(await act.run(wrong), Problem)
 
 
 async def test_writing_and_changing_one(tmp_path: Path) -> None:

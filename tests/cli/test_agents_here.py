@@ -22,6 +22,7 @@ from gatewright.agent.record.events import (
 )
 from gatewright.agent.record.messages import TextPart, Usage
 from gatewright.agent.transcript.place import project_folder
+from gatewright.agent.transcript.writer import TranscriptLock
 from gatewright.tools.protocol import TextContent
 from tests.agents.definition_files import definition
 from tests.e2e.program import Program
@@ -98,6 +99,10 @@ def test_a_new_one_can_be_used(program: Program) -> None:
     assert again.returncode == 1
     assert "is there already" in again.stderr
     assert program.run("agents", "new", "../x", "-d", "d").returncode == 1
+    empty = program.run("agents", "new", "empty", "-d", " ")
+    assert empty.returncode == 1
+    assert "A description is needed" in empty.stderr
+    assert not (path.parent / "empty.md").exists()
     assert program.run("agents", "new", "mine", "-d", "d", "--scope", "user").returncode == 0
     assert (program.home / ".gatewright/agents/mine.md").exists()
     inside = program.run("agents", "new", "x", "-d", "d", env={"GATEWRIGHT": "1"})
@@ -171,7 +176,7 @@ class TestRuns:
         assert "There are no sessions" in program.run("agents", "runs").stderr
         self.begin(session, ended=True)
         found = program.run("agents", "runs").stdout
-        assert found == f"{self.ID}  Explore  completed  3 tools  $0.50\n    find\n"
+        assert found == f"{self.ID}  Explore  completed  3 calls  $0.50\n    find\n"
         (row,) = json.loads(program.run("agents", "runs", "s1", "--json").stdout)
         assert (row["status"], row["report"]) == ("completed", "Here.")
 
@@ -190,7 +195,15 @@ class TestRuns:
         assert found.returncode == 1
         assert "does not run" in found.stderr
         self.begin(session, ended=False)
+        dead = program.run("agents", "stop", self.ID)
+        assert dead.returncode == 1, "its session is gone: a mark would stop it when it goes on"
+        assert not (session.with_suffix("") / "agents" / f"{self.ID}.stop").exists()
+        assert "Explore  interrupted  0 calls" in program.run("agents", "runs").stdout
+        lock = TranscriptLock()
+        lock.take(session)
+        assert "Explore  running  0 calls" in program.run("agents", "runs").stdout
         assert "stops at its next step" in program.run("agents", "stop", self.ID).stdout
+        lock.release()
         assert (session.with_suffix("") / "agents" / f"{self.ID}.stop").exists()
 
 

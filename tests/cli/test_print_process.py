@@ -216,7 +216,7 @@ def test_signals_in_mid_call(program: Program, numbers: list[signal.Signals], co
         shapes = Shapes(program, server)
         process = shapes.start("go", "-y", "--output-format", "stream-json")
         written(program.project / "began")
-        assert runs(command)
+        until(lambda: runs(command), what=command)  # which comes after the word that it began
         for number in numbers:
             process.send_signal(number)
         out, err = process.communicate(timeout=PATIENCE)

@@ -13,6 +13,7 @@ from gatewright.agent.commands.outcome import (
     Act,
     Change,
     Choice,
+    Draft,
     Form,
     Listing,
     Outcome,
@@ -264,7 +265,10 @@ async def test_a_text_and_a_secret_are_taken_over_the_line() -> None:
 
     form = Form(fallback=Say(()), text="as it was", take=take)
     secret = Secret(fallback=Say(()), title="Key", about=("of the house",), take=take)
+    draft = Draft(fallback=Say(()), text="/agents try Explore ")
     async with wired("") as (remote, built, _):
+        add_command(built.session.commands, "draft", _giving(draft))
+        assert await remote.run_command("/draft", SCREEN) == draft
         add_command(built.session.commands, "form", _giving(form))
         add_command(built.session.commands, "secret", _giving(secret))
         edited = await remote.run_command("/form", SCREEN)

@@ -194,6 +194,39 @@ async def test_the_next_question_is_printed_once_the_first_is_answered() -> None
     assert session.answers[1] == (2, Answer(("no",)))
 
 
+class Slow(LineReader):
+    """Gets to its second line only once `go` is set, as on a machine that is busy."""
+
+    def __init__(self, fd: int) -> None:
+        self.go = threading.Event()
+        self._given = 0
+        super().__init__(fd)
+
+    def _put(self, line: str | None, at: float) -> None:
+        self._given += 1
+        if self._given == 2:
+            assert self.go.wait(PATIENCE)
+        super()._put(line, at)
+
+
+async def test_a_line_that_came_with_the_answer_is_none_to_the_next_question() -> None:
+    session, out = FakeSession(), Page()
+    ours, theirs = os.pipe()
+    lines = Slow(ours)
+    talk = Conversation(session.facade(), out, lines, Ports(stripped, remembered, OwnShell()))
+    running = asyncio.create_task(talk.run(""))
+    session.publish(Asked(id=1, ask=ASK), Asked(id=2, ask=ASK))
+    await out.shows("Run a command?")
+    os.write(theirs, b"y\ny\n")
+    await out.shows("Run a command?", count=2)
+    lines.go.set()
+    await out.shows("so it is no answer to it")
+    os.close(theirs)
+    async with asyncio.timeout(PATIENCE):
+        await running
+    assert session.answers == [(1, Answer(("once",))), (2, Answer(cancelled=True))]
+
+
 class Prompt(LineReader):
     """Tells when a line came in."""
 
@@ -201,8 +234,8 @@ class Prompt(LineReader):
         self.came = threading.Event()
         super().__init__(fd)
 
-    def _put(self, line: str | None) -> None:
-        super()._put(line)
+    def _put(self, line: str | None, at: float) -> None:
+        super()._put(line, at)
         self.came.set()
 
 

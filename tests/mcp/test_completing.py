@@ -112,6 +112,36 @@ async def test_a_server_that_does_not_complete_in_time_is_not_waited_for(
         assert 0.2 < time.monotonic() - began < 2.0
 
 
+async def test_many_templates_are_asked_about_within_one_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_once: list[int] = []
+
+    async def last_alone(params: dict[str, Any]) -> dict[str, Any]:
+        """Only the template of number 3 knows something; the others are silent."""
+        at_once.append(1)
+        if params["ref"]["uri"] != "db://t3/{table}":
+            await asyncio.Event().wait()
+        return {"completion": {"values": ["users"]}}
+
+    near = serving(last_alone)
+    near.answers["resources/templates/list"] = {
+        "resourceTemplates": [
+            {"uriTemplate": f"db://t{n % 10}/{{{'table' if n < 10 else f'x{n}'}}}", "name": "t"}
+            for n in range(500)
+        ]
+    }
+    instead(monkeypatch, near)
+    async with desk(tmp_path, [], own=OWN) as made:
+        await connected(made, "db")
+        await made.session.mentions("db:")
+        began = time.monotonic()
+        found = await made.session.mentions("db:db://t3/")
+        assert [each.name for each in found] == ["db:db://t3/users"]
+        assert 0.2 < time.monotonic() - began < 2.0  # one after another these were 15 s
+        assert len(at_once) <= 9
+
+
 async def test_a_resource_that_was_read_and_changes_is_told_to_the_model_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

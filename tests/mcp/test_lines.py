@@ -70,3 +70,15 @@ async def test_a_line_that_is_written_bit_by_bit_is_read_in_pieces(tmp_path: Pat
         assert not isinstance(message, Exception)
         assert isinstance(message.message, JSONRPCResponse)
     assert len(reads) < 1000, "100,000 bytes of one line"
+
+
+def test_the_tail_of_a_log_is_whole_lines_few_and_inert(tmp_path: Path) -> None:
+    log = ServerLog(tmp_path / "log")
+    assert log.tail() == ""
+    log.path.write_bytes(b"\x1b[2Jcleared\xff\r\n" + "hid\u202eden".encode() + b"\nlast")
+    assert log.tail() == "<U+001B>[2Jcleared\ufffd\nhid<U+202E>den\nlast"
+    log.path.write_text("".join(f"{n} {'x' * 90}\n" for n in range(50_000)), encoding="utf-8")
+    lines = log.tail().splitlines()
+    assert [line.split()[0] for line in lines] == [str(n) for n in range(49_800, 50_000)]
+    log.path.write_text("x" * 1_000_000, encoding="utf-8")
+    assert len(log.tail()) == 300

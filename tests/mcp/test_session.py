@@ -199,7 +199,7 @@ async def test_a_person_switches_one_off_and_on(tmp_path: Path) -> None:
         shown = await told(made, "/mcp fake")
         assert "fake 1" in shown
         (echo,) = [line.split() for line in shown.splitlines() if "mcp__fake__echo" in line]
-        assert echo == ["mcp__fake__echo", "reads", "only", "echo", "it"]
+        assert echo == ["mcp__fake__echo", "accepted", "none", "reads", "only:", "echo", "it"]
         assert await told(made, "/mcp disable fake") == "fake is off in this project."
         assert "/mcp enable fake switches it on" in await told(made, "/mcp fake")
         assert "Did you mean disable?" in await told(made, "/mcp disabel fake")
@@ -209,6 +209,24 @@ async def test_a_person_switches_one_off_and_on(tmp_path: Path) -> None:
         assert "disabled" in await told(made, "/mcp")
         assert await told(made, "/mcp enable fake") == "fake is on in this project."
         assert "There is no MCP server other" in await told(made, "/mcp other")
+
+
+async def test_one_is_shown_with_its_memory_its_rules_its_pins_and_its_log(tmp_path: Path) -> None:
+    rules = {"permissions": {"allow": ["mcp__fake"], "deny": ["mcp__fake__fail"]}}
+    async with desk(tmp_path, [], own={**own("--noise"), **rules}) as made:
+        await connected(made)
+        shown = await told(made, "/mcp fake")
+        tools = {line.split()[0]: line for line in shown.splitlines() if line.startswith("mcp__")}
+        assert "accepted  allow mcp__fake (user)" in tools["mcp__fake__echo"]
+        assert "accepted  deny mcp__fake__fail (user)" in tools["mcp__fake__fail"]
+        (process,) = (line for line in shown.splitlines() if line.startswith("Process"))
+        assert 1 < int(process.split(", ")[1].split()[0]) < 2_000
+        log = await told(made, "/mcp log fake")
+        assert log.startswith("The end of /")
+        assert "\x1b" not in log
+        assert len(log.splitlines()) > 1
+        await made.session.run_command("/mcp disable fake")
+        assert "Process" not in await told(made, "/mcp fake")
 
 
 async def test_what_is_written_down_later_is_taken_up(tmp_path: Path) -> None:

@@ -140,6 +140,7 @@ BROKEN: tuple[tuple[str, str, int], ...] = (
     ("a list", "---\n- a\n- b\n---\n", 2),
     ("a text", "---\njust words\n---\n", 2),
     ("flow without end", "---\nname: a\ntools: [x,\n  y\n---\n", 5),
+    ("flow without end behind a colon", "---\nname: a\ndescription: x: y\ntools: [x\n---\n", 5),
     ("nested", f"---\na: {'[' * 100_000}\n---\n", 2),
     ("nested and closed", f"---\na: {'[' * 300}{']' * 300}\n---\n", 2),
     ("unknown alias", "---\nname: *none\n---\n", 2),

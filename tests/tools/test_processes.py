@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import sys
 import time
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from gatewright.tools.protocol import SpawnRequest, ToolFailure
@@ -84,11 +86,46 @@ class TestChild:
         await child.kill()
         assert await child.wait() in (0, 128 + 15)
 
+    async def test_who_is_cancelled_while_it_kills_leaves_nothing_to_reap(self) -> None:
+        swept: list[bool] = []
+        stubborn = request("trap '' TERM; echo on; while :; do sleep 0.05; done")
+        stubborn = msgspec.structs.replace(stubborn, ended=lambda: swept.append(True))
+        child = await spawn(stubborn)
+        assert await child.read() == b"on\n"
+        killing = asyncio.create_task(child.kill(PATIENCE))
+        await asyncio.sleep(0)
+        killing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await killing
+        assert child.code == 128 + 9
+        assert swept == [True]
+        await child.wait()
+        assert swept == [True]
+
     async def test_it_leads_a_session_without_terminal_or_input(self) -> None:
         child = await spawn(request("read x; echo $? $(ps -o sid= -p $$ | tr -d ' ') $$"))
         code, session, pid = (await child.read()).split()
         assert code == b"1" and session == pid == str(child.pid).encode()
         await child.wait()
+
+
+def test_a_loop_that_ends_while_one_is_killed_leaves_nobody() -> None:
+    """Else Python says so once the process is forgotten: that is an error here."""
+    pids: list[int] = []
+
+    async def leave() -> None:
+        child = await spawn(request("trap '' TERM; echo on; while :; do sleep 0.05; done"))
+        assert await child.read() == b"on\n"
+        pids.append(child.pid)
+        killing.append(asyncio.create_task(child.kill(PATIENCE)))
+        await asyncio.sleep(0)
+
+    killing: list[asyncio.Task[None]] = []
+    asyncio.run(leave())
+    killing.clear()
+    gc.collect()
+    with pytest.raises(ChildProcessError):
+        os.waitpid(pids[0], os.WNOHANG)
 
 
 async def test_what_cannot_start_is_told() -> None:

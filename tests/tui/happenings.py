@@ -241,6 +241,7 @@ EVENTS: Mapping[type[ev.AnyEvent], Callable[[Chance], ev.AnyEvent]] = {
         running=tuple(f"t{n} {c.row()}" for n in range(c.randrange(3))),
         ended=c.choice(("", "t1")),
         status=c.row(),
+        title=c.text(),
     ),
     ev.UnknownEvent: lambda c: ev.UnknownEvent(raw={"type": c.row()}),
 }

@@ -318,6 +318,17 @@ async def test_settings_are_switched_chosen_and_typed(tmp_path: Path) -> None:
         assert books.stored("user", "maxTurns") == 7
 
 
+@pytest.mark.parametrize(
+    ("width", "seen"),
+    [(120, "Settings  screen  session  permissions"), (60, "Settings  screen 1/")],
+)
+async def test_all_lists_are_named_where_they_fit(tmp_path: Path, width: int, seen: str) -> None:
+    async with panel(Books(tmp_path), "/config", size=(width, 30)) as s:
+        await s.see(seen)
+        await press(s, "shift+tab")
+        await s.see("Settings  screen  session" if width > 100 else "Settings  mcp ")
+
+
 async def test_settings_know_the_modes_and_who_has_the_say(tmp_path: Path) -> None:
     books = Books(tmp_path, project={"autoCompact": False})
     async with panel(books, "/config") as s:

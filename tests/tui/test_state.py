@@ -25,6 +25,7 @@ from gatewright.tui.state import (
     View,
 )
 from gatewright.tui.status.status import status_row
+from gatewright.tui.transcript.agent import rows
 from gatewright.tui.transcript.items import (
     AgentBlock,
     Ending,
@@ -262,7 +263,9 @@ def test_a_turn_that_a_no_ended_says_so_and_what_it_cost() -> None:
 def test_the_end_of_background_work_is_told_before_the_turn_it_wakes() -> None:
     view, changes = play(
         ev.TasksChanged(running=("shell_1: make all\nmake more", "shell_2: serve")),
-        ev.TasksChanged(running=("shell_2: serve",), ended="shell_1", status="exit 2"),
+        ev.TasksChanged(
+            running=("shell_2: serve",), ended="shell_1", status="exit 2", title="make all\nmore"
+        ),
         ev.TurnStarted(),
         ev.TextDelta(text="It failed."),
     )
@@ -270,6 +273,44 @@ def test_the_end_of_background_work_is_told_before_the_turn_it_wakes() -> None:
     assert told == Note(1, "Background shell_1 has ended, exit 2: make all", "dim")
     assert isinstance(prose, Prose)
     assert view.tasks == ("shell_2: serve",)
+
+
+def test_ends_that_follow_each_other_are_one_note_and_agents_have_their_names() -> None:
+    ends = (
+        ev.TasksChanged(running=(), ended=id, status="completed", title="one: Explore, Look")
+        for id in ("a1", "a2")
+    )
+    _, changes = play(
+        ev.AgentStarted(
+            child="main/a1", kind="Explore", prompt="p", name="one", description="Look"
+        ),
+        ev.AgentStarted(child="main/a2", kind="Explore", prompt="p", description="Look too"),
+        *ends,
+        ev.TurnStarted(),
+        ev.TextDelta(text="Both."),
+        ev.TasksChanged(running=(), ended="shell_1", status="exit 0", title="make"),
+    )
+    notes = [item for item in items(changes) if isinstance(item, Note)]
+    both = "one has ended, completed: Look\nExplore has ended, completed: Look too"
+    assert both in [note.text for note in notes]
+    assert notes[-1].text == "Background shell_1 has ended, exit 0: make"
+    assert len({note.id for note in notes}) == 2
+
+
+def test_an_agent_that_failed_says_why_in_its_record_and_its_row() -> None:
+    view, changes = play(
+        ev.AgentStarted(child="main/a1", kind="Explore", prompt="p", name="one"),
+        ev.AgentFinished(
+            child="main/a1", ok=False, report="", status="failed", why="It refused (400): no."
+        ),
+    )
+    (block,) = items(changes)
+    assert isinstance(block, AgentBlock)
+    shown = "\n".join(row.plain for row in rows(block, expanded=False, width=80))
+    assert "failed" in shown
+    assert "It refused (400): no." in shown
+    (row,) = view.agents.values()
+    assert row.doing == "It refused (400): no."
 
 
 def test_the_status_line_says_when_nothing_confines() -> None:

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import msgspec
 
 from gatewright.tools.protocol import Spawn, SpawnRequest, ToolFailure
-from gatewright.tools.system.drain import Drain
+from gatewright.tools.system.pipes import Errors, holding
 from gatewright.tools.system.sweep import MARKER, end_strays, group_lives, next_marker
 
 CHUNK = 256 * 1024
@@ -29,6 +29,7 @@ NOWHERE = subprocess.DEVNULL  # for what is said on stderr
 _F_GETPATH = 50  # of macOS
 _LEFTOVER = 1024 * 1024  # a pipe holds no more than this once its writer is gone
 _POLL = 0.01
+_REAPED = 2.0  # seconds in which a process that was killed is gone, unless the system holds it
 _PR_SET_PDEATHSIG = 1
 
 
@@ -152,27 +153,44 @@ class GroupChild:
         if not self._leaves:
             await self._empty(0.3)
         self._close()
-        if not self._swept:
-            self._swept = True
-            if self._marker:
-                end_strays(self._marker, self.pid)
-            if self._ended is not None:
-                self._ended()
+        self._sweep()
         assert self.code is not None
         return self.code
 
+    def _sweep(self) -> None:
+        """What left the group, and whatever was made for the process; once."""
+        if self._swept:
+            return
+        self._swept = True
+        if self._marker:
+            end_strays(self._marker, self.pid)
+        if self._ended is not None:
+            self._ended()
+
     async def kill(self, grace: float = 2.0) -> None:
-        """TERM the whole group, KILL what is left after `grace` seconds, and reap it."""
+        """TERM the whole group, KILL what is left after `grace` seconds, and reap it.
+
+        Whoever is cancelled meanwhile has killed it at once, and leaves nothing to reap: the loop
+        that would hear of its end may be ending too.
+        """
         self.hint()
         self._leaves = False
         try:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._exited.wait(), grace)
-        finally:
-            if not self.exited:
-                self._signal(signal.SIGKILL)
-            self._close()
-        await self.wait()
+            self._kill()
+            await self.wait()
+        except asyncio.CancelledError:
+            self._kill()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._exited.wait(), _REAPED)
+            self._sweep()
+            raise
+
+    def _kill(self) -> None:
+        if not self.exited:
+            self._signal(signal.SIGKILL)
+        self._close()
 
     def hint(self) -> None:
         """TERM the whole group, and no more: what it says to that is read."""
@@ -286,63 +304,6 @@ async def printed(
             if code is None:
                 await child.kill(0.0)
         return Printed(code, bytes(output), errors.kept())
-
-
-class Errors:
-    """A pipe for what a program says on stderr: the beginning is kept, the rest drained.
-
-    Of our own, because one that is waited for stays open as long as anybody holds it.
-    """
-
-    def __init__(self, keep: int) -> None:
-        self._keep = keep
-        self._kept = bytearray()
-        self._from, self.end = os.pipe()
-        self._drain: Drain | None = None
-
-    def __enter__(self) -> Errors:
-        self._drain = Drain(self._from, self._add)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.begun()
-        if self._drain is not None:
-            self._drain.close()
-
-    def begun(self) -> None:
-        """The program has its end of it, or never will."""
-        if self.end >= 0:
-            os.close(self.end)
-            self.end = -1
-
-    def kept(self) -> bytes:
-        """What came, and what still lies in the pipe."""
-        if self._drain is not None:
-            self._drain.rest()
-        return bytes(self._kept)
-
-    def _add(self, said: bytes) -> None:
-        self._kept += said[: self._keep - len(self._kept)]
-
-
-def holding(data: bytes) -> int:
-    """A descriptor that gives these bytes and ends; nobody has to write while somebody reads."""
-    try:
-        fd = os.memfd_create("given")
-    except (AttributeError, OSError):  # not Linux
-        import tempfile  # noqa: PLC0415  lazy: 8 ms
-
-        with tempfile.TemporaryFile() as file:
-            fd = os.dup(file.fileno())
-    try:
-        view = memoryview(data)
-        while view:
-            view = view[os.write(fd, view) :]
-        os.lseek(fd, 0, os.SEEK_SET)
-    except BaseException:
-        os.close(fd)
-        raise
-    return fd
 
 
 def _dying_with_us() -> Callable[[], None] | None:

@@ -73,8 +73,11 @@ def end_strays(marker: str, leader: int) -> int:
 
 def group_lives(group: int) -> bool:
     """Whether a process group has a member that is no zombie; True where that cannot be seen."""
-    if not _PROC.is_dir():
-        return True
+    return not _PROC.is_dir() or any(True for _ in group_members(group))
+
+
+def group_members(group: int) -> Iterator[int]:
+    """Those of a process group below its leader that are no zombies; none where nobody sees."""
     for pid in _since(group):
         try:
             stat = _read(pid, "stat")
@@ -82,8 +85,7 @@ def group_lives(group: int) -> bool:
             continue
         state, _, pgrp = stat[stat.rfind(b")") + 2 :].split()[:3]
         if int(pgrp) == group and state not in (b"Z", b"X"):
-            return True
-    return False
+            yield pid
 
 
 def _since(ancestor: int) -> Iterator[int]:

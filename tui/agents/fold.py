@@ -80,7 +80,9 @@ def _goes_on(view: View, event: ev.AgentProgressed | ev.AgentFinished, at: float
     if row.block is not None:
         block = _block(row, row.block)
         if isinstance(event, ev.AgentFinished):
-            block = replace(block, report=event.report, ms=event.ms, place=_place(event))
+            block = replace(
+                block, report=event.report, ms=event.ms, why=event.why, place=_place(event)
+            )
         row, shown = replace(row, block=block), (Patched(block),)
     return replace(view, agents=with_row(view.agents, row)), shown
 
@@ -92,7 +94,7 @@ def _block(row: AgentRow, block: AgentBlock) -> AgentBlock:
         label=row.label,
         task=row.task,
         state=row.state,
-        doing=row.doing,
+        doing=row.doing if row.lives else "",
         tools=row.tools,
         tokens=row.tokens,
         cost=row.cost,

@@ -115,7 +115,7 @@ def finished(row: AgentRow, event: ev.AgentFinished, at: float) -> AgentRow:
         row,
         state=_ended(event),
         name=event.name or row.name,
-        doing="",
+        doing=event.why,
         tools=event.tools or row.tools,
         tokens=tokens or row.tokens,
         cost=event.cost or row.cost,

@@ -146,7 +146,7 @@ def _doing(row: AgentRow, *, asks: bool) -> str:
         )
     if row.lives:
         return row.doing or ("waits" if row.state == "waiting" else "")
-    return row.state
+    return f"{row.state}: {row.doing}" if row.doing else row.state
 
 
 def _more(first: str, rows: Sequence[AgentRow], asking: Collection[str], width: int) -> Line:

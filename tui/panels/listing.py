@@ -166,18 +166,27 @@ class Listing:
         return [row for span in spans for row in wrap((span,), width)]
 
     def _head(self, width: int) -> Line:
-        spans = [Span(one_line(self.title), "text:b")]
+        """The tabs with what they hold; in less room without, then only the one that is seen."""
+        title = Span(one_line(self.title), "text:b")
         filter = Span(f"  {one_line(self._filter)}", "accent") if self._filter else Span("")
-        tabs: list[Span] = []
-        for number, tab in enumerate(self._tabs if len(self._tabs) > 1 else ()):
+        if len(self._tabs) < 2:
+            return line(title, filter)
+        place = f" {self._tab + 1}/{len(self._tabs)}"
+        alone = [Span("  "), Span(self.tab, "accent:b"), Span(place, "faint")]
+        room = width - cells.width(title.text) - cells.width(filter.text)
+        ways = (self._tab_row(counted=True), self._tab_row(counted=False))
+        fits = (way for way in ways if sum(cells.width(span.text) for span in way) <= room)
+        return line(title, *next(fits, alone), filter)
+
+    def _tab_row(self, *, counted: bool) -> list[Span]:
+        row: list[Span] = []
+        for number, tab in enumerate(self._tabs):
             here = number == self._tab
-            tabs += [Span("   "), Span(tab, "accent:b" if here else "dim")]
-            count = sum(item.counts for item in self.found[number])
-            tabs.append(Span(f" {count}", "accent" if here else "faint"))
-        if tabs and sum(cells.width(s.text) for s in (*spans, *tabs, filter)) > width:
-            place = f" {self._tab + 1}/{len(self._tabs)}"
-            tabs = [Span("  "), Span(self.tab, "accent:b"), Span(place, "faint")]
-        return line(*spans, *tabs, filter)
+            row += [Span("   " if counted else "  "), Span(tab, "accent:b" if here else "dim")]
+            if counted:
+                count = sum(item.counts for item in self.found[number])
+                row.append(Span(f" {count}", "accent" if here else "faint"))
+        return row
 
 
 def item_row(item: Item, label_width: int, width: int, *, selected: bool) -> Line:

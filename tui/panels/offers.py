@@ -6,12 +6,13 @@ the row it was opened from.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from gatewright.agent.commands.outcome import Choice as Row
 from gatewright.agent.commands.outcome import (
+    Draft,
     Form,
     Listing,
     Offer,
@@ -20,6 +21,7 @@ from gatewright.agent.commands.outcome import (
     Secret,
 )
 from gatewright.agent.commands.panels import ConfigPanel, DoctorPanel, RulesPanel
+from gatewright.tools.blocks import Block
 from gatewright.tui.panels.checks import ChecksView
 from gatewright.tui.panels.config import ConfigView
 from gatewright.tui.panels.rules import RulesView
@@ -30,6 +32,7 @@ from gatewright.tui.prompt.menu import Choice
 if TYPE_CHECKING:
     from gatewright.tui.command_effects import Reach  # it opens these
 
+Reads: TypeAlias = Callable[[str], Awaitable[Sequence[Block]]]
 EVERY = 1.0  # seconds between two looks at a list that follows what happens
 
 
@@ -46,6 +49,8 @@ def open_offer(offer: Offer, screen: Reach) -> bool:
             screen.ask_secret(offer)
         case Form(text=text, take=take):
             screen.edit(text, take)
+        case Draft(text=text):
+            screen.draft(text)
         case RulesPanel(book=book, tab=tab):
             screen.show_panel(lambda sheet: RulesView(sheet, book, tab).listing)
         case ConfigPanel() as panel:
@@ -108,12 +113,16 @@ def _listed(offer: Listing, screen: Reach, first: str, at: int) -> Picking:
 
     def pick(choice: Choice) -> None:
         row = rows[choice.insert]
-        tab = [each.id for each in rows.values() if not offer.tabs or each.source == row.source]
-        screen.talk.spawn(_read(offer, screen, row, tab.index(row.id)))
+        at = _at(offer, rows.values(), row)
+        screen.talk.spawn(_read(offer, screen, row, at, offer.read))
 
     def act(run: Callable[[str], Awaitable[Outcome]], choice: Choice) -> None:
         if row := rows.get(choice.insert):
             screen.talk.follow(row.typed or row.label, partial(run, row.id))
+
+    def look(read: Reads, choice: Choice) -> None:
+        if row := rows.get(choice.insert):
+            screen.talk.spawn(_read(offer, screen, row, _at(offer, rows.values(), row), read))
 
     return Picking(
         offer.title,
@@ -122,7 +131,10 @@ def _listed(offer: Listing, screen: Reach, first: str, at: int) -> Picking:
             for place, row in rows.items()
         ],
         pick=pick,
-        keys=tuple(Key(one.key, one.label, partial(act, one.run)) for one in offer.acts),
+        keys=(
+            *(Key(one.key, one.label, partial(act, one.run)) for one in offer.acts),
+            *(Key(one.key, one.label, partial(look, one.read)) for one in offer.looks),
+        ),
         tabs=sorted(offer.tabs, key=lambda tab: tab != first),
         at=at,
     )
@@ -133,6 +145,12 @@ def _place(offer: Listing, row: Row) -> str:
     return f"{row.source} {row.id}" if offer.tabs else row.id
 
 
-async def _read(offer: Listing, screen: Reach, row: Row, at: int) -> None:
+def _at(offer: Listing, rows: Iterable[Row], row: Row) -> int:
+    """The number of a row in its tab."""
+    tab = [each.id for each in rows if not offer.tabs or each.source == row.source]
+    return tab.index(row.id)
+
+
+async def _read(offer: Listing, screen: Reach, row: Row, at: int, read: Reads) -> None:
     again = partial(_open_listing, offer, screen, row.source, at)
-    screen.read(await offer.read(row.id), again, from_top=not offer.follows)
+    screen.read(await read(row.id), again, from_top=not offer.follows)

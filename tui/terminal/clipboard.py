@@ -15,7 +15,8 @@ from typing import TypeAlias
 
 from gatewright.agent.text.printable import spelled
 from gatewright.tools.protocol import ImageContent, SpawnRequest, ToolFailure
-from gatewright.tools.system.processes import holding, printed, spawn
+from gatewright.tools.system.pipes import holding
+from gatewright.tools.system.processes import printed, spawn
 from gatewright.tools.system.programs import find
 from gatewright.tools.system.project import here
 

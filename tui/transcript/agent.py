@@ -42,6 +42,9 @@ def rows(item: AgentBlock, expanded: bool, width: int) -> list[Line]:
         made += indent(
             [line(Span(cells.fit_middle(one_line(item.doing), inner), "faint"))], " " * INDENT
         )
+    if item.why:
+        role = "error" if item.state == "failed" else "warning"
+        made += indent(flow(visible(item.why), inner, role), " " * INDENT)
     if item.place:
         kept = flow(f"Kept in {visible(item.place)}", inner, "dim")
         made += indent(kept, " " * INDENT)

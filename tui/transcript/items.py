@@ -77,6 +77,7 @@ class AgentBlock(msgspec.Struct, frozen=True, kw_only=True):
     ms: int = 0
     prompt: str = ""
     report: str = ""
+    why: str = ""  # it did not get to its end: what was in the way
     place: str = ""  # the worktree and branch that it left
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from gatewright.agent.commands.outcome import (
     Act,
     Choice,
+    Draft,
     Form,
     Listing,
     Outcome,
@@ -86,10 +87,13 @@ def listing(agents: Definitions) -> Listing:
         return found if found is not None else (Text("It is gone.", "warning"),)
 
     async def try_one(id: str) -> Outcome:
-        async def begin(task: str) -> Outcome:
-            return _tried(agents, _named(id)[0], task.strip()) if task.strip() else Say(())
-
-        return Form(fallback=Say.text(USAGE), text="", take=begin)
+        name = _named(id)[0]
+        kind = agents.book.find(name)
+        if any(row.id == name for row in agents.at_work()):
+            return Problem.of("It is at work: enter opens it. t is for the types below.")
+        if kind is None or kind.withheld:
+            return Problem.of(agents.book.refusal(name) if name else "It cannot be used.")
+        return Draft(fallback=Say.text(USAGE), text=f"/agents try {kind.name} ")
 
     async def edit(id: str) -> Outcome:
         return await asyncio.to_thread(_edited, agents, *_named(id))
@@ -215,8 +219,8 @@ def _made(agents: Definitions, name: str, description: str) -> Outcome:
         write_definition,
     )
 
-    text = new_definition(name, description, {})
     try:
+        text = new_definition(name, description, {})
         path = write_definition(agents.folder, name, text)
     except GatewrightError as error:
         return Problem.of(str(error))

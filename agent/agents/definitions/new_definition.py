@@ -9,10 +9,9 @@ from pathlib import Path
 from gatewright.agent.agents.definitions.reading import USUAL
 from gatewright.agent.errors import GatewrightError
 
-_BODY = """You {task}.
+_BODY = """You are the agent {name}. What you are for: {task}.
 
 - The task text is all you were told. Do that, all of it, and nothing beside it.
-- ...
 
 Your report: first the result, then what it rests on, then what was not done.
 """
@@ -20,11 +19,14 @@ _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 
 
 def new_definition(name: str, description: str, more: Mapping[str, str]) -> str:
-    """The text of a file; `more` are further fields."""
-    task = description[:1].lower() + description[1:].rstrip(". ")
+    """The text of a file; `more` are further fields. Raises GatewrightError."""
+    description = " ".join(description.split())
+    if not description:
+        raise GatewrightError("A description is needed: it says when to use the agent.")
+    task = description.rstrip(". ")
     fields = {"name": name, "description": description, **more}
     lines = (f"{key}: {_value(value)}" for key, value in fields.items() if value)
-    return "\n".join(("---", *lines, "---", "", _BODY.format(task=task)))
+    return "\n".join(("---", *lines, "---", "", _BODY.format(name=name, task=task)))
 
 
 def write_definition(folder: Path, name: str, text: str) -> Path:

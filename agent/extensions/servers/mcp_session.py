@@ -14,12 +14,14 @@ from gatewright.agent.errors import SessionError, SettingsError
 from gatewright.agent.extensions.host import Host
 from gatewright.agent.extensions.servers.confining import Confining
 from gatewright.agent.extensions.servers.elicitations import Elicitations
+from gatewright.agent.extensions.servers.group_memory import resident
 from gatewright.agent.extensions.servers.logging_in import ServerLogins
 from gatewright.agent.extensions.servers.logins import logins
 from gatewright.agent.extensions.servers.lone_calls import LoneCalls
 from gatewright.agent.extensions.servers.mentions import Mentions
 from gatewright.agent.extensions.servers.prompt_commands import PromptCommands
 from gatewright.agent.extensions.servers.samplings import Samplings
+from gatewright.agent.extensions.servers.shown import server_row, tool_row
 from gatewright.agent.models.opener import understood
 from gatewright.agent.providers.catalog import load_catalog
 from gatewright.agent.servers.approvals import Said, ServerAnswers
@@ -44,7 +46,7 @@ from gatewright.mcp.known import KnownServers
 from gatewright.mcp.names import LEAD, mark
 from gatewright.mcp.ports import Ports
 from gatewright.mcp.server import Server, State
-from gatewright.mcp.servers import PER_TOKEN, Servers
+from gatewright.mcp.servers import Servers
 from gatewright.mcp.surroundings import Around, named_variables, program_of
 from gatewright.tools.interact import Answer
 from gatewright.tools.system.processes import spawn
@@ -118,7 +120,9 @@ class McpSession:
         self._ports = Ports(
             around=self._around,
             roots=self._roots,
-            known=KnownServers(around.places.state / "mcp"),
+            known=KnownServers(
+                around.places.state / "mcp", tells="sampling" if samples else "nothing"
+            ),
             logs=around.places.home / "logs" / "mcp",
             told=lambda text: host.warn(escaped(text)),
             listed=self._listed,
@@ -304,7 +308,7 @@ class McpSession:
     # what people ask of it
 
     def rows(self) -> Sequence[ServerRow]:
-        return [_row(s, self._confining.told(s.definition)) for s in self.servers.all]
+        return [server_row(s, self._confining.told(s.definition)) for s in self.servers.all]
 
     async def act(self, verb: str, name: str, more: str = "") -> str:
         server = self.servers.named(name)
@@ -344,8 +348,21 @@ class McpSession:
 
     def tools(self, name: str) -> Sequence[ToolRow]:
         server = next((each for each in self.servers.all if each.name == name), None)
-        found = server.tools() if server is not None else {}
-        return [ToolRow(full, tool.hint(), tool.beginning()) for full, tool in found.items()]
+        if server is None:
+            return ()
+        context = self._host.policy.context(self._host.around.where)
+        return [tool_row(full, server, tool, context) for full, tool in server.tools().items()]
+
+    def memory(self, name: str) -> int:
+        server = self.servers.named(name)
+        return resident(server.pid) if server is not None else 0
+
+    def log(self, name: str) -> str:
+        server = self.servers.named(name)
+        try:
+            return server.log.tail() if server is not None else ""
+        except OSError as error:
+            raise SessionError(f"The log of {name} cannot be read: {error.strerror}.") from error
 
     async def _reconnected(self, server: Server) -> str:
         try:
@@ -360,24 +377,3 @@ class McpSession:
             await asyncio.wait([self._asking])
         await self._logins.close()
         await self.servers.close()
-
-
-def _row(server: Server, confined: str) -> ServerRow:
-    tools = server.tools()
-    changed = [name for name, tool in tools.items() if server.accepted(tool) is not tool]
-    return ServerRow(
-        name=server.name,
-        source=server.definition.source,
-        where=server.definition.where,
-        state=server.state,
-        error=server.error,
-        era=server.hello.era,
-        server=server.hello.server,
-        tools=tuple(tools),
-        confined=confined,
-        changed=tuple(changed),
-        left_out=server.listing.left_out,
-        tokens=server.size() // PER_TOKEN,
-        pid=server.pid,
-        log=str(server.log.path),
-    )

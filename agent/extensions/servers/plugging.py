@@ -162,6 +162,12 @@ class McpServers:
     def tools(self, name: str) -> Sequence[ToolRow]:
         return self.session.tools(name) if self.session is not None else ()
 
+    def memory(self, name: str) -> int:
+        return self.session.memory(name) if self.session is not None else 0
+
+    def log(self, name: str) -> str:
+        return self.session.log(name) if self.session is not None else ""
+
     async def act(self, verb: str, name: str, more: str = "") -> str:
         if self.session is None:
             raise SessionError(f"There is no MCP server {name}.")

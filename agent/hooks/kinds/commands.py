@@ -17,7 +17,7 @@ from gatewright.agent.hooks.handlers import SCRUBBED, Handler
 from gatewright.agent.hooks.kinds.running import KEPT, Firing, Output, Ports, filled, variables
 from gatewright.tools.protocol import Child, SpawnRequest, ToolFailure
 from gatewright.tools.system import private, programs
-from gatewright.tools.system.processes import Errors, holding
+from gatewright.tools.system.pipes import Errors, holding
 
 AFTER = 0.1  # seconds from the end of a process to the end of what it left behind
 GRACE = 2.0  # from TERM to KILL

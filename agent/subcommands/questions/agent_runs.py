@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from gatewright.agent.agents.recovered import interrupted
 from gatewright.agent.agents.stop_marks import mark_of
 from gatewright.agent.errors import SessionError
 from gatewright.agent.frontends.sentences import Spoken
@@ -18,6 +19,7 @@ from gatewright.agent.text.redact import Redactor
 from gatewright.agent.transcript.index import find_session, list_sessions
 from gatewright.agent.transcript.place import project_folder
 from gatewright.agent.transcript.reader import branch_of, read_transcript
+from gatewright.agent.transcript.writer import TranscriptLock
 from gatewright.tools.protocol import TextContent
 from gatewright.tools.system import private
 
@@ -25,7 +27,7 @@ AGENTS = "agents"
 
 
 class RunRow(msgspec.Struct, kw_only=True):
-    """One agent; `status` is open for one whose end nobody wrote."""
+    """One agent; without a written end it is `running`, or interrupted with its session."""
 
     id: str
     path: str
@@ -45,10 +47,33 @@ def runs_of(session: str) -> Sequence[RunRow]:
     folder = main.with_suffix("") / AGENTS
     files = sorted(folder.glob("*.jsonl")) if folder.is_dir() else []
     found: dict[str, RunRow] = {}
+    begun: dict[str, AgentStarted] = {}  # without an end
     for path in (main, *files):
         for envelope in _read(path):
             _take(envelope, found, folder)
+            match envelope.event:
+                case AgentStarted(child=child) as started:
+                    begun[child] = started
+                case AgentFinished(child=child):
+                    begun.pop(child, None)
+                case _:
+                    pass
+    alive = bool(begun) and _works(main)
+    for child, started in begun.items():
+        _ended(found[child], interrupted(started, folder))
+        found[child].status = "running" if alive else "interrupted"
     return list(found.values())
+
+
+def _works(main: Path) -> bool:
+    """Whether a process holds the session."""
+    lock = TranscriptLock()
+    try:
+        return not lock.took(main)
+    except OSError:
+        return False
+    finally:
+        lock.release()
 
 
 def transcript_of(id: str, env: Mapping[str, str]) -> Iterator[str]:
@@ -61,9 +86,13 @@ def transcript_of(id: str, env: Mapping[str, str]) -> Iterator[str]:
 
 
 def ask_to_stop(id: str) -> Path | None:
-    """Leave word for the session that runs it; None where its end is written. SessionError."""
+    """Leave word for the session that runs it; None where nobody does. Raises SessionError."""
     path = _file_of(id)
-    if any(isinstance(envelope.event, AgentFinished) for envelope in read_transcript(path).branch):
+    session = path.parents[1]
+    if not _works(session.with_name(f"{session.name}.jsonl")):
+        return None
+    branch = read_transcript(path).branch
+    if branch and isinstance(branch[-1].event, AgentFinished):  # one that goes on has more
         return None
     mark = mark_of(path.parent, path.stem)
     try:
@@ -83,15 +112,19 @@ def _take(envelope: Envelope, found: dict[str, RunRow], folder: Path) -> None:
             kind=event.kind,
             name=event.name,
             description=event.description or " ".join(event.prompt.split())[:80],
-            status="open",
+            status="running",
             tools=0,
             cost=0.0,
             report="",
             file=str(folder / f"{id}.jsonl"),
         )
     elif isinstance(event, AgentFinished) and (row := found.get(event.child)) is not None:
-        row.status = event.status
-        row.tools, row.cost, row.report = event.tools, event.cost, event.report
+        _ended(row, event)
+
+
+def _ended(row: RunRow, end: AgentFinished) -> None:
+    row.status = end.status
+    row.tools, row.cost, row.report = end.tools, end.cost, end.report
 
 
 def _asked(envelope: Envelope) -> str:
