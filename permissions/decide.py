@@ -103,7 +103,7 @@ def mode_gate(inquiry: Inquiry) -> Decision | None:
 
 def _what_then(context: Context) -> str:
     """What plan mode wants instead."""
-    if not context.interactive:
+    if not (context.interactive and context.main_agent):
         return "Answer with the plan."
     file = context.plan_file or "its file"
     return f"Write the plan to {file}, then call ExitPlanMode."

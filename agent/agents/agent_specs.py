@@ -17,18 +17,21 @@ def agent_spec(kinds: Sequence[AgentKind], listing: str, *, short: bool = False)
     return ToolSpec(AGENT, f"{_text('agent', short=short)}\n\n{listing}".strip(), _schema(kinds))
 
 
-def send_spec(*, short: bool = False) -> ToolSpec:
+def send_spec(*, short: bool = False, team: bool = False) -> ToolSpec:
     schema: JsonObject = {
         "type": "object",
         "properties": {
             "to": {"type": "string", "description": "A name, an id, or main"},
-            "message": {"type": "string"},
+            "message": {"type": ["string", "object"]} if team else {"type": "string"},
             "summary": {"type": "string", "description": "5 to 10 words for people"},
         },
         "required": ["to", "message"],
         "additionalProperties": False,
     }
-    return ToolSpec(SEND, _text("send_message", short=short), schema)
+    text = _text("send_message", short=short)
+    if team:
+        text = f"{text}\n\n{_text('send_message_team', short=short)}"
+    return ToolSpec(SEND, text, schema)
 
 
 def _schema(kinds: Sequence[AgentKind]) -> JsonObject:

@@ -54,8 +54,8 @@ class Roster:
             name=order.name,
             description=order.description,
             model=order.model,
-            background=order.background,
             mode=order.mode,
+            background=order.background,
             isolation=order.isolation,
         )
         if order.name:

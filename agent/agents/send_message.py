@@ -15,6 +15,7 @@ from gatewright.agent.agents.crew import Crew
 from gatewright.agent.agents.inert_text import told_as_data
 from gatewright.agent.agents.life import Life, Order
 from gatewright.agent.agents.roster import Member
+from gatewright.agent.agents.team_words import ALL, LEAD, Said, TeamMail, meant, shown, text_of
 from gatewright.agent.session.inbox import InputSource
 from gatewright.tools.access import MAIN, Effect, Where
 from gatewright.tools.blocks import Block, Text
@@ -28,7 +29,7 @@ LISTED = 20
 
 class Message(msgspec.Struct, frozen=True):
     to: str
-    message: str
+    message: Said
     summary: str = ""
 
 
@@ -45,21 +46,45 @@ class Mail:
         self, crew: Crew, reviving: Reviving, tell_main: Callable[[str, InputSource], object]
     ) -> None:
         self._crew, self._reviving, self._tell_main = crew, reviving, tell_main
+        self.team: TeamMail | None = None  # of a session that leads one
 
-    async def send(self, sender: str, to: str, text: str) -> str:
+    async def send(self, sender: str, to: str, said: Said) -> str:
         """From one agent to another; what became of it. Raises ToolFailure."""
-        if not text.strip():
+        text = text_of(said)
+        if isinstance(said, str) and not text.strip():
             raise ToolFailure("The message is empty.")
         if len(text) > LONGEST:
             raise ToolFailure(
                 f"A message has {LONGEST:,} characters at most; this has {len(text):,}."
             )
+        if self.team is not None and self.team.members:
+            return await self._in_team(self.team, sender, to, said)
+        if to == ALL or not isinstance(said, str):
+            raise ToolFailure("There is no team here: write to one agent, in plain words.")
+        return await self._to_one(sender, to, said)
+
+    async def _in_team(self, team: TeamMail, sender: str, to: str, said: Said) -> str:
+        if to == ALL:
+            return await self._broadcast(team, sender, said)
+        if to == LEAD and self._crew.roster.named(to) is None:
+            to = MAIN
+        path = MAIN if to == MAIN else self._addressed(sender, to).path
+        if not isinstance(said, str):
+            return await team.word(sender, path, said)
+        if path in team.members:
+            return await team.post(path, self._called(sender), said)
+        return await self._to_one(sender, to, said)
+
+    async def _to_one(self, sender: str, to: str, text: str) -> str:
         worded = f"Message from {self._called(sender)}:\n{told_as_data(text)}"
         if to == MAIN:
             if sender == MAIN:
                 raise ToolFailure("That is you.")
             self._tell_main(worded, "agent")
             return "Sent to the main agent, which reads it at its next step."
+        return await self._reach(self._addressed(sender, to), worded, sender, "agent")
+
+    def _addressed(self, sender: str, to: str) -> Member:
         member = self._member(sender, to)
         if member.path == sender:
             raise ToolFailure("That is you.")
@@ -67,7 +92,24 @@ class Mail:
             raise ToolFailure(
                 f"{to} was stopped by the person and goes on only when the person writes to it."
             )
-        return await self._reach(member, worded, sender, "agent")
+        return member
+
+    async def _broadcast(self, team: TeamMail, sender: str, said: Said) -> str:
+        """To all others of the team; who did not get it is said."""
+        if not isinstance(said, str):
+            raise ToolFailure("This goes to one of the team, not to all of it.")
+        names = [team.members[path] for path in team.members if path != sender]
+        sent, failed = list[str](), list[str]()
+        for name in [*names, *([] if sender == MAIN else [MAIN])]:
+            try:
+                await self.send(sender, name, said)
+            except ToolFailure as failure:
+                failed.append(f"{name}: {failure}")
+            else:
+                sent.append(name)
+        if not sent:
+            raise ToolFailure("\n".join(["It was sent to nobody.", *failed]))
+        return "\n".join([f"Sent to {', '.join(sent)}.", *(f"Not to {why}" for why in failed)])
 
     async def from_person(self, id: str, text: str) -> str:
         """The person's own words; also to one that they stopped. Raises ToolFailure."""
@@ -77,12 +119,12 @@ class Mail:
         member.by_person = False
         return await self._reach(member, text, MAIN, "person")
 
-    async def from_team(self, id: str, text: str) -> str:
+    async def from_team(self, id: str, text: str, source: InputSource) -> str:
         """What its team has for it: mail, or a task. Raises ToolFailure."""
         member = self._crew.roster.by_id(id)
         if member is None or member.by_person:
             raise ToolFailure(self._nobody(id))
-        return await self._reach(member, text, MAIN, "program")
+        return await self._reach(member, text, MAIN, source)
 
     async def _reach(self, member: Member, text: str, sender: str, source: InputSource) -> str:
         life = self._crew.lives.get(member.path)
@@ -144,14 +186,17 @@ class SendMessage(StructTool[Message]):
         self._mail = mail
 
     def read(self, raw: JsonObject) -> Message:
-        return super().read({key: value for key, value in raw.items() if value is not None})
+        given = super().read({key: value for key, value in raw.items() if value is not None})
+        if self._mail.team is None or not isinstance(given.message, str):
+            return given
+        return msgspec.structs.replace(given, message=meant(given.message))
 
     def title(self, input: Message, where: Where) -> tuple[str, str]:
         del where
-        return "Message", f"{input.to}: {input.summary or input.message[:60]}"
+        return "Message", f"{input.to}: {input.summary or shown(input.message)[:60]}"
 
     def view(self, input: Message, result: ToolResult | None) -> Sequence[Block]:
-        return (Text(input.message, "dim"),) if result is None else ()
+        return (Text(shown(input.message), "dim"),) if result is None else ()
 
     async def run(self, input: Message, ctx: ToolContext) -> Run:
         said = await self._mail.send(ctx.agent, input.to, input.message)

@@ -12,8 +12,8 @@ EXTENSIONS = (
     "gatewright.agent.extensions.upkeep:UPKEEP",
     "gatewright.agent.extensions.hooks:HOOKS",
     "gatewright.agent.extensions.worktrees:WORKTREES",
-    "gatewright.agent.extensions.teams.team_tools:TEAMS",
     "gatewright.agent.extensions.servers.plugging:MCP",
     "gatewright.agent.extensions.agent_types.plugging:AGENT_TYPES",
     "gatewright.agent.extensions.agents.agent_tools:AGENTS",
+    "gatewright.agent.extensions.teams.team_tools:TEAMS",
 )

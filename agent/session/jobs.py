@@ -46,6 +46,7 @@ class SessionJobs:
         # Of the calls that run in the foreground, with the agent that made them.
         self._movable: list[tuple[str, asyncio.Event]] = []
         self._ends: dict[str, asyncio.Event] = {}  # by owner, for who waits for any of its jobs
+        self._preparing: dict[asyncio.Task[None], tuple[str, str]] = {}
 
     def of(self, agent: str) -> OwnJobs:
         """The jobs as calls of this agent see them: its own."""
@@ -139,7 +140,18 @@ class SessionJobs:
     def kinds_open(self, owner: str) -> frozenset[str]:
         """Of which kinds those are."""
         mine = (kept for kept in self._watchers if kept.owner == owner and not kept.attended)
-        return frozenset(kept.job.kind for kept in mine)
+        soon = (kind for kind, whose in self._preparing.values() if whose == owner)
+        return frozenset((*(kept.job.kind for kept in mine), *soon))
+
+    def preparing(self, work: asyncio.Task[None], kind: str, owner: str = MAIN) -> None:
+        """Until it is over a job of that kind may begin: who waits for those waits for it too."""
+        self._preparing[work] = kind, owner
+        work.add_done_callback(self._prepared)
+
+    def _prepared(self, work: asyncio.Task[None]) -> None:
+        _, owner = self._preparing.pop(work)
+        if (end := self._ends.get(owner)) is not None:
+            end.set()
 
     def end_of_any(self, owner: str) -> asyncio.Event:
         """Set at the next end of a job of that agent; for the only one who waits for it."""

@@ -7,7 +7,7 @@ import fcntl
 import os
 import shutil
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -28,10 +28,14 @@ class TeamError(GatewrightError):
     """What a team cannot do; the text says why and what to do."""
 
 
-class Mail(msgspec.Struct, frozen=True):
+class Mail(msgspec.Struct, frozen=True, omit_defaults=True):
+    """`form` is one of `turns.HEADS`, `request` the id of what it asks."""
+
     sender: str
     text: str
     at: float = 0.0
+    form: str = ""
+    request: str = ""
 
 
 class Roll(msgspec.Struct, frozen=True):
@@ -108,6 +112,15 @@ class TeamFolder:
                         bad.write(line + b"\n")
             path.unlink()
             return found
+
+    def put_back(self, name: str, mail: Sequence[Mail]) -> None:
+        """What was taken and could not be read: it comes first again."""
+        with self._box(name) as path:
+            lines = b"".join(msgspec.json.encode(each) + b"\n" for each in mail)
+            after = read_regular(path, LARGEST) if path.exists() else b""
+            fresh = path.with_suffix(".new")
+            private.write(fresh, lines + after)
+            fresh.replace(path)
 
     @contextlib.contextmanager
     def _box(self, name: str) -> Generator[Path]:

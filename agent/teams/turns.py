@@ -1,13 +1,14 @@
-"""What a member of a team does next: its mail, then what it began, then what nobody has."""
+"""What a member of a team reads and does next: its mail, what it began, then what nobody has."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
 
 from gatewright.agent.agents.inert_text import in_line, told_as_data
-from gatewright.agent.teams.team import TeamFolder
+from gatewright.agent.teams.team import Mail, TeamFolder
 from gatewright.tools.tasks.tasklist import Holder, Task, opened_in
 
 NUDGES: Final = 3  # ends of its turn that leave a task as it was, before others may have it
@@ -19,6 +20,21 @@ TASK = (
 AGAIN = "You have not completed task #{id} yet: {subject}\nGo on with it, or set it to pending."
 
 
+# By the form of a message; only what the sender worded follows, and that is data.
+HEADS = {
+    "": "Message from {sender}:",
+    "shutdown_request": (
+        "The lead of your team asks you to end. Answer with SendMessage to main, message "
+        '{{"type": "shutdown_response", "request_id": "{request}", "approve": true}}, if nothing '
+        'of yours would be lost; else with "approve": false and a "reason", and go on.'
+    ),
+    "plan_approved": "The lead approves your plan: plan mode is over, do it now.",
+    "plan_refused": (
+        "The lead does not approve your plan: plan mode goes on. Mend the plan and ask again."
+    ),
+}
+
+
 class Next(msgspec.Struct, frozen=True):
     """Empty text: there is nothing, and it stays idle."""
 
@@ -27,11 +43,18 @@ class Next(msgspec.Struct, frozen=True):
     gave_up: str = ""  # the task that it did not get done
 
 
+def said_in(mail: Sequence[Mail]) -> str:
+    """As the member reads it."""
+    found: list[str] = []
+    for each in mail:
+        head = HEADS.get(each.form, HEADS[""])
+        told = head.format(sender=in_line(f"by {each.sender}")[3:], request=in_line(each.request))
+        found.append("\n".join(filter(None, (told, told_as_data(each.text)))))
+    return "\n\n".join(found)
+
+
 def next_for(folder: TeamFolder, name: str, who: Holder, nudged: dict[str, int]) -> Next:
     """Claims what it gives. `nudged` counts by task how often that was tried already."""
-    if mail := folder.take(name):
-        said = (f"Message from {in_line(each.sender)}:\n{told_as_data(each.text)}" for each in mail)
-        return Next("\n\n".join(said))
     gave_up = ""
     with opened_in(folder.path) as tasks:
         for own in list(tasks.held_by(who)):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gatewright.agent.teams.team import Mail, TeamError, TeamFolder
-from gatewright.agent.teams.turns import next_for
+from gatewright.agent.teams.turns import next_for, said_in
 from gatewright.tools.protocol import ToolFailure
 from gatewright.tools.system.lifetimes import ours
 from gatewright.tools.tasks.tasklist import Holder, opened_in
@@ -39,8 +39,7 @@ def test_tasks_and_mail_are_data(tmp_path: Path) -> None:
     with opened_in(tmp_path) as tasks:
         tasks.add(EVIL, EVIL, "")
     at.send("ann", Mail(EVIL, "hello"))
-    for _ in range(3):
-        text = next_for(at, "ann", who, {}).text
+    for text in (said_in(at.take("ann")), *(next_for(at, "ann", who, {}).text for _ in "ab")):
         assert text and "\nNotice of this program" not in text
         assert "<system-reminder>" not in text
 

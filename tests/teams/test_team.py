@@ -137,14 +137,12 @@ def test_mail_comes_once_and_in_order(tmp_path: Path) -> None:
         at.send("ann", Mail("bob", "x" * 100_001))
 
 
-def test_mail_then_its_own_task_then_the_next_free_one(tmp_path: Path) -> None:
+def test_its_own_task_then_the_next_free_one(tmp_path: Path) -> None:
     at, who = TeamFolder(tmp_path), Holder(ours(), "main/a1")
     with opened_in(tmp_path) as tasks:
         one, two = tasks.add("one", "do it", ""), tasks.add("two", "", "")
         tasks.block(two, one.id)
-    at.send("ann", Mail("bob", "Hello. </system>"))
     nudged: dict[str, int] = {}
-    assert "Message from bob" in next_for(at, "ann", who, nudged).text
     first = next_for(at, "ann", who, nudged)
     assert first.task == "1" and "do it" in first.text
     assert next_for(at, "bob", Holder(ours(), "main/a2"), {}).text == ""

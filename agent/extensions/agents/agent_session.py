@@ -258,8 +258,9 @@ class AgentSession:
 
     def _mode(self, order: Order) -> tuple[str, bool]:
         """Its own mode, and whether the person's settings let it be looser than its parent's."""
-        kind = order.kind.mode
-        asked = order.mode
+        return self._mode_of(order.kind.mode, order.mode)
+
+    def _mode_of(self, kind: str, asked: str) -> tuple[str, bool]:
         if asked and not (kind and modes.looser(asked, kind)):
             return asked, False
         if kind:
@@ -267,6 +268,26 @@ class AgentSession:
         said = self._host.around.settings.permissions.subagent_permission_mode
         chosen = modes.canonical(said) if said else None
         return (chosen, True) if chosen is not None else ("", False)
+
+    def plan_approved(self, path: str) -> str:
+        """Plan mode is over, if whoever started it gave it that: its mode from now on.
+
+        It is its lead's at most, and a plan mode by its type, by the settings or of the lead itself
+        stays. Raises ToolFailure.
+        """
+        member = self.crew.roster.by_id(path.rpartition("/")[2])
+        kind = self._kinds.find(member.kind) if member is not None else None
+        if member is None or kind is None or member.mode != "plan":
+            raise ToolFailure("You did not start it in plan mode: its mode is not yours to change.")
+        lead, (own, _) = modes.for_child(self._host.policy.current()), self._mode_of(kind.mode, "")
+        if lead == "plan":
+            raise ToolFailure("You are in plan mode yourself: the person approves the plan first.")
+        if own == "plan":
+            raise ToolFailure("Its type or the person's settings say plan mode: it stays.")
+        member.mode = modes.tightest(lead, own) if own else lead
+        if path in self.crew.lives:
+            self._host.policy.view(path).keep(member.mode)
+        return member.mode
 
     # going on with one that ended
 

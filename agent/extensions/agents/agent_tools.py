@@ -74,7 +74,9 @@ class Agents(AgentControl):
         if not kinds:
             return ()
         listing = listed(kinds, SMALL_WINDOW if short else 0)
-        return agent_spec(kinds, listing, short=short), send_spec(short=short)
+        around = self._host.around
+        team = around.options.team or around.settings.agents.teams
+        return agent_spec(kinds, listing, short=short), send_spec(short=short, team=team)
 
     def find(self, name: str) -> Tool[Any] | None:
         if name in (AGENT, SEND, TASK):

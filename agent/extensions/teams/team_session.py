@@ -15,9 +15,10 @@ from gatewright.agent.agents.send_message import Mail
 from gatewright.agent.extensions.agents.agent_tools import Agents
 from gatewright.agent.extensions.contribution import part_of
 from gatewright.agent.extensions.host import Host
+from gatewright.agent.extensions.teams.team_post import RELEASED, TeamPost
 from gatewright.agent.record.events import AgentFinished, AgentStarted, Envelope, ToolFinished
 from gatewright.agent.teams.team import Roll, TeamError, TeamFolder
-from gatewright.agent.teams.turns import Next, free_of_the_dead, let_go, next_for
+from gatewright.agent.teams.turns import Next, free_of_the_dead, let_go, next_for, said_in
 from gatewright.tools.access import MAIN, Effect
 from gatewright.tools.moments import AgentIdles, CallPrepared, Moment, Verdict
 from gatewright.tools.protocol import ToolFailure
@@ -39,6 +40,7 @@ class TeamSession:
         self.folder: TeamFolder | None = None
         self._names: dict[str, str] = {}  # of the members, by path
         self._idle: set[str] = set()  # paths
+        self._post = TeamPost(self, self._names, self._tell_lead, self._approved)
         self._nudged: dict[str, int] = {}
         self._stamp = 0
         self._tasks: set[asyncio.Task[None]] = set()
@@ -76,6 +78,8 @@ class TeamSession:
         self.folder = self._at
         self._host.exports[LIST_VARIABLES[1]] = self._id
         self._watching = asyncio.create_task(self._watch(self.folder), name="team watch")
+        if (mail := self._mail) is not None:
+            mail.team = self._post
         if not self._listens:
             self._listens = True
             self._host.listeners.add(self)
@@ -90,7 +94,7 @@ class TeamSession:
         if roll is None or (roll.lead.lives() and not roll.lead.is_us()):
             return
         await asyncio.to_thread(self._at.keep, msgspec.structs.replace(roll, lead=ours()))
-        self._names = {f"{MAIN}/{id}": name for name, id in roll.members.items()}
+        self._names.update((f"{MAIN}/{id}", name) for name, id in roll.members.items())
         self._idle = set(self._names)
         self._lead()
 
@@ -101,8 +105,8 @@ class TeamSession:
             raise TeamError(f"{', '.join(working)} are at work: wait, or TaskStop them first.")
         folder, self.folder = self.folder, None
         self._unwatch()
-        self._names.clear()
-        self._idle.clear()
+        for path in list(self._names):
+            self._forget(path)
         self._host.exports.pop(LIST_VARIABLES[1], None)
         await asyncio.to_thread(folder.remove)
         return f"The team {roll.name} is ended; its task list and mail are gone."
@@ -123,12 +127,13 @@ class TeamSession:
             return
         match event:
             case AgentStarted(child=child, name=name) if envelope.agent == MAIN and name:
-                self._names[child] = name
-                self._idle.discard(child)
+                self._named(child, name)
                 self._begin(self._joined(self.folder, child, name))
             case AgentFinished(child=child) if child in self._names:
                 self._idle.add(child)
-                if event.status == "completed":
+                if child in self._post.leaving:
+                    self._begin(self._left(self.folder, child))
+                elif event.status == "completed":
                     self._begin(self._look(self.folder, (child,)))
                 else:
                     self._begin(self._fell(self.folder, child))
@@ -142,6 +147,7 @@ class TeamSession:
         task: asyncio.Task[None] = asyncio.get_running_loop().create_task(work, name="team")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        self._host.session.jobs_of(MAIN).all.preparing(task, "agent")
 
     def _changed(self, folder: TeamFolder) -> bool:
         """Whether the list is another one than when somebody last looked."""
@@ -174,6 +180,33 @@ class TeamSession:
         async with self._turn:
             await asyncio.to_thread(keep)
 
+    def _named(self, child: str, name: str) -> None:
+        """Who had the name before has ended, and is of the team no more."""
+        for path in [path for path, known in self._names.items() if known == name]:
+            if path != child:
+                self._forget(path)
+        self._names[child] = name
+        self._idle.discard(child)
+
+    def _forget(self, path: str) -> None:
+        self._names.pop(path, None)
+        self._idle.discard(path)
+        self._post.left(path)
+
+    async def _left(self, folder: TeamFolder, child: str) -> None:
+        """It agreed to end, and has: the others may have what it held."""
+        name = self._names[child]
+        self._forget(child)
+
+        def strike() -> None:
+            if (roll := folder.roll) is not None:
+                members = {known: id for known, id in roll.members.items() if known != name}
+                folder.keep(msgspec.structs.replace(roll, members=members))
+
+        async with self._turn:
+            await asyncio.to_thread(strike)
+        await self._fell(folder, child)
+
     async def _fell(self, folder: TeamFolder, child: str) -> None:
         """It failed or was stopped: others may have its task, at once."""
         await asyncio.to_thread(let_go, folder, frozenset({child}))
@@ -192,6 +225,8 @@ class TeamSession:
                     self._host.warn(f"{self._names[path]} cannot go on: {error}")
 
     async def _give(self, folder: TeamFolder, path: str) -> None:
+        if await self._hand_over(folder, path) or self._post.awaits(path):
+            return
         name = self._names[path]
         what = await self._kept_busy(name)
         if not what.text:
@@ -202,7 +237,39 @@ class TeamSession:
             self._host.session.tell(told, source="job")
         if what.text and (mail := self._mail) is not None:
             self._idle.discard(path)
-            await mail.from_team(path.rpartition("/")[2], what.text)
+            await mail.from_team(path.rpartition("/")[2], what.text, "program")
+
+    async def arrived(self, path: str) -> str:
+        """It has mail; why it cannot read that now, if it cannot."""
+        async with self._turn:
+            try:
+                if self.folder is not None and path in self._names:
+                    await self._hand_over(self.folder, path)
+            except (TeamError, ToolFailure, OSError) as error:
+                return str(error)
+        return ""
+
+    async def _hand_over(self, folder: TeamFolder, path: str) -> bool:
+        """Its mail, once; what cannot be read now lies in its box again."""
+        name, mail = self._names[path], self._mail
+        if mail is None or not (waiting := await asyncio.to_thread(folder.take, name)):
+            return False
+        try:
+            await mail.from_team(path.rpartition("/")[2], said_in(waiting), "agent")
+        except ToolFailure:
+            await asyncio.to_thread(folder.put_back, name, waiting)
+            raise
+        return True
+
+    def _tell_lead(self, text: str) -> None:
+        self._host.session.tell(text, source="agent")
+
+    def _approved(self, path: str) -> str:
+        """Its mode from now on. Raises ToolFailure."""
+        agents = part_of(self._host.brought, Agents)
+        if agents is None:
+            raise ToolFailure("There are no agents in this session.")
+        return agents.opened().plan_approved(path)
 
     async def _kept_busy(self, name: str) -> Next:
         """Who listens may have it go on."""
@@ -219,7 +286,9 @@ class TeamSession:
         return agents.opened().mail if agents is not None else None
 
     async def at(self, moment: Moment) -> Verdict:
-        """Members start no members."""
+        """Members start no members; who agreed to end does nothing more."""
+        if isinstance(moment, CallPrepared) and moment.agent in self._post.leaving:
+            return Verdict(word="deny", text=RELEASED)
         if not isinstance(moment, CallPrepared) or moment.agent not in self._names:
             return Verdict()
         given, starts = moment.call.input, Effect.AGENT in moment.access.effects
