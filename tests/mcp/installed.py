@@ -37,8 +37,10 @@ def of_python(name: str) -> str:
 def of_npm(name: str) -> str:
     folder, why = installed()
     found = folder / "node_modules" / ".bin" / name
-    if not found.exists():
+    if why or not found.exists():
         pytest.skip(why or f"{name} is not in {folder}")
+    if shutil.which("node", path=OURS.get("PATH")) is None:
+        pytest.skip("there is no node to run it")
     return str(found)
 
 
