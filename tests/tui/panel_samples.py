@@ -9,6 +9,7 @@ from gatewright.agent.commands import diff, panels, tasks
 from gatewright.agent.commands.diff import Changes, Entry
 from gatewright.agent.commands.outcome import (
     Choice,
+    Draft,
     Form,
     Listing,
     Offer,
@@ -109,6 +110,7 @@ MADE: dict[type[Offer], Callable[[Chance], Offer]] = {
     Listing: _listing,
     Pick: _pick,
     Form: _form,
+    Draft: lambda chance: Draft(fallback=Say(()), text=chance.text()),
 }
 # Opened by their commands, for what they show has to be there for real.
 BY_COMMAND: dict[type[Offer], str] = {

@@ -13,6 +13,7 @@ import pytest
 from gatewright.agent.commands import models
 from gatewright.agent.commands.outcome import (
     Choice,
+    Draft,
     Form,
     Listing,
     Offer,
@@ -143,7 +144,7 @@ PICTURED: dict[type[Offer], str] = {
     ConfigPanel: "settings",
     DoctorPanel: "checks",
 }
-UNSEEN = {Form}  # the editor
+UNSEEN = {Form, Draft}  # the editor, a line in the prompt
 
 
 def test_every_panel_has_its_picture() -> None:
