@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from gatewright.agent.extensions.contribution import part_of
 from gatewright.agent.extensions.host import Host
 from gatewright.agent.servers.approvals import ServerAnswers
 from gatewright.agent.settings.workspace import Surroundings
 from gatewright.mcp.definitions import Definition, Sandboxed
-from gatewright.permissions.sandbox.commands import CommandSandbox
-from gatewright.permissions.sandbox.servers import Confines, ServerConfinement
 from gatewright.tools.protocol import Spawn
 from gatewright.tools.system.processes import spawn
+
+if TYPE_CHECKING:
+    from gatewright.permissions.sandbox.servers import ServerConfinement
 
 AS_COMMANDS = Sandboxed()
 
@@ -39,9 +41,7 @@ def confines(
 class Confining:
     def __init__(self, host: Host, answers: ServerAnswers) -> None:
         self._host, self._answers = host, answers
-        self._confinement = ServerConfinement(
-            lambda: part_of(host.brought, CommandSandbox), host.warn
-        )
+        self._confinement: ServerConfinement | None = None
         self.chosen: set[str] = set()  # signatures, in this session, kept or not
 
     def spawn(self, definition: Definition, env: Mapping[str, str]) -> Spawn:
@@ -49,8 +49,22 @@ class Confining:
         far = self._far(definition)
         if far is None:
             return spawn
+        from gatewright.permissions.sandbox.servers import Confines  # noqa: PLC0415  lazy: 6 ms
+
         wanted = Confines(definition.name, far.network, far.write, env)
-        return self._confinement.starting(spawn, wanted)
+        return self._confined().starting(spawn, wanted)
+
+    def _confined(self) -> ServerConfinement:
+        """Loaded with the first server that runs in the sandbox."""
+        if self._confinement is None:
+            from gatewright.permissions.sandbox.commands import CommandSandbox  # noqa: PLC0415  lazy: 6 ms
+            from gatewright.permissions.sandbox.servers import ServerConfinement  # noqa: PLC0415  lazy: 6 ms
+
+            host = self._host
+            self._confinement = ServerConfinement(
+                lambda: part_of(host.brought, CommandSandbox), host.warn
+            )
+        return self._confinement
 
     def told(self, definition: Definition) -> str:
         """In what bounds it would run; empty where it runs outside."""

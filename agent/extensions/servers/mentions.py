@@ -18,7 +18,6 @@ from gatewright.mcp.offered.resources import resource
 from gatewright.mcp.server import Server
 from gatewright.permissions.readable import denies_resource
 from gatewright.tools.access import Where
-from gatewright.tools.documents.fitted import fitted
 from gatewright.tools.protocol import Content, TextContent, ToolFailure, ToolResult
 from gatewright.tools.system.processes import spawn
 
@@ -62,6 +61,8 @@ class Mentions:
             if rule := denies_resource(self._host.policy, where, server, uri):
                 raise ToolFailure(f"the rule {rule} denies it")
             parts = await resource(self._servers()[server], uri)
+            from gatewright.tools.documents.fitted import fitted  # noqa: PLC0415  lazy: only with images
+
             fit = await fitted(ToolResult(ok=True, parts=parts), spawn, self._spill)
         except ToolFailure as failure:
             said = f"@{name} was not attached: {str(failure).rstrip('.')}."

@@ -27,7 +27,6 @@ from gatewright.mcp.offered.prompts import (
 )
 from gatewright.mcp.server import Server
 from gatewright.tools.blocks import Text
-from gatewright.tools.documents.fitted import fitted
 from gatewright.tools.interact import ACCEPT, Ask, Field, Option
 from gatewright.tools.protocol import TextContent, ToolFailure, ToolResult
 from gatewright.tools.system.processes import spawn
@@ -68,6 +67,8 @@ class PromptCommands:
             arguments.update(more)
         try:
             parts = await words_of(server, prompt, arguments)
+            from gatewright.tools.documents.fitted import fitted  # noqa: PLC0415  lazy: only with images
+
             fit = await fitted(ToolResult(ok=True, parts=parts), spawn, self._spill)
         except ToolFailure as failure:
             return Problem.of(escaped(str(failure)))
