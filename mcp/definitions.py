@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from functools import cache
 from typing import Annotated, Any, Literal, TypeAlias, cast
 
 import msgspec
@@ -234,8 +235,13 @@ def _warnings(raw: Mapping[str, Any], made: Definition) -> Iterator[str]:
             yield f"{label}: has blanks around its value, which are left out"
 
 
+@cache
+def _keys() -> tuple[str, ...]:
+    return tuple(field.encode_name for field in msgspec.structs.fields(_Entry))
+
+
 def _unknown(raw: Mapping[str, Any]) -> Iterator[str]:
-    known = [field.encode_name for field in msgspec.structs.fields(_Entry)]
+    known = _keys()
     for key in raw:
         if key not in known:
             near = difflib.get_close_matches(key, known, n=1)
