@@ -59,7 +59,12 @@ TABLE = (
         )
         | {"jsonschema", "referencing"},
     ),
-    Row("skills", "skills know the tool protocol only", ("skills", *PROTOCOL, *SYSTEM)),
+    Row(
+        "skills",
+        "skills know the tool protocol only",
+        ("skills", *PROTOCOL, *SYSTEM),
+        frozenset({"msgspec"}),
+    ),
     Row(
         "skills/yaml_values.py",
         "front matter is YAML, and this is the one place that knows who reads it",
