@@ -256,6 +256,13 @@ class Worktree(Section, frozen=True):
     ] = ()
 
 
+class Plugins(Section, frozen=True):
+    auto_update: Annotated[
+        Literal["notify", "off", "patch"],
+        personal("Newer versions of plugins: notify, off, or patch (takes patch releases)."),
+    ] = "notify"
+
+
 class ProjectSection(Section, frozen=True):
     permissions: Annotated[Permissions, group("Your own rules for this project alone.")] = (
         Permissions()
@@ -357,6 +364,23 @@ class Settings(Section, frozen=True):
     disabled_mcpjson_servers: Annotated[
         tuple[str, ...], forbidding("Servers of .mcp.json that are never used.")
     ] = ()
+    enabled_plugins: Annotated[
+        dict[str, bool],
+        setting("Plugins by name@marketplace: on or off; a project's are offers.", "join"),
+    ] = {}
+    extra_known_marketplaces: Annotated[
+        dict[str, Any],
+        setting("Marketplaces by name, with their source; a project's are offers.", "join"),
+    ] = {}
+    strict_known_marketplaces: Annotated[
+        tuple[dict[str, Any], ...] | None,
+        setting("Only these marketplaces.", "replace", scopes=frozenset({Source.MANAGED})),
+    ] = None
+    blocked_marketplaces: Annotated[
+        tuple[dict[str, Any], ...],
+        setting("Never these marketplaces.", "join", scopes=frozenset({Source.MANAGED})),
+    ] = ()
+    plugins: Annotated[Plugins, group("Plugins that are installed.")] = Plugins()
     projects: Annotated[
         dict[str, ProjectSection],
         setting("Your own settings by project path.", "join", scopes=frozenset({Source.USER})),

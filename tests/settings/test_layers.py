@@ -114,6 +114,11 @@ DECIDED: dict[str, tuple[str, Any]] = {
     "enableAllProjectMcpServers": (OWN, True),
     "enabledMcpjsonServers": (OWN, ["a"]),
     "disabledMcpjsonServers": (ANYBODY, ["a"]),
+    "enabledPlugins": (TRUST, {"a@b": True}),
+    "extraKnownMarketplaces": (TRUST, {"a": {"source": {"source": "github", "repo": "a/b"}}}),
+    "strictKnownMarketplaces": (OWN, [{"source": "github", "repo": "a/b"}]),
+    "blockedMarketplaces": (OWN, [{"source": "github", "repo": "a/b"}]),
+    "plugins.autoUpdate": (OWN, "off"),
     "projects": (OWN, {"/p": {"permissions": {"allow": ["Read"]}}}),
 }
 TRAITS: dict[str, Trait] = {

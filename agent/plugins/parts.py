@@ -1,0 +1,70 @@
+"""What an enabled plugin brings, as data for whoever loads such things: paths, entries, values.
+
+Everything here is checked already: it lies inside the plugin, and the tree is what was agreed to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+ORIGIN = "plugin:"
+
+
+class Said(msgspec.Struct, frozen=True):
+    """Entries that a file of a plugin holds, or its manifest itself."""
+
+    where: str  # for people: the file they stand in
+    entries: Mapping[str, Any]
+
+
+class Plugin(msgspec.Struct, frozen=True, kw_only=True):
+    """One plugin that counts. `root` is the installed version, `data` outlives it."""
+
+    id: str  # name@market
+    name: str
+    version: str = ""
+    root: Path
+    data: Path
+    skills: tuple[Path, ...] = ()  # directories of skills; one that holds SKILL.md is one itself
+    commands: tuple[Path, ...] = ()  # directories, or single Markdown files
+    agents: tuple[Path, ...] = ()  # the same
+    styles: tuple[Path, ...] = ()  # the same
+    themes: tuple[Path, ...] = ()  # the same, of JSON files
+    hooks: tuple[Said, ...] = ()  # what `hooks` of settings would say
+    servers: tuple[Said, ...] = ()  # by the server's own name, nothing expanded
+    bin: Path | None = None
+    settings: Mapping[str, str] = {}  # agent, outputStyle
+    # Kept for those who come later; said to be unsupported until then.
+    language_servers: tuple[Said, ...] = ()
+    monitors: tuple[Said, ...] = ()
+    workflows: tuple[Path, ...] = ()
+    options: Mapping[str, str] = {}  # userConfig by key, secrets among them
+    secret: frozenset[str] = frozenset()  # which of those
+
+    @property
+    def origin(self) -> str:
+        """As `Root.origin` has it."""
+        return f"{ORIGIN}{self.name}"
+
+
+class PluginParts:
+    """The plugins of a session as they are now; who asks to hear is told after each reload."""
+
+    def __init__(self, plugins: tuple[Plugin, ...] = ()) -> None:
+        self.plugins = plugins
+        self._listening: list[Callable[[], None]] = []
+
+    def listen(self, changed: Callable[[], None]) -> None:
+        self._listening.append(changed)
+
+    def take(self, plugins: tuple[Plugin, ...]) -> None:
+        self.plugins = plugins
+        for changed in tuple(self._listening):
+            changed()
+
+    def find(self, name: str) -> Plugin | None:
+        return next((each for each in self.plugins if each.name == name), None)
