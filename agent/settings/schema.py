@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 import msgspec
 
 from gatewright.agent.providers.settings import ProviderSettings
+from gatewright.agent.settings.skill_settings import Show, Skills
 from gatewright.agent.settings.traits import (
     NOT_PROJECT,
     Section,
@@ -341,6 +342,18 @@ class Settings(Section, frozen=True):
     agent: Annotated[str, chosen("The type of agent that the session itself is.")] = ""
     agents: Annotated[Agents, group("Agents that work for the session.")] = Agents()
     worktree: Annotated[Worktree, group("Work trees for sessions and agents.")] = Worktree()
+    skills: Annotated[Skills, group("Skills and command files.")] = Skills()
+    skill_overrides: Annotated[
+        dict[str, Show],
+        setting("How skills show: on, name-only, user-invocable-only or off.", "join"),
+    ] = {}
+    disable_bundled_skills: Annotated[
+        bool, on_is_strict("Leave out the skills that come with the program.")
+    ] = False
+    disable_skill_shell_execution: Annotated[
+        bool,
+        setting("Run no command that a skill's text brings.", "tightest", order=(True, False)),
+    ] = False
     mcp: Annotated[Mcp, group("Servers of the Model Context Protocol.")] = Mcp()
     mcp_servers: Annotated[
         dict[str, Any], personal("MCP servers by name; a project's are in .mcp.json.", "join")
