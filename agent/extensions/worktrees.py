@@ -72,6 +72,14 @@ class SessionTrees:
         )
         return Wishes(base=given.base_ref, bringing=bringing)
 
+    @property
+    def root(self) -> Path:
+        return self._host.around.where.root
+
+    @property
+    def fetches(self) -> bool:
+        return self._host.around.settings.worktree.base_ref == "fresh"
+
     # a source of tools
 
     def specs(self, *, short: bool = False) -> Sequence[ToolSpec]:

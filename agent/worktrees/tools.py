@@ -10,14 +10,21 @@ from typing import Literal, Protocol
 import msgspec
 
 from gatewright.agent.worktrees.checking import Held
-from gatewright.agent.worktrees.names import WorktreeError
+from gatewright.agent.worktrees.names import FOLDER, WorktreeError, wanted
 from gatewright.agent.worktrees.project_trees import Left, Opened
 from gatewright.agent.worktrees.record import Record
 from gatewright.tools.access import Access, Effect, Row, Where
 from gatewright.tools.blocks import Block, Text
 from gatewright.tools.interact import Ask, Option
 from gatewright.tools.plain import StructTool
-from gatewright.tools.protocol import Run, ToolContext, ToolFailure, ToolResult, ToolSpec
+from gatewright.tools.protocol import (
+    JsonObject,
+    Run,
+    ToolContext,
+    ToolFailure,
+    ToolResult,
+    ToolSpec,
+)
 
 ENTER, LEAVE, EXIT = "EnterWorktree", "LeaveWorktree", "ExitWorktree"
 
@@ -34,6 +41,16 @@ class Leave(msgspec.Struct, frozen=True):
 
 class Going(Protocol):
     """What the session knows of where the main agent works."""
+
+    @property
+    def fetches(self) -> bool:
+        """Whether a new tree begins with what the remote says."""
+        ...
+
+    @property
+    def root(self) -> Path:
+        """The person's checkout, below which they are."""
+        ...
 
     @property
     def current(self) -> Record | None: ...
@@ -57,21 +74,39 @@ class EnterWorktree(StructTool[Enter]):
     def __init__(self, going: Going) -> None:
         self._going = going
 
+    def read(self, raw: JsonObject) -> Enter:
+        """With the name that it will have: who is asked is asked about that very tree."""
+        given = super().read({key: value for key, value in raw.items() if value is not None})
+        if given.path and given.name:
+            raise ToolFailure("Give a name for a new tree or the path of one, not both.")
+        try:
+            slug = "" if given.path else wanted(given.name).slug
+        except WorktreeError as error:
+            raise ToolFailure(f"No work tree was entered: {error}") from error
+        return given if given.path or given.name.strip() else Enter(name=slug)
+
+    def access(self, input: Enter, where: Where) -> Access:
+        """The tree; a record of it in the repository, as `git worktree add` keeps, comes with it."""
+        if input.path:
+            return Access(writes=(where.resolve(input.path),))
+        named = wanted(input.name)
+        outside = bool(named.pull) or self._going.fetches
+        tree = self._going.root / FOLDER / named.slug
+        return Access(writes=(tree,), effects=Effect.OPEN_WORLD if outside else Effect.NONE)
+
     def title(self, input: Enter, where: Where) -> tuple[str, str]:
         del where
         return "Work in a tree of its own", input.path or input.name
 
     def view(self, input: Enter, result: ToolResult | None) -> Sequence[Block]:
         del result
-        where = input.path or f".gatewright/worktrees/{input.name or '(a name of its own)'}"
+        where = input.path or f"{FOLDER}/{wanted(input.name).slug}"
         how = "" if input.path else ", a checkout of its own on a new branch"
         return (Text(f"The session goes on in {where}{how}. Your checkout stays as it is."),)
 
     async def run(self, input: Enter, ctx: ToolContext) -> Run:
         if (now := self._going.current) is not None:
             raise ToolFailure(f"You are in the work tree {now.path} already: {LEAVE} first.")
-        if input.path and input.name:
-            raise ToolFailure("Give a name for a new tree or the path of one, not both.")
         try:
             if input.path:
                 opened = await self._going.enter_at(ctx.where.resolve(input.path), ctx.where)

@@ -250,3 +250,61 @@ async def test_the_sandbox_lets_commands_write_the_tree_and_nothing_beside_it(
     assert (tree / "new.txt").exists() and not (project / "out.txt").exists()
     assert not (project / ".git/hooks/pre-commit").exists()
     assert "work" in git(tree, "log", "--oneline")
+
+
+async def test_who_is_asked_for_one_sees_what_it_touches(tmp_path: Path, project: Path) -> None:
+    """In the mode that accepts edits it is one of them; a name that it gets is asked about."""
+    unnamed = "call[e]: EnterWorktree {}"
+    async with desk(tmp_path, (unnamed, "say: done")) as made:
+        made.session.submit("go")
+        asked = await made.asked()
+        assert asked.ask.reason == "Edits ask in this mode."
+        (said,) = asked.ask.body
+        named = str(said).partition(".gatewright/worktrees/")[2].partition(",")[0]
+        assert named.startswith("tree-")
+        made.answer(asked, "once")
+        assert f"{project}/.gatewright/worktrees/{named} (branch" in await made.finished("e")
+        await made.ended()
+
+
+@pytest.mark.parametrize(
+    ("given", "decided"),
+    [({}, "allow"), ({"permissions": {"deny": ["Edit(/.gatewright/worktrees/**)"]}}, "deny")],
+)
+async def test_rules_and_modes_about_files_are_about_a_tree_too(
+    tmp_path: Path, project: Path, given: dict[str, object], decided: str
+) -> None:
+    async with desk(tmp_path, (ENTER, "say: done"), mode="acceptEdits", settings=given) as made:
+        made.session.submit("go")
+        assert (await made.decided("e")).behavior == decided
+        await made.ended()
+    assert (project / ".gatewright/worktrees/t").exists() is (decided == "allow")
+
+
+@pytest.mark.parametrize(
+    ("call", "own"),
+    [
+        ('{"name": "#7"}', {}),
+        ('{"name": "t"}', {"worktree": {"baseRef": "fresh"}}),
+    ],
+)
+async def test_one_that_is_fetched_says_so_and_asks_where_edits_do_not(
+    tmp_path: Path, project: Path, call: str, own: dict[str, object]
+) -> None:
+    script = (f"call[e]: EnterWorktree {call}", "say: done")
+    async with desk(tmp_path, script, mode="acceptEdits", own=own) as made:
+        made.session.submit("go")
+        asked = await made.asked()
+        assert "it talks to the outside" in asked.ask.reason
+        made.answer(asked, "decline")
+        await made.ended()
+    assert not (project / ".gatewright/worktrees").exists()
+
+
+async def test_a_name_that_is_none_asks_nobody(tmp_path: Path, project: Path) -> None:
+    script = ('call[e]: EnterWorktree {"name": "../x"}', "say: done")
+    async with desk(tmp_path, script) as made:
+        made.session.submit("go")
+        assert "is no name for a work tree" in await made.finished("e")
+        await made.ended()
+    assert project.is_dir()
