@@ -86,7 +86,7 @@ class EnterWorktree(StructTool[Enter]):
         return given if given.path or given.name.strip() else Enter(name=slug)
 
     def access(self, input: Enter, where: Where) -> Access:
-        """The tree; a record of it in the repository, as `git worktree add` keeps, comes with it."""
+        """The tree; what the repository notes of it, as of any work tree, comes with it."""
         if input.path:
             return Access(writes=(where.resolve(input.path),))
         named = wanted(input.name)

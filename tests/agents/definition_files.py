@@ -10,6 +10,7 @@ from typing import Any
 from gatewright.agent.agents.definitions.book import KindBook
 from gatewright.agent.agents.definitions.given import of_entries
 from gatewright.agent.agents.definitions.places import Ground
+from gatewright.agent.extensions.agent_types.session_kinds import unknown_tool
 from gatewright.agent.settings.paths import Places
 from gatewright.tools.access import Where
 
@@ -155,7 +156,7 @@ class Here:
         return Ground(places=places, where=where, env=env, trusted=self.trusted)
 
     def book(self, agents: Mapping[str, Any] | None = None) -> KindBook:
-        return KindBook(self.ground, given=lambda: of_entries(agents or {}))
+        return KindBook(self.ground, given=lambda: of_entries(agents or {}), unknown=unknown_tool)
 
     def write(self, where: str, text: str) -> Path:
         path = self.at / where

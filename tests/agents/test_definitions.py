@@ -139,6 +139,35 @@ class TestFiles:
         told = f"{path}:4: there is no field 'permisionMode', did you mean permissionMode."
         assert book.problems() == (told,)
 
+    @pytest.mark.parametrize(
+        ("more", "told"),
+        [
+            ("tools: Raed, Grep", "tools: No tool is called Raed. Did you mean Read?"),
+            ("tools: Read, Bsh(git *)", "tools: No tool is called Bsh. Did you mean Bash?"),
+            (
+                "disallowedTools: Wirte",
+                "disallowedTools: Wirte forbids nothing. No tool is called Wirte. "
+                "Did you mean Write?",
+            ),
+            (
+                "tools: Agent(explor, general-purpose)",
+                "tools: there is no type of agent explor. Did you mean Explore?",
+            ),
+        ],
+    )
+    def test_a_word_that_nothing_is_called_is_told_with_the_nearest(
+        self, here: Here, more: str, told: str
+    ) -> None:
+        path = here.write(f"{AGENTS}/a.md", definition("a", more))
+        book = here.book()
+        assert (names(book), book.problems()) == (["a"], (f"{path}: {told}",))
+
+    def test_five_such_words_of_one_are_enough(self, here: Here) -> None:
+        here.write(
+            f"{AGENTS}/a.md", definition("a", f"tools: {', '.join(f'X{n}' for n in range(9))}")
+        )
+        assert len(here.book().problems()) == 5
+
     @given(st.text(max_size=120))
     def test_no_text_ends_it(self, tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
         path = tmp_path_factory.getbasetemp() / "any.md"
@@ -440,6 +469,28 @@ class TestGiven:
     ) -> None:
         with pytest.raises(UsageError, match=told):
             of_flag(text, tmp_path)
+
+    @pytest.mark.parametrize(
+        ("entry", "told"),
+        [
+            ({"prompt": "p", "descripton": "d"}, "a: there is no field 'descripton', did you mean"
+             " description."),
+            ({"prompt": "p", "tool": ["Read"]}, "a: there is no field 'tool', did you mean tools."),
+            ({"prompt": "p", "tools": ["Raed"]}, "tools: No tool is called Raed. Did you mean"
+             " Read?"),
+        ],
+    )  # fmt: skip
+    def test_misspelt_words_are_told_with_the_nearest(
+        self, here: Here, entry: Mapping[str, Any], told: str
+    ) -> None:
+        book = here.book({"a": entry})
+        assert names(book) == ["a"]
+        (problem,) = book.problems()
+        assert problem.endswith(told)
+
+    def test_a_prompt_under_another_name_is_asked_about(self, tmp_path: Path) -> None:
+        with pytest.raises(UsageError, match="no field 'promt', did you mean prompt"):
+            of_flag('{"a": {"promt": "p"}}', tmp_path)
 
 
 class TestListing:

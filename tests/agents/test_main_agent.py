@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -93,7 +94,9 @@ def test_one_that_is_not_there_ends_the_start(program: Program, name: str, told:
 
 
 def test_definitions_of_the_command_line(program: Program) -> None:
-    entries = {"mine": {"description": "d", "prompt": "You are mine.", "tools": ["Read"]}}
+    entries: dict[str, Any] = {
+        "mine": {"description": "d", "prompt": "You are mine.", "tools": ["Read"]}
+    }
     with ServerThread("say: x") as server:
         env = {"LLAMACPP_BASE_URL": server.openai_url}
         program.run("-p", "hi", "--agents", json.dumps(entries), "--agent", "mine", *MODEL, env=env)
@@ -101,6 +104,16 @@ def test_definitions_of_the_command_line(program: Program) -> None:
     done = program.run("-p", "hi", "--agents", "{", "--model", "demo")
     assert done.returncode == 2
     assert "--agents: is no JSON" in done.stderr
+    entries["mine"] = {"prompt": "p", "disallowedTools": ["Bsh"]}
+    done = program.run("-p", "hi", "--agents", json.dumps(entries), "--model", "demo")
+    assert done.returncode == 2
+    assert "mine: disallowedTools: Bsh forbids nothing" in done.stderr
+    entries["mine"] = {"prompt": "p", "tools": ["Raed"]}
+    with ServerThread("say: x") as server:
+        env = {"LLAMACPP_BASE_URL": server.openai_url}
+        done = program.run("-p", "hi", "--agents", json.dumps(entries), *MODEL, env=env)
+    assert done.returncode == 0
+    assert "mine: tools: No tool is called Raed. Did you mean Read?" in done.stderr
 
 
 def test_a_project_does_not_choose_it_unasked(program: Program) -> None:

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from itertools import chain
 
 import msgspec
 
 from gatewright.agent.agents.definitions.builtin import builtin_kinds
+from gatewright.agent.agents.definitions.misnamed import Unknown, misnamed
 from gatewright.agent.agents.definitions.places import Ground, Seen, files_of, places_of
 from gatewright.agent.agents.definitions.reading import Found, read_file
 from gatewright.agent.agents.kind import AgentKind
@@ -48,9 +51,10 @@ class KindBook:
         given: Callable[[], Sequence[Found]] = tuple,
         disabled: Callable[[], frozenset[str]] = frozenset,
         denied: Callable[[str], bool] = lambda name: name == "",
+        unknown: Unknown = lambda name: "" if name else "A name is missing.",
     ) -> None:
         self._ground, self._given = ground, given
-        self._disabled, self._denied = disabled, denied
+        self._disabled, self._denied, self._unknown = disabled, denied, unknown
         self._lock = threading.Lock()
         self._read: dict[Seen, Found | None] = {}
         self._made: tuple[object, Kinds] | None = None
@@ -93,8 +97,15 @@ class KindBook:
             key = (tuple(seen), given)
             if self._made is None or self._made[0] != key:
                 self._read = {each: self._found(each) for each in seen}
-                self._made = (key, _joined(seen, self._read, given))
+                self._made = (key, self._spelt(_joined(seen, self._read, given)))
             return self._made[1]
+
+    def _spelt(self, kinds: Kinds) -> Kinds:
+        """With what those that count name and nothing has."""
+        unknown = cache(self._unknown)  # most name the same few
+        wrong = (misnamed(kind, unknown, kinds.by_name) for kind in kinds.by_name.values())
+        told = tuple(escaped(each) for each in chain.from_iterable(wrong))
+        return msgspec.structs.replace(kinds, problems=(*kinds.problems, *told))
 
     def _found(self, seen: Seen) -> Found | None:
         if seen in self._read:

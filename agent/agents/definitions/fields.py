@@ -7,7 +7,7 @@ definition unusable: what somebody meant to forbid is never left out. Any other 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, cast, get_args
 
@@ -195,11 +195,15 @@ def read_fields(values: Mapping[str, Any]) -> tuple[dict[str, object], tuple[Wro
 
 def misspelt(values: Mapping[str, Any]) -> Iterator[Wrong]:
     """Keys that were probably meant to limit something, and limit nothing as they are written."""
-    limiting = [folded(key) for key in LIMITING]
     for key in islice(values, LOOKED_AT):
-        if (name := folded(key)) not in BY_FOLDED:
-            from difflib import get_close_matches  # noqa: PLC0415  lazy: 3 ms, for a key that is none
+        if folded(key) not in BY_FOLDED and (meant := nearest(key, LIMITING, 0.85)):
+            yield Wrong(key, f"there is no field {key[:60]!r}, did you mean {meant}", False)
 
-            if near := get_close_matches(name, limiting, n=1, cutoff=0.85):
-                meant = BY_FOLDED[near[0]]
-                yield Wrong(key, f"there is no field {key[:60]!r}, did you mean {meant}", False)
+
+def nearest(key: str, names: Iterable[str], cutoff: float = 0.7) -> str:
+    """Which of the fields was meant; empty where it is like none of them."""
+    from difflib import get_close_matches  # noqa: PLC0415  lazy: 3 ms, for a key that is none
+
+    spelt = {folded(name): name for name in names}
+    near = get_close_matches(folded(key), spelt, n=1, cutoff=cutoff)
+    return spelt[near[0]] if near else ""

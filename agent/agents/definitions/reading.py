@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,13 @@ import msgspec
 
 from gatewright.agent.agents.definitions.fields import (
     BY_FOLDED,
+    FIELDS,
+    LOOKED_AT,
     PROMPT,
     SPELLINGS,
     folded,
     misspelt,
+    nearest,
     read_fields,
 )
 from gatewright.agent.agents.kind import AgentKind, Origin
@@ -69,15 +73,28 @@ def read_file(path: Path, standing: Standing) -> Found | None:
 def read_entry(name: str, entry: Mapping[str, Any], source: str, standing: Standing) -> Found:
     """One of `--agents` or of a client: the same fields, with `prompt` for the text."""
     prompt = entry.get(PROMPT)
+    wrong, notes = _no_fields(entry)
     if not isinstance(prompt, str):
-        return Found(source, None, (escaped(f"{source}: {name} has no prompt, which is text."),))
-    unknown = tuple(
-        escaped(f"{source}: {name} has a field {key[:60]!r}, which means nothing: ignored.")
-        for key in entry
-        if folded(key) not in BY_FOLDED and key != PROMPT
-    )
+        said = (f"{name} has no prompt, which is text", *wrong)
+        return Found(source, None, (escaped(f"{source}: {'. '.join(said)}."),))
     found = _read(name, Front(entry, prompt), standing, None, source)
-    return msgspec.structs.replace(found, notes=(*found.notes, *unknown))
+    problems = (*found.problems, *(escaped(f"{source}: {name}: {each}.") for each in wrong))
+    noted = (*found.notes, *(escaped(f"{source}: {name} has {each}.") for each in notes))
+    return msgspec.structs.replace(found, problems=problems, notes=noted)
+
+
+def _no_fields(entry: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+    """Keys that mean nothing: those that were meant to, and others. Who wrote them is there."""
+    wrong, others = list[str](), list[str]()
+    told = {each.key for each in misspelt(entry)}
+    for key in islice(entry, LOOKED_AT):
+        if folded(key) in BY_FOLDED or key == PROMPT or key in told:
+            continue
+        if meant := nearest(key, (*FIELDS, PROMPT)):
+            wrong.append(f"there is no field {key[:60]!r}, did you mean {meant}")
+        else:
+            others.append(f"a field {key[:60]!r}, which means nothing: ignored")
+    return wrong, others
 
 
 def _said_name(front: Front) -> str:

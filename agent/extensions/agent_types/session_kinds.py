@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from gatewright.agent.agents.definitions.book import KindBook
-from gatewright.agent.agents.definitions.given import of_entries, of_flag
+from gatewright.agent.agents.definitions.given import FLAG, of_entries, of_flag
+from gatewright.agent.agents.definitions.misnamed import forbids_nothing
 from gatewright.agent.agents.definitions.places import Ground
 from gatewright.agent.agents.definitions.reading import Found
 from gatewright.agent.extensions.contribution import Root
 from gatewright.agent.extensions.host import Host
+from gatewright.agent.launch.exits import UsageError
 from gatewright.agent.settings.workspace import Surroundings
 from gatewright.permissions.rulebook.rules import Bare, NameForm, Rule
 
@@ -23,6 +25,9 @@ class GivenKinds:
     def __init__(self, around: Surroundings, client: Mapping[str, object]) -> None:
         """Raises UsageError for `--agents` that cannot be read."""
         self._flag = of_flag(around.options.agents, around.where.cwd)
+        for kind in filter(None, (each.kind for each in self._flag)):
+            for why in forbids_nothing(kind, unknown_tool):
+                raise UsageError(f"{FLAG}: {kind.name}: {why}")
         self._client = of_entries(client)
 
     def __call__(self) -> Sequence[Found]:
@@ -51,6 +56,14 @@ def ground_of(around: Surroundings, roots: Iterable[Root] = ()) -> Ground:
     )
 
 
+def unknown_tool(rule: str) -> str:
+    """What is wrong with the tool that a name or rule of a definition is about."""
+    from gatewright.permissions.rulebook.known_tools import unknown  # noqa: PLC0415  lazy: 5 ms, with a list of tools
+    from gatewright.permissions.rulebook.rules import tool_of  # noqa: PLC0415
+
+    return unknown(tool_of(rule))
+
+
 def denies(rules: Iterable[Rule], name: str) -> bool:
     """Whether one of the rules is about starting such an agent, or any."""
     return any(
@@ -72,6 +85,7 @@ def book_of(
         given=given,
         disabled=lambda: disabled_by(around()),
         denied=lambda name: denies(rules(), name),
+        unknown=unknown_tool,
     )
 
 

@@ -47,6 +47,27 @@ LEFT = (
 )
 
 
+class Notices:
+    """What the person is told; while a session is put together it waits for the start, since who
+    looks at this process alone begins to read there.
+    """
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._early: list[Noticed] | None = []
+
+    def say(self, notice: Noticed) -> None:
+        if self._early is None:
+            self._journal.publish(notice)
+        else:
+            self._early.append(notice)
+
+    def begin(self) -> None:
+        early, self._early = self._early, None
+        for notice in early or ():
+            self._journal.publish(notice)
+
+
 class Base(msgspec.Struct, frozen=True):
     around: Surroundings
     start: Start
@@ -56,6 +77,7 @@ class Base(msgspec.Struct, frozen=True):
     redactor: Redactor
     folds: tuple[Fold, ...]  # of what it is itself
     costs: AgentCosts
+    notices: Notices
     cut: bool = False  # the process before this one did not end its last turn
     left: tuple[str, ...] = ()  # background work that ended with the process before
 
@@ -82,10 +104,10 @@ class Base(msgspec.Struct, frozen=True):
         self.journal.publish(event)
 
     def mention(self, text: str) -> None:
-        self.journal.publish(Noticed(text=escaped(text), tone="dim"))
+        self.notices.say(Noticed(text=escaped(text), tone="dim"))
 
     def warn(self, text: str) -> None:
-        self.journal.publish(Noticed(text=text, tone="warning"))
+        self.notices.say(Noticed(text=text, tone="warning"))
 
 
 def open_base(around: Surroundings) -> Base:
@@ -108,7 +130,8 @@ def open_base(around: Surroundings) -> Base:
         folds, cut = (*folds, mark.saw, JobsMark(start.path).saw), mark.cut
     redactor = Redactor(around.env, around.secrets.knowing(held_secrets(around.env)))
     share(redactor)
-    return Base(around, start, journal, talk, standing, redactor, folds, costs, cut, left)
+    notices = Notices(journal)
+    return Base(around, start, journal, talk, standing, redactor, folds, costs, notices, cut, left)
 
 
 def announce(
@@ -136,6 +159,7 @@ def announce(
             branch=git_branch(where.root),
         )
     )
+    base.notices.begin()
     for call in base.talk.dangling():
         lost = (TextContent(cut.get(call.id, INTERRUPTED)),)
         ended = ToolFinished(call_id=call.id, ok=False, content=lost, summary="interrupted")

@@ -8,16 +8,19 @@ from pathlib import Path
 
 import msgspec
 
+from gatewright.agent.agents.definitions.builtin import builtin_kinds
+from gatewright.agent.agents.definitions.misnamed import misnamed
 from gatewright.agent.agents.definitions.places import Place, files_of
 from gatewright.agent.agents.definitions.reading import Standing, read_file
 from gatewright.agent.agents.definitions.rows import KindRow, rows_of
 from gatewright.agent.errors import GatewrightError
-from gatewright.agent.extensions.agent_types.session_kinds import book_of
+from gatewright.agent.extensions.agent_types.session_kinds import book_of, unknown_tool
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.settings.paths import AGENTS, HOMES
 from gatewright.agent.settings.policy_settings import policy_config
 from gatewright.agent.settings.workspace import Surroundings, survey
 from gatewright.agent.subcommands.place import Scope, here
+from gatewright.agent.text.printable import escaped
 from gatewright.permissions.policy import Policy
 from gatewright.tools.system.project import FOLDER
 
@@ -56,9 +59,12 @@ def checked(folder: Path) -> Checked:
     files = [seen for each in folders for seen in files_of(Place(each, standing))]
     found = [read_file(seen.path, standing) for seen in files]
     known = [each for each in found if each is not None]
+    kinds = [each.kind for each in known if each.kind is not None]
+    named = {kind.name.casefold(): kind for kind in (*builtin_kinds(), *kinds)}
+    misspelt = (problem for kind in kinds for problem in misnamed(kind, unknown_tool, named))
     return Checked(
-        tuple(each.kind.name for each in known if each.kind is not None),
-        tuple(problem for each in known for problem in each.problems),
+        tuple(kind.name for kind in kinds),
+        (*(problem for each in known for problem in each.problems), *map(escaped, misspelt)),
         tuple(note for each in known for note in each.notes),
     )
 
