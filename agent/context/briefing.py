@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from gatewright.agent.context.prompt.approvals import Approvals
 from gatewright.agent.context.prompt.environment import Repository, look_around, today
 from gatewright.agent.context.prompt.memory import Memory, MemoryPlaces, memory_files, section
+from gatewright.agent.context.prompt.output_style import NO_STYLE, OutputStyle
 from gatewright.agent.context.prompt.system import PromptParts, system_prompt
 from gatewright.agent.context.readable import Readable
 from gatewright.agent.record.events import AnyEvent, Cleared
@@ -26,6 +27,7 @@ class Briefing:
         self.readable = readable
         self._lock = threading.Lock()
         self.sections: tuple[Callable[[], str], ...] = ()  # of whoever has something to add
+        self.style: Callable[[], OutputStyle] = lambda: NO_STYLE
         self._environment: str | None = None
         self._plain = ""  # the same without what git said
         self._blocks: tuple[str, ...] | None = None
@@ -42,7 +44,7 @@ class Briefing:
             if self._blocks is None:
                 brought = [each() for each in self.sections]
                 own = (environment, section(self._memory.files), *filter(None, brought))
-                self._blocks = _compose(self._around(), own)
+                self._blocks = _compose(self._around(), own, self.style())
             return self._blocks
 
     def for_agent(self, *, memory: bool, git: bool) -> tuple[str, ...]:
@@ -100,7 +102,7 @@ def read_memory(around: Surroundings, readable: Readable) -> Memory:
     return Memory() if around.options.bare else memory_files(places_of(around, readable))
 
 
-def _compose(around: Surroundings, own: Sequence[str]) -> tuple[str, ...]:
+def _compose(around: Surroundings, own: Sequence[str], style: OutputStyle) -> tuple[str, ...]:
     options = around.options
     appended = options.append_system_prompt
     if options.json_schema:
@@ -108,7 +110,7 @@ def _compose(around: Surroundings, own: Sequence[str]) -> tuple[str, ...]:
     return system_prompt(
         PromptParts(
             own=own,
-            style=around.settings.output_style,
+            style=style,
             replaced=options.system_prompt,
             appended=appended,
         )

@@ -14,6 +14,7 @@ EXTENSIONS = (
     "gatewright.agent.extensions.worktrees:WORKTREES",
     "gatewright.agent.extensions.servers.plugging:MCP",
     "gatewright.agent.extensions.agent_types.plugging:AGENT_TYPES",
+    "gatewright.agent.extensions.styles.style_session:STYLES",
     "gatewright.agent.extensions.agents.agent_tools:AGENTS",
     "gatewright.agent.extensions.teams.team_tools:TEAMS",
 )

@@ -171,6 +171,8 @@ class SettingsBook:
     def _when(key: str) -> str:
         if key.startswith(AT_ONCE) and key != "permissions.defaultMode":
             return "It counts from the next call on."
+        if key == "outputStyle":
+            return "It counts from the next conversation on: /clear begins one."
         if key.startswith("ui."):
             return "A screen has it from now on."
         return "A session that is open keeps what it was started with; a new one has it."

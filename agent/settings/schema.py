@@ -278,9 +278,7 @@ class Settings(Section, frozen=True):
         tuple[str, ...], chosen("Models to try in order when one is overloaded.")
     ] = ()
     effort: Annotated[Effort | Literal[""], chosen("How much the model thinks.")] = ""
-    output_style: Annotated[
-        Literal["default", "concise", "explanatory"], chosen("How answers are written.")
-    ] = "default"
+    output_style: Annotated[str, chosen("Output style; /output-style lists them.")] = "default"
     auto_compact: Annotated[
         bool, chosen("Summarise the conversation when the model's window is nearly full.")
     ] = True

@@ -6,6 +6,7 @@ import pytest
 
 from gatewright.agent.compact.budget import Budget
 from gatewright.agent.compact.grid import CELLS, MARKS, blocks, grid, prompt_sections, window_use
+from gatewright.agent.context.prompt.output_style import NO_STYLE, built_in
 from gatewright.agent.context.prompt.system import PromptParts, system_prompt
 from gatewright.agent.record.messages import AssistantTurn, ResultTurn, TextPart, UserTurn
 from gatewright.tools.blocks import plain
@@ -35,7 +36,9 @@ def test_it_adds_up(total: int) -> None:
 
 def test_the_prompt_by_its_sections() -> None:
     own = ("# Environment\n\nx\n", "# Instructions from files\n\n## a\n\n# Not a section\n")
-    found = prompt_sections(system_prompt(PromptParts(own=own, style="concise")))
+    found = prompt_sections(
+        system_prompt(PromptParts(own=own, style=built_in("concise") or NO_STYLE))
+    )
     assert [share.name for share in found] == [
         "Beginning", "How to work", "Care", "Tools", "How to answer",
         "Style: concise", "Environment", "Instructions from files",

@@ -15,12 +15,11 @@ from gatewright.agent.context.prompt.environment import (
     ask_git,
     look_around,
 )
+from gatewright.agent.context.prompt.output_style import BUILT_IN, NO_STYLE, built_in
 from gatewright.agent.context.prompt.system import (
     SECTIONS,
-    STYLES,
     PromptParts,
     standard,
-    style,
     system_prompt,
 )
 from gatewright.tools.system.git import Caller
@@ -49,20 +48,25 @@ def test_it_is_lean() -> None:
         for name, text in zip(SECTIONS, standard().split("\n# "), strict=False)
     }
     assert sum(sizes.values()) < 2_500
-    assert all(text_tokens(style(name)) < 150 for name in STYLES)
+    styles = [style for name in BUILT_IN if (style := built_in(name))]
+    assert len(styles) == 5
+    assert all(text_tokens(style.section()) < 250 for style in styles)
     assert "  \n" not in standard()
 
 
 def test_two_blocks_and_what_replaces_them() -> None:
     both = system_prompt(
-        PromptParts(own=("# Environment\n", ""), style="concise", appended="Also.")
+        PromptParts(
+            own=("# Environment\n", ""), style=built_in("concise") or NO_STYLE, appended="Also."
+        )
     )
     assert both[0] == standard()
     assert both[1].startswith("# Style: concise")
     assert both[1].endswith("# Environment\n\nAlso.")
     assert system_prompt(PromptParts(replaced="Mine.")) == ("Mine.",)
     assert system_prompt(PromptParts(replaced="")) == ()
-    assert style("default") == style("nonsense") == ""
+    assert NO_STYLE.section() == ""
+    assert built_in("nonsense") is None
 
 
 def test_what_git_says(repository: Path) -> None:

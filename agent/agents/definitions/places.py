@@ -1,4 +1,4 @@
-"""Where definitions of agents lie, the first word first, and what files are there right now."""
+"""Where definitions of agents and styles lie, the first word first, and which files are there."""
 
 from __future__ import annotations
 
@@ -47,25 +47,25 @@ class Seen(msgspec.Struct, frozen=True):
     mark: tuple[int, int, int, int]
 
 
-def places_of(ground: Ground) -> Iterator[Place]:
+def places_of(ground: Ground, folder: str = AGENTS) -> Iterator[Place]:
     """In the order in which a name counts, as far as the project is trusted."""
-    yield Place(ground.places.managed / AGENTS, Standing("managed"))
+    yield Place(ground.places.managed / folder, Standing("managed"))
     if ground.bare:
         return
     if _wants(ground, "project"):
-        yield from _of_project(ground)
+        yield from _of_project(ground, folder)
     if _wants(ground, "user"):
-        yield Place(ground.places.home / AGENTS, Standing("user"))
-        yield Place(claude_home(ground.env) / AGENTS, Standing("user"))
-    for name, folder in ground.roots:
-        yield Place(folder / AGENTS, Standing("plugin", plugin=name), os.path.realpath(folder))
+        yield Place(ground.places.home / folder, Standing("user"))
+        yield Place(claude_home(ground.env) / folder, Standing("user"))
+    for name, root in ground.roots:
+        yield Place(root / folder, Standing("plugin", plugin=name), os.path.realpath(root))
 
 
 def _wants(ground: Ground, source: str) -> bool:
     return ground.sources is None or source in ground.sources
 
 
-def _of_project(ground: Ground) -> Iterator[Place]:
+def _of_project(ground: Ground, kept_in: str) -> Iterator[Place]:
     """The nearest directory first. What is the person's own there is no project's."""
     root, cwd = ground.where.root, ground.where.cwd
     own = {ground.places.home, claude_home(ground.env)}
@@ -74,7 +74,7 @@ def _of_project(ground: Ground) -> Iterator[Place]:
     for folder in reversed(list(folders_down(root, cwd))):
         for home in HOMES:
             if folder / home not in own:
-                yield Place(folder / home / AGENTS, standing, inside)
+                yield Place(folder / home / kept_in, standing, inside)
 
 
 def files_of(place: Place) -> Sequence[Seen]:

@@ -7,35 +7,32 @@ from pathlib import Path
 
 import msgspec
 
-SECTIONS = ("identity", "conduct", "tools", "answers")
-STYLES = ("default", "concise", "explanatory")
+from gatewright.agent.context.prompt.output_style import NO_STYLE, OutputStyle
+
+SECTIONS = ("identity", "conduct", "care", "tools", "answers")
+CODING = ("conduct", "tools")  # what a style of another kind of work does without
 
 
 class PromptParts(msgspec.Struct, frozen=True, kw_only=True):
     """`own` are the sections of this session, in order; `replaced` takes the place of ours."""
 
     own: Sequence[str] = ()
-    style: str = "default"
+    style: OutputStyle = NO_STYLE
     replaced: str | None = None
     appended: str = ""
 
 
 def system_prompt(parts: PromptParts) -> tuple[str, ...]:
     """Two blocks: everybody's, and this session's."""
-    fixed = parts.replaced if parts.replaced is not None else standard()
-    own = [style(parts.style), *parts.own, parts.appended]
+    fixed = standard(coding=parts.style.coding) if parts.replaced is None else parts.replaced
+    own = [parts.style.section(), *parts.own, parts.appended]
     blocks = (fixed, "\n".join(part for part in own if part))
     return tuple(block for block in blocks if block)
 
 
-def standard() -> str:
-    return "\n".join(_text("sections", name) for name in SECTIONS)
+def standard(*, coding: bool = True) -> str:
+    return "\n".join(_section(name) for name in SECTIONS if coding or name not in CODING)
 
 
-def style(name: str) -> str:
-    """What an output style adds; an unknown one adds nothing."""
-    return _text("styles", name) if name in STYLES and name != "default" else ""
-
-
-def _text(folder: str, name: str) -> str:
-    return (Path(__file__).parent / folder / f"{name}.md").read_text(encoding="utf-8")
+def _section(name: str) -> str:
+    return (Path(__file__).parent / "sections" / f"{name}.md").read_text(encoding="utf-8")

@@ -11,6 +11,7 @@ from gatewright.agent.errors import GatewrightError
 from gatewright.agent.extensions.agent_types.plugging import AgentTypes
 from gatewright.agent.extensions.hooks import Hooks
 from gatewright.agent.extensions.servers.plugging import McpServers
+from gatewright.agent.extensions.styles.style_session import OutputStyles
 from gatewright.agent.frontends.sdk.agent_lines import AgentLines
 from gatewright.agent.frontends.sdk.control import Client, Refused
 from gatewright.agent.frontends.sdk.server_lines import details
@@ -54,6 +55,7 @@ class Requests:
             types.bring(agents)
         hooks = obj(body.get("hooks"))
         applied: Json = self._attended(hooks) if hooks else {}
+        styles = self._session.part(OutputStyles)
         commands = [
             {"name": each.name, "description": each.summary, "argumentHint": each.args}
             for each in self._session.commands
@@ -63,8 +65,8 @@ class Requests:
             "agents": [_offered(kind) for kind in types.book.offered()] if types else [],
             "models": [],
             "account": {},
-            "output_style": "default",
-            "available_output_styles": ["default"],
+            "output_style": styles.name if styles else "default",
+            "available_output_styles": [each.name for each in styles.all().every] if styles else [],
             "hook_on_failure_supported": True,
             **applied,
         }

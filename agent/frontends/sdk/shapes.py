@@ -28,6 +28,7 @@ def init(
     commands: Sequence[str],
     servers: Sequence[ServerRow] = (),
     agents: Sequence[str] = (),
+    style: str = "default",
 ) -> Line:
     """The first object: what there is."""
     failed = [{"name": row.name, "error": row.error} for row in servers if row.error]
@@ -44,7 +45,7 @@ def init(
         "skills": [],
         "plugins": [],
         "apiKeySource": "none",
-        "output_style": "default",
+        "output_style": style,
         "app": started.app,
         "trusted": started.trusted,
         **({"mcp_server_errors": failed} if failed else {}),

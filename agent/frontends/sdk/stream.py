@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gatewright.agent.extensions.agent_types.plugging import AgentTypes
 from gatewright.agent.extensions.servers.plugging import McpServers
+from gatewright.agent.extensions.styles.style_session import OutputStyles
 from gatewright.agent.frontends.background import environment
 from gatewright.agent.frontends.json_lines import Sink, encode
 from gatewright.agent.frontends.sdk.agent_lines import BELOW
@@ -95,6 +96,8 @@ def _dialect(
         made.servers = servers.rows
     if (types := session.part(AgentTypes)) is not None:
         made.kinds = lambda: [kind.name for kind in types.book.offered()]
+    if (styles := session.part(OutputStyles)) is not None:
+        made.style = lambda: styles.name
     made.agents.words = options.forward_subagent_text
     made.hooks = HookLines() if options.include_hook_events else None
     return made

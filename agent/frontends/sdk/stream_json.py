@@ -91,6 +91,7 @@ class Dialect:
         self.hooks: HookLines | None = None  # for who wants to know of them
         self.servers: Rows = nobody
         self.kinds: Callable[[], Sequence[str]] = tuple[str, ...]  # of agents
+        self.style: Callable[[], str] = lambda: "default"
         self._started: SessionStarted | None = None
         self._listed: list[Line] = []  # servers, as the client was told of them
         self._inputs: dict[tuple[str, str], JsonObject] = {}  # by agent and call
@@ -180,7 +181,7 @@ class Dialect:
 
     def _init(self, started: SessionStarted) -> Line:
         """What there is; said again before a turn in which servers are not what they were."""
-        line = init(started, self._commands(), self.servers(), self.kinds())
+        line = init(started, self._commands(), self.servers(), self.kinds(), self.style())
         self._listed = line["mcp_servers"]
         return line
 
