@@ -6,7 +6,6 @@ A file with a mark of its encoding, CRLF, tabs, or a text with `: ` in it is rea
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -121,7 +120,9 @@ def _unknown(read: Yaml, known: Collection[str], lines: Mapping[str, int]) -> li
         folded.setdefault(_folded(each), each)
     notes: list[Note] = []
     for key in strange[:NOTES]:
-        near = difflib.get_close_matches(_folded(key), folded, n=1, cutoff=0.75)
+        from difflib import get_close_matches  # noqa: PLC0415  lazy: 3 ms, for a key that is none
+
+        near = get_close_matches(_folded(key), folded, n=1, cutoff=0.75)
         meant = f", did you mean {folded[near[0]]}" if near else ""
         notes.append(Note(lines[key], f"there is no field {key[:60]!r}{meant or ': ignored'}"))
     return notes

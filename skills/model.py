@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import msgspec
-
-from gatewright.skills.yaml_values import Value
 
 # The words of `Access.origin`.
 Origin: TypeAlias = Literal["built-in", "managed", "user", "project", "plugin", "mcp"]
 Form: TypeAlias = Literal["skill", "command"]
 Show: TypeAlias = Literal["on", "name-only", "user-invocable-only", "off"]
+
+
+class SkillError(ValueError):
+    """Why a skill cannot be used now; the text is for whoever asked."""
 
 
 class Diagnostic(msgspec.Struct, frozen=True):
@@ -29,14 +31,15 @@ class Diagnostic(msgspec.Struct, frozen=True):
     fatal: bool = False  # it was left out
 
 
-class Said(msgspec.Struct, frozen=True, kw_only=True):
+class Said(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the front matter says, read leniently; everything has the default of a bare text."""
 
     description: str = ""
+    described: bool = True  # in its own words, and not by the first paragraph of its text
     when_to_use: str = ""
     license: str = ""
     compatibility: str = ""
-    metadata: Mapping[str, Value] = {}
+    metadata: Mapping[str, Any] = {}
     allowed_tools: tuple[str, ...] = ()  # rules, as written
     disallowed_tools: tuple[str, ...] = ()
     enforce_allowed_tools: bool = False
@@ -50,7 +53,8 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
     agent: str = ""
     background: bool = False
     paths: tuple[str, ...] = ()
-    hooks: Mapping[str, Value] = {}
+    hooks: Mapping[str, Any] = {}
+    shell: str = ""  # of its commands; anything but bash or nothing is not run
 
 
 class Skill(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,6 +69,9 @@ class Skill(msgspec.Struct, frozen=True, kw_only=True):
     said: Said
     trusted: bool = True  # whether anything of it may act
     nested: str = ""  # the directory below the project whose files it is about
+    base: Path = Path()  # where its `paths` start
+    withheld: tuple[str, ...] = ()  # fields that would act, and do not while it is not trusted
+    size: int = 0  # bytes of the file
 
     @property
     def qualified(self) -> str:

@@ -74,7 +74,7 @@ TABLE = (
     Row(
         "agent",
         "the core gets gate, tools and servers injected, so it can be tested and reasoned about",
-        ("agent", *PROTOCOL, *SYSTEM, "skills.model", "skills.frontmatter"),
+        ("agent", *PROTOCOL, *SYSTEM, "skills.model", "skills.frontmatter", "skills.globs"),
         frozenset({"msgspec"}),
     ),
     Row(

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from gatewright.agent.context.prompt.memory import Memory, memory_files, nested_files, section
-from gatewright.agent.context.prompt.path_rules import fits, front_matter
+from gatewright.agent.context.prompt.path_rules import front_matter
+from gatewright.skills.globs import fits
 from tests.prompt.test_memory import Place
 
 

@@ -6,20 +6,17 @@ The patterns may be anybody's, so nothing here takes longer than the product of 
 from __future__ import annotations
 
 import re
-from fnmatch import fnmatchcase
-from itertools import islice
 from pathlib import Path
 
 import msgspec
 
+from gatewright.skills.globs import fits
+
 GLOBS = 20
 LONGEST = 300
-PARTS = 32
-ALTERNATIVES = 64
 # Compiled at their first use: most projects have no such files.
 _FRONT = r"(?sm)---[ \t]*\r?\n(.*?)^---[ \t]*\r?(?:\n|\Z)"
 _ITEM = r"\s*-\s+(.*)"
-_CHOICE = r"\{([^{}]*)\}"
 _QUOTED = r"""\s*(?:"([^"]*)"|'([^']*)')\s*(?:#.*)?"""
 
 
@@ -82,50 +79,3 @@ def _parts(text: str) -> list[str]:
 def _bare(text: str) -> str:
     quoted = re.fullmatch(_QUOTED, text)
     return (quoted[1] or quoted[2] or "") if quoted else text.partition(" #")[0].strip()
-
-
-def fits(globs: tuple[str, ...], path: Path) -> bool:
-    """Whether a path, relative to where the globs start, fits one; what is below fits, too."""
-    alternatives = (glob for each in globs for glob in _alternatives(each))
-    return any(_meet(_steps(glob), path.parts) for glob in islice(alternatives, ALTERNATIVES))
-
-
-def _steps(glob: str) -> list[str]:
-    steps = glob.removeprefix("./").strip("/").split("/")
-    once = [step for n, step in enumerate(steps) if step != "**" or steps[n - 1 : n] != ["**"]]
-    return once[:PARTS]
-
-
-def _alternatives(glob: str) -> list[str]:
-    """The globs that choices in braces stand for; one with too many is taken as it is written."""
-    done, open_ = list[str](), [glob]
-    while open_:
-        each = open_.pop()
-        if (choice := re.search(_CHOICE, each)) is None:
-            done.append(each)
-            continue
-        before, after = each[: choice.start()], each[choice.end() :]
-        open_ += [f"{before}{word}{after}" for word in choice[1].split(",")]
-        if len(open_) + len(done) > ALTERNATIVES:
-            return [glob]
-    return done
-
-
-def _meet(pattern: list[str], parts: tuple[str, ...]) -> bool:
-    """Where in the pattern one may be after each part of the path."""
-    states = _skipped({0}, pattern)
-    for part in parts:
-        if not states or len(pattern) in states:
-            break
-        following = {
-            state if pattern[state] == "**" else state + 1
-            for state in states
-            if pattern[state] == "**" or fnmatchcase(part, pattern[state])
-        }
-        states = _skipped(following, pattern)
-    return len(pattern) in states
-
-
-def _skipped(states: set[int], pattern: list[str]) -> set[int]:
-    """`**` may stand for nothing; two of them never follow each other."""
-    return states | {n + 1 for n in states if n < len(pattern) and pattern[n] == "**"}
