@@ -1,0 +1,123 @@
+"""All of a plugin that can act by itself, or permits something: what a person says yes to.
+
+Better too much than too little: what only looks like a command is shown as one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from gatewright.agent.plugins.manifest import BadManifest
+from gatewright.agent.plugins.parts import Plugin, Said
+from gatewright.agent.plugins.record import Act, ActKind
+from gatewright.skills.frontmatter import FILE_LIMIT, Front, FrontError, decoded, read_front
+from gatewright.tools.system.regular import read_regular
+from gatewright.tools.system.untyped_json import items, obj
+
+MOST = 500
+LONGEST = 2_000
+_INLINE = re.compile(r"(?:^|(?<=\s))!`([^`\n]+)`", re.MULTILINE)
+_FENCED = re.compile(r"^[ \t]*(`{3,}|~{3,})!.*?\n(.*?)(?:^[ \t]*\1|\Z)", re.MULTILINE | re.DOTALL)
+_RULES = ("allowed-tools", "allowed_tools", "allowedTools")
+
+
+def acts_of(plugin: Plugin) -> tuple[Act, ...]:
+    """Each once, in an order that depends on nothing but what is there. Raises BadManifest."""
+    found = dict.fromkeys(_all(plugin))
+    if len(found) > MOST:
+        raise BadManifest(f"It holds {len(found):,} things that act: nobody can agree to so many.")
+    return tuple(sorted(found))
+
+
+def _all(plugin: Plugin) -> Iterator[Act]:
+    for said in plugin.hooks:
+        yield from _hooks(said)
+    yield from _programs("server", plugin.servers)
+    yield from _programs("language server", plugin.language_servers)
+    for said in plugin.monitors:
+        for entry in items(said.entries.get("monitors", [said.entries])):
+            yield _act("monitor", _command(obj(entry)), said.where)
+    if plugin.bin is not None:
+        for name in sorted(os.listdir(plugin.bin)):  # noqa: PTH208  names alone
+            yield _act("program", name, f"bin/{name}")
+    for path in _files((*plugin.skills, *plugin.commands), ".md"):
+        yield from _text(path, str(path.relative_to(plugin.root)))
+    for path in _files(plugin.workflows, ".js"):
+        yield _act("workflow", path.name, str(path.relative_to(plugin.root)))
+
+
+def _hooks(said: Said) -> Iterator[Act]:
+    for event, groups in said.entries.items():
+        for group in items(groups):
+            matcher = str(obj(group).get("matcher") or "")
+            on = f"{event} {matcher}".strip()
+            for entry in items(obj(group).get("hooks")):
+                yield _act("hook", f"{on}: {_command(obj(entry))}", said.where)
+
+
+def _programs(kind: ActKind, every: tuple[Said, ...]) -> Iterator[Act]:
+    for said in every:
+        for name, entry in said.entries.items():
+            yield _act(kind, f"{name}: {_command(obj(entry))}", said.where)
+
+
+def _command(entry: Mapping[str, Any]) -> str:
+    """What would run or be reached, then whatever else is written there."""
+    words = [str(entry[key]) for key in ("command", "url", "prompt") if entry.get(key)]
+    words += map(str, items(entry.get("args")))
+    taken = {"command", "url", "prompt", "args", "description"}
+    rest = {key: value for key, value in entry.items() if key not in taken and value}
+    if set(rest) <= {"type", "timeout"}:
+        rest.pop("timeout", None)
+        if rest.get("type") in ("command", "stdio", None):
+            rest = {}
+    if rest:
+        words.append(json.dumps(rest, ensure_ascii=False, sort_keys=True))
+    return " ".join(words)
+
+
+def _files(places: Iterable[Path], ending: str) -> Iterator[Path]:
+    """However deep they lie."""
+    for place in places:
+        if place.is_file():
+            yield place
+            continue
+        for folder, _, names in os.walk(place):
+            yield from (Path(folder, name) for name in sorted(names) if name.endswith(ending))
+
+
+def _text(path: Path, where: str) -> Iterator[Act]:
+    try:
+        text = decoded(read_regular(path, FILE_LIMIT))
+    except OSError:
+        return  # whoever loads it says so
+    try:
+        front = read_front(text)
+    except FrontError:
+        front = None
+    body = text if front is None else front.body
+    for match in _INLINE.finditer(body):
+        yield _act("command in text", match[1], where)
+    for match in _FENCED.finditer(body):
+        yield _act("command in text", match[2].strip(), where)
+    if front is not None:
+        yield from _fields(front, where)
+
+
+def _fields(front: Front, where: str) -> Iterator[Act]:
+    for key in _RULES:
+        if said := front.values.get(key):
+            text = ", ".join(map(str, said)) if isinstance(said, list) else str(said)
+            yield _act("allowed-tools", text, where)
+    yield from _hooks(Said(where, obj(front.values.get("hooks"))))
+
+
+def _act(kind: ActKind, text: str, where: str) -> Act:
+    if len(text) > LONGEST:
+        text = f"{text[:LONGEST]}... ({len(text):,} characters)"
+    return Act(kind, text, where)

@@ -1,0 +1,198 @@
+"""The files of a plugin as one thing: looked through, copied, and told apart by a digest.
+
+Nothing of it is followed, run or opened that is no regular file. A tree that holds anything which
+could reach out of it, or stand for two things, is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from gatewright.agent.errors import GatewrightError
+from gatewright.tools.system.regular import open_regular
+
+MOST_FILES = 20_000
+MOST_BYTES = 200 * 1024 * 1024
+DEPTH = 40
+HISTORY = frozenset({".git"})  # at the top of a directory of the person's own
+FILE, PROGRAM, FOLDER = 0o444, 0o555, 0o755
+_CHUNK = 1024 * 1024
+
+
+class BadTree(GatewrightError):
+    """Why a directory cannot be a plugin."""
+
+
+class Item(msgspec.Struct, frozen=True):
+    """One file or link, by its path with slashes; `mark` changes when the file does."""
+
+    path: str
+    link: str  # where it leads, as written; empty for a file
+    program: bool
+    size: int
+    mark: tuple[int, int, int]
+
+
+class Tree(msgspec.Struct, frozen=True):
+    root: Path
+    items: tuple[Item, ...]  # by path
+
+    @property
+    def bytes(self) -> int:
+        return sum(item.size for item in self.items)
+
+    @property
+    def stamp(self) -> str:
+        """The same for as long as nobody touched any of it; costs no reading."""
+        said = hashlib.sha256()
+        for item in self.items:
+            said.update(repr((item.path, item.link, item.program, item.size, item.mark)).encode())
+        return said.hexdigest()
+
+    def digest(self) -> str:
+        """Of all that is in it. Raises BadTree where something cannot be read."""
+        whole = hashlib.sha256()
+        for item in self.items:
+            whole.update(_line(item, self._content(item)))
+        return f"sha256:{whole.hexdigest()}"
+
+    def _content(self, item: Item) -> str:
+        if item.link:
+            return hashlib.sha256(item.link.encode()).hexdigest()
+        try:
+            with open_regular(self.root / item.path, follow=False) as file:
+                said = hashlib.sha256()
+                while chunk := file.read(_CHUNK):
+                    said.update(chunk)
+                return said.hexdigest()
+        except OSError as error:
+            raise BadTree(f"{item.path} cannot be read: {error.strerror or error}.") from error
+
+
+def _line(item: Item, content: str) -> bytes:
+    kind = "link" if item.link else "program" if item.program else "file"
+    return f"{kind} {content} {item.path}\n".encode()
+
+
+def tree_of(root: Path, left_out: frozenset[str] = frozenset()) -> Tree:
+    """Look through a directory, all but what is left out at its top. Raises BadTree."""
+    base = os.path.realpath(root)
+    found: list[Item] = []
+    size = 0
+    for item in _walk(base, "", left_out):
+        found.append(item)
+        size += item.size
+        if len(found) > MOST_FILES:
+            raise BadTree(f"There are more than {MOST_FILES:,} files in it.")
+        if size > MOST_BYTES:
+            raise BadTree(f"It is larger than {MOST_BYTES // 1024 // 1024} MiB.")
+    found.sort(key=lambda item: item.path)
+    return Tree(Path(base), tuple(found))
+
+
+def _walk(base: str, below: str, left_out: frozenset[str] = frozenset()) -> Iterator[Item]:
+    if below.count("/") >= DEPTH:
+        raise BadTree(f"{below} is more than {DEPTH} directories deep.")
+    try:
+        with os.scandir(f"{base}/{below}") as entries:
+            listed = sorted(entries, key=lambda entry: entry.name)
+    except OSError as error:
+        raise BadTree(f"{below or base} cannot be read: {error.strerror or error}.") from error
+    names: dict[str, str] = {}
+    for entry in listed:
+        if entry.name in left_out:
+            continue
+        path = f"{below}/{entry.name}" if below else entry.name
+        _named_well(path, entry.name, names)
+        info = entry.stat(follow_symlinks=False)
+        if stat.S_ISDIR(info.st_mode):
+            yield from _walk(base, path)
+        else:
+            yield _item(base, path, info)
+
+
+def _named_well(path: str, name: str, names: dict[str, str]) -> None:
+    if not name.isprintable() or "\\" in name or _unencodable(name):
+        raise BadTree(f"{path!r} has a name that no file of a plugin may have.")
+    if (other := names.setdefault(name.casefold(), name)) != name:
+        raise BadTree(f"{path} and {other} are the same name on other systems.")
+
+
+def _unencodable(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def _item(base: str, path: str, info: os.stat_result) -> Item:
+    mark = (info.st_mtime_ns, info.st_ctime_ns, info.st_ino)
+    if stat.S_ISLNK(info.st_mode):
+        link = str(Path(f"{base}/{path}").readlink())
+        real = os.path.realpath(f"{base}/{path}")
+        if link.startswith("/") or not real.startswith(f"{base}/"):
+            raise BadTree(f"{path} is a link that leads out of it, to {link}.")
+        return Item(path, link, program=False, size=0, mark=mark)
+    if not stat.S_ISREG(info.st_mode):
+        raise BadTree(f"{path} is neither a file nor a directory.")
+    if info.st_mode & (stat.S_ISUID | stat.S_ISGID):
+        raise BadTree(f"{path} would run as somebody else (set-id).")
+    return Item(path, "", bool(info.st_mode & 0o100), info.st_size, mark)
+
+
+def copy_tree(source: Path, into: Path) -> Tree:
+    """Copy what `tree_of` finds to a new directory, sealed. Raises BadTree and OSError."""
+    tree = tree_of(source, HISTORY)
+    into.mkdir(mode=FOLDER)
+    made = {""}
+    for item in tree.items:
+        folder = item.path.rpartition("/")[0]
+        if folder not in made:
+            (into / folder).mkdir(mode=FOLDER, parents=True, exist_ok=True)
+            made.add(folder)
+        target = into / item.path
+        if item.link:
+            target.symlink_to(item.link)
+            continue
+        with open_regular(tree.root / item.path, follow=False) as file:
+            _write(file.fileno(), target, PROGRAM if item.program else FILE)
+    return tree_of(into)
+
+
+def _write(source: int, target: Path, mode: int) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(target, flags, 0o600)
+    try:
+        while chunk := os.read(source, _CHUNK):
+            left = memoryview(chunk)
+            while left:
+                left = left[os.write(descriptor, left) :]
+        os.fchmod(descriptor, mode)
+    finally:
+        os.close(descriptor)
+
+
+def seal(tree: Tree) -> None:
+    """Take the right to write away: a program of it that keeps its own files keeps them as data."""
+    for item in tree.items:
+        if not item.link:
+            with suppress(OSError):
+                os.chmod(tree.root / item.path, PROGRAM if item.program else FILE)  # noqa: PTH101
+
+
+def remove_tree(folder: Path) -> None:
+    """All of it, or as much as can be removed; nothing is followed."""
+    if folder.is_symlink() or not folder.is_dir():
+        with suppress(OSError):
+            folder.unlink()
+        return
+    shutil.rmtree(folder, ignore_errors=True)
