@@ -13,7 +13,6 @@ import msgspec
 
 from gatewright.agent.plugins.record import Act, ActKind, Record
 from gatewright.agent.text.printable import as_run, visible
-from gatewright.tools.counted import counted
 
 _TITLES: Mapping[ActKind, str] = {
     "hook": "Commands that run at points of a session (hooks)",
@@ -68,7 +67,7 @@ def _lines(about: Consent) -> Iterator[str]:
     yield _plain(f"Resolved: {now.resolved or now.digest}")
     if now.resolved:
         yield f"Digest: {now.digest}"
-    yield f"Size: {counted(now.files, 'file')}, {now.bytes:,} bytes"
+    yield f"Size: {now.files:,} {'file' if now.files == 1 else 'files'}, {now.bytes:,} bytes"
     for note in about.notes:
         yield _plain(f"Note: {note}")
     if before is None:
