@@ -5,8 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any, Protocol, runtime_checkable
 
+from gatewright.tools.access import Looks
 from gatewright.tools.blocks import Block
 from gatewright.tools.protocol import ToolCall, ToolContext
+
+
+@runtime_checkable
+class Looking(Protocol):
+    """Its calls only look at something here: many of them are one step for people."""
+
+    @property
+    def looks(self) -> Looks: ...
 
 
 @runtime_checkable

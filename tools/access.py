@@ -87,6 +87,7 @@ class RemoteTool(msgspec.Struct, frozen=True):
 
 
 Kind: TypeAlias = Literal["", "skill", "command", "workflow"]
+Looks: TypeAlias = Literal["", "file", "pattern"]  # what a call only looks at, or for
 Family: TypeAlias = Literal[
     "read", "edit", "shell", "web", "search", "mcp", "agent", "skill", "slash", "human", "free",
     "workflow", "other",

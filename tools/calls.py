@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from gatewright.tools.access import Access, Effect, Row
+from gatewright.tools.access import Access, Effect, Looks, Row
 from gatewright.tools.blocks import Block
 from gatewright.tools.protocol import Tool, ToolCall, ToolResult
 
@@ -27,6 +27,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     error: str = ""
     loop_key: str | None = None
     row: Row | None = None  # what a tool that is not built in states of itself
+    looks: Looks = ""
 
 
 class Foreseen(msgspec.Struct, frozen=True):

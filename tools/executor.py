@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
-from gatewright.tools.abilities import Carrying, Foreseeing, KeyedForLoops
+from gatewright.tools.abilities import Carrying, Foreseeing, KeyedForLoops, Looking
 from gatewright.tools.access import Effect, Where
 from gatewright.tools.calls import Facts, Foreseen, Prepared
 from gatewright.tools.protocol import (
@@ -79,6 +79,7 @@ class RawExecutor:
                 view=tuple(tool.view(input, None)),
                 loop_key=tool.loop_key(input) if isinstance(tool, KeyedForLoops) else None,
                 row=tool.row,
+                looks=tool.looks if isinstance(tool, Looking) else "",
             )
             return Prepared(call=call, facts=facts, tool=tool, input=input)
         except ToolFailure as failure:

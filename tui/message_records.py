@@ -27,7 +27,7 @@ def of_message(view: View, event: Told, at: float) -> Reduced:
 
 
 def _streamed(view: View, piece: Prose | Thought, at: float) -> Reduced:
-    view = replace(view, doing="", until=0.0, busy_since=view.busy_since or at)
+    view = replace(view, doing="", doing_since=0.0, until=0.0, busy_since=view.busy_since or at)
     last = view.live[-1] if view.live else None
     if last is not None and type(last) is type(piece):
         grown = replace(last, text=last.text + piece.text)
@@ -68,7 +68,7 @@ def _settled(view: View, event: ev.AssistantMessage, at: float) -> Reduced:
     if event.cut:
         changes.append(Appended(Note(next_id, "Cut off here.", "dim")))
         next_id += 1
-    view = replace(view, live=(), next_id=next_id, doing="", until=0.0)
+    view = replace(view, live=(), next_id=next_id, doing="", doing_since=0.0, until=0.0)
     return replace(view, prose=(event.id, tuple(prose))), tuple(changes)
 
 

@@ -12,13 +12,12 @@ from msgspec.structs import replace
 
 from gatewright.agent.record import events as ev
 from gatewright.tools.access import MAIN
-from gatewright.tools.protocol import Content, DocumentContent, ImageContent, TextContent
-from gatewright.tui.agents.fold import asked, call_ended, of_agent, of_child, turn_over, was_read
+from gatewright.tools.protocol import Content, TextContent
+from gatewright.tui.agents.fold import asked, of_agent, of_child, turn_over, was_read
 from gatewright.tui.hooking import HookEvent, hooked, passed
 from gatewright.tui.message_records import Told, of_message
 from gatewright.tui.state import (
     Appended,
-    Change,
     Emptied,
     Marked,
     Patched,
@@ -27,17 +26,9 @@ from gatewright.tui.state import (
     Returned,
     View,
 )
-from gatewright.tui.transcript.items import (
-    Ending,
-    Item,
-    Note,
-    Rule,
-    Said,
-    ToolRun,
-    told,
-)
+from gatewright.tui.transcript.calls import Call, all_stopped, of_call, patched, plain_content
+from gatewright.tui.transcript.items import Ending, Item, Note, Rule, Said
 
-Call: TypeAlias = ev.ToolStarted | ev.ToolProgressed | ev.ToolFinished
 Question: TypeAlias = ev.Asked | ev.Answered
 Turn: TypeAlias = (
     ev.TurnStarted
@@ -75,7 +66,7 @@ def _of_main(view: View, event: ev.AnyEvent, at: float) -> Reduced:  # noqa: C90
     if isinstance(event, Told):
         return of_message(view, event, at)
     if isinstance(event, Call):
-        return _tool(view, event, at)
+        return of_call(view, event, at)
     if isinstance(event, Question):
         return asked(view, event, MAIN, at), ()
     if isinstance(event, Turn):
@@ -115,64 +106,11 @@ def add(view: View, item: Item) -> Reduced:
     return replace(view, next_id=view.next_id + 1), (Appended(numbered),)
 
 
-def _tool(view: View, event: Call, at: float) -> Reduced:
-    tools = dict(view.tools)
-    match event:
-        case ev.ToolStarted():
-            item = ToolRun(
-                view.next_id,
-                event.call_id,
-                event.name,
-                event.verb,
-                event.target,
-                before=event.view,
-                started=at,
-            )
-            tools[event.call_id] = item
-            after = replace(view, tools=tools, next_id=view.next_id + 1)
-            return _running(after), (Appended(item),)
-        case ev.ToolProgressed():
-            known = tools.get(event.call_id)
-            if known is None:
-                return view, ()
-            grown = replace(known, tail=event.tail, seconds=event.seconds, movable=event.movable)
-            grown = replace(grown, started=at - event.seconds)  # without the wait for an answer
-            tools[event.call_id] = grown
-            return _running(replace(view, tools=tools)), _patched(view, grown)
-        case ev.ToolFinished():
-            known = tools.pop(event.call_id, None)
-            if known is None:
-                return view, ()
-            done = replace(
-                known,
-                state="ok" if event.ok else "failed",
-                summary=event.summary,
-                ms=event.ms,
-                view=(said := told(event.view, event.summary)),
-                text="" if said else _plain(event.content),
-                tail="",
-            )
-            shown, view = _patched(view, done), call_ended(view, event.call_id)
-            return _running(replace(view, tools=tools)), shown
-
-
-def _patched(view: View, item: ToolRun) -> tuple[Change, ...]:
-    """The record of a call that is an agent is the agent's."""
-    return () if item.call_id in view.agent_calls else (Patched(item),)
-
-
-def _running(view: View) -> View:
-    """What runs is the call that began last, and since when it does."""
-    last = next(reversed(view.tools.values()), None)
-    if last is None:
-        return replace(view, doing="")
-    return replace(view, doing=f"{last.verb} {last.target}".strip(), doing_since=last.started)
-
-
 def _turn(view: View, event: Turn, at: float) -> Reduced:
     match event:
         case ev.TurnStarted():
-            return replace(view, busy_since=at, doing=""), ()
+            view = replace(view, busy_since=at, doing="", doing_since=0.0, waited=0.0)
+            return replace(view, written_before=view.usage.output), ()
         case ev.InputDelta(name=name):
             doing = f"Preparing {name}"
             since = view.doing_since if doing == view.doing else at
@@ -198,18 +136,17 @@ def settle(view: View, *, all: bool = False) -> Reduced:
 
     `all`: that neither.
     """
-    changes: list[Change] = []
-    for item in view.tools.values():
-        changes += _patched(view, replace(item, state="stopped", tail=""))
-    changes += [Patched(replace(item, done=True)) for item in view.live]
+    view, changes = all_stopped(view)
+    changes = (*changes, *(Patched(replace(item, done=True)) for item in view.live))
     view, ended = turn_over(view, all=all)
-    view = replace(view, busy_since=0.0, doing="", until=0.0, live=(), tools={})
+    view = replace(view, busy_since=0.0, doing="", doing_since=0.0, until=0.0, live=())
     return view, (*changes, *ended)
 
 
 def _ended(view: View, event: ev.TurnEnded) -> Reduced:
     view, changes = settle(view)
-    view, more = add(view, Ending(0, event.stop, event.message, event.usage, event.cost, event.ms))
+    ms = max(0, event.ms - round(view.waited * 1000))  # the person's own time counts for nobody
+    view, more = add(view, Ending(0, event.stop, event.message, event.usage, event.cost, ms))
     return view, (*changes, *more)
 
 
@@ -222,14 +159,14 @@ def _record(view: View, event: Record) -> Reduced:
         case ev.Noticed(text=text, tone=tone):
             return add(view, Note(0, text, tone))
         case ev.Compacted(tokens_before=tokens, carried=carried):
-            view = replace(view, title=carried.title or view.title)
+            view = replace(view, title=carried.title or view.title, todo=carried.todo)
             return add(view, Rule(0, f"earlier messages summarised, {tokens:,} tokens"))
         case ev.Cleared():
-            fresh = replace(view, live=(), tools={}, context=0)
+            fresh = replace(view, live=(), tools={}, looks=(), todo=(), context=0)
             after, changes = add(fresh, Rule(0, "new conversation"))
             return after, (Emptied(), *changes)
-        case ev.Rewound(to=to):
-            view = replace(view, live=(), tools={})
+        case ev.Rewound(to=to, carried=carried):
+            view = replace(view, live=(), tools={}, looks=(), todo=carried.todo)
             view, more = add(view, Rule(0, "back at an earlier message"))
             return view, (Returned(to), *more)
         case ev.InputRefused(text=text, reason=reason):
@@ -243,7 +180,7 @@ def _hook(view: View, event: HookEvent, at: float) -> Reduced:
     if not isinstance(event, ev.HookRan) or (known := view.tools.get(event.call_id)) is None:
         return view, ()
     heard = replace(known, hooks=(*known.hooks, passed(event)))
-    return replace(view, tools={**view.tools, event.call_id: heard}), (Patched(heard),)
+    return patched(replace(view, tools={**view.tools, event.call_id: heard}), heard)
 
 
 def _background(view: View, event: ev.TasksChanged) -> Reduced:
@@ -297,17 +234,4 @@ def _said(content: tuple[Content, ...]) -> str:
     others = [piece for piece in content if not isinstance(piece, TextContent)]
     rows = [texts[0]] if texts else []
     rows += [f"[{text.count(chr(10)) + 1} lines attached]" for text in texts[1:]]
-    return "\n".join([*rows, *([_plain(tuple(others))] if others else [])])
-
-
-def _plain(content: tuple[Content, ...]) -> str:
-    parts: list[str] = []
-    for piece in content:
-        match piece:
-            case TextContent(text=text):
-                parts.append(text)
-            case ImageContent(media_type=media_type):
-                parts.append(f"[image {media_type}]")
-            case DocumentContent(name=name, media_type=media_type):
-                parts.append(f"[{name or media_type}]")
-    return "\n".join(parts)
+    return "\n".join([*rows, *([plain_content(tuple(others))] if others else [])])

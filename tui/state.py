@@ -8,9 +8,10 @@ import msgspec
 
 from gatewright.agent.record.messages import Usage
 from gatewright.tools.access import MAIN
+from gatewright.tools.blocks import TodoItem
 from gatewright.tools.interact import Ask
 from gatewright.tui.agents.known import Agents
-from gatewright.tui.transcript.items import Item, Note, Prose, Thought, ToolRun
+from gatewright.tui.transcript.items import Item, Looked, Note, Prose, Thought, ToolRun
 
 
 class Pending(msgspec.Struct, frozen=True):
@@ -68,7 +69,11 @@ class View(msgspec.Struct, frozen=True):
     next_id: int = 1
     live: tuple[Prose | Thought, ...] = ()  # the message being streamed
     prose: tuple[str, tuple[int, ...]] = ("", ())  # the last message: its id, and its records
-    tools: dict[str, ToolRun] = {}
+    tools: dict[str, ToolRun] = {}  # that run
+    looks: tuple[Looked, ...] = ()  # records that calls may join, or belong to; the last one last
+    todo: tuple[TodoItem, ...] = ()
+    waited: float = 0.0  # seconds of this turn that the person took to answer
+    written_before: int = 0  # tokens written before this turn
 
     @property
     def busy(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from gatewright.agent.record.event_base import Event
+from gatewright.tools.access import Looks
 from gatewright.tools.blocks import Block
 from gatewright.tools.interact import Answer, Ask
 from gatewright.tools.protocol import Content, JsonObject
@@ -17,6 +18,7 @@ class ToolStarted(Event, frozen=True, tag="tool_started"):
     verb: str
     target: str
     view: tuple[Block, ...] = ()
+    looks: Looks = ""
 
 
 class ToolProgressed(Event, frozen=True, tag="tool_progressed"):

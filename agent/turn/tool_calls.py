@@ -209,6 +209,7 @@ class _Batch:
                 verb=facts.verb,
                 target=facts.target,
                 view=facts.view,
+                looks=facts.looks,
             )
         )
         self._began[call.id] = ports.clock.monotonic()

@@ -8,6 +8,7 @@ from gatewright.agent.record import events as ev
 from gatewright.agent.record.messages import TextPart, ThinkingPart, Usage
 from gatewright.agent.turn.stop import Stop
 from gatewright.tools import blocks as b
+from gatewright.tools.access import Looks
 from gatewright.tools.interact import Ask, Option
 from gatewright.tools.protocol import TextContent
 from tests.fakes.fake_session import FakeSession
@@ -234,6 +235,36 @@ def busy(session: FakeSession) -> None:
     session.now += 12
 
 
+def rhythm(session: FakeSession) -> None:
+    """A turn as it goes: what was looked at is one row, the steps stand above the prompt."""
+    session.publish(said("the lease test is flaky"), ev.TurnStarted())
+    looks: tuple[tuple[str, Looks], ...] = (
+        ("harbour/locks.py", "file"),
+        ("tests/test_locks.py", "file"),
+        ("renew in harbour", "pattern"),
+        ("harbour/store.py", "file"),
+    )
+    session.publish(ev.ThinkingDelta(text="Where is it renewed?"))
+    session.now += 3
+    parts = (ThinkingPart("Where is it renewed?"), TextPart("I will look at the locks first."))
+    session.publish(ev.AssistantMessage(id="m", model="x", parts=parts))
+    for number, (target, kind) in enumerate(looks):
+        verb = "Read" if kind == "file" else "Search"
+        id = f"look-{number}"
+        session.publish(
+            ev.ToolStarted(call_id=id, name=verb, input={}, verb=verb, target=target, looks=kind),
+            ev.ToolFinished(call_id=id, ok=True, content=(), summary="40 lines", ms=8),
+        )
+    session.publish(*tool("todo", "todo"), *tool("edit", "edit"))
+    started, _ = tool("bash", "run")
+    session.publish(started)
+    session.publish(ev.ToolProgressed(call_id="run", tail="test 1 passed", size=9, seconds=14.0))
+    session.now += 60
+    session.publish(
+        ev.UsageChanged(usage=Usage(4100, 2112, 32000), cost=0.04, context=36600, window=200_000)
+    )
+
+
 def hostile(session: FakeSession) -> None:
     text = (
         "[bold]not markup[/bold] \x1b[31mred\x1b]52;c;aGk=\x07 "
@@ -260,6 +291,7 @@ OWN: tuple[Callable[[FakeSession], None], ...] = (
     plan,
     trust,
     busy,
+    rhythm,
     hostile,
 )
 SCENES: dict[str, Callable[[FakeSession], None]] = {

@@ -20,7 +20,7 @@ from gatewright.tui.screens.reader import HINT, Reader
 from tests.fakes.fake_session import FakeSession
 from tests.tui.agent_scenes import start
 from tests.tui.asked import ask, permission
-from tests.tui.scenes import prose, tools
+from tests.tui.scenes import prose, tool, tools
 from tests.tui.stage import Stage, stage
 
 Press = Callable[[Stage], Awaitable[None]]
@@ -111,9 +111,23 @@ async def background(s: Stage) -> None:
     assert text(s) == "axb"
 
 
-async def opens(s: Stage) -> None:
+async def folds(s: Stage) -> None:
     tools(s.session)
-    await s.see("main(sys.argv)")
+    await s.see("○ Add a test")
+    await s.press("ctrl+x")
+    await s.gone("○ Add a test")
+
+
+async def suspends(s: Stage) -> None:
+    await s.type("one")
+    await s.press("ctrl+z")
+    assert text(s) == "one"
+    await s.see("no shell waits")
+
+
+async def opens(s: Stage) -> None:
+    s.session.publish(*tool("bash", "1"))
+    await s.see("test_slow")
     await s.press("ctrl+o")
     await s.see("test 0 passed")
     await s.press("ctrl+o")
@@ -267,7 +281,7 @@ async def pastes(s: Stage) -> None:
 
 async def undo(s: Stage) -> None:
     await s.type("one")
-    await s.press("ctrl+u", "ctrl+z")
+    await s.press("ctrl+u", "ctrl+underscore")
     assert text(s) == "one"
     await s.press("alt+z")
     assert text(s) == ""
@@ -321,6 +335,8 @@ PRESSED: dict[str, Press] = {
     "Shift+Tab": mode,
     "Ctrl+B": background,
     "Ctrl+O": opens,
+    "Ctrl+X": folds,
+    "Ctrl+Z": suspends,
     "Ctrl+T": reads,
     "Up, Down, Enter": answers,
     "Page Up, Page Down": pages,
@@ -337,7 +353,7 @@ PRESSED: dict[str, Press] = {
     "Ctrl+K, Ctrl+U, Ctrl+W, Alt+D": cuts,
     "Ctrl+Y, Alt+Y": pastes,
     "Ctrl+V": copied,
-    "Ctrl+Z, Alt+Z": undo,
+    "Ctrl+_, Alt+Z": undo,
     "Ctrl+L": redraw,
     "Mouse": mouse,
 }
@@ -364,7 +380,7 @@ SAME = {
     "ctrl+n": "down",
     "ctrl+p": "up",
     "ctrl+shift+z": "alt+z",
-    "ctrl+underscore": "ctrl+z",
+    "ctrl+underscore": "ctrl+_",
     "alt+y": "ctrl+y",
 }
 PLAIN = {"up", "down", "left", "right", "home", "end", "tab", "enter", "escape", "backspace"}

@@ -320,6 +320,35 @@ async def test_own_commands_are_shown_and_told_with_the_next_message(tmp_path: P
         assert "$ echo out; exit 3\nout\n\n(exit 3)" in told.text
 
 
+async def test_escape_twice_empties_the_prompt_and_undo_brings_it_back() -> None:
+    async with stage() as s:
+        await s.type("a long thought")
+        await s.press("escape")
+        await s.see("esc again empties the prompt", "a long thought")
+        s.clock.now += 1
+        await s.press("escape")
+        await s.gone("a long thought")
+        await s.press("ctrl+underscore")
+        await s.see("a long thought")
+        await s.press("escape")
+        s.clock.now += 3
+        await s.press("escape")  # too late to be the second
+        assert s.app.repl.box.text == "a long thought"
+
+
+async def test_cutting_to_the_start_goes_on_in_the_line_above() -> None:
+    async with stage() as s:
+        await s.type("one")
+        await s.press("ctrl+j")
+        await s.type("two")
+        box = s.app.repl.box
+        for left in ("one\n", "one", "", ""):
+            await s.press("ctrl+u")
+            assert box.text == left
+        await s.press("ctrl+y")
+        assert box.text == "one\ntwo"  # they are one cut
+
+
 async def test_escape_stops_an_own_command(tmp_path: Path) -> None:
     async with stage(FakeSession(cwd=str(tmp_path))) as s:
         await s.type("!sleep 60")

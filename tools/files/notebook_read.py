@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel, Field
 
-from gatewright.tools.access import Access, Effect, Where
+from gatewright.tools.access import Access, Effect, Looks, Where
 from gatewright.tools.blocks import Block, Text
 from gatewright.tools.checked import CheckedTool
 from gatewright.tools.counted import counted
@@ -26,6 +26,7 @@ class NotebookRead(CheckedTool[NotebookReadInput]):
     name = "NotebookRead"
     input = NotebookReadInput
     prompt = "notebook_read.md"
+    looks: Looks = "file"
 
     def access(self, input: NotebookReadInput, where: Where) -> Access:
         return Access(reads=(where.resolve(input.notebook_path),), effects=Effect.READ_ONLY)

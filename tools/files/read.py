@@ -10,7 +10,7 @@ from typing import BinaryIO
 import msgspec
 from pydantic import BaseModel, Field
 
-from gatewright.tools.access import Access, Effect, Where
+from gatewright.tools.access import Access, Effect, Looks, Where
 from gatewright.tools.blocks import Block, Text
 from gatewright.tools.checked import CheckedTool
 from gatewright.tools.counted import counted
@@ -44,6 +44,7 @@ class Read(CheckedTool[ReadInput]):
     name = "Read"
     input = ReadInput
     prompt = "read.md"
+    looks: Looks = "file"
 
     def __init__(self) -> None:
         self._few = asyncio.Semaphore(_DOCUMENTS)

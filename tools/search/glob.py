@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field
 
-from gatewright.tools.access import Access, Effect, Where
+from gatewright.tools.access import Access, Effect, Looks, Where
 from gatewright.tools.blocks import Block, Text
 from gatewright.tools.checked import CheckedTool
 from gatewright.tools.counted import counted
@@ -33,6 +33,7 @@ class Glob(CheckedTool[GlobInput]):
     name = "Glob"
     input = GlobInput
     prompt = "glob.md"
+    looks: Looks = "pattern"
 
     def access(self, input: GlobInput, where: Where) -> Access:
         base, _ = _split(input, where)

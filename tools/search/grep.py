@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 from pydantic import BaseModel, ConfigDict, Field
 
-from gatewright.tools.access import Access, Effect, Where
+from gatewright.tools.access import Access, Effect, Looks, Where
 from gatewright.tools.blocks import Block, Output
 from gatewright.tools.checked import CheckedTool
 from gatewright.tools.files.preview import preview
@@ -49,6 +49,7 @@ class Grep(CheckedTool[GrepInput]):
     name = "Grep"
     input = GrepInput
     prompt = "grep.md"
+    looks: Looks = "pattern"
 
     def access(self, input: GrepInput, where: Where) -> Access:
         return Access(reads=(_base(input, where),), effects=Effect.READ_ONLY)

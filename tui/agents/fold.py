@@ -146,12 +146,24 @@ def asked(view: View, event: Question, path: str, at: float) -> View:
     """First come, first asked, the foreground turn before others; what is seen stays."""
     match event:
         case ev.Answered(id=id):
-            return replace(view, asks=tuple(p for p in view.asks if p.id != id))
+            left = tuple(pending for pending in view.asks if pending.id != id)
+            return replace(_resumed(view, left, at), asks=left)
         case ev.Asked(id=id, ask=ask):
             row = view.agents.get(path)
             name = MAIN if path == MAIN else row.label if row else path.rpartition("/")[2]
             pending = Pending(id, ask, name, path, row.task if row else "", at)
             return replace(view, asks=_queued(view, pending))
+
+
+def _resumed(view: View, left: tuple[Pending, ...], at: float) -> View:
+    """Where the turn no longer waits for the person: that time is nobody else's."""
+    waits = [each for each in view.asks if _foreground(view, each.path)]
+    if not waits or any(each in left for each in waits):
+        return view
+    took = max(0.0, at - min(each.since for each in waits))
+    tools = {id: replace(run, started=run.started + took) for id, run in view.tools.items()}
+    since = view.doing_since + took if view.doing_since else 0.0
+    return replace(view, tools=tools, doing_since=since, waited=view.waited + took)
 
 
 def _queued(view: View, pending: Pending) -> tuple[Pending, ...]:

@@ -74,7 +74,7 @@ class Asking:
         reading = 0 if height < TINY else 1 if height < SHORT else height // READING
         reply = repl.reply.lines() if self._replying is not None else 0
         free = height - reading - repl.box.lines() - reply - max(1, repl.status.taken)
-        airy = free - PADDING - repl.agents.taken - repl.queue.taken
+        airy = free - PADDING - repl.steps.taken - repl.agents.taken - repl.queue.taken
         dense = height < SHORT or repl.panel.wants(width) > airy
         repl.set_class(dense, "dense")
         room = max(free if dense else airy, min(LEAST, height - 2))

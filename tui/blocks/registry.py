@@ -11,7 +11,7 @@ from gatewright.tui.blocks import code, command, diff, markdown, table
 from gatewright.tui.line import Line, Span, flow, indent, wrap
 from gatewright.tui.sanitize import one_line, visible
 
-_TODO = {
+TODO = {
     "pending": ("○ ", "faint", "text"),
     "in_progress": ("◐ ", "accent", "text:b"),
     "completed": ("● ", "good", "dim"),
@@ -43,7 +43,7 @@ def _todo(block: blocks.Todo, width: int) -> list[Line]:
     """The one in progress stands out, what is done steps back."""
     rows: list[Line] = []
     for item in block.items:
-        mark, mark_role, role = _TODO[item.state]
+        mark, mark_role, role = TODO[item.state]
         rows += indent(flow(visible(item.text), width - 2, role), Span(mark, mark_role))
     return rows
 

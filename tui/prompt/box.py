@@ -27,7 +27,18 @@ BURST = 0.012  # seconds between keys below which nobody types
 SETTLE = 0.03  # an Enter at the end of a burst counts after so long without another key
 SCREEN_KEYS = frozenset(
     {"escape", "tab", "shift+tab", "pageup", "pagedown", "shift+up", "shift+down"}
-    | {"ctrl+r", "ctrl+s", "ctrl+g", "ctrl+c", "ctrl+d", "ctrl+o", "ctrl+t", "ctrl+l"}
+    | {
+        "ctrl+r",
+        "ctrl+s",
+        "ctrl+g",
+        "ctrl+c",
+        "ctrl+d",
+        "ctrl+o",
+        "ctrl+t",
+        "ctrl+l",
+        "ctrl+x",
+        "ctrl+z",
+    }
 )
 HINT = "Ask anything, or / for commands"
 MOST_ROWS = 10
@@ -108,7 +119,6 @@ class Box(TextArea):
             "ctrl+y": self._yank,
             "alt+y": self._yank_turn,
             "ctrl+underscore": self.action_undo,
-            "ctrl+z": self.action_undo,
             "ctrl+shift+z": self.action_redo,
             "alt+z": self.action_redo,
         }
@@ -356,8 +366,12 @@ class Box(TextArea):
         self._cut((row, column), end, before=False)
 
     def _kill_to_start(self) -> None:
+        """To the start of the line; from there over its end to the line above, as further back."""
         row, column = self.cursor_location
-        self._cut((row, 0) if column else (row, column), (row, column), before=True)
+        start = (row, 0)
+        if not column and row:
+            start = (row - 1, len(self.document.get_line(row - 1)))
+        self._cut(start, (row, column), before=True)
 
     def _kill_word(self) -> None:
         here = self.cursor_location

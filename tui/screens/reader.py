@@ -17,6 +17,7 @@ from gatewright.tui.transcript.items import (
     AgentBlock,
     Ending,
     Item,
+    Looked,
     Note,
     Prose,
     Rule,
@@ -40,14 +41,20 @@ def source(item: Item) -> str:
         case Prose(text=text) | Thought(text=text) | Note(text=text) | Rule(text=text):
             return text
         case ToolRun():
-            body = "\n".join(plain(block) for block in item.view) or item.text
-            return f"{item.verb} {item.target}\n{body}".rstrip()
+            return _call(item)
+        case Looked(runs=runs):
+            return "\n".join(map(_call, runs))
         case AgentBlock():
             return f"{item.label}: {item.task}\n{item.report or item.doing}".rstrip()
         case Shown(blocks=blocks):
             return "\n".join(map(plain, blocks))
         case Ending(message=message):
             return message
+
+
+def _call(item: ToolRun) -> str:
+    body = "\n".join(plain(block) for block in item.view) or item.text
+    return f"{item.verb} {item.target}\n{body}".rstrip()
 
 
 class Foot(Rows):

@@ -31,6 +31,7 @@ from gatewright.tui.prompt.editor import Edited
 from gatewright.tui.prompt.menu import Menu
 from gatewright.tui.prompt.search import history_search
 from gatewright.tui.rows import Drawn, Rows
+from gatewright.tui.screens.leaving import WayOut
 from gatewright.tui.screens.patient import Patient
 from gatewright.tui.screens.reader import Reader
 from gatewright.tui.secret import SecretField
@@ -38,6 +39,7 @@ from gatewright.tui.session_calls import Talk
 from gatewright.tui.state import Change, View
 from gatewright.tui.status.spinner import Spinner
 from gatewright.tui.status.status import Status
+from gatewright.tui.status.steps import Steps
 from gatewright.tui.status.waiting import Queued, queued_rows
 from gatewright.tui.style.look import Look
 from gatewright.tui.transcript.greeting import greeting
@@ -49,7 +51,6 @@ if TYPE_CHECKING:
 
 MARK = "\u276f"
 TWICE = 2.0  # seconds within which a second Ctrl+C leaves
-DOUBLE = 0.5  # seconds within which a second Esc goes back
 
 
 class Repl(Patient, inherit_bindings=False):
@@ -77,13 +78,11 @@ class Repl(Patient, inherit_bindings=False):
         self._look = look
         self._talk = talk
         self._host = host
-        self._leaving = False
-        self._clock = monotonic
-        self._escaped = 0.0
         self.view = View()
         self.transcript = Transcript(look, id="transcript")
         self.transcript.greeting = lambda width: greeting(host.folder(), width, talk.answering)
         self.spinner = Spinner(look, clock=now, id="spinner")
+        self.steps = Steps(look, id="steps")
         self.agents = Strip(look, now=now, clock=monotonic, id="agents")
         self.queue = Drawn[Queued](look, queued_rows, Queued(), id="queue")
         self.panel = AskPanel(
@@ -101,11 +100,12 @@ class Repl(Patient, inherit_bindings=False):
         self.reach = Reach(self, look, talk, host)
         self.asking = Asking(self, talk)
         self.watching = Watching(self, look, talk, host)
+        self.way_out = WayOut(self, talk, monotonic)
         self._keys = self._key_table()
 
     def _key_table(self) -> dict[str, Callable[[], object]]:
         return {
-            "escape": self._escape,
+            "escape": self.way_out.escape,
             "up": self.desk.take_back,
             "down": self.agents.enter,
             "pageup": lambda: self.front.page(-1),
@@ -114,8 +114,8 @@ class Repl(Patient, inherit_bindings=False):
             "shift+down": lambda: self.front.scroll_rows(1),
             "ctrl+home": lambda: self.front.home(),
             "ctrl+end": lambda: self.front.follow(),
-            "ctrl+c": self.action_cancel,
-            "ctrl+d": self._delete_or_leave,
+            "ctrl+c": self.way_out.cancel,
+            "ctrl+d": self.way_out.delete_or_leave,
             "ctrl+o": self.action_open,
             "ctrl+t": self.action_read,
             "ctrl+l": self.action_redraw,
@@ -125,11 +125,14 @@ class Repl(Patient, inherit_bindings=False):
             "ctrl+s": lambda: self.tell(self.desk.stash()),
             "ctrl+b": self.action_background,
             "ctrl+g": self._edit,
+            "ctrl+x": self.steps.fold,
+            "ctrl+z": self.way_out.suspend,
         }
 
     def compose(self) -> ComposeResult:
         yield self.transcript
         yield self.spinner
+        yield self.steps
         yield self.agents
         yield self.queue
         yield self.panel
@@ -175,6 +178,7 @@ class Repl(Patient, inherit_bindings=False):
         """Bring everything up to a new view."""
         before, self.view = self.view, view
         apply(self.transcript, changes)
+        self.steps.show(view)
         self.agents.show(view)
         self.watching.update(view)
         self.box.waiting = bool(view.tools)
@@ -240,7 +244,7 @@ class Repl(Patient, inherit_bindings=False):
                 self.asking.leave_reply()
             return
         if message.key != "escape":
-            self._escaped = 0.0
+            self.way_out.other_key()
         if self.desk.menu_key(message.key):
             return
         if message.key == "enter":  # the menu it was meant for has closed meanwhile
@@ -251,49 +255,19 @@ class Repl(Patient, inherit_bindings=False):
             action()
 
     def on_text_area_changed(self) -> None:
-        self._leaving = False
+        self.way_out.stay()
+        self.way_out.other_key()
         self.panel.draft_changed()
         self.asking.fit()
-        self._escaped = 0.0
         self.desk.complete(offer=not self.view.asks)
 
     # keys of the screen
 
-    def _escape(self) -> None:
-        if self.sheet.open:  # somebody clicked into the prompt meanwhile
-            self.sheet.close()
-            return
-        if self.front.has_selection:
-            self.front.clear_selection()
-            return
-        if self.watching.open:
-            self.watching.close()
-            return
-        queued = self.desk.take_back()
-        if self._talk.stop() or queued or self.box.text:
-            self._escaped = 0.0
-        elif self._clock() - self._escaped < DOUBLE:
-            self._escaped = 0.0
-            self._talk.call("rewind")
-        else:
-            self._escaped = self._clock()
-
     def action_cancel(self) -> None:
-        """Ctrl+C: copy what is selected, stop what runs, empty the prompt, at last leave."""
-        if selected := self.front.selected_text():
-            self._host.copy(selected)
-            self.front.clear_selection()
-        elif self.watching.open and not self.box.text:
-            self.watching.close()
-        elif self.desk.take_back() | self._talk.stop():  # both: what waits starts no new turn
-            self._leaving = False
-        elif self.box.text:
-            self.box.history_.add(self.box.chips.unfold(self.box.take()))
-        elif self._leaving:
-            self._talk.leave()
-        else:
-            self._leaving = True
-            self.tell("ctrl+c again to leave")
+        self.way_out.cancel()
+
+    def copy(self, text: str) -> None:
+        self._host.copy(text)
 
     def action_background(self) -> None:
         if self._talk.to_background():
@@ -301,19 +275,13 @@ class Repl(Patient, inherit_bindings=False):
         elif self.box.has_focus:
             self.box.action_cursor_left()
 
-    def _delete_or_leave(self) -> None:
-        if self.box.text:
-            self.box.action_delete_right()
-        else:
-            self._talk.leave()
-
     def tell(self, hint: str) -> None:
         """A word beside the mode, for a moment."""
         self.status.tell(hint)
         self.set_timer(TWICE, self._untell)
 
     def _untell(self) -> None:
-        self._leaving = False
+        self.way_out.stay()
         self.status.tell("")
 
     def action_open(self) -> None:

@@ -1,6 +1,7 @@
-"""One line above the prompt that says what runs and for how long; blank when nothing does.
+"""One line above the prompt: which step the work is at, for how long, how much was written.
 
-Its row is always there, so nothing jumps, and the moving cell is the only one repainted per frame.
+The call that runs stands in the conversation. The row is always there, so nothing jumps, and
+the moving cell is the only one repainted per frame.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Callable
 
 from textual.timer import Timer
 
+from gatewright.agent.commands.tasks import elapsed
 from gatewright.tools.access import MAIN
 from gatewright.tui import cells
 from gatewright.tui.agents.shown import attended
@@ -19,10 +21,12 @@ from gatewright.tui.rows import Rows
 from gatewright.tui.sanitize import one_line
 from gatewright.tui.state import View
 from gatewright.tui.style.look import Look
+from gatewright.tui.transcript.figures import count
 
 FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 RATE = 8
 FELT = 0.3  # seconds after which a hook is named
+LETTERS = 4  # of a token, roughly, until its number is known
 AROUND = 16  # cells of the mark and of what stops it
 LONG = 15.0  # seconds after which it is said that agents can go to the background
 MOVE = "ctrl+b to background"
@@ -58,16 +62,15 @@ class Spinner(Rows):
 
 
 def rows_of(view: View, now: float, width: int, *, still: bool) -> list[Line]:
-    """What runs and since when that does, not the turn; how long a wait for another try takes."""
+    """`Adding a test  14 s of 1 min 12 s · 2.1k tokens`; how long a wait for another try takes."""
     if view.asks:
         return []
     doing, since = _doing(view, now)
     if not (view.busy or since):
         return [BLANK]
-    passed = max(0.0, now - (since or view.busy_since))
-    mark = "●" if still else FRAMES[int(passed * RATE) % len(FRAMES)]
+    mark = "●" if still else FRAMES[int(now * RATE) % len(FRAMES)]
     left = math.ceil(view.until - now) if view.until else 0
-    tail = f"  {int(passed)} s" if passed >= 1 else ""
+    tail = _so_far(view, since, now)
     if left > 0:
         tail = f"  again in {left} s" + (f" ({view.tries})" if view.tries else "")
     room = max(8, width - cells.width(tail) - AROUND)
@@ -81,6 +84,19 @@ def rows_of(view: View, now: float, width: int, *, still: bool) -> list[Line]:
     return [clip(row, width)]
 
 
+def _so_far(view: View, since: float, now: float) -> str:
+    """Of what runs now and of the whole turn, without the time that the person took."""
+    whole = int(now - view.busy_since - view.waited) if view.busy else 0
+    part = int(now - since) if since else 0
+    times = [elapsed(part)] if 1 <= part < whole - 1 or (part and not whole) else []
+    times += [elapsed(whole)] if whole >= 1 else []
+    facts = [" of ".join(times)] if times else []
+    live = sum(len(item.text) for item in view.live) // LETTERS
+    if written := max(0, view.usage.output - view.written_before) + live:
+        facts.append(f"{count(written)} tokens")
+    return f"  {' · '.join(facts)}" if facts else ""
+
+
 def _movable(view: View, now: float) -> bool:
     """Whether it is time to say that the turn need not wait for its agents."""
     since = attended(view.agents) if view.path == MAIN else 0.0
@@ -92,10 +108,14 @@ def _doing(view: View, now: float) -> tuple[str, float]:
     hook = next((each for each in view.hooks if each.waits), None)
     if hook is not None and now - hook.since >= FELT:
         return one_line(f"Hook: {hook.label}"), hook.since
-    since = view.doing_since if view.busy and view.doing else 0.0
-    return one_line(view.doing) or "Working", since
+    since = view.doing_since if view.busy else 0.0
+    if view.doing and not view.doing_since:
+        return one_line(view.doing), 0.0  # what is in the way
+    step = next((item.text for item in view.todo if item.state == "in_progress"), "")
+    return one_line(step or view.doing) or "Working", since
 
 
 def _facts(view: View) -> tuple[object, ...]:
     asked, hooks = bool(view.asks), view.hooks
-    return (view.busy_since, view.doing, view.doing_since, asked, view.until, view.tries, hooks)
+    passed = (view.busy_since, view.doing_since, view.waited, view.until)
+    return (*passed, view.doing, asked, view.tries, hooks, view.todo, view.usage, view.live)

@@ -20,12 +20,13 @@ from gatewright.tui.blocks.pieces import Piece, pieces
 from gatewright.tui.blocks.registry import draw_all, role_of
 from gatewright.tui.line import BLANK, Line, Span, clip, flow, indent, line
 from gatewright.tui.sanitize import one_line, stripped, visible
-from gatewright.tui.transcript import agent, tool
+from gatewright.tui.transcript import agent, looked, tool
 from gatewright.tui.transcript.figures import count, money, seconds
 from gatewright.tui.transcript.items import (
     AgentBlock,
     Ending,
     Item,
+    Looked,
     Note,
     Prose,
     Rule,
@@ -62,6 +63,7 @@ Draw: TypeAlias = Callable[[int], list[Line]]
 
 MARGIN = 2  # the column of marks
 SAID_ROWS = 24
+STEPS = (ToolRun, Looked, Thought)  # close together where they are one row
 STEP = 100  # lines of an expanded output drawn at once
 
 
@@ -81,15 +83,27 @@ def gap_between(above: Item | None, item: Item) -> int:
     """Blank rows over a record: calls without a body stand close together."""
     if above is None:
         return 0
-    if isinstance(item, ToolRun) and isinstance(above, ToolRun):
-        return int(tool.has_body(above) or tool.has_body(item))
+    if isinstance(item, STEPS) and isinstance(above, STEPS):
+        return int(_has_body(above) or _has_body(item))
     if isinstance(item, Shown) and isinstance(above, Said):
         return 0
     return 1
 
 
-def chunks_of(item: Item, *, expanded: bool = False) -> list[Chunk]:  # noqa: PLR0911  one kind each
-    """The chunks of a record, without the gap above it."""
+def _has_body(item: Item) -> bool:
+    match item:
+        case ToolRun():
+            return tool.has_body(item)
+        case Looked(runs=runs):
+            return any(map(tool.has_body, runs))
+        case _:
+            return False
+
+
+def chunks_of(  # noqa: C901, PLR0911  one kind each
+    item: Item, *, expanded: bool = False, whole: bool = False
+) -> list[Chunk]:
+    """The chunks of a record, without the gap above it; `whole`: nothing of it is left out."""
     match item:
         case Prose(text=text):
             return [piece_chunk(piece, number) for number, piece in enumerate(pieces(text))]
@@ -99,6 +113,8 @@ def chunks_of(item: Item, *, expanded: bool = False) -> list[Chunk]:  # noqa: PL
             return [Chunk(partial(_thought, item, expanded))]
         case ToolRun():
             return _tool(item, expanded)
+        case Looked(runs=runs):
+            return _looked(runs, expanded=expanded, whole=whole)
         case AgentBlock():
             return [Chunk(partial(agent.rows, item, expanded))]
         case Note(text=text, tone=tone):
@@ -159,6 +175,14 @@ def _tool(item: ToolRun, expanded: bool) -> list[Chunk]:
     parts = [part for block in blocks for part in split(block)]
     head = Chunk(partial(tool.head, item))
     return [head, *[Chunk(partial(_body, part)) for part in parts]]
+
+
+def _looked(runs: Sequence[ToolRun], *, expanded: bool, whole: bool) -> list[Chunk]:
+    if len(runs) == 1:
+        return _tool(runs[0], expanded)
+    if expanded:
+        return [chunk for run in runs for chunk in _tool(run, whole)]
+    return [Chunk(partial(looked.rows, runs))]
 
 
 def split(block: Block) -> list[Block]:
@@ -223,7 +247,7 @@ def _ending(item: Ending, width: int) -> list[Line]:
 
 
 def _facts(ms: int, usage: Usage, cost: float) -> list[str]:
-    facts = [seconds(ms)] if ms else []
+    facts = [seconds(ms)] if ms >= tool.FELT else []
     if usage.context:
         sent = usage.input + usage.cache_read + usage.cache_write
         facts.append(f"{count(sent)} in")

@@ -8,6 +8,7 @@ import msgspec
 
 from gatewright.agent.record.messages import Usage
 from gatewright.agent.turn.stop import Stop
+from gatewright.tools.access import Looks
 from gatewright.tools.blocks import Block, Text, Tone
 
 ToolState: TypeAlias = Literal["running", "ok", "failed", "stopped"]
@@ -55,11 +56,19 @@ class ToolRun(msgspec.Struct, frozen=True):
     started: float = 0.0
     movable: bool = False  # it can be sent to the background
     hooks: tuple[str, ...] = ()  # those that had nothing against it
+    looks: Looks = ""
 
 
 def told(view: tuple[Block, ...], summary: str) -> tuple[Block, ...]:
     """What came of a call, without a text that only repeats the end of its head."""
     return tuple(block for block in view if not (isinstance(block, Text) and block.text == summary))
+
+
+class Looked(msgspec.Struct, frozen=True):
+    """Calls one after another that only read and searched; they all have its id."""
+
+    id: int
+    runs: tuple[ToolRun, ...]
 
 
 class AgentBlock(msgspec.Struct, frozen=True, kw_only=True):
@@ -114,5 +123,7 @@ class Ending(msgspec.Struct, frozen=True):
 
 
 # What opens to show more of itself.
-FOLDED = (Said, Thought, ToolRun, AgentBlock)
-Item: TypeAlias = Said | Prose | Thought | ToolRun | AgentBlock | Note | Shown | Rule | Ending
+FOLDED = (Said, Thought, ToolRun, Looked, AgentBlock)
+Item: TypeAlias = (
+    Said | Prose | Thought | ToolRun | Looked | AgentBlock | Note | Shown | Rule | Ending
+)

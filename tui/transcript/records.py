@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from gatewright.tui.blocks.pieces import Cutter
 from gatewright.tui.line import BLANK, Line
-from gatewright.tui.transcript.draw import Chunk, chunks_of, gap_between, piece_chunk
+from gatewright.tui.transcript.draw import STEPS, Chunk, chunks_of, gap_between, piece_chunk
 from gatewright.tui.transcript.items import Item, Note, Prose, Thought
 
 MAX_ITEMS = 400  # records whose chunks are kept
@@ -152,7 +152,8 @@ class Records:
     def has_more(self, item: int) -> bool:
         """Whether opening or closing the record changes what is seen of it."""
         found, shown = self._items[item], self.expanded(item)
-        here, there = (chunks_of(found, expanded=opened) for opened in (shown, not shown))
+        whole = self.open_all
+        here, there = (chunks_of(found, expanded=on, whole=whole) for on in (shown, not shown))
         if max(len(here), len(there)) > MANY:
             return True
         rows = [
@@ -162,7 +163,13 @@ class Records:
 
     def gap(self, item: int) -> int:
         """Blank rows above a record."""
-        return gap_between(self._items[item - 1] if item else None, self._items[item])
+        if not item:
+            return 0
+        above, here = self._items[item - 1], self._items[item]
+        if isinstance(above, STEPS) and isinstance(here, STEPS):
+            opened = self.expanded(item - 1) or self.expanded(item)
+            return 1 if opened else gap_between(above, here)
+        return gap_between(above, here)
 
     def _drop(self, id: int) -> None:
         stream = self._stream
@@ -185,7 +192,7 @@ class Records:
         if isinstance(item, Prose) and (not item.done or self._streams(item)):
             made = self._grown(item)
         else:
-            made = chunks_of(item, expanded=self.expanded(index))
+            made = chunks_of(item, expanded=self.expanded(index), whole=self.open_all)
         self._chunks[item.id] = made
         while len(self._chunks) > MAX_ITEMS:
             _id, old = self._chunks.popitem(last=False)

@@ -7,6 +7,7 @@ from gatewright.tui import cells
 from gatewright.tui.blocks.registry import draw, draw_all
 from gatewright.tui.line import Line, Span, clip, flow, indent, line
 from gatewright.tui.sanitize import one_line, stripped
+from gatewright.tui.transcript.figures import seconds
 from gatewright.tui.transcript.items import ToolRun
 
 INDENT = 4
@@ -16,10 +17,13 @@ _MARK = {"running": "accent", "ok": "good", "failed": "error", "stopped": "dim"}
 _KEY = "ctrl+o"
 MOVE = "ctrl+b to background"
 WIDE = 60  # columns from which that is said
+FELT = 1000  # milliseconds; less is no news
 
 
 def has_body(item: ToolRun) -> bool:
     """Whether the collapsed form has rows below its head."""
+    if item.looks and item.state == "ok":
+        return False
     if item.state == "running":
         return bool(item.tail.strip())  # what it would do is shown where it is asked
     return any(_says(block, item) for block in item.view) or (
@@ -30,7 +34,7 @@ def has_body(item: ToolRun) -> bool:
 def _says(block: Block, item: ToolRun) -> bool:
     """Whether a block adds anything to the head."""
     match block:
-        case Command():
+        case Command() | Todo():  # the steps stand above the prompt
             return False
         case Output(text=text) | Text(text=text) | Markdown(text=text) | Code(text=text):
             return text.strip() not in ("", item.summary)
@@ -66,10 +70,8 @@ def _outcome(item: ToolRun) -> str:
     parts = [one_line(item.summary)] if item.summary else []
     if item.state == "failed" and not parts:
         parts.append("failed")
-    if item.ms >= 1000:
-        parts.append(f"{item.ms / 1000:.1f} s")
-    elif item.ms:
-        parts.append(f"{item.ms} ms")
+    if item.ms >= FELT:
+        parts.append(seconds(item.ms))
     return " · ".join(parts)
 
 
@@ -98,8 +100,6 @@ def _short(block: Block, width: int, limit: int) -> list[Line]:
     match block:
         case Diff():
             return _first(draw(block, width), DIFF_ROWS)
-        case Todo():
-            return draw(block, width)
         case Output(text=text):
             return _last(block, text, width, limit)
         case Text(text=text, tone=tone) if len(text) > 4000:
