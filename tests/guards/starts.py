@@ -20,6 +20,7 @@ STARTERS: dict[str, str] = {
     "permissions/sandbox/running/janitor.py": "who cleans up when we are killed: it outlives us",
     "permissions/sandbox/ourselves.py": "the sandbox, once, from a thread, to see that it works",
     "permissions/sandbox/probe.py": "the sandbox, once, from a thread, to see that it works",
+    "skills/builtin/skill-creator/scripts/compare.py": "a program of its own: it has no us",
     "tui/prompt/editor.py": "the person's own editor: it has the terminal",
 }
 
