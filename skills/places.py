@@ -22,7 +22,7 @@ SKIPPED = frozenset({"node_modules", "__pycache__"})
 
 
 class PluginPlace(msgspec.Struct, frozen=True):
-    """What a plugin brings; a directory with a SKILL.md is one skill itself."""
+    """What a plugin brings: a directory with a SKILL.md is one skill, commands may be files."""
 
     name: str
     root: Path
@@ -56,6 +56,7 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     inside: str = ""
     nested: str = ""
     base: str = ""  # where `paths` of what is in it start
+    called: str = ""  # the name of a skill that is the directory itself; else the directory's
 
 
 def places_of(ground: Ground, nested: tuple[str, ...] = ()) -> Iterator[Place]:
@@ -134,7 +135,8 @@ def _plugins(ground: Ground) -> Iterator[Place]:
         blank = _blank(ground, "plugin", plugin.name)
         place = msgspec.structs.replace(blank, inside=inside)
         for folder in plugin.skills:
-            yield msgspec.structs.replace(place, folder=str(folder))
+            called = plugin.name if folder == plugin.root else ""
+            yield msgspec.structs.replace(place, folder=str(folder), called=called)
         for folder in plugin.commands:
             yield msgspec.structs.replace(place, folder=str(folder), form="command")
 

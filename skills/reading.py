@@ -95,12 +95,15 @@ class _Reading:
         self._twice(front)
         if self._form == "skill":
             self._named(fields.name(), front.line("name"))
+        elif not all(map(usable, self._name.split(":"))):
+            told = f"{self._name[:80]!r} cannot be typed as a name"
+            self._say(0, told, "Rename it with letters, digits and hyphens.", fatal=True)
         self._length(said, front)
         if not said.description and not front.body.strip():
             told = "it has neither a description nor a text"
             self._say(0, told, "Write what it does, and how.", fatal=True)
-        usable = None if self._fatal else said
-        return Read(self._name, usable, front.body, tuple(self._found), size)
+        counts = None if self._fatal else said
+        return Read(self._name, counts, front.body, tuple(self._found), size)
 
     def _named(self, own: str, line: int) -> None:
         """The directory's name counts; its own where that cannot be typed."""

@@ -98,6 +98,9 @@ class _Walking:
 
     def files(self) -> Iterator[Candidate]:
         top = self._place.folder
+        if top.endswith(".md") and self._place.form == "command":
+            yield from self._alone(top)
+            return
         listed = self._list(top)
         if listed is None or not self._stays(top):
             return
@@ -106,7 +109,7 @@ class _Walking:
             return
         single = f"{top}/{SKILL}"
         if SKILL in listed.files and (mark := self._stat(single)) is not None:
-            yield Candidate(single, os.path.basename(top), mark)  # noqa: PTH119  texts throughout
+            yield Candidate(single, self._place.called or top.rpartition("/")[2], mark)
             return
         yield from self._skills(top, listed, grouping=False)
 
@@ -139,6 +142,11 @@ class _Walking:
             path = f"{folder}/{name}"
             if self._counts(path, name, listed) and (inner := self._list(path)) is not None:
                 yield from self._commands(path, inner, f"{lead}{name}:")
+
+    def _alone(self, file: str) -> Iterator[Candidate]:
+        """A place that is one command file."""
+        if self._stays(file) and (mark := self._stat(file)) is not None:
+            yield Candidate(file, file.rpartition("/")[2].removesuffix(".md"), mark)
 
     def _misspelt(self, folder: str, listed: Listed) -> None:
         for name in listed.files:

@@ -56,6 +56,15 @@ class Growing(Protocol):
 
 
 @runtime_checkable
+class Finding(Protocol):
+    """A source that knows of more than tools: what a search finds besides them."""
+
+    def found(self, query: str, most: int) -> Sequence[str]:
+        """A line each, the best first."""
+        ...
+
+
+@runtime_checkable
 class Foreseeing(Protocol):
     """Can tell what a call would change in the file as it is now, or that it cannot succeed."""
 

@@ -96,7 +96,9 @@ class ToolSearch(StructTool[Query]):
         from gatewright.agent.context.tool_ranking import ranked  # noqa: PLC0415  only for a search
 
         found = ranked(query, tuple(beside.values()))[:most]
-        return _shown(found) if found else NONE
+        others = self._sources.found(query, most)
+        texts = ([_shown(found)] if found else []) + (["\n".join(others)] if others else [])
+        return "\n\n".join(texts) or NONE
 
     def _exact(self, names: Sequence[str], beside: dict[str, ToolSpec]) -> str:
         every = {spec.name for spec in self._sources.specs()}

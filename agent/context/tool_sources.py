@@ -12,7 +12,7 @@ from typing import Any
 
 from gatewright.agent.context.announcements import Announcement
 from gatewright.agent.record.events import AnyEvent, Cleared, ModeChanged
-from gatewright.tools.abilities import Deferring, Growing
+from gatewright.tools.abilities import Deferring, Finding, Growing
 from gatewright.tools.protocol import Tool, ToolSource, ToolSpec
 
 SUBJECT = "tools"
@@ -119,6 +119,11 @@ class ToolSources:
         for source in self._sources:
             if isinstance(source, Growing):
                 await source.settled()
+
+    def found(self, query: str, most: int) -> Sequence[str]:
+        """What sources know besides tools, such as skills."""
+        asked = (each for each in self._sources if isinstance(each, Finding))
+        return [line for source in asked for line in source.found(query, most)][:most]
 
     def saw(self, event: AnyEvent) -> None:
         """Of the main agent: when the array may change, since the prompt begins anew anyway."""

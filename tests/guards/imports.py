@@ -141,6 +141,11 @@ TABLE = (
         "part of the composition: adapts the folders below to what a session takes",
         ("permissions", "tools", "mcp"),
     ),
+    Row(
+        "agent/extensions/skills",
+        "part of the composition: adapts skills to what a session takes",
+        ("skills",),
+    ),
     Row("agent/launch/main.py", "composition root", ANYTHING, frozenset(ANYTHING)),
     Row("agent/build.py", "composition root", ANYTHING, frozenset(ANYTHING)),
     Row(

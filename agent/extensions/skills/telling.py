@@ -1,0 +1,153 @@
+"""What the model is told of skills: a list in its first words, and later whatever came or went.
+
+The list stays as it was first told, byte for byte, until a clear. What others wrote in it is one
+line each, and no part of it acts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from gatewright.agent.agents.inert_text import in_line
+from gatewright.agent.context.announcements import Announcement
+from gatewright.agent.extensions.skills.uses import Uses
+from gatewright.agent.record.events import AnyEvent, Cleared, ToolFinished, ToolStarted
+from gatewright.agent.record.session_state import PATHS
+from gatewright.skills.book import SkillBook
+from gatewright.skills.finding import found
+from gatewright.skills.listing import LONGEST, Entry, Listing, listed
+from gatewright.skills.model import Skill
+from gatewright.tools.counted import counted
+from gatewright.tools.protocol import Tool, ToolSpec
+from gatewright.tools.system.exact import real_path
+
+SUBJECT = "skills"
+RUNNING = 200  # calls whose files are remembered
+NAMED = 100  # of what is gone
+HEAD = (
+    "# Skills\n\nA skill is a text that says how to do one kind of task. When a task fits one of "
+    "these, call Skill with its name before you begin, and follow what it then says.\n\n"
+)
+
+
+class SkillTelling:
+    """`room` is what the list may take in bytes; `cwd` is where relative paths start."""
+
+    def __init__(
+        self,
+        book: SkillBook,
+        uses: Uses,
+        *,
+        room: Callable[[], int],
+        cwd: Callable[[], Path],
+        warn: Callable[[str], None],
+    ) -> None:
+        self._book, self.uses, self._room, self._cwd = book, uses, room, cwd
+        self._warn = warn
+        self._first: Mapping[str, str] | None = None  # what the prompt says, by name
+        self._missing = 0
+        self._running: dict[str, Path] = {}
+        self._told = False
+
+    def section(self) -> str:
+        """For the system prompt; empty where there is nothing to tell."""
+        entries = self._entries()
+        made = listed(entries, self._room() - len(HEAD))
+        self._first = {entry.name: entry.text for entry in entries}
+        self._missing = made.missing
+        self._count()
+        return f"{HEAD}{made.text}\n" if made.text else ""
+
+    def words(self) -> Announcement:
+        """What is other than the prompt says. Nothing before there is one."""
+        if self._first is None:
+            return Announcement(SUBJECT, "")
+        self._count()
+        return Announcement(SUBJECT, _changes(self._first, self._entries(), self._room()))
+
+    def saw(self, event: AnyEvent) -> None:
+        """Of the main agent: which files it works on, and when its prompt begins anew."""
+        match event:
+            case ToolStarted(call_id=call_id, input=input):
+                name = next((str(input[key]) for key in PATHS if key in input), "")
+                if name and len(self._running) < RUNNING:
+                    self._running[call_id] = Path(real_path(self._cwd() / name))
+            case ToolFinished(call_id=call_id, ok=ok):
+                path = self._running.pop(call_id, None)
+                if path is not None and ok:
+                    self._book.touched(path)
+            case Cleared():
+                self._first = None
+            case _:
+                pass
+
+    # a source of tools that has none: ToolSearch asks it
+
+    def specs(self, *, short: bool = False) -> Sequence[ToolSpec]:
+        del short
+        return ()
+
+    def find(self, name: str) -> Tool[object] | None:
+        del name
+        return None
+
+    def grows(self) -> bool:
+        """Whether there are skills that the model is not told of by name."""
+        if self._first is None:
+            self.section()
+        return self._missing > 0
+
+    async def settled(self) -> None:
+        return None
+
+    def found(self, query: str, most: int) -> Sequence[str]:
+        now = self._book.now()
+        fitting = found(self._book.listed(), query)[:most]
+        return [f"Skill({now.called(each)}): {described(each)}" for each in fitting]
+
+    def _entries(self) -> Sequence[Entry]:
+        now = self._book.now()
+        return [self._entry(skill, now.called(skill)) for skill in self._book.listed()]
+
+    def _entry(self, skill: Skill, name: str) -> Entry:
+        shown = self._book.show(skill) == "on"
+        return Entry(
+            name=name,
+            text=described(skill) if shown else "",
+            rank=self.uses.rank(skill.qualified),
+            whole=skill.origin == "built-in",
+        )
+
+    def _count(self) -> None:
+        """Once: how many files of skills cannot be used."""
+        bad = [each for each in self._book.last().diagnostics if each.fatal]
+        if bad and not self._told:
+            self._told = True
+            first = bad[0]
+            at = f"{first.file}:{first.line}" if first.line else str(first.file)
+            count = counted(len(bad), "file")
+            self._warn(f"{count} of skills cannot be used; /skills lists them. {at}: {first.text}.")
+
+
+def described(skill: Skill) -> str:
+    """In one line, with what of it the model has to know."""
+    said = skill.said
+    text = in_line(f"{said.description} {said.when_to_use}"[: LONGEST * 2])
+    text = f"{text[: LONGEST - 1]}…" if len(text) > LONGEST else text
+    about = f" (for {in_line(skill.nested)})" if skill.nested else ""
+    whose = "" if skill.trusted else " (of this project, which is not trusted)"
+    return f"{text}{about}{whose}".strip()
+
+
+def _changes(before: Mapping[str, str], entries: Sequence[Entry], room: int) -> str:
+    """For a model that was told of `before`; empty where there is nothing new."""
+    new = [entry for entry in entries if before.get(entry.name) != entry.text]
+    gone = sorted(before.keys() - {entry.name for entry in entries})
+    told: list[str] = []
+    if new:
+        made: Listing = listed(new, room)
+        told.append(f"These skills can be invoked now as well, with Skill:\n{made.text}")
+    if gone:
+        told.append(f"These skills are gone: {', '.join(gone[:NAMED])}.")
+    return "Notice of this program: " + "\n".join(told) if told else ""
