@@ -145,7 +145,7 @@ def test_what_is_put_in_is_never_read_again(arguments: str, result: str) -> None
 # Each prints the words it gets, one of which has the argument with marks around it.
 HOLDS = (
     "'<'$ARGUMENTS'>'", '"<$ARGUMENTS>"', "'<$ARGUMENTS>'", "\"<\"$ARGUMENTS'>'", "$'<$ARGUMENTS>'",
-    '"<$(printf %s $ARGUMENTS"">")"',
+    "\"<$(printf %s $ARGUMENTS'>')\"",
 )  # fmt: skip
 
 
