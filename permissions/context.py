@@ -65,6 +65,8 @@ class Context(msgspec.Struct, frozen=True):
     skips: Skips = msgspec.field(default_factory=Skips)
     hook: HookWord = ""
     limits: tuple[tuple[Rule, ...], ...] = ()  # each names the tools that may be used
+    kept_to: tuple[tuple[Rule, ...], ...] = ()  # the same, by skills that are at work
+    named: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])  # whose a rule is
     env: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
     harmless_env: tuple[str, ...] = ()
     scrubbed_env: bool = True

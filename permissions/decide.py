@@ -82,8 +82,11 @@ def deny_rule(inquiry: Inquiry) -> Decision | None:
     rule = inquiry.subject.denied()
     if rule is not None:
         return Deny(_by_rule(Stage.DENY, "A deny rule forbids it", rule))
-    limited = outside(inquiry.call, inquiry.context)
-    return Deny(Reason(Stage.DENY, limited)) if limited else None
+    call, context = inquiry.call, inquiry.context
+    if limited := outside(call, context, context.limits):
+        return Deny(Reason(Stage.DENY, limited))
+    limited = outside(call, context, context.kept_to)
+    return Deny(Reason(Stage.SKILL, limited)) if limited else None
 
 
 def human_tool(inquiry: Inquiry) -> Decision | None:
@@ -243,7 +246,17 @@ STAGES: Final[tuple[StageFunction, ...]] = (
 
 
 def finish(inquiry: Inquiry, decision: Decision) -> Decision:
-    """An ask finds somebody to answer it, or is a denial."""
+    """An ask finds somebody to answer it, or is a denial; a skill whose doing it is, is named."""
+    reason = decision.reason
+    whose = inquiry.context.named.get(reason.rule, "") if reason.source == "command" else ""
+    told = (f"The rule is of {whose}." if whose else "", inquiry.call.access.by)
+    if any(told):
+        text = " ".join(filter(None, (reason.text, *told)))
+        decision = replace(decision, reason=replace(reason, text=text))
+    return _finished(inquiry, decision)
+
+
+def _finished(inquiry: Inquiry, decision: Decision) -> Decision:
     if isinstance(decision, Allow):
         return _narrowed(inquiry, decision)
     if isinstance(decision, Deny):
@@ -351,9 +364,9 @@ def _permitted(stage: Stage, permit: Permit) -> Allow:
     return Allow(_by_rule(stage, "A rule allows it", permit.rule))
 
 
-def outside(call: Call, context: Context) -> str:
+def outside(call: Call, context: Context, limits: Sequence[Sequence[Rule]]) -> str:
     """Why the call is none of those; empty where nothing limits them, or each list names it."""
-    for limit in context.limits:
+    for limit in limits:
         naming = [rule for rule in limit if _names(rule, call)]
         whole = any(isinstance(rule.form, Bare) for rule in naming)
         if not whole and not _within(naming, call, context):
@@ -367,7 +380,9 @@ def _within(limit: Sequence[Rule], call: Call, context: Context) -> bool:
     if not limit:
         return False
     rules = RuleSet(trusted=tuple(limit))
-    alone = replace(context, rules=rules, mode="dontAsk", limits=(), skips=Skips(), hook="")
+    alone = replace(
+        context, rules=rules, mode="dontAsk", limits=(), kept_to=(), skips=Skips(), hook=""
+    )
     return isinstance(decide(call, alone), Allow)
 
 

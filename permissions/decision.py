@@ -20,6 +20,7 @@ class Stage(enum.StrEnum):
     PATH = "path"
     URL = "url"
     DENY = "deny"
+    SKILL = "skill"
     HUMAN = "human"
     MODE_GATE = "mode_gate"
     PLAN_FILE = "plan_file"

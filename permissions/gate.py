@@ -184,7 +184,10 @@ class Gate:
         """Decide with everything known that a decision needs to know."""
         policy, ports = self._policy, self._ports
         facts = request.facts
-        call = Call(request.call.name, request.call.input, facts.access, stated=facts.row)
+        access = facts.access
+        call = Call(
+            request.call.name, request.call.input, access, typed=access.typed, stated=facts.row
+        )
         # Its own, since calls are decided side by side; what was looked up for the tool counts.
         resolver = DiskResolver(policy.grounds.of(request.where.root)[0], request.real)
         context = self._context(request, resolver)

@@ -220,10 +220,13 @@ class Policy:
         if tools_table.state(tool, row):
             self._rules = None
 
-    def scope(self, scope: Scoped, agent: str = MAIN) -> Sequence[str]:
-        """In place of the scope before; returns what of its rules does not count."""
+    def scope(self, scope: Scoped, agent: str = MAIN, *, joins: bool = False) -> Sequence[str]:
+        """In place of the scope before, or besides it; returns what of its rules does not count."""
         known, view = self.problems, self.view(agent)
-        view.enter(RuleTexts(scope.allow, scope.ask, scope.deny), scope.only)
+        if joins:
+            view.join(scope)
+        else:
+            view.enter(scope)
         found = remarks({**self._texts(), "command": view.scope}, view.rules().problems)
         return [each for each in found if each not in known]
 
@@ -388,6 +391,8 @@ class Policy:
             skips=Skips(config.skip_edits, config.skip_bash, config.skip_skills, config.skip_mcp),
             hook=hook,
             limits=view.limits(),
+            kept_to=view.kept_to(),
+            named=view.named,
             env={"HOME": self.place.home},
             harmless_env=config.harmless_env,
             scrubbed_env=config.scrubbed_env,

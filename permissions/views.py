@@ -6,7 +6,7 @@ its parent may right now, in any column; what a scope forbids binds those below 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Protocol
 
@@ -37,6 +37,14 @@ class Scoped(Protocol):
     def deny(self) -> tuple[str, ...]: ...
     @property
     def only(self) -> tuple[str, ...] | None: ...
+    @property
+    def kept_to(self) -> tuple[tuple[str, ...], ...]: ...
+    @property
+    def named(self) -> Mapping[str, str]: ...
+
+
+def _tools(texts: Sequence[str]) -> tuple[Rule, ...]:
+    return tuple(filter(None, (parse_rule(text, "allow", "command")[0] for text in texts)))
 
 
 class View:
@@ -56,6 +64,8 @@ class View:
         self._freed = False
         self.scope = RuleTexts()
         self._only: tuple[Rule, ...] | None = None  # the tools of its scope; None: all
+        self._kept_to: tuple[tuple[Rule, ...], ...] = ()  # by skills
+        self.named: Mapping[str, str] = {}  # whose a rule of the scope is
         self._own_tools: tuple[tuple[Rule, ...], ...] = ()
         self._scoped: tuple[RuleSet, RuleTexts, RuleSet] | None = None  # made from, made
         self._refused: dict[str, int] = {}
@@ -80,16 +90,31 @@ class View:
 
     # --- the scope of a command or skill, until the person's next message ---
 
-    def enter(self, scope: RuleTexts, only: Sequence[str] | None = None) -> None:
+    def enter(self, scope: Scoped) -> None:
         """In place of the one before; an empty one ends it. `only` names all tools it has."""
-        self.scope = scope
-        found = (parse_rule(text, "allow", "command")[0] for text in only or ())
-        self._only = None if only is None else tuple(filter(None, found))
+        self.scope, self._only, self._kept_to, self.named = RuleTexts(), None, (), {}
+        self._only = None if scope.only is None else _tools(scope.only)
+        self.join(scope)
+
+    def join(self, scope: Scoped) -> None:
+        """Besides the one before: what they allow and deny adds up, and each limit holds."""
+        before = self.scope
+        self.scope = RuleTexts(
+            tuple(dict.fromkeys((*before.allow, *scope.allow))),
+            tuple(dict.fromkeys((*before.ask, *scope.ask))),
+            tuple(dict.fromkeys((*before.deny, *scope.deny))),
+        )
+        self._kept_to = (*self._kept_to, *map(_tools, scope.kept_to))
+        self.named = {**self.named, **scope.named}
+
+    def kept_to(self) -> tuple[tuple[Rule, ...], ...]:
+        """Lists of tools that skills keep to, its own and those of whoever started it."""
+        above = self._above().kept_to() if self._above is not None else ()
+        return (*above, *self._kept_to)
 
     def limit(self, only: Sequence[str]) -> None:
         """Name all tools that it has as long as it lives; those it starts have their own."""
-        found = (parse_rule(text, "allow", "command")[0] for text in only)
-        self._own_tools = (tuple(filter(None, found)),)
+        self._own_tools = (_tools(only),)
 
     def limits(self) -> tuple[tuple[Rule, ...], ...]:
         """Lists of tools, each of which has to name one that is called."""

@@ -125,6 +125,8 @@ class Access(msgspec.Struct, frozen=True):
     origin: str = ""  # of a skill: built-in, managed, user, project, plugin, mcp; "" is unknown
     insist: str = ""  # why a person must answer, whatever mode, rule or hook says
     unattended: bool = False  # it starts work that goes on where nobody looks
+    by: str = ""  # whose doing it is besides the model's: a skill and its file, for people
+    typed: bool = False  # a skill that the person typed, or a command of one
 
     def concurrent(self) -> bool:
         """Whether the call may run beside other concurrent calls of the same turn."""

@@ -80,6 +80,8 @@ def _of_main(view: View, event: ev.AnyEvent, at: float) -> Reduced:  # noqa: C90
     match event:
         case ev.TasksChanged():
             return _background(view, event)
+        case ev.SkillInvoked():
+            return _skill(view, event)
         case ev.AgentStarted() | ev.AgentFinished() | ev.AgentProgressed():
             return of_agent(view, event, at)
         case (
@@ -181,6 +183,14 @@ def _hook(view: View, event: HookEvent, at: float) -> Reduced:
         return view, ()
     heard = replace(known, hooks=(*known.hooks, passed(event)))
     return patched(replace(view, tools={**view.tools, event.call_id: heard}), heard)
+
+
+def _skill(view: View, event: ev.SkillInvoked) -> Reduced:
+    """One that the person typed; what a call invoked is the record of that call."""
+    if event.call_id:
+        return view, ()
+    text = f"Skill {event.name} · {event.origin} · {counted(event.files, 'file')}"
+    return add(view, Note(0, text, "dim"))
 
 
 def _background(view: View, event: ev.TasksChanged) -> Reduced:

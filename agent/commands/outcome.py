@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
@@ -11,6 +11,7 @@ from gatewright.tools.blocks import Block, Text, Tone
 from gatewright.tools.protocol import Content
 
 if TYPE_CHECKING:
+    from gatewright.agent.record.events import AnyEvent
     from gatewright.agent.settings.schema import Ui
 
 
@@ -75,9 +76,27 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True):
     ask: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
     only: tuple[str, ...] | None = None
+    kept_to: tuple[tuple[str, ...], ...] = ()  # further limits, of skills: each has to name it
+    named: Mapping[str, str] = {}  # whose a rule is, for people
     model: str = ""
     effort: str = ""
     attachments: tuple[Content, ...] = ()
+    begin: Begin | None = None
+
+
+class Begun(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of a message that had to be made first: hidden ones that go before it.
+
+    `refused` says why it is not sent; then nothing of the rest counts.
+    """
+
+    before: tuple[tuple[Content, ...], ...] = ()
+    told: tuple[AnyEvent, ...] = ()  # published before those
+    refused: str = ""
+
+
+# Called when the message is taken up, in its turn and within its scope: an interrupt ends it.
+Begin: TypeAlias = Callable[[], Awaitable[Begun]]
 
 
 class Submit(msgspec.Struct, frozen=True):

@@ -64,6 +64,10 @@ class Models:
             self._left.append(self._scoped)
             self._scoped = None
 
+    def also(self, model: str, effort: str) -> None:
+        """Besides the scope there is: what it says nothing of stays."""
+        self.scope(model or self._scope[0], effort or self._scope[1])
+
     async def _for_scope(self) -> OpenModel:
         if self._scoped is None or self._stale:
             wanted = model, effort = self._scope

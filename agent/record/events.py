@@ -15,6 +15,7 @@ from gatewright.agent.record.events_of_calls import (
     Answered,
     Asked,
     Decided,
+    SkillInvoked,
     ToolFinished,
     ToolProgressed,
     ToolStarted,
@@ -76,6 +77,7 @@ AnyEvent: TypeAlias = (
     | Asked
     | Answered
     | Decided
+    | SkillInvoked
     | Compacted
     | Cleared
     | ResultsCleared

@@ -63,3 +63,14 @@ class Decided(Event, frozen=True, tag="decision"):
     source: str = ""
     answer: str = ""  # what the person said, when asked
     ms: int = 0
+
+
+class SkillInvoked(Event, frozen=True, tag="skill_invoked"):
+    """A skill is at work from here on; its text comes next, or as the result of the call."""
+
+    name: str
+    origin: str
+    path: str
+    arguments: int = 0  # how long they were
+    files: int = 0  # beside its text
+    call_id: str = ""  # of the model's call; empty: the person typed it

@@ -92,6 +92,11 @@ def _nobody(item: Input) -> None:
     del item
 
 
+async def _as_it_is(item: Input) -> None:
+    """Nothing has to be made of it first."""
+    del item
+
+
 class Own(msgspec.Struct, frozen=True, kw_only=True):
     """What one agent begins with and shares with no other."""
 
@@ -107,6 +112,7 @@ class Own(msgspec.Struct, frozen=True, kw_only=True):
     spending: Spending = msgspec.field(default_factory=Spending)
     opening: Callable[[], Awaitable[None]]  # awaited before the first turn
     brought: Callable[[Input, Where], Awaitable[Sequence[tuple[Content, ...]]]]
+    begins: Callable[[Input], Awaitable[InputRefused | None]] = _as_it_is
     taken: Callable[[Input], None] = _nobody  # an input is taken up
     ended: Callable[[Stop], None] | None = None
     others: AgentCosts | None = None  # whose use counts as its own, too
@@ -235,7 +241,7 @@ class Agent:
         frame = self._shared.frame
         frame.refresh()
         if (moments := frame.moments) is None or item.hidden:
-            return None
+            return await self._own.begins(item)
         from gatewright.tools.moments import InputArrives  # noqa: PLC0415  only where somebody listens
 
         verdict = await moments.at(
@@ -245,7 +251,7 @@ class Agent:
             text = item.text if verdict.output is None else verdict.output
             return InputRefused(text=text, reason=verdict.text or "It was refused.")
         self.advise(verdict)
-        return None
+        return await self._own.begins(item)
 
     def advise(self, verdict: Verdict) -> None:
         """What others want the model and the person to know."""

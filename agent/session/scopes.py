@@ -10,11 +10,12 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from gatewright.agent.commands.outcome import Scope
+from gatewright.agent.commands.outcome import Begun, Scope
 from gatewright.agent.models.in_use import Models
-from gatewright.agent.record.events import AnyEvent, Noticed
+from gatewright.agent.record.events import AnyEvent, InputRefused, Noticed
 from gatewright.agent.session.inbox import Input
 from gatewright.tools.access import MAIN
+from gatewright.tools.protocol import Content
 
 NOTHING = Scope(by="")
 
@@ -22,8 +23,8 @@ NOTHING = Scope(by="")
 class ScopedRules(Protocol):
     """The rules in force, some of which end with a message."""
 
-    def scope(self, scope: Scope, agent: str = MAIN) -> Sequence[str]:
-        """Its rules besides all others, in place of those of the scope before.
+    def scope(self, scope: Scope, agent: str = MAIN, *, joins: bool = False) -> Sequence[str]:
+        """Its rules besides all others, in place of those of the scope before unless it `joins`.
 
         Returns what of them does not count, a sentence each.
         """
@@ -38,19 +39,64 @@ class Scopes:
         self._models = models
         self._publish = publish
         self.now: Scope | None = None
+        self._begun: dict[str, Begun] = {}  # by the input that is about to be taken up
+
+    async def begins(self, item: Input) -> InputRefused | None:
+        """Make what an input brings, where that takes work; why it is not taken up, if so."""
+        scope = item.scope
+        if scope is None or scope.begin is None:
+            return None
+        self._enter(scope)  # what is done for it is done within it
+        begun = await scope.begin()
+        if begun.refused:
+            self._enter(None)
+            return InputRefused(text=item.text, reason=begun.refused)
+        self._begun[item.id] = begun
+        return None
+
+    def before(self, item: Input) -> Sequence[tuple[Content, ...]]:
+        """What goes before it, hidden."""
+        begun = self._begun.get(item.id)
+        if begun is None:
+            return ()
+        for event in begun.told:
+            self._publish(event)
+        return begun.before
 
     def taken(self, item: Input) -> None:
         """An input is taken up: one of the person's own ends what an earlier command brought."""
+        if self._begun.pop(item.id, None) is not None:
+            return
         if item.hidden or (item.scope is None and self.now is None):
             return
-        scope = self.now = believed(item.scope) if item.scope is not None else None
-        if scope is None:
+        self._enter(item.scope)
+
+    def join(self, scope: Scope, agent: str = MAIN, models: Models | None = None) -> None:
+        """Besides what is in force, from now on: what they allow, deny and limit adds up.
+
+        Of another agent's it holds until that ends.
+        """
+        scope = believed(scope)
+        if agent == MAIN:
+            self.now = scope
+        self._tell(scope, self._rules.scope(scope, agent, joins=True))
+        if models is not None and (scope.model or scope.effort):
+            models.also(scope.model, scope.effort)
+
+    def _enter(self, scope: Scope | None) -> None:
+        """In place of the one before."""
+        self.now = None if scope is None else believed(scope)
+        if self.now is None:
             self._rules.scope(NOTHING)
             self._models.scope()
             return
-        for problem in self._rules.scope(scope):
+        problems = self._rules.scope(self.now)
+        self._models.scope(self.now.model, self.now.effort)
+        self._tell(self.now, problems)
+
+    def _tell(self, scope: Scope, problems: Sequence[str]) -> None:
+        for problem in problems:
             self._publish(Noticed(text=problem, tone="warning"))
-        self._models.scope(scope.model, scope.effort)
         if told := sentence(scope):
             self._publish(Noticed(text=told, tone="dim"))
 
@@ -68,6 +114,7 @@ def sentence(scope: Scope) -> str:
     facts = [f"{verb} {', '.join(rules)}" for verb, rules in lists if rules]
     if scope.only is not None:
         facts.append(f"lets be called only {', '.join(scope.only) or 'no tool'}")
+    facts += [f"keeps to {', '.join(names)}" for names in scope.kept_to]
     if scope.model or scope.effort:
         level = f" ({scope.effort} effort)" if scope.effort else ""
         facts.append(f"is answered by {scope.model or 'your model'}{level}")

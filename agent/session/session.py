@@ -84,7 +84,7 @@ class Session:
         if (models := self.part(ModelBook)) is not None:
             models.changed = self._main.models.renew
         self.past = Past(frame, self.part(History), self._main)
-        self._scopes = Scopes(frame.rules, self._main.models, self._publish)
+        self.scopes = Scopes(frame.rules, self._main.models, self._publish)
         jobs, resume = self._jobs, self._below.resume
         state = State(frame, self._brought, self.past, self._main.models, jobs, resume)
         self.commands = known_commands(state)
@@ -120,7 +120,8 @@ class Session:
             others=frame.costs,
             opening=self._open,
             brought=self._beside_input,
-            taken=lambda item: self._scopes.taken(item),
+            begins=lambda item: self.scopes.begins(item),
+            taken=lambda item: self.scopes.taken(item),
         )
 
     def take(self, late: Contribution) -> None:
@@ -352,11 +353,12 @@ class Session:
     async def _beside_input(self, item: Input, where: Where) -> Sequence[tuple[Content, ...]]:
         if item.hidden:
             return ()
+        made = self.scopes.before(item)
         if self._heard is not None:
             await self._heard.settled()
         every = [brings for each in self._brought for brings in each.brings]
         found = [one for brings in every for one in await brings(item.typed, item.text, where)]
-        return [*((TextContent(text),) for text in self._announcements.due()), *found]
+        return [*((TextContent(text),) for text in self._announcements.due()), *found, *made]
 
     async def ask(self, ask: Ask, agent: str = MAIN) -> Answer:
         """Put a question to the person, as the agent of that path."""

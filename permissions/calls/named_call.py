@@ -63,7 +63,10 @@ class NamedCall:
             case NameForm() | SlashForm() if not self._subject:
                 return restricts  # it does not say which one it is
             case NameForm(name=name):
-                return fold(name) == fold(self._subject)
+                subject = fold(self._subject)
+                if restricts and self.family == "skill":  # by the short name, whosever it is
+                    return subject == fold(name) or subject.endswith(f":{fold(name)}")
+                return fold(name) == subject
             case SlashForm(name=name, arguments=arguments):
                 command, _, rest = self._subject.strip().partition(" ")
                 return fold(command) == fold(name) and (arguments or not rest.strip())

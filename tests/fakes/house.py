@@ -86,7 +86,8 @@ class FakeRules:
     def remove(self, rule: str) -> str:
         return rule
 
-    def scope(self, scope: Scope, agent: str = MAIN) -> Sequence[str]:
+    def scope(self, scope: Scope, agent: str = MAIN, *, joins: bool = False) -> Sequence[str]:
+        del joins
         self.scoped = (scope.allow, scope.ask, scope.deny)
         return ()
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from gatewright.agent.commands.outcome import Scope
 from gatewright.permissions.context import Call
 from gatewright.permissions.decide import decide
 from gatewright.permissions.decision import Allow, Deny
 from gatewright.permissions.modes import COLUMNS, MODES, columns, looser, tightest
 from gatewright.permissions.policy import Policy, PolicyConfig
-from gatewright.permissions.rulebook.rules import RuleTexts
 from gatewright.tools.access import Access, RemoteTool, ShellText, Where
 
 CHILD = "main/a1"
@@ -82,7 +82,7 @@ def decided(made: Policy, root: Path, agent: str, command: str) -> object:
 
 def test_a_scope_is_its_agents_alone_and_ends(tmp_path: Path) -> None:
     made = policy(tmp_path)
-    made.view(CHILD).enter(RuleTexts(allow=("Bash(make test)",), deny=("Bash(ls:*)",)))
+    made.view(CHILD).enter(Scope(by="x", allow=("Bash(make test)",), deny=("Bash(ls:*)",)))
     assert isinstance(decided(made, tmp_path, CHILD, "make test"), Allow)
     assert isinstance(decided(made, tmp_path, CHILD, "ls"), Deny)
     assert not isinstance(decided(made, tmp_path, "main", "make test"), Allow)
@@ -90,7 +90,7 @@ def test_a_scope_is_its_agents_alone_and_ends(tmp_path: Path) -> None:
     made.add("deny", "Bash(make:*)")
     assert isinstance(decided(made, tmp_path, CHILD, "make test"), Deny), "later rules count too"
     made.remove("Bash(make:*)")
-    made.view(CHILD).enter(RuleTexts())
+    made.view(CHILD).enter(Scope(by="x"))
     assert not isinstance(decided(made, tmp_path, CHILD, "make test"), Allow)
     assert isinstance(decided(made, tmp_path, CHILD, "ls"), Allow)
 
@@ -98,7 +98,7 @@ def test_a_scope_is_its_agents_alone_and_ends(tmp_path: Path) -> None:
 @pytest.mark.parametrize("rule", ["Bash", "Bash(*)", "*", "Bash(python:*)"])
 def test_a_scope_grants_nothing_wide(tmp_path: Path, rule: str) -> None:
     made = policy(tmp_path)
-    made.view().enter(RuleTexts(allow=(rule,)))
+    made.view().enter(Scope(by="x", allow=(rule,)))
     assert not isinstance(decided(made, tmp_path, "main", "python x.py"), Allow)
 
 
@@ -113,23 +113,23 @@ def test_an_agent_that_is_gone_is_forgotten_with_those_below_it(tmp_path: Path) 
 def test_what_a_scope_forbids_binds_those_below_it(tmp_path: Path) -> None:
     made = policy(tmp_path)
     below = f"{CHILD}/b"
-    made.view(CHILD).enter(RuleTexts(allow=("Bash(make test)",), deny=("Bash(ls:*)",)))
+    made.view(CHILD).enter(Scope(by="x", allow=("Bash(make test)",), deny=("Bash(ls:*)",)))
     assert isinstance(decided(made, tmp_path, below, "ls"), Deny)
     assert not isinstance(decided(made, tmp_path, below, "make test"), Allow), "a grant does not"
-    made.view(CHILD).enter(RuleTexts(), ("Read", "Bash"))
+    made.view(CHILD).enter(Scope(by="x", only=("Read", "Bash")))
     assert isinstance(decided(made, tmp_path, below, "ls"), Allow)
-    made.view(below).enter(RuleTexts(), ("Bash", "Glob"))
+    made.view(below).enter(Scope(by="x", only=("Bash", "Glob")))
     assert isinstance(decided(made, tmp_path, below, "ls"), Allow), "both lists name it"
-    made.view(CHILD).enter(RuleTexts(), ("Read", "Glob"))
+    made.view(CHILD).enter(Scope(by="x", only=("Read", "Glob")))
     assert isinstance(decided(made, tmp_path, below, "ls"), Deny)
     assert isinstance(decided(made, tmp_path, "main", "ls"), Allow)
-    made.view(CHILD).enter(RuleTexts(), ())
+    made.view(CHILD).enter(Scope(by="x", only=()))
     assert isinstance(decided(made, tmp_path, CHILD, "ls"), Deny), "an empty list names nothing"
 
 
 def test_a_strangers_tool_is_not_the_one_that_is_named(tmp_path: Path) -> None:
     made = policy(tmp_path)
-    made.view().enter(RuleTexts(), ("mcp__own__*", "Read", "nonsense("))
+    made.view().enter(Scope(by="x", only=("mcp__own__*", "Read", "nonsense(")))
     where = Where(tmp_path, tmp_path, tmp_path.parent)
     for server, named in (("own", True), ("other", False)):
         access = Access(remote=RemoteTool(server, "Read"))

@@ -133,6 +133,7 @@ class OwnHome(msgspec.Struct, frozen=True):
 
     path: str
     kept: str = ""
+    shown: tuple[str, ...] = ()  # what else commands may read of it: skills that are at work
 
     @property
     def session(self) -> str:
@@ -180,7 +181,8 @@ class OwnHome(msgspec.Struct, frozen=True):
 
     def windows(self) -> tuple[str, ...]:
         """Real paths that stay readable behind the cover."""
-        return tuple(dict.fromkeys(os.path.realpath(p) for p in self.open() if Path(p).exists()))
+        paths = (*self.open(), *self.shown)
+        return tuple(dict.fromkeys(os.path.realpath(p) for p in paths if Path(p).exists()))
 
 
 def _both(path: str) -> Iterator[str]:
