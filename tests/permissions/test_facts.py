@@ -72,6 +72,8 @@ def test_a_call_that_declares_nothing_is_never_allowed(tool: str, mode: str) -> 
         ("origin", Access(kind="skill", subject="s")),
         ("insist", Access()),
         ("unattended", Access()),
+        ("by", Access(by="For the skill s.")),
+        ("typed", Access(typed=True)),
     ],
 )
 def test_each_fact_left_at_its_default_asks(fact: str, access: Access) -> None:
@@ -82,7 +84,7 @@ def test_each_fact_left_at_its_default_asks(fact: str, access: Access) -> None:
 def test_every_fact_is_in_that_test() -> None:
     """A new fact of `Access` has to say what its default means, here and above."""
     named = {"reads", "writes", "runs", "urls", "effects", "remote", "kind", "subject", "origin"}
-    assert named | {"insist", "unattended"} == set(Access.__struct_fields__)
+    assert named | {"insist", "unattended", "by", "typed"} == set(Access.__struct_fields__)
 
 
 @pytest.mark.parametrize("fact", STATED)

@@ -155,6 +155,9 @@ EVENTS: Mapping[type[ev.AnyEvent], Callable[[Chance], ev.AnyEvent]] = {
         stage="rules",
         reason=c.row(),
     ),
+    ev.SkillInvoked: lambda c: ev.SkillInvoked(
+        name=c.row(), origin="user", path=c.row(), files=2, call_id=c.choice(("", c.call()))
+    ),
     ev.Compacted: lambda c: ev.Compacted(summary=c.text(), trigger="auto", tokens_before=10**6),
     ev.Cleared: lambda _: ev.Cleared(),
     ev.ResultsCleared: lambda c: ev.ResultsCleared(call_ids=(c.call(),), tokens=5),
