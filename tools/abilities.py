@@ -7,7 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from gatewright.tools.access import Looks
 from gatewright.tools.blocks import Block
-from gatewright.tools.protocol import ToolCall, ToolContext
+from gatewright.tools.protocol import ToolCall, ToolContext, ToolSpec
 
 
 @runtime_checkable
@@ -62,6 +62,13 @@ class Finding(Protocol):
     def found(self, query: str, most: int) -> Sequence[str]:
         """A line each, the best first."""
         ...
+
+
+@runtime_checkable
+class Sized(Protocol):
+    """A source whose descriptions take a share of the window of the model that reads them."""
+
+    def sized(self, window: int, *, short: bool = False) -> Sequence[ToolSpec]: ...
 
 
 @runtime_checkable

@@ -25,6 +25,7 @@ class Effect(enum.Flag):
     OPEN_WORLD = enum.auto()  # talks to something outside this machine
     HUMAN = enum.auto()  # its whole point is to put a question to the person
     AGENT = enum.auto()  # starts another agent
+    MOVES = enum.auto()  # changes where the agent works from now on
     FREE = enum.auto()  # touches only the session's own state: needs no permission
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from gatewright.agent.context.announcements import Announcement
 from gatewright.agent.record.events import AnyEvent, Cleared, ModeChanged
-from gatewright.tools.abilities import Deferring, Finding, Growing
+from gatewright.tools.abilities import Deferring, Finding, Growing, Sized
 from gatewright.tools.protocol import Tool, ToolSource, ToolSpec
 
 SUBJECT = "tools"
@@ -59,29 +59,37 @@ class ToolSources:
                 return tool
         return None
 
-    def specs(self, *, short: bool = False) -> Sequence[ToolSpec]:
-        """All that can be called, in the order of the sources."""
+    def specs(self, *, short: bool = False, window: int = 0) -> Sequence[ToolSpec]:
+        """All that can be called, in the order of the sources; 0 is a window of the usual size."""
         found: dict[str, ToolSpec] = {}
         for source in self._sources:
-            for spec in source.specs(short=short):
+            if window and isinstance(source, Sized):
+                specs = source.sized(window, short=short)
+            else:
+                specs = source.specs(short=short)
+            for spec in specs:
                 found.setdefault(spec.name, spec)
         return [spec for name, spec in found.items() if not self._denied(name)]
 
-    def offered(self, *, model: str = "", short: bool = False) -> tuple[ToolSpec, ...]:
+    def offered(
+        self, *, model: str = "", short: bool = False, window: int = 0
+    ) -> tuple[ToolSpec, ...]:
         """The array of a model's requests, as it was first made; sorted by name.
 
         Of a main agent that only coordinates it is what coordinating takes.
         """
         if (known := self._offered.get((model, short))) is not None:
             return known
-        made = tuple(spec for spec in self.for_agents(short=short) if self._mains(spec))
+        every = self.for_agents(short=short, window=window)
+        made = tuple(spec for spec in every if self._mains(spec))
         self._offered[model, short] = made
         return made
 
-    def for_agents(self, *, short: bool = False) -> tuple[ToolSpec, ...]:
+    def for_agents(self, *, short: bool = False, window: int = 0) -> tuple[ToolSpec, ...]:
         """What agents that others start choose from: as it would be offered in any other mode."""
         put_off = self._put_off()
-        specs = [spec for spec in self.specs(short=short) if spec.name not in put_off]
+        every = self.specs(short=short, window=window)
+        specs = [spec for spec in every if spec.name not in put_off]
         return tuple(sorted(specs, key=lambda spec: spec.name))
 
     def beside(self) -> Sequence[ToolSpec]:

@@ -37,7 +37,7 @@ SMALL_WINDOW = 32_000  # a model with less gets the short descriptions of tools
 class Offering(Protocol):
     """The tools that a session offers to a model, the same ones at each opening."""
 
-    def __call__(self, *, model: str, short: bool) -> tuple[ToolSpec, ...]: ...
+    def __call__(self, *, model: str, short: bool, window: int) -> tuple[ToolSpec, ...]: ...
 
 
 class ModelOpener:
@@ -98,7 +98,7 @@ class ModelOpener:
     def _frozen(self, model: str, window: int) -> tuple[ToolSpec, ...]:
         """In the form as it was first, also when settings change what is known of the window."""
         short = self._short.setdefault(model, window < SMALL_WINDOW)
-        return self._offered(model=model, short=short)
+        return self._offered(model=model, short=short, window=window)
 
     def _no_model(self) -> str:
         """What to do about it; a model server on this machine is offered, never chosen."""

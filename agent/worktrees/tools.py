@@ -26,6 +26,7 @@ from gatewright.tools.protocol import (
     ToolSpec,
 )
 
+NOTHING = "Nothing would be lost. You work in your own checkout again."
 ENTER, LEAVE, EXIT = "EnterWorktree", "LeaveWorktree", "ExitWorktree"
 
 
@@ -88,11 +89,12 @@ class EnterWorktree(StructTool[Enter]):
     def access(self, input: Enter, where: Where) -> Access:
         """The tree; what the repository notes of it, as of any work tree, comes with it."""
         if input.path:
-            return Access(writes=(where.resolve(input.path),))
+            return Access(writes=(where.resolve(input.path),), effects=Effect.MOVES)
         named = wanted(input.name)
         outside = bool(named.pull) or self._going.fetches
         tree = self._going.root / FOLDER / named.slug
-        return Access(writes=(tree,), effects=Effect.OPEN_WORLD if outside else Effect.NONE)
+        effects = Effect.MOVES | (Effect.OPEN_WORLD if outside else Effect.NONE)
+        return Access(writes=(tree,), effects=effects)
 
     def title(self, input: Enter, where: Where) -> tuple[str, str]:
         del where
@@ -124,16 +126,16 @@ class EnterWorktree(StructTool[Enter]):
 class LeaveWorktree(StructTool[Leave]):
     name, input = LEAVE, Leave
     time_limit = math.inf
-    row = Row("free", "action", ("discard_changes",))
+    row = Row("other", "action", ("discard_changes",))
 
     def __init__(self, going: Going) -> None:
         self._going = going
 
     def access(self, input: Leave, where: Where) -> Access:
-        """Only what would lose something is a question, which is the tool's own: it lists it."""
+        """Where something may be lost the tool itself asks, whatever the mode: it lists that."""
         del where
         loses = input.action == "remove" and input.discard_changes
-        return Access(effects=Effect.HUMAN if loses else Effect.FREE)
+        return Access(effects=Effect.HUMAN if loses else Effect.MOVES)
 
     def title(self, input: Leave, where: Where) -> tuple[str, str]:
         del where
@@ -159,20 +161,18 @@ class LeaveWorktree(StructTool[Leave]):
         held = await self._going.held()
         if held.firm:
             raise ToolFailure(f"The work tree stays: {held.text()}.")
-        if not held.losses:
-            return ()
         answer = await ctx.ask(
             Ask(
                 kind="question",
                 title=f"Remove the work tree {record.slug} with what is in it?",
-                body=tuple(Text(loss) for loss in held.losses),
+                body=tuple(Text(loss) for loss in held.losses) or (Text(NOTHING),),
                 options=(
                     Option("keep", "Keep it", "k"),
-                    Option("discard", "Remove it; this is lost", "d"),
+                    Option("discard", "Remove it; this is lost" if held.losses else "Remove", "d"),
                 ),
-                reason="It cannot be brought back.",
+                reason="It cannot be brought back." if held.losses else "",
                 tool=self.name,
-                danger=True,
+                danger=bool(held.losses),
             )
         )
         if answer.choice != "discard":

@@ -48,7 +48,7 @@ def _of_effects(effects: Effect, found: tuple[Family, ...]) -> tuple[Family, ...
     judged = set(found)
     talks = Effect.OPEN_WORLD in effects and not judged & {"mcp", "web"}
     loses = Effect.DESTRUCTIVE in effects and not judged & {"mcp", "edit"}
-    if talks or loses:
+    if talks or loses or Effect.MOVES in effects:  # what is inside is another place then
         more.append("other")
     if not found and not more and Effect.FREE in effects:
         more.append("free")

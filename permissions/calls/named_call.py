@@ -137,6 +137,8 @@ class NamedCall:
             return ": it may lose data"
         if Effect.OPEN_WORLD in access.effects:
             return ": it talks to the outside"
+        if Effect.MOVES in access.effects:
+            return ": it changes where the agent works"
         if access.unattended:
             return ": it starts work that goes on where nobody looks"
         return ": it does not say what it touches" if access == Access() else ""

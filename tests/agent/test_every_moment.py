@@ -181,7 +181,9 @@ async def test_every_one_of_them_happens(
     (sub / "a.txt").write_text("a", encoding="utf-8")
     (sub / "AGENTS.md").write_text("Be brief.", encoding="utf-8")
     Trapped.make(tmp_path / "project", tmp_path / "marks")
-    denied = {"permissions": {"deny": ["Bash(curl *)"], "allow": ["EnterWorktree"]}}
+    denied = {
+        "permissions": {"deny": ["Bash(curl *)"], "allow": ["EnterWorktree", "LeaveWorktree"]}
+    }
     tools = (
         *INTERACTIVE,
         "TaskCreate",

@@ -281,3 +281,29 @@ async def test_a_rule_among_its_tools_limits_it(tmp_path: Path, command: str, ru
         told = json.dumps(made.server.bodies[2]["messages"][-1])
         assert ("is not among what may be used here" in told) is not runs
     assert not (tmp_path / "project" / "here").exists()
+
+
+@pytest.mark.parametrize(
+    ("model", "room"), [("claude-sonnet-5-5", 40_000), ("claude-opus-4-5", 8_000)]
+)
+async def test_the_list_takes_a_hundredth_of_the_window_that_the_model_has(
+    tmp_path: Path, model: str, room: int
+) -> None:
+    """Its agents' models have windows of their own."""
+    for number in range(60):
+        define(tmp_path, f"long-{number:02}", f"skills: x\ncolor: red\n# {'-' * 10}")
+        path = tmp_path / f"project/.claude/agents/long-{number:02}.md"
+        text = path.read_text(encoding="utf-8").replace("About", f"About {'word ' * 90}")
+        path.write_text(text, encoding="utf-8")
+    define(tmp_path, "lesser", "model: anthropic/claude-opus-4-5")
+    script = [start("lesser"), "say: found it", "say: done"]
+    options = {"model": f"anthropic/{model}"}
+    async with desk(tmp_path, script, options=options) as made:
+        await ran(made)
+        first, child, _ = made.server.bodies
+        sizes = [
+            len(offered(body)["Agent"][offered(body)["Agent"].index("- Explore:") :])
+            for body in (first, child)
+        ]
+    assert room * 0.6 < sizes[0] <= room
+    assert 4_000 < sizes[1] <= 8_000

@@ -252,29 +252,56 @@ async def test_the_sandbox_lets_commands_write_the_tree_and_nothing_beside_it(
     assert "work" in git(tree, "log", "--oneline")
 
 
+MOVES = "asks in this mode: it changes where the agent works."
+
+
 async def test_who_is_asked_for_one_sees_what_it_touches(tmp_path: Path, project: Path) -> None:
-    """In the mode that accepts edits it is one of them; a name that it gets is asked about."""
+    """A name that it gets by itself is one that the person is asked about."""
     unnamed = "call[e]: EnterWorktree {}"
-    async with desk(tmp_path, (unnamed, "say: done")) as made:
+    leaving = 'call[l]: LeaveWorktree {"action": "keep"}'
+    async with desk(tmp_path, (unnamed, leaving, "say: done")) as made:
         made.session.submit("go")
         asked = await made.asked()
-        assert asked.ask.reason == "Edits ask in this mode."
+        assert asked.ask.reason == f"Edits ask in this mode. EnterWorktree {MOVES}"
         (said,) = asked.ask.body
         named = str(said).partition(".gatewright/worktrees/")[2].partition(",")[0]
         assert named.startswith("tree-")
         made.answer(asked, "once")
         assert f"{project}/.gatewright/worktrees/{named} (branch" in await made.finished("e")
+        asked = await made.asked(2)
+        assert asked.ask.reason == f"LeaveWorktree {MOVES}"
+        made.answer(asked, "decline")
         await made.ended()
+
+
+@pytest.mark.parametrize("call", [ENTER, 'call[e]: LeaveWorktree {"action": "keep"}'])
+async def test_it_asks_in_the_mode_that_accepts_edits(
+    tmp_path: Path, project: Path, call: str
+) -> None:
+    """Else one that was set apart would be back in the person's checkout by itself."""
+    options = {"worktree": "t"} if "Leave" in call else {}
+    script = (call, "say: done")
+    async with desk(tmp_path, script, mode="acceptEdits", options=options) as made:
+        made.session.submit("go")
+        asked = await made.asked()
+        assert MOVES in asked.ask.reason
+        made.answer(asked, "decline")
+        await made.ended()
+    assert project.is_dir()
 
 
 @pytest.mark.parametrize(
     ("given", "decided"),
-    [({}, "allow"), ({"permissions": {"deny": ["Edit(/.gatewright/worktrees/**)"]}}, "deny")],
+    [
+        ({"allow": ["EnterWorktree"]}, "allow"),
+        ({"allow": ["EnterWorktree"], "deny": ["Edit(/.gatewright/worktrees/**)"]}, "deny"),
+    ],
 )
-async def test_rules_and_modes_about_files_are_about_a_tree_too(
+async def test_rules_about_files_are_about_a_tree_too(
     tmp_path: Path, project: Path, given: dict[str, object], decided: str
 ) -> None:
-    async with desk(tmp_path, (ENTER, "say: done"), mode="acceptEdits", settings=given) as made:
+    own = {"permissions": given}
+    async with desk(tmp_path, (ENTER, "say: done"), own=own) as made:
         made.session.submit("go")
         assert (await made.decided("e")).behavior == decided
         await made.ended()
@@ -288,7 +315,7 @@ async def test_rules_and_modes_about_files_are_about_a_tree_too(
         ('{"name": "t"}', {"worktree": {"baseRef": "fresh"}}),
     ],
 )
-async def test_one_that_is_fetched_says_so_and_asks_where_edits_do_not(
+async def test_one_that_is_fetched_says_so(
     tmp_path: Path, project: Path, call: str, own: dict[str, object]
 ) -> None:
     script = (f"call[e]: EnterWorktree {call}", "say: done")
@@ -299,6 +326,24 @@ async def test_one_that_is_fetched_says_so_and_asks_where_edits_do_not(
         made.answer(asked, "decline")
         await made.ended()
     assert not (project / ".gatewright/worktrees").exists()
+
+
+async def test_leaving_by_removing_is_a_question_where_nothing_is_lost_too(
+    tmp_path: Path, project: Path
+) -> None:
+    script = (
+        'call[d]: LeaveWorktree {"action": "remove", "discard_changes": true}',
+        "say: done",
+    )
+    async with desk(tmp_path, script, mode="acceptEdits", options={"worktree": "t"}) as made:
+        made.session.submit("go")
+        asked = await made.asked()
+        assert "Nothing would be lost" in str(asked.ask.body)
+        assert not asked.ask.danger
+        made.answer(asked, "discard")
+        assert "is removed" in await made.finished("d")
+        await made.ended()
+    assert not (project / ".gatewright/worktrees/t").exists()
 
 
 async def test_a_name_that_is_none_asks_nobody(tmp_path: Path, project: Path) -> None:

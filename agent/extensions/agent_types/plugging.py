@@ -67,7 +67,10 @@ class AgentTypes:
             return Announcement(SUBJECT, "")
         now = self.book.offered()
         self._warn()
-        return Announcement(SUBJECT, changes(self._first, now))
+        main = self._host.session.agent(MAIN)
+        model = main.models.current if main is not None else None
+        window = model.window if model is not None else 0
+        return Announcement(SUBJECT, changes(self._first, now, window))
 
     def saw(self, event: AnyEvent) -> None:
         """The array of tools is made for the first request, and anew after a clear."""

@@ -29,7 +29,7 @@ from gatewright.agent.extensions.contribution import part_of
 from gatewright.agent.extensions.host import Host
 from gatewright.agent.extensions.servers.plugging import McpServers
 from gatewright.agent.extensions.worktrees import SessionTrees
-from gatewright.agent.models.opener import small_name, understood
+from gatewright.agent.models.opener import SMALL_WINDOW, small_name, understood
 from gatewright.agent.providers.catalog import load_catalog
 from gatewright.agent.record.events import AgentFinished, Cleared, Envelope, UserMessage
 from gatewright.agent.record.messages import Usage
@@ -197,7 +197,7 @@ class AgentSession:
         life.model = opened.name
         await self._brings.begin(life.path, kind)
         async with self._making:  # once for all that begin together, and in their order
-            system, tools = await self._prefix(order, opened.name, short=opened.window < 32_000)
+            system, tools = await self._prefix(order, opened.name, opened.window)
         tools = (*tools, *self._brings.own(life.path, kind))
         mode, freed = self._mode(order)
         tree = await self._tree(order)
@@ -231,7 +231,7 @@ class AgentSession:
         slug = f"agent-{order.id}"
         return await trees.isolated(order.where, slug, order.path, order.worktree)
 
-    async def _prefix(self, order: Order, model: str, *, short: bool) -> Prefix:
+    async def _prefix(self, order: Order, model: str, window: int) -> Prefix:
         """The same bytes for all of one kind and model, until the main agent begins anew."""
         kind, named = order.kind, bool(order.name)
         deepest = order.path.count("/") >= self.crew.limits.depth
@@ -242,7 +242,7 @@ class AgentSession:
         surroundings = await asyncio.to_thread(
             host.briefing.for_agent, memory=not kind.omit_memory, git=not kind.omit_git
         )
-        offered = host.tools.for_agents(short=short)
+        offered = host.tools.for_agents(short=window < SMALL_WINDOW, window=window)
         remembered = await asyncio.to_thread(self._brings.prompt, kind)
         made = (
             system_prompt(kind, (*surroundings, remembered)),

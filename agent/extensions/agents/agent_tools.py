@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from gatewright.agent.extensions.agents.agent_session import AgentSession
 
 STOP_LIMIT = 5.0  # seconds
-SMALL_WINDOW = 16_000
+ASSUMED = 16_000  # tokens of a small window that nobody knows better
 NAMES = frozenset({AGENT.casefold(), TASK.casefold()})
 
 
@@ -70,10 +70,13 @@ class Agents(AgentControl):
     # a source of tools
 
     def specs(self, *, short: bool = False) -> Sequence[ToolSpec]:
+        return self.sized(ASSUMED if short else 0, short=short)
+
+    def sized(self, window: int, *, short: bool = False) -> Sequence[ToolSpec]:
         kinds = self._types.offered()
         if not kinds:
             return ()
-        listing = listed(kinds, SMALL_WINDOW if short else 0)
+        listing = listed(kinds, window)
         around = self._host.around
         team = around.options.team or around.settings.agents.teams
         return agent_spec(kinds, listing, short=short), send_spec(short=short, team=team)
