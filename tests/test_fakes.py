@@ -141,7 +141,9 @@ def test_the_alternate_screen_gives_back_the_first(tmp_path: Path) -> None:
 
 def test_ctrl_c_reaches_the_program(tmp_path: Path) -> None:
     path = tmp_path / "sleeper.py"
-    path.write_text("print('on', flush=True)\nimport time\ntime.sleep(60)\n", encoding="utf-8")
+    # in short pieces: a signal that comes right before a pause does not end it
+    pauses = "while True:\n    time.sleep(0.05)\n"
+    path.write_text(f"import time\nprint('on', flush=True)\n{pauses}", encoding="utf-8")
     with start(path) as terminal:
         terminal.wait_for("on")
         terminal.press("ctrl+c")

@@ -272,14 +272,18 @@ def test_one_that_is_killed_in_mid_call_says_so_and_is_started_again(program: Pr
 def test_in_print_mode_one_is_killed_too_and_an_interrupt_leaves_nothing(
     program: Program, interrupted: bool
 ) -> None:
-    flags = json.dumps({"mcpServers": defined(everything(program))})
+    heard = (
+        program.home / "heard"
+    )  # what the server was asked: it is killed in the call, not before
+    server = " ".join(everything(program))
+    flags = json.dumps({"mcpServers": defined(["bash", "-c", f"exec {server} < <(tee {heard})"])})
     with ServerThread(LONG + DONE) as model:
         running = program.start(
             "-p", "go", "--mcp-config", flags, "--allowedTools", "mcp__s", env=environment(model)
         )
         until(lambda: bool(servers_of(running.pid)))
         (pid,) = servers_of(running.pid)
-        until(lambda: len(model.bodies) == 1)
+        until(lambda: heard.exists() and b"tools/call" in heard.read_bytes())
         if interrupted:
             os.kill(running.pid, signal.SIGINT)
         else:
