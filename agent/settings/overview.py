@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 DEFAULT = "default"
 AT_ONCE = ("permissions.", "web.", "env.")  # read again for every call
+NEXT = ("skillOverrides.", "skills.disabled")
 ELSEWHERE = ("permissions.additionalDirectories",)  # has a panel of its own
 
 
@@ -171,6 +172,8 @@ class SettingsBook:
     def _when(key: str) -> str:
         if key.startswith(AT_ONCE) and key != "permissions.defaultMode":
             return "It counts from the next call on."
+        if key.startswith(NEXT):
+            return "It counts from the next message on."
         if key == "outputStyle":
             return "It counts from the next conversation on: /clear begins one."
         if key.startswith("ui."):

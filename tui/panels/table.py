@@ -83,7 +83,7 @@ class TableView:
             self._open(rows[self._at])  # what is only read may be opened by a key typed ahead
         elif key == "slash":
             self._typing = True
-        elif character == "s":
+        elif character == "s" or (character == "t" and not self._does("t")):
             self._sort = (self._sort + 2) % (len(self._offer.columns) + 1) - 1
         elif act := next((act for act in self._offer.acts if act.key in (key, character)), None):
             if rows and settled:
@@ -108,6 +108,9 @@ class TableView:
     def paste(self, text: str) -> None:
         if self._typing:
             self._filter += text
+
+    def _does(self, key: str) -> bool:
+        return any(act.key == key for act in self._offer.acts)
 
     def _act(self, act: Act, rows: Sequence[Choice], *, sure: bool) -> None:
         if act.key.isupper() and not sure:
