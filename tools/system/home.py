@@ -84,6 +84,8 @@ HOME: Final = (
     Row("state/.plugin-secrets.json.*", "its lock, and a change on its way", "program", _N),
     Row("plugins/store/**", "installed plugins, each version", "program", _R, _RO),
     Row("plugins/lock.json", "which are installed, and what was agreed to", "program", _N),
+    Row("plugins/markets.json", "which marketplaces were added", "program", _N),
+    Row("plugins/markets/**", "what marketplaces list, and hold", "program", _N),
     Row("plugins/.*", "locks, and changes on their way", "program", _N),
     Row("plugins/options.json", "what plugins are told", "program", _N),
     Row("plugins/seen.json", "which trees proved to be the agreed ones", "program", _N),

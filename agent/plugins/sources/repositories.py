@@ -53,6 +53,8 @@ def checked_out(source: GitSource, writer: TreeWriter, caller: Caller, clock: Cl
             _written(git, f"{commit}:{source.path}", writer, clock)
             return commit
     except OSError as error:
+        if error.errno:  # of our own files; what git fails at has no number
+            raise
         clock.left()
         if _size(own) > clock.limits.bytes:
             raise SourceError(f"It is larger than {clock.limits.amount}.") from error
@@ -128,6 +130,8 @@ def _size(folder: Path) -> int:
 
 def _told(source: GitSource, said: str) -> str:
     """What git says, where it is worth knowing, without its own words for it."""
+    if "No space left on device" in said:
+        return "There is no room left on the disk."
     if any(mark in said for mark in _PRIVATE):
         return (
             f"{source.url} is not there, or is private: with a key of yours it is reached as "

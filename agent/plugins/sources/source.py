@@ -142,6 +142,20 @@ def written(source: Source) -> dict[str, Any]:
     return {"source": kinds[type(source)], **facts}
 
 
+def host_of(source: Source) -> str:
+    """Whom it would be fetched from; empty for this machine."""
+    match source:
+        case GitSource(url=url) | ZipSource(url=url) | FileSource(where=url):
+            if "://" in url:
+                return (urlsplit(url).hostname or "").lower()
+            place, mark, _ = url.partition(":")
+            return place.rpartition("@")[2].lower() if mark and "/" not in place else ""
+        case NpmSource(registry=registry):
+            return (urlsplit(registry).hostname or "").lower()
+        case _:
+            return ""
+
+
 def github(repo: str, env: Mapping[str, str]) -> str:
     """The address of owner/repo."""
     if not _REPO.fullmatch(repo):
