@@ -9,7 +9,10 @@ from gatewright.agent.commands.outcome import Outcome, Problem, Say
 from gatewright.agent.commands.registry import Command, CommandContext
 from gatewright.agent.settings.overview import SettingsBook
 
-USAGE = "Usage: /import shows what can be copied of Claude Code's settings; /import claude does it."
+USAGE = (
+    "Usage: /import shows what can be copied of Claude Code's settings; /import claude does it; "
+    "/import claude link, or copy, brings skills, commands, agents and styles over as well."
+)
 
 
 def import_commands(book: SettingsBook) -> tuple[Command, ...]:
@@ -17,31 +20,40 @@ def import_commands(book: SettingsBook) -> tuple[Command, ...]:
         Command(
             name="import",
             summary="Copy Claude Code's settings; shown first",
-            args="[claude]",
+            args="[claude [link | copy]]",
             run=partial(import_, book),
         ),
     )
 
 
 async def import_(book: SettingsBook, context: CommandContext) -> Outcome:
-    if context.args not in ("", "claude"):
+    whose, _, way = context.args.partition(" ")
+    if whose not in ("", "claude") or way.strip() not in ("", "link", "copy"):
         return Problem.of(USAGE)
-    lines = await asyncio.to_thread(_lines, book, doing=bool(context.args))
+    lines = await asyncio.to_thread(_lines, book, way.strip(), doing=bool(whose))
     return Say.text("\n".join(lines))
 
 
-def _lines(book: SettingsBook, *, doing: bool) -> list[str]:
+def _lines(book: SettingsBook, files: str, *, doing: bool) -> list[str]:
+    from gatewright.agent.settings.foreign.claude_files import entries  # noqa: PLC0415  with it
     from gatewright.agent.subcommands.import_ import (  # noqa: PLC0415  lazy: 60 ms, typer
+        brought,
         copied,
+        listed,
         shown,
         surveyed,
+        way_of,
     )
+    from gatewright.agent.subcommands.place import refuse_inside_session  # noqa: PLC0415
 
     around = book.around
-    copies = surveyed(around.places, around.env)
-    lines = list(shown(copies, around.places, around.env))
-    if not any(copy.values for copy in copies):
-        return [*lines, "There is nothing to copy."]
+    way = way_of(files) if files else None
+    copies, found = surveyed(around.places, around.env), list(entries(around.places, around.env))
+    lines = [*shown(copies), *listed(found, way)]
+    settings = any(copy.values for copy in copies)
     if not doing:
-        return [*lines, "/import claude copies this."]
-    return [*lines, *copied(copies)]
+        return [*lines, "/import claude copies this." if settings else USAGE]
+    if not (settings or (way and any(not each.why for each in found))):
+        return [*lines, "There is nothing to copy."]
+    refuse_inside_session()
+    return [*lines, *copied(copies), *(brought(found, way) if way else ())]

@@ -140,7 +140,7 @@ def test_what_is_left_out_is_named_with_the_reason(desk: Desk) -> None:
     code, out, _ = desk.run("--yes")
     assert code == 0
     for what in (
-        "- enabledPlugins: not supported here yet.",
+        "- enabledPlugins: agent plugin install brings a plugin here.",
         "- newThing, another: nothing here corresponds.",
         "- model opusplan: no model here has that name",
         "- env.MY_API_KEY: looks like a secret",
@@ -150,9 +150,8 @@ def test_what_is_left_out_is_named_with_the_reason(desk: Desk) -> None:
         "- permissions.allow[0] expected",
         '- permissions.defaultMode: "nonsense" is no mode',
         '- permissions.defaultMode: "bypassPermissions" counts only in your own settings.',
-        f"Left out: {desk.home}/.claude/agents (1): its files count where they lie; "
-        "agent agents list shows them.",
-        f"Left out: {desk.project}/.claude/commands (1): not supported here yet.",
+        f"{desk.home}/.claude/agents (1): they count where they lie; --files link, or copy,",
+        f"{desk.project}/.claude/commands (1): they count where they lie; --files link, or copy,",
         "There is nothing to copy.",
     ):
         assert what.replace("[0] expected", "[0]: expected") in out
@@ -240,3 +239,66 @@ def test_a_command_of_a_session_cannot_import(desk: Desk, monkeypatch: pytest.Mo
     assert code == 1
     assert "changed by the person" in err
     assert not (desk.home / ".gatewright").exists()
+
+
+def files_of_theirs(desk: Desk) -> None:
+    desk.theirs("skills/deploy/SKILL.md", "---\nname: deploy\ndescription: d\n---\nGo.\n")
+    desk.theirs("skills/deploy/scripts/go.sh", "#!/bin/sh\n").chmod(0o755)
+    desk.theirs("commands/git/sync.md", "Sync.\n")
+    desk.theirs("agents/one.md", "---\nname: one\n---\nWork.\n", project=True)
+    desk.theirs("output-styles/dry.md", "---\nname: dry\n---\nBe dry.\n", project=True)
+
+
+@pytest.mark.parametrize("way", ["link", "copy"])
+def test_skills_commands_agents_and_styles_are_brought_over(desk: Desk, way: str) -> None:
+    files_of_theirs(desk)
+    mine = desk.home / ".gatewright" / "commands" / "git"
+    mine.mkdir(parents=True)
+    code, out, _ = desk.run("--yes", "--files", way)
+    assert code == 0
+    assert "git: yours of that name is there and stays." in out
+    ours, theirs = desk.home / ".gatewright/skills/deploy", desk.home / ".claude/skills/deploy"
+    assert (ours / "SKILL.md").read_bytes() == (theirs / "SKILL.md").read_bytes()
+    assert ours.is_symlink() == (way == "link")
+    assert (ours / "scripts/go.sh").stat().st_mode & 0o777 == 0o755
+    for name in ("agents/one.md", "output-styles/dry.md"):
+        brought = desk.project / ".gatewright" / name
+        assert brought.read_bytes() == (desk.project / ".claude" / name).read_bytes()
+        assert brought.is_symlink() == (way == "link")
+        if way == "link":
+            assert not brought.readlink().is_absolute()
+    assert list(mine.iterdir()) == []
+    assert "There is nothing to copy." in desk.run("--yes", "--files", way)[1]
+
+
+def test_nothing_of_a_project_leads_out_of_it(desk: Desk) -> None:
+    secret = desk.home / "secret.md"
+    secret.write_text("private", encoding="utf-8")
+    desk.theirs("agents/one.md", "x", project=True)
+    desk.theirs("skills/s/SKILL.md", "x", project=True)
+    (desk.project / ".claude/agents/out.md").symlink_to(secret)
+    (desk.project / ".claude/skills/s/out.md").symlink_to(secret)
+    (desk.project / ".gatewright").mkdir()
+    (desk.project / ".gatewright/agents").symlink_to(desk.home)
+    out = desk.run("--yes", "--files", "copy")[1]
+    assert "out.md: it leads out of the project." in out
+    assert "leads out of the project: nothing is put in" in out
+    assert "out.md is a link that leads out of it" in out
+    assert not (desk.home / "one.md").exists()
+    assert not (desk.project / ".gatewright/skills/s").exists()
+    assert list((desk.project / ".gatewright/skills").iterdir()) == []
+
+
+def test_another_way_is_no_way(desk: Desk) -> None:
+    code, _, err = desk.run("--yes", "--files", "move")
+    assert code and "as link or copy" in err
+
+
+def test_one_file_under_two_names_is_one_agent(
+    desk: Desk, capfd: pytest.CaptureFixture[str]
+) -> None:
+    desk.theirs("agents/two.md", "---\nname: two\ndescription: d\n---\nWork.\n")
+    desk.run("--yes", "--files", "link")
+    launch(["agents", "list", "--json"])
+    rows = json.loads(capfd.readouterr().out)
+    assert [row["state"] for row in rows if row["name"] == "two"] == ["offered"]

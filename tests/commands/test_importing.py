@@ -25,7 +25,7 @@ async def test_it_is_shown_and_only_then_copied(desk: Desk) -> None:
     desk.open()
     shown = await desk.said("/import")
     assert "+ env.A  b" in shown
-    assert "- enabledPlugins: not supported here yet." in shown
+    assert "- enabledPlugins: agent plugin install" in shown
     assert shown.endswith("/import claude copies this.")
     assert not desk.own.exists()
     assert (await desk.said("/import claude")).endswith(f"Copied into {desk.own}")
@@ -45,3 +45,18 @@ def test_on_the_screen_the_offer_names_the_command(desk: Desk) -> None:
         "Found Claude Code's settings: agent import claude, or /import here.",
     )
     assert offers(around.loaded, around.places, interactive=True) == ()
+
+
+async def test_files_are_brought_over_when_it_is_said_how(desk: Desk) -> None:
+    skill = desk.home / ".claude" / "skills" / "deploy" / "SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("---\ndescription: d\n---\nGo.\n", encoding="utf-8")
+    desk.open()
+    assert "they count where they lie" in await desk.said("/import")
+    ours = desk.home / ".gatewright" / "skills" / "deploy"
+    await desk.said("/import claude")
+    assert not ours.exists()
+    assert f"Linked {ours}" in await desk.said("/import claude link")
+    assert ours.is_symlink()
+    assert "all are brought over" in await desk.said("/import")
+    assert (await desk.said("/import claude move")).startswith("Usage: /import")

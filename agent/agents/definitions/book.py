@@ -93,7 +93,7 @@ class KindBook:
         with self._lock:
             ground = self._ground()
             given = tuple(self._given())
-            seen = [each for place in places_of(ground) for each in files_of(place)]
+            seen = _once(each for place in places_of(ground) for each in files_of(place))
             key = (tuple(seen), given)
             if self._made is None or self._made[0] != key:
                 self._read = {each: self._found(each) for each in seen}
@@ -118,6 +118,14 @@ class KindBook:
         if kind.acp:
             return "its work is another program's (acp), which is not there in this version"
         return f"a rule denies Agent({kind.name})" if self._denied(kind.name) else ""
+
+
+def _once(found: Iterable[Seen]) -> list[Seen]:
+    """One file under two names, as a link has it, is one definition."""
+    first: dict[tuple[int, int, int, int], Seen] = {}
+    for each in found:
+        first.setdefault(each.mark, each)
+    return list(first.values())
 
 
 def _joined(

@@ -23,7 +23,6 @@ from gatewright.agent.settings.traits import Source
 from gatewright.agent.text.redact import Redactor
 from gatewright.tools.system.regular import read_regular
 
-LATER = "not supported here yet"
 NOTHING = "nothing here corresponds"
 OWN_MODELS = ("haiku", "sonnet", "opus")
 COPIED = (
@@ -31,13 +30,9 @@ COPIED = (
     "mcpServers", "enabledMcpjsonServers", "disabledMcpjsonServers", "enableAllProjectMcpServers",
 )  # fmt: skip
 NAMED: Mapping[str, str] = {
-    "enabledPlugins": LATER,
+    "enabledPlugins": "agent plugin install brings a plugin here",
     "apiKeyHelper": "keys are kept by agent login, or found in the environment",
     "sandbox": "compare it with the keys of `agent config schema` and set what you want",
-}
-FOLDERS: Mapping[str, str] = {
-    "agents": "its files count where they lie; agent agents list shows them",
-    **dict.fromkeys(("commands", "skills", "output-styles"), LATER),
 }
 Check: TypeAlias = Callable[
     [str, Behavior, Source], str
@@ -72,14 +67,6 @@ def survey(places: Places, env: Mapping[str, str], check: Check) -> Iterator[Cop
             continue  # started in the home directory: that file is the user's
         if (copy := _copy(path, target, source, check)) is not None:
             yield copy
-
-
-def beside(places: Places, env: Mapping[str, str]) -> Iterator[Left]:
-    """What Claude Code keeps in files of its own."""
-    folders = dict.fromkeys((claude_home(env), places.root / ".claude"))
-    for path in (each / name for each in folders for name in FOLDERS):
-        if path.is_dir() and (count := sum(1 for _ in path.iterdir())):
-            yield Left(f"{path} ({count})", FOLDERS[path.name])
 
 
 def apply(copy: Copy) -> None:
