@@ -7,7 +7,8 @@ tree, because its recursion ends the process where somebody nests a hundred thou
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeAlias
 
 Value: TypeAlias = "str | int | float | bool | list[Value] | dict[str, Value] | None"
@@ -41,8 +42,28 @@ def read_yaml(text: str) -> Yaml:
     """Raises YamlError where it is no YAML, no map, too deep or too large."""
     import yaml  # noqa: PLC0415  lazy: 7 ms
 
-    try:
+    with _plainly():
         return _Building(yaml.CSafeLoader(text)).document()
+
+
+def events_of(text: str) -> Iterator[tuple[str, Any]]:
+    """What the parser meets, by kind. Raises YamlError."""
+    import yaml  # noqa: PLC0415  lazy: 7 ms
+
+    with _plainly():
+        loader: Any = yaml.CSafeLoader(text)
+        while loader.check_event():
+            event: Any = loader.get_event()
+            yield type(event).__name__, event
+
+
+@contextmanager
+def _plainly() -> Iterator[None]:
+    """Whatever the parser raises, as YamlError."""
+    import yaml  # noqa: PLC0415  it is there by now
+
+    try:
+        yield
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         raise YamlError(error.problem or "no YAML", 0 if mark is None else mark.line) from None
