@@ -77,6 +77,7 @@ def read_front(text: str, known: Collection[str] = ()) -> Front | None:
     None where the text does not begin with `---`. Raises FrontError.
     """
     text = text.removeprefix("\ufeff").replace("\r\n", "\n")
+    text = text if "\n" in text else text.replace("\r", "\n")
     skipped = len(text) - len(text.lstrip(" \t\n"))
     before = text.count("\n", 0, skipped)
     first = _FENCE.match(text, text.rfind("\n", 0, skipped) + 1)

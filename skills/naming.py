@@ -154,7 +154,7 @@ def _tamed(said: Said) -> tuple[Said, tuple[str, ...]]:
 
 
 def _named(every: list[Skill], told: list[Diagnostic]) -> Skills:
-    counts = Counter(skill.name.casefold() for skill in every)
+    counts = Counter(skill.name.casefold() for skill in every if skill.origin != "built-in")
     names: dict[str, Skill] = {}
     for skill in every:
         if skill.origin != "plugin" or counts[skill.name.casefold()] == 1:

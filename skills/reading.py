@@ -18,10 +18,15 @@ from gatewright.tools.system.exact import open_exact, real_path
 KEBAB = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 NAME = 64
 _USABLE = re.compile(r"[^\W_](?:[\w.-]*\w)?")
-_SPELLINGS = frozenset(
-    {*FIELDS, *SHOWN, *(key.replace("-", "_") for key in FIELDS)}
-    | {key.replace("_", "-") for key in FIELDS}
-    | {re.sub("[-_]([a-z])", lambda found: found[1].upper(), key) for key in FIELDS}
+_SPELLINGS = dict.fromkeys(  # every spelling that counts, the usual one first
+    (
+        *FIELDS,
+        *SHOWN,
+        *(key.capitalize() for key in FIELDS),
+        *(key.replace("-", "_") for key in FIELDS),
+        *(key.replace("_", "-") for key in FIELDS),
+        *(re.sub("[-_]([a-z])", lambda found: found[1].upper(), key) for key in FIELDS),
+    )
 )
 
 

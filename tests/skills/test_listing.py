@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatewright.skills.finding import found
-from gatewright.skills.listing import Entry, budget, cut, listed
-from gatewright.skills.usage import DAY, NEVER, Use, kept, rank, read_uses, used
+from gatewright.skills.shown.finding import found
+from gatewright.skills.shown.listing import Entry, budget, cut, listed
+from gatewright.skills.shown.usage import DAY, NEVER, Use, kept, rank, read_uses, used
 from tests.skills.trees import Tree
 
 

@@ -12,7 +12,7 @@ from gatewright.agent.extensions.skills.telling import HEAD, SkillTelling
 from gatewright.agent.extensions.skills.uses import Uses
 from gatewright.agent.record.events import AnyEvent, Cleared, ToolFinished, ToolStarted
 from gatewright.skills.book import Choices
-from gatewright.skills.usage import Use
+from gatewright.skills.shown.usage import Use
 from tests.fakes.toolbox import Toolbox
 from tests.skills.trees import Tree, write
 

@@ -18,8 +18,8 @@ from gatewright.agent.settings.workspace import Surroundings
 from gatewright.permissions.rulebook.rules import Bare, NameForm, Rule
 from gatewright.skills.book import Choices, SkillBook
 from gatewright.skills.index import Index
-from gatewright.skills.listing import budget
 from gatewright.skills.places import COMMANDS, SKILL, SKILLS, Ground, PluginPlace
+from gatewright.skills.shown.listing import budget
 
 CLOCK = SystemClock()
 PLUGIN = "plugin:"

@@ -22,8 +22,8 @@ from gatewright.agent.extensions.skills.uses import Uses
 from gatewright.agent.settings.layers.key import spelled
 from gatewright.agent.settings.overview import SettingsBook
 from gatewright.skills.book import SkillBook
-from gatewright.skills.finding import found
 from gatewright.skills.model import Show, SkillError
+from gatewright.skills.shown.finding import found
 from gatewright.tools.blocks import Block, Markdown, Table, Text
 from gatewright.tools.counted import counted
 

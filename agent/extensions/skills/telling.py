@@ -15,9 +15,9 @@ from gatewright.agent.extensions.skills.uses import Uses
 from gatewright.agent.record.events import AnyEvent, Cleared, ToolFinished, ToolStarted
 from gatewright.agent.record.session_state import PATHS
 from gatewright.skills.book import SkillBook
-from gatewright.skills.finding import found
-from gatewright.skills.listing import LONGEST, Entry, Listing, listed
 from gatewright.skills.model import Skill
+from gatewright.skills.shown.finding import found
+from gatewright.skills.shown.listing import LONGEST, Entry, Listing, listed
 from gatewright.tools.counted import counted
 from gatewright.tools.protocol import Tool, ToolSpec
 from gatewright.tools.system.exact import real_path

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from gatewright.skills.usage import NEVER, Use, kept, rank, read_uses, used
+from gatewright.skills.shown.usage import NEVER, Use, kept, rank, read_uses, used
 
 
 class Uses:

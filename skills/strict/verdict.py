@@ -18,7 +18,8 @@ from gatewright.skills.frontmatter import FrontError
 from gatewright.skills.model import Diagnostic, Said
 from gatewright.skills.places import SKILL
 from gatewright.skills.reading import data_of, read_data
-from gatewright.skills.strict_yaml import read_strict
+from gatewright.skills.strict.plain_yaml import read_strict
+from gatewright.skills.template import unquotable
 from gatewright.skills.yaml_values import YamlError
 from gatewright.tools.system.exact import real_path
 
@@ -27,7 +28,6 @@ LONG_BODY = 500  # lines of a text that a model has to read at once
 SHOWN = 50  # warnings of one kind
 _LINK = re.compile(r"\[[^\]\n]*\]\(\s*<?([^)\s>]+)")
 _CODE = re.compile(r"^(```|~~~).*?^\1[`~]*[ \t]*$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
-_POSITIONAL = re.compile(r"(?<!\\)\$(\d+|ARGUMENTS\[\d+\])")
 
 
 class Checked(msgspec.Struct, frozen=True):
@@ -122,10 +122,8 @@ def _about_text(file: Path, said: Said, body: str, at: int) -> Iterator[Diagnost
         if wrong := _wrong_link(file.parent, found[1]):
             line = at + prose.count("\n", 0, found.start())
             yield Diagnostic(file, line, f"its link to {found[1][:80]} {wrong}", "Correct it.")
-    positional = len({found[1] for found in _POSITIONAL.finditer(body)})
-    if said.arguments and positional > len(said.arguments):
-        told = f"its text uses {positional} positional arguments and names {len(said.arguments)}"
-        yield Diagnostic(file, at, told, "Name them all in arguments.")
+    for line, wrong in unquotable(body, said.arguments):
+        yield Diagnostic(file, at + line - 1, wrong, "Put the argument between plain words.")
 
 
 def _wrong_link(folder: Path, target: str) -> str:

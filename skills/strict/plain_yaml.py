@@ -5,6 +5,7 @@ No brackets, anchors, tags or second keys of one name: a file without them means
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +13,7 @@ from gatewright.skills.yaml_values import DEPTH, YamlError, events_of
 
 FLOW = "brackets or braces, which strict readers refuse: write a list or map in lines of its own"
 ANCHOR = "an anchor or alias, which strict readers refuse: write it out"
+TAB = "a tab, which strict readers refuse: write blanks"
 TAG = "a tag, which strict readers refuse: leave it out"
 
 
@@ -25,6 +27,7 @@ class _Strict:
         self._open: list[dict[str, str | None] | None] = []  # None is a list
         self._keys: list[str | None] = []  # what each open map waits for the value of
         self._top: dict[str, str | None] = {}
+        self._quoted: list[tuple[int, int]] = []  # where a tab is a letter
 
     def read(self, text: str) -> Mapping[str, str | None]:
         documents = 0
@@ -36,6 +39,8 @@ class _Strict:
             match kind:
                 case "ScalarEvent":
                     self._plain(event, line)
+                    if event.style:
+                        self._quoted.append((event.start_mark.index, event.end_mark.index))
                     self._scalar(str(event.value), line)
                 case "AliasEvent":
                     raise YamlError(ANCHOR, line)
@@ -51,12 +56,21 @@ class _Strict:
                     pass
         if not documents or not self._top:
             raise YamlError("no line of `key: value`")
+        self._tabs(text)
         return self._top
+
+    def _tabs(self, text: str) -> None:
+        for begin, end in reversed(self._quoted):
+            kept = "".join(char if char == "\n" else "." for char in text[begin:end])
+            text = text[:begin] + kept + text[end:]
+        for line, found in enumerate(text.split("\n")):
+            if "\t" in re.sub(r"(?:^|\s)#.*", "", found).rstrip():
+                raise YamlError(TAB, line)
 
     def _plain(self, event: Any, line: int) -> None:
         if event.anchor is not None:
             raise YamlError(ANCHOR, line)
-        if event.tag not in (None, "!") or (event.tag == "!" and event.style is None):
+        if event.tag is not None:
             raise YamlError(TAG, line)
 
     def _begin(self, made: dict[str, str | None] | None, line: int) -> None:
