@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 from hypothesis import example, given
@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from gatewright.tools import blocks as b
 from gatewright.tui import cells
-from gatewright.tui.blocks.diff import draw_split
+from gatewright.tui.blocks.diff import draw_split, first_lines
 from gatewright.tui.blocks.highlight import highlight, language_of
 from gatewright.tui.blocks.languages import ALIASES, LANGUAGES
 from gatewright.tui.blocks.registry import draw
+from gatewright.tui.blocks.words import Part, changed, over
 from gatewright.tui.line import Line, Span, clip, flow, restyle, wrap
 from gatewright.tui.transcript.select import Point, copied
 
@@ -137,6 +138,94 @@ def test_markdown_as_people_see_it() -> None:
         "",
         "\u2502 said",
     ]
+
+
+def test_things_to_do_have_boxes() -> None:
+    text = "- [x] done\n- [ ] open **now**\n- [link](https://example.com)\n1. [x] first"
+    assert plain(draw(b.Markdown(text), 60)).split("\n") == [
+        "\u2611 done",
+        "\u2610 open now",
+        "\u2022 link (example.com)",
+        "",
+        "1. [x] first",
+    ]
+
+
+def test_headings_have_a_rank() -> None:
+    rows = [row for row in draw(b.Markdown("# One\n\n## Two\n\n### Three"), 60) if row.plain]
+    assert [row.spans[0].role for row in rows] == ["title", "title", "heading"]
+
+
+def test_a_fence_has_a_bar_and_its_language_which_no_copy_has() -> None:
+    rows = draw(b.Markdown("```py\nx = 1\n\ny = 2\n```"), 60)
+    assert [row.plain for row in rows] == [
+        "\u258f python",
+        "\u258f x = 1",
+        "\u258f ",
+        "\u258f y = 2",
+    ]
+    assert copied(rows, Point(0, 0), Point(3, 80)) == "x = 1\n\ny = 2"
+
+
+def test_a_long_line_of_code_goes_on_behind_a_mark_and_is_copied_as_it_was() -> None:
+    source = "value = " + "  abc(1)" * 6
+    rows = draw(b.Markdown(f"```py\n{source}\n```"), 30)
+    assert max(row.width for row in rows) <= 30
+    assert [row.plain[2:4] for row in rows[1:]] == ["va", "\u21aa ", "\u21aa "]  # its bar stays
+    assert copied(rows, Point(0, 0), Point(len(rows), 80)) == source
+
+
+def test_a_diff_in_a_fence_is_coloured() -> None:
+    rows = draw(b.Markdown("```diff\n@@ -1 +1 @@\n-old\n+new\n same\n```"), 60)
+    assert [row.spans[-1].role for row in rows[1:]] == ["accent", "error", "good", "text"]
+
+
+def roles(rows: Sequence[Line], role: str) -> list[str]:
+    return [span.text for row in rows for span in row.spans if span.role == role]
+
+
+@pytest.mark.parametrize("show", [draw, draw_split])
+def test_a_change_is_coloured_as_code_and_by_the_words_that_changed(
+    show: Callable[[b.Diff, int], list[Line]],
+) -> None:
+    lines = (" def f(n):", "-    return n + 1  # one", "+    return n + 2  # two")
+    rows = show(b.Diff("a.py", (b.Hunk(1, 1, lines),), 1, 1), 130)
+    assert roles(rows, "keyword+added") == ["return"]
+    assert roles(rows, "keyword") == ["def"] * (1 if show is draw else 2)
+    assert roles(rows, "number+removed.word") == ["1"]
+    assert roles(rows, "number+added.word") == ["2"]
+    assert roles(rows, "comment+added.word") == ["two"]
+
+
+def test_a_line_that_became_another_one_is_no_change_of_words() -> None:
+    lines = ("-alpha beta gamma", "+one two three four", "+more")
+    rows = draw(b.Diff("a.txt", (b.Hunk(1, 1, lines),), 2, 1), 60)
+    assert not [span for row in rows for span in row.spans if "word" in span.role]
+
+
+@given(TEXTS, TEXTS)
+def test_words_that_changed_are_all_that_changed(old: str, new: str) -> None:
+    gone, came = changed(old, new)
+
+    def without(text: str, parts: Sequence[Part]) -> str:
+        for part in reversed(parts):
+            text = text[: part.start] + text[part.end :]
+        return text
+
+    assert not (gone or came) or without(old, gone) == without(new, came)
+    for text, parts in ((old, gone), (new, came)):
+        spans = over((Span(text),), "added", parts)
+        assert "".join(span.text for span in spans) == text
+
+
+def test_a_long_change_is_drawn_as_far_as_it_is_shown() -> None:
+    lines = tuple(f"+line {n}" for n in range(5000))
+    diff = b.Diff("a.py", (b.Hunk(1, 1, lines[:40]), b.Hunk(90, 90, lines[40:])), 5000, 0)
+    begun, total = first_lines(diff, 31)
+    assert [len(hunk.lines) for hunk in begun.hunks] == [31]
+    assert total == 5000
+    begun, _ = first_lines(diff, 50)
+    assert [len(hunk.lines) for hunk in begun.hunks] == [40, 10]
 
 
 def test_a_table_shrinks_its_widest_column() -> None:

@@ -304,8 +304,8 @@ async def mouse(s: Stage) -> None:
         s.app.post_message(kind(None, x, y, 0, 0, button, False, False, False, x, y))
 
     event(events.MouseDown, 4, 2)
-    event(events.MouseMove, 12, 3)
-    event(events.MouseUp, 12, 3)
+    event(events.MouseMove, 12, 5)
+    event(events.MouseUp, 12, 5)
     await s.see("copied")
     event(events.MouseScrollUp, 4, 2, 0)
     await s.until(lambda: not view.following)

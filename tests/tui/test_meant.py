@@ -10,6 +10,7 @@ from gatewright.agent.record.events import Answered, Asked
 from gatewright.tools.interact import Answer, Ask, Option
 from gatewright.tui.ask.guard import GUARD, HOLD, QUIET, REPEAT, Guard
 from gatewright.tui.ask.panel import AskPanel
+from gatewright.tui.ask.ways import WantsText
 from gatewright.tui.state import Pending
 from tests.tui.asked import ask, permission
 from tests.tui.stage import Stage, stage
@@ -230,7 +231,7 @@ async def test_an_answer_to_another_question_with_the_same_number_is_none() -> N
         await ask(s, permission("rm -rf build"))
         left = Pending(1, permission("ls"), "main")
         s.app.repl.panel.post_message(AskPanel.Answered(left, Answer(("once",))))
-        s.app.repl.panel.post_message(AskPanel.WantsText(left))
+        s.app.repl.panel.post_message(WantsText(left))
         await unanswered(s)
         assert not s.app.repl.query_one("#reply-line").display
 

@@ -5,15 +5,23 @@ An answer goes to the question it was given to; when that is gone, its words bec
 
 from __future__ import annotations
 
+import asyncio
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual.timer import Timer
 
 from gatewright.tools.access import MAIN
+from gatewright.tools.blocks import Diff
 from gatewright.tools.interact import Answer, leaves
 from gatewright.tui.agents.shown import to_answer
+from gatewright.tui.ask.question import exact
+from gatewright.tui.ask.whole import diff_of, whole
+from gatewright.tui.blocks.diff import changes
 from gatewright.tui.session_calls import Talk
 from gatewright.tui.state import Pending
+from gatewright.tui.transcript.items import Shown
 
 if TYPE_CHECKING:
     from gatewright.tui.prompt.box import Box
@@ -94,6 +102,18 @@ class Asking:
         """The agent that asked is ended; its question goes with it."""
         if self._stands(pending):
             self._talk.stop_agent(pending.path)
+
+    def show_whole(self, pending: Pending) -> None:
+        """Open the change within all of its file."""
+        if (change := diff_of(pending.ask)) is not None and self._stands(pending):
+            self._talk.spawn(self._show_whole(change))
+
+    async def _show_whole(self, change: Diff) -> None:
+        repl = self._repl
+        root, home = Path(repl.view.cwd), Path(os.environ.get("HOME", ""))
+        found = exact(await asyncio.to_thread(whole, change, root, home))
+        shown = Shown(0, f"{change.path}  +{change.added} -{change.removed}", (found,))
+        repl.read([shown], repl.return_focus, from_top=True, start=changes)
 
     def _stands(self, pending: Pending) -> bool:
         return any(each is pending for each in self._repl.view.asks)

@@ -20,7 +20,18 @@ from gatewright.tui.ask.answer_keys import Held
 from gatewright.tui.ask.form import FilledIn
 from gatewright.tui.ask.guard import BURST, Guard
 from gatewright.tui.ask.question import UNREAD, Laid, Marks
-from gatewright.tui.ask.ways import StopAsking, preselected, refusal, stops, ways
+from gatewright.tui.ask.ways import (
+    WHOLE,
+    ShowWhole,
+    StopAsking,
+    ToldDraft,
+    WantsText,
+    preselected,
+    refusal,
+    stops,
+    ways,
+)
+from gatewright.tui.ask.whole import diff_of
 from gatewright.tui.line import Line
 from gatewright.tui.rows import Rows
 from gatewright.tui.state import Pending
@@ -37,18 +48,6 @@ class AskPanel(Rows, can_focus=True):
     class Answered(Message):
         pending: Pending
         answer: Answer
-
-    @dataclass
-    class WantsText(Message):
-        """The person wants to answer in words: the screen opens the line editor."""
-
-        pending: Pending
-
-    @dataclass
-    class Told(Message):
-        """The draft is the answer: what the agent is to do instead."""
-
-        pending: Pending
 
     @dataclass
     class Passed(Message):
@@ -289,7 +288,10 @@ class AskPanel(Rows, can_focus=True):
 
     def _key(self, character: str, key: str, now: float) -> None:
         letters = [way.key for way in self._ways()]
-        if not character or character not in letters:
+        if character == WHOLE and not self._drafting and diff_of(self._ask()) is not None:
+            timer = self.set_timer(self._guard.hold, self._settle)
+            self._held = Held(character, keys.READS, timer)
+        elif not character or character not in letters:
             self._type(character, key, now)
         elif self._drafting:
             self._type(character, key, now)
@@ -315,10 +317,12 @@ class AskPanel(Rows, can_focus=True):
             self._held = self._held._replace(timer=timer)
 
     def _give(self) -> None:
-        if self._held is None:
+        if self._held is None or self.pending is None:
             return
         held, self._held = self._held, None
-        if held.character and self._ask().multiple and held.number < len(self._ask().options):
+        if held.number == keys.READS:
+            self.post_message(ShowWhole(self.pending))
+        elif held.character and self._ask().multiple and held.number < len(self._ask().options):
             self._guard.moved = True
             self._mark(held.number)  # one of several: Enter gives them
         else:
@@ -346,9 +350,9 @@ class AskPanel(Rows, can_focus=True):
             if stops(self.pending, number):
                 self.post_message(StopAsking(self.pending))
             elif self._tells():
-                self.post_message(self.Told(self.pending))
+                self.post_message(ToldDraft(self.pending))
             else:
-                self.post_message(self.WantsText(self.pending))
+                self.post_message(WantsText(self.pending))
             return
         if ask.multiple:
             if not self.picked:

@@ -35,8 +35,9 @@ from gatewright.tools.system.hosts import misread
 from gatewright.tui import cells
 from gatewright.tui.ask.form import FilledIn
 from gatewright.tui.ask.form_rows import being_filled_in, fields
-from gatewright.tui.ask.ways import ways
-from gatewright.tui.blocks.diff import draw_split, summary
+from gatewright.tui.ask.ways import WHOLE, ways
+from gatewright.tui.ask.whole import diff_of
+from gatewright.tui.blocks.diff import changes, draw_split, summary
 from gatewright.tui.blocks.registry import draw
 from gatewright.tui.line import BLANK, Line, Span, clip, flow, indent, line
 from gatewright.tui.sanitize import one_line, visible
@@ -44,6 +45,7 @@ from gatewright.tui.state import Pending
 
 PAD = 2
 TITLE_ROWS = 3
+ROOMY = 56  # columns from which a title has room for a hint
 UNREAD = -1  # nobody scrolled yet
 READ = 6  # rows of a body that go before all rows of the reason
 SEEN = 4  # rows of it that go before all rows of the options
@@ -158,7 +160,7 @@ class Laid:
 
         Whose task it is about, and how long that waits, goes where there is no row to spare.
         """
-        title, rest = _title(self.pending, self._inner, count, rows)
+        title, rest = _title(self.pending, self._inner, count, rows, letters=marks.letters)
         if rows > 1 and self.pending.path != MAIN:
             title = [*title, _whose(self.pending, marks.waited, self._inner)]
         if not rest:
@@ -191,7 +193,9 @@ def cut(rows: list[Line], limit: int, width: int) -> list[Line]:
     return [*rows[: limit - 1], clip(last, min(width, last.width - width + 2))]
 
 
-def _title(pending: Pending, width: int, count: int, rows: int) -> tuple[list[Line], list[Line]]:
+def _title(
+    pending: Pending, width: int, count: int, rows: int, *, letters: bool = False
+) -> tuple[list[Line], list[Line]]:
     """Rows of the title; what is too long for one goes on in the body, which scrolls."""
     ask = pending.ask
     name = cells.fit(one_line(pending.agent, strict=True), width // 2)
@@ -200,7 +204,7 @@ def _title(pending: Pending, width: int, count: int, rows: int) -> tuple[list[Li
     text = _named(ask)
     if any(isinstance(block, Command) for block in ask.body) and ask.kind == "permission":
         text = "Run this command?"  # which one stands below, whole
-    counts = _counts(ask)
+    counts = _counts(ask, letters=letters and width >= ROOMY)
     taken = cells.width(who + more) + sum(cells.width(span.text) for span in counts)
     parts = flow(text, max(8, width - taken), "text:b")
     whole = [] if len(parts) <= rows else flow(text, width)
@@ -229,10 +233,13 @@ def _named(ask: Ask) -> str:
     return one_line(title, strict=True) + "".join(map(spelled, end))
 
 
-def _counts(ask: Ask) -> tuple[Span, ...]:
+def _counts(ask: Ask, *, letters: bool = False) -> tuple[Span, ...]:
     """Added and removed lines, beside the title that names the only changed file."""
     diffs = [block for block in ask.body if isinstance(block, Diff)]
-    return summary(diffs[0])[1:] if len(diffs) == 1 else ()
+    if len(diffs) != 1:
+        return ()
+    more = () if diff_of(ask) is None or not letters else (Span(f"   {WHOLE} whole file", "faint"),)
+    return (*summary(diffs[0])[1:], *more)
 
 
 def _body(ask: Ask, width: int) -> list[Line]:
@@ -282,7 +289,7 @@ def _first(body: list[Line], parts: tuple[str, ...], limit: int) -> int:
     if len(body) <= limit:
         return 0
     if not parts:
-        return _before(next((n for n, row in enumerate(body) if _changes(row)), 0), limit)
+        return _before(next((n for n, row in enumerate(body) if changes(row)), 0), limit)
     texts = [row.plain[row.gutter :] + row.end for row in body]
     at = "".join(texts).find(as_run(parts[0]))
     if at < 0:
@@ -294,10 +301,6 @@ def _first(body: list[Line], parts: tuple[str, ...], limit: int) -> int:
 def _before(row: int, limit: int) -> int:
     """Where to begin so that this row is seen, and what stands before it where there is room."""
     return 0 if row < limit - 1 else row - (limit > 2)
-
-
-def _changes(row: Line) -> bool:
-    return any(span.role in ("added", "removed") for span in row.spans)
 
 
 def _options(pending: Pending, marks: Marks, width: int) -> list[list[Line]]:

@@ -13,12 +13,33 @@ from gatewright.tools.access import MAIN
 from gatewright.tools.interact import ELICITATION, Answer, Ask, Option
 from gatewright.tui.state import Pending
 
-TELL, STOP = "t", "x"
+TELL, STOP, WHOLE = "t", "x", "v"
 
 
 @dataclass
 class StopAsking(Message):
     """The agent that asks is to end."""
+
+    pending: Pending
+
+
+@dataclass
+class WantsText(Message):
+    """The person wants to answer in words: the screen opens the line editor."""
+
+    pending: Pending
+
+
+@dataclass
+class ToldDraft(Message):
+    """The draft is the answer: what the agent is to do instead."""
+
+    pending: Pending
+
+
+@dataclass
+class ShowWhole(Message):
+    """The person wants to read the change within its file; the question stays as it is."""
 
     pending: Pending
 

@@ -1,13 +1,14 @@
-"""Source code: coloured line by line, wrapped at the edge, copied without its margin."""
+"""Source code: coloured line by line, wrapped with a mark, copied without its margin."""
 
 from __future__ import annotations
 
 from gatewright.tools.blocks import Code
 from gatewright.tui.blocks.highlight import highlight, language_of
-from gatewright.tui.line import Line, Span, indent, wrap
+from gatewright.tui.line import TAB, Line, Span, indent, slice_spans, wrap
 from gatewright.tui.sanitize import visible
 
-MARGIN = "  "
+BAR = Span("▏ ", "faint")
+WRAPPED = "↪ "
 
 
 def code_rows(text: str, language: str, width: int, state: str = "") -> list[Line]:
@@ -15,13 +16,32 @@ def code_rows(text: str, language: str, width: int, state: str = "") -> list[Lin
     rows: list[Line] = []
     for raw in text.split("\n"):
         spans, state = highlight(visible(raw), language, state)
-        rows += wrap(spans, width, hard=True)
+        rows += wrapped(spans, width)
     return rows
 
 
-def fence(text: str, language: str, width: int, state: str = "") -> list[Line]:
-    """A fenced block of a message: a small margin and nothing else."""
-    return indent(code_rows(text, language, width - len(MARGIN), state), MARGIN)
+def wrapped(spans: tuple[Span, ...], width: int) -> list[Line]:
+    """One line of code; rows that it goes on in begin with a mark."""
+    spans = tuple(span._replace(text=span.text.expandtabs(TAB)) for span in spans)
+    rows = wrap(spans, width, hard=True)
+    if len(rows) == 1 or width <= 2 * len(WRAPPED):
+        return rows
+    size = len(rows[0].plain)
+    first = rows[0]
+    rest = wrap(slice_spans(spans, size, _length(spans)), width - len(WRAPPED), hard=True)
+    return [first, *indent(rest, Span(WRAPPED, "faint"), Span(WRAPPED, "faint"))]
+
+
+def _length(spans: tuple[Span, ...]) -> int:
+    return sum(len(span.text) for span in spans)
+
+
+def fence(text: str, language: str, width: int, state: str = "", *, label: str = "") -> list[Line]:
+    """A fenced block of a message: a bar, over it the language, which no copy has."""
+    rows = code_rows(text, language, width - len(BAR.text), state)
+    if label:
+        rows = [Line((Span(label, "faint"),), gutter=len(label), end=""), *rows]
+    return indent(rows, BAR, BAR)
 
 
 def draw(block: Code, width: int) -> list[Line]:

@@ -1,16 +1,22 @@
-"""Changes of a file: numbered, coloured by a quiet background, side by side where there is room."""
+"""Changes of a file: numbered, coloured as code on a quiet ground, the words that changed on a
+stronger one; side by side where there is room.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from gatewright.tools.blocks import Diff, Hunk
+from gatewright.tui.blocks.highlight import highlight, language_of
+from gatewright.tui.blocks.words import Part, changed, over
 from gatewright.tui.line import Line, Span, indent, wrap
 from gatewright.tui.sanitize import one_line, visible
 
 SIDE_BY_SIDE = 112
+COMPARED = 300  # pairs of lines of one block that are compared word by word
 _GAP = Line((Span("⋯", "faint"),))
+_GROUND = {"+": "added", "-": "removed"}
 
 
 class Row(NamedTuple):
@@ -20,9 +26,23 @@ class Row(NamedTuple):
     text: str
     old: int
     new: int
+    spans: tuple[Span, ...] = ()
+
+    @property
+    def ground(self) -> str:
+        return _GROUND.get(self.kind, "")
 
 
-def rows_of(hunk: Hunk) -> Iterator[Row]:
+def rows_of(block: Diff) -> Iterator[list[Row]]:
+    """Of each hunk its lines, coloured."""
+    language, left = language_of(block.path), COMPARED
+    for hunk in block.hunks:
+        rows = list(_coloured(_numbered(hunk), language))
+        yield list(_compared(rows, left))
+        left -= len(rows)
+
+
+def _numbered(hunk: Hunk) -> Iterator[Row]:
     old, new = hunk.old_start, hunk.new_start
     for raw in hunk.lines:
         kind, text = raw[:1] or " ", visible(raw[1:]).expandtabs(4)
@@ -37,16 +57,66 @@ def rows_of(hunk: Hunk) -> Iterator[Row]:
             old, new = old + 1, new + 1
 
 
+def _coloured(rows: Iterator[Row], language: str) -> Iterator[Row]:
+    """Each side is code by itself: what opens in one does not close in the other."""
+    states = {"-": "", "+": ""}
+    for row in rows:
+        spans, after = highlight(row.text, language, states["-" if row.kind == "-" else "+"])
+        for side in ("-", "+") if row.kind == " " else (row.kind,):
+            states[side] = after
+        yield row._replace(spans=spans)
+
+
+def _compared(rows: Sequence[Row], left: int) -> Iterator[Row]:
+    """With the words that changed, where as many lines came as went."""
+    for old, new in _runs(rows):
+        pairs = zip(old, new, strict=True) if len(old) == len(new) <= left else ()
+        found = [changed(gone.text, came.text) for gone, came in pairs]
+        for side, rows_of_it in enumerate((old, new)):
+            for number, row in enumerate(rows_of_it):
+                marks: Sequence[Part] = found[number][side] if found else ()
+                yield row._replace(spans=over(row.spans, row.ground, marks)) if row.ground else row
+
+
+def _runs(rows: Sequence[Row]) -> Iterator[tuple[list[Row], list[Row]]]:
+    """What went and what came in its place; a line that stayed is a run of its own."""
+    old: list[Row] = []
+    new: list[Row] = []
+    for row in rows:
+        if row.kind == "-" and not new:
+            old.append(row)
+        elif row.kind == "+":
+            new.append(row)
+        else:
+            yield old, new
+            old, new = ([row], []) if row.kind == "-" else ([], [])
+            if row.kind == " ":
+                yield [], [row]
+    yield old, new
+
+
 def draw(block: Diff, width: int) -> list[Line]:
     """One column: old and new lines below each other."""
     digits = _digits(block)
     lines: list[Line] = []
-    for hunk in block.hunks:
+    for rows in rows_of(block):
         if lines:
             lines.append(_GAP)
-        for row in rows_of(hunk):
+        for row in rows:
             lines += _unified(row, digits, width)
     return lines or [Line((Span("no change in the text", "dim"),))]
+
+
+def first_lines(block: Diff, limit: int) -> tuple[Diff, int]:
+    """What holds the first lines of it, and how many there are: the rest need not be drawn."""
+    total = sum(len(hunk.lines) for hunk in block.hunks)
+    kept: list[Hunk] = []
+    for hunk in block.hunks:
+        if limit <= 0:
+            break
+        kept.append(Hunk(hunk.old_start, hunk.new_start, hunk.lines[:limit]))
+        limit -= len(hunk.lines)
+    return Diff(block.path, tuple(kept), block.added, block.removed), total
 
 
 def summary(block: Diff) -> tuple[Span, ...]:
@@ -58,22 +128,23 @@ def summary(block: Diff) -> tuple[Span, ...]:
     )
 
 
+def changes(row: Line) -> bool:
+    """Whether a drawn row is of a line that came or went."""
+    return any(span.role.endswith((".mark", "added", "removed")) for span in row.spans)
+
+
 def _digits(block: Diff) -> int:
     ends = [max(h.old_start, h.new_start) + len(h.lines) for h in block.hunks]
     return len(str(max(ends, default=1)))
 
 
-_ROLE = {"+": "added", "-": "removed"}
-
-
 def _unified(row: Row, digits: int, width: int) -> list[Line]:
-    role = _ROLE.get(row.kind, "")
+    ground = row.ground
     number = row.new or row.old
-    mark = Span(f"{number:>{digits}} {row.kind} ", f"{role}.mark" if role else "faint")
-    text = Span(row.text, role or "dim")
-    made = wrap((text,), width - digits - 3, hard=True)
-    rest = Span(" " * (digits + 3), role or "text")
-    return [line._replace(fill=role) for line in indent(made, mark, rest)]
+    mark = Span(f"{number:>{digits}} {row.kind} ", f"{ground}.mark" if ground else "faint")
+    made = wrap(row.spans, width - digits - 3, hard=True)
+    rest = Span(" " * (digits + 3), ground or "text")
+    return [line._replace(fill=ground) for line in indent(made, mark, rest)]
 
 
 def draw_split(block: Diff, width: int) -> list[Line]:
@@ -84,27 +155,20 @@ def draw_split(block: Diff, width: int) -> list[Line]:
     digits = _digits(block)
     half = (width - 3) // 2
     lines: list[Line] = []
-    for hunk in block.hunks:
+    for rows in rows_of(block):
         if lines:
             lines.append(_GAP)
-        for left, right in _pairs(list(rows_of(hunk))):
+        for left, right in _pairs(rows):
             lines += _split_row(left, right, digits, half)
     return lines
 
 
-def _pairs(rows: list[Row]) -> Iterator[tuple[Row | None, Row | None]]:
+def _pairs(rows: Sequence[Row]) -> Iterator[tuple[Row | None, Row | None]]:
     """Old and new rows that stand beside each other."""
-    index = 0
-    while index < len(rows):
-        if rows[index].kind == " ":
-            yield rows[index], rows[index]
-            index += 1
+    for old, new in _runs(rows):
+        if not old and len(new) == 1 and new[0].kind == " ":
+            yield new[0], new[0]
             continue
-        old: list[Row] = []
-        new: list[Row] = []
-        while index < len(rows) and rows[index].kind != " ":
-            (old if rows[index].kind == "-" else new).append(rows[index])
-            index += 1
         for number in range(max(len(old), len(new))):
             yield (
                 old[number] if number < len(old) else None,
@@ -130,19 +194,17 @@ def _split_row(left: Row | None, right: Row | None, digits: int, half: int) -> l
 def _half(row: Row | None, digits: int, half: int, *, old: bool) -> list[tuple[Span, ...]]:
     if row is None:
         return []
-    role = _ROLE.get(row.kind, "")
+    ground = row.ground
     number = row.old if old else row.new
     made: list[tuple[Span, ...]] = []
-    for index, line in enumerate(
-        wrap((Span(row.text, role or "dim"),), half - digits - 1, hard=True)
-    ):
+    for index, line in enumerate(wrap(row.spans, half - digits - 1, hard=True)):
         label = f"{number:>{digits}} " if not index else " " * (digits + 1)
         fill = " " * (half - digits - 1 - line.width)
         made.append(
             (
-                Span(label, f"{role}.mark" if role else "faint"),
+                Span(label, f"{ground}.mark" if ground else "faint"),
                 *line.spans,
-                Span(fill, role or "text"),
+                Span(fill, ground or "text"),
             )
         )
     return made

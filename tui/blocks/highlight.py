@@ -14,6 +14,8 @@ from gatewright.tui.blocks.languages import ALIASES, LANGUAGES, Language
 from gatewright.tui.line import Span
 
 MAX_LINE = 2000  # a longer line is data, not code
+DIFF = "diff"
+_DIFF = {"+": "good", "-": "error", "@": "accent"}  # by the first character of a line
 
 
 @dataclass(frozen=True)
@@ -67,9 +69,9 @@ def language_of(name: str) -> str:
 
 def highlight(text: str, language: str, state: str = "") -> tuple[tuple[Span, ...], str]:
     """The coloured spans of one line and the state for the next one."""
-    rules = _rules(language) if language else None
+    rules = _rules(language) if language and language != DIFF else None
     if rules is None or len(text) > MAX_LINE:
-        return (Span(text),), state
+        return (Span(text, _DIFF.get(text[:1], "text") if language == DIFF else "text"),), state
     spans: list[Span] = []
     at = 0
     if state:

@@ -12,7 +12,7 @@ from gatewright.tools.system.hosts import looked_up
 from gatewright.tui.blocks import code, table
 from gatewright.tui.blocks.highlight import language_of
 from gatewright.tui.blocks.pieces import Piece, pieces
-from gatewright.tui.line import BLANK, Line, Span, flow, indent, wrap
+from gatewright.tui.line import BLANK, Line, Span, flow, indent, slice_spans, wrap
 from gatewright.tui.sanitize import visible
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ PROSE = 100  # longer rows of prose are hard to read
 MAX_DEPTH = 12
 MAX_TARGET = 2000  # terminals ignore longer ones
 _BULLETS = ("•", "◦", "▪")
+_BOXES = {"[ ] ": "☐ ", "[x] ": "☑ "}
 _RULE = "─"
 
 
@@ -46,7 +47,8 @@ def draw(block: Markdown, width: int) -> list[Line]:
 def draw_piece(piece: Piece, width: int) -> list[Line]:
     """Rows of one piece, without a gap around it."""
     if piece.kind == "code":
-        return code.fence(piece.text, piece.language, width, piece.state)
+        label = "" if piece.joined else piece.language
+        return code.fence(piece.text, piece.language, width, piece.state, label=label)
     from markdown_it.tree import SyntaxTreeNode  # noqa: PLC0415  lazy: with the parser
 
     tree = SyntaxTreeNode(_parser().parse(visible(piece.text)))
@@ -77,7 +79,7 @@ def _block(node: SyntaxTreeNode, width: int, full: int, depth: int) -> list[Line
         return flow(node.content or "", width)
     match node.type:
         case "heading":
-            return _inline_rows(node, width, "heading")
+            return _inline_rows(node, width, "title" if node.tag in ("h1", "h2") else "heading")
         case "bullet_list" | "ordered_list":
             return _list(node, width, full, depth)
         case "blockquote":
@@ -85,7 +87,7 @@ def _block(node: SyntaxTreeNode, width: int, full: int, depth: int) -> list[Line
             return indent(inner, Span("│ ", "faint"), Span("│ ", "faint"))
         case "fence" | "code_block":
             language = language_of(node.info.split(" ")[0]) if node.info else ""
-            return code.fence(node.content.rstrip("\n"), language, full)
+            return code.fence(node.content.rstrip("\n"), language, full, label=language)
         case "hr":
             return [Line((Span(_RULE * min(width, 40), "faint"),))]
         case "table":
@@ -109,11 +111,21 @@ def _list(node: SyntaxTreeNode, width: int, full: int, depth: int) -> list[Line]
         mark = f"{number:>{len(str(last))}}. " if ordered else f"{bullet} "
         size = len(mark)
         inner = _blocks(item.children, width - size, full - size, depth + 1) or [BLANK]
+        mark, inner = _boxed(mark, inner)
         if rows and loose:
             rows.append(BLANK)
         # marks and indentation of a list are content: a copy keeps them
         rows += [row._replace(gutter=0) for row in indent(inner, Span(mark, "dim"))]
     return rows
+
+
+def _boxed(mark: str, rows: list[Line]) -> tuple[str, list[Line]]:
+    """The item of a list of things to do has its box for a bullet."""
+    box = _BOXES.get(rows[0].plain[:4].lower())
+    if box is None or mark[0].isdigit():
+        return mark, rows
+    first = rows[0]._replace(spans=slice_spans(rows[0].spans, 4, len(rows[0].plain)))
+    return box, [first, *rows[1:]]
 
 
 def _table(node: SyntaxTreeNode, width: int) -> list[Line]:

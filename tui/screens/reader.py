@@ -30,6 +30,7 @@ from gatewright.tui.transcript.view import Transcript
 from gatewright.tui.transcript.window import START, Place
 
 HINT = "/ search  q closes  n next  N previous  v editor"  # what matters most is not cut off
+ABOVE = 3  # rows above the one to begin with
 HITS = "n next  N previous  q closes"
 
 
@@ -89,9 +90,12 @@ class Reader(Screen[None]):
         edit: Callable[[str], object],
         *,
         from_top: bool = False,
+        start: Callable[[Line], bool] | None = None,
     ) -> None:
+        """`start` knows the row to begin with, which is seen with some of those above it."""
         super().__init__()
         self._from_top = from_top
+        self._start_at = start
         self._items = [item for item in items if not isinstance(item, Ending) or item.message]
         self._edit = edit
         self.transcript = Transcript(look)
@@ -121,7 +125,14 @@ class Reader(Screen[None]):
         self.transcript.sync()
         if self._from_top:
             self.transcript.home()
-            self.call_after_refresh(self.transcript.go_to, START)  # where it fits, that is its end
+            self.call_after_refresh(self.transcript.go_to, self._first())  # maybe its end
+
+    def _first(self) -> Place:
+        records, wanted = self.transcript.records, self._start_at
+        for row, made in enumerate(records.rows(0, 0) if wanted and records.items() else ()):
+            if wanted is not None and wanted(made):
+                return Place(0, 0, max(0, row - ABOVE))
+        return START
 
     def on_key(self, event: events.Key) -> None:
         event.stop()

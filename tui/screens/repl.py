@@ -19,9 +19,10 @@ from gatewright.tui.agents.watching import Watching
 from gatewright.tui.apply import apply
 from gatewright.tui.ask.asking import SHORT, TINY, Asking
 from gatewright.tui.ask.panel import AskPanel
-from gatewright.tui.ask.ways import StopAsking
+from gatewright.tui.ask.ways import ShowWhole, StopAsking, ToldDraft, WantsText
 from gatewright.tui.command_effects import Reach
 from gatewright.tui.commands import screen_commands
+from gatewright.tui.line import Line
 from gatewright.tui.panels.sheet import Sheet
 from gatewright.tui.picker import Picker
 from gatewright.tui.prompt.attached import Attachment, attached_rows
@@ -211,7 +212,7 @@ class Repl(Patient, inherit_bindings=False):
     def on_ask_panel_answered(self, message: AskPanel.Answered) -> None:
         self.asking.answered(message.pending, message.answer)
 
-    def on_ask_panel_told(self, message: AskPanel.Told) -> None:
+    def on_told_draft(self, message: ToldDraft) -> None:
         self.asking.told(message.pending)
 
     def on_stop_asking(self, message: StopAsking) -> None:
@@ -226,7 +227,10 @@ class Repl(Patient, inherit_bindings=False):
     def on_ask_panel_passed(self, message: AskPanel.Passed) -> None:
         self._keys[message.key]()
 
-    def on_ask_panel_wants_text(self, message: AskPanel.WantsText) -> None:
+    def on_show_whole(self, message: ShowWhole) -> None:
+        self.asking.show_whole(message.pending)
+
+    def on_wants_text(self, message: WantsText) -> None:
         self.asking.open_reply(message.pending)
 
     # the prompt
@@ -299,13 +303,14 @@ class Repl(Patient, inherit_bindings=False):
         then: Callable[[], None] = lambda: None,
         *,
         from_top: bool = False,
+        start: Callable[[Line], bool] | None = None,
     ) -> None:
         """A second screen with these records; `then` is called once it is closed."""
 
         def edit(text: str) -> None:
             self._host.edit(text, lambda edited: self._tell_problem(edited.problem))
 
-        Reader(self._look, items, edit, from_top=from_top).over(self, then)
+        Reader(self._look, items, edit, from_top=from_top, start=start).over(self, then)
 
     def _list_keys(self) -> None:
         self.watching.close()

@@ -36,6 +36,8 @@ class Palette:
     error: str
     added: str  # backgrounds of diff rows
     removed: str
+    added_word: str  # and of the words in them that changed
+    removed_word: str
     keyword: str
     string: str
     number: str
@@ -77,6 +79,7 @@ PALETTES: Mapping[str, Palette] = _built_in()
 DEFAULT = "dark"
 ANSI = PALETTES["ansi"]
 
+# `keyword+added` is one role on the ground of another
 # role -> how it looks: foreground, background (palette fields; "" is inherited), attributes
 ROLES: Mapping[str, tuple[str, str, str]] = {
     "background": ("text", "background", ""),
@@ -89,6 +92,7 @@ ROLES: Mapping[str, tuple[str, str, str]] = {
     "warning": ("warning", "", ""),
     "error": ("error", "", ""),
     "heading": ("text", "", "b"),
+    "title": ("accent", "", "b"),
     "code": ("number", "", ""),
     "link": ("accent", "", "u"),
     "comment": ("dim", "", "i"),
@@ -99,11 +103,13 @@ ROLES: Mapping[str, tuple[str, str, str]] = {
     "added.mark": ("good", "added", ""),
     "removed": ("text", "removed", ""),
     "removed.mark": ("error", "removed", ""),
+    "added.word": ("text", "added_word", ""),
+    "removed.word": ("text", "removed_word", ""),
     "selected": ("text", "raised", ""),
     "selected.dim": ("dim", "raised", ""),
     "selected.accent": ("accent", "raised", ""),
     "selected.warning": ("warning", "raised", ""),
-    "selected.faint": ("faint", "raised", ""),
+    "selected.faint": ("dim", "raised", ""),
     "selected.good": ("good", "raised", ""),
     "selected.error": ("error", "raised", ""),
     "found": ("background", "warning", ""),
@@ -139,14 +145,16 @@ def styles_of(palette: Palette) -> Callable[[str], Style]:
 
 def _style(palette: Palette, role: str) -> Style:
     name, _, attributes = role.partition(":")
+    name, _, ground = name.partition("+")
     if name.startswith("mode."):
         front, back, own = palette.mode(name[5:]), "", ""
     else:
         front_field, back_field, own = ROLES[name]
         front = getattr(palette, front_field)
+        back_field = ROLES[ground][1] if ground else back_field
         back = getattr(palette, back_field) if back_field else ""
     if palette.ansi:
-        front, back, own = _for_terminal(name, front, own)
+        front, back, own = _for_terminal(ground or name, front, own)
     flags = {_ATTRIBUTES[letter]: True for letter in own + attributes}
     return Style(
         color=color(front) if front else None,
@@ -157,10 +165,10 @@ def _style(palette: Palette, role: str) -> Style:
 
 def _for_terminal(name: str, front: str, own: str) -> tuple[str, str, str]:
     """Without background tints, diff rows carry their colour in the text, selection is reversed."""
-    if name in ("added", "added.mark"):
-        return "ansi_green", "", own
-    if name in ("removed", "removed.mark"):
-        return "ansi_red", "", own
+    if name in ("added", "added.mark", "added.word"):
+        return "ansi_green", "", own + ("u" if name == "added.word" else "")
+    if name in ("removed", "removed.mark", "removed.word"):
+        return "ansi_red", "", own + ("u" if name == "removed.word" else "")
     if name in ("found", "current"):
         return "ansi_default", "", own + "r"
     if name.startswith("selected"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gatewright.tools.blocks import Block, Code, Command, Diff, Markdown, Output, Text, Todo
 from gatewright.tui import cells
+from gatewright.tui.blocks.diff import first_lines
 from gatewright.tui.blocks.registry import draw, draw_all
 from gatewright.tui.line import Line, Span, clip, flow, indent, line
 from gatewright.tui.sanitize import one_line, stripped
@@ -99,7 +100,8 @@ def _blocks(item: ToolRun) -> tuple[Block, ...]:
 def _short(block: Block, width: int, limit: int) -> list[Line]:
     match block:
         case Diff():
-            return _first(draw(block, width), DIFF_ROWS)
+            begun, lines = first_lines(block, DIFF_ROWS + 1)
+            return _first(draw(begun, width), DIFF_ROWS, lines)
         case Output(text=text):
             return _last(block, text, width, limit)
         case Text(text=text, tone=tone) if len(text) > 4000:
