@@ -193,7 +193,11 @@ def _frame(
         spending=base.spending(),
         costs=base.costs,
         remains=Remains(
-            lambda: now.now, planning.path, around.where.resolve, host.briefing.readable
+            lambda: now.now,
+            planning.path,
+            around.where.resolve,
+            host.briefing.readable,
+            host.remains,
         ),
         auto_compact=around.settings.auto_compact,
         redactor=base.redactor,

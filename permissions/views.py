@@ -23,6 +23,8 @@ NO_WAY_ROUND = (
     "in your report what was not done. Another no ends your work."
 )
 
+Tools = tuple[Rule, ...]
+Mark = tuple[RuleTexts, Tools | None, tuple[Tools, ...], Mapping[str, str]]
 Build = Callable[[RuleTexts], RuleSet]
 
 
@@ -106,6 +108,13 @@ class View:
         )
         self._kept_to = (*self._kept_to, *map(_tools, scope.kept_to))
         self.named = {**self.named, **scope.named}
+
+    def mark(self) -> Mark:
+        """What is in force, for `back`."""
+        return self.scope, self._only, self._kept_to, self.named
+
+    def back(self, mark: Mark) -> None:
+        self.scope, self._only, self._kept_to, self.named = mark
 
     def kept_to(self) -> tuple[tuple[Rule, ...], ...]:
         """Lists of tools that skills keep to, its own and those of whoever started it."""

@@ -15,6 +15,7 @@ from gatewright.agent.agents.crew import NOTED, REFUSED, SAME, Crew
 from gatewright.agent.agents.kind import DEFAULT_KIND, WORKTREE, AgentKind
 from gatewright.agent.agents.life import Life, Order
 from gatewright.agent.agents.results import launched, left, result
+from gatewright.agent.commands.outcome import Scope
 from gatewright.tools.access import Access, Effect, Where
 from gatewright.tools.blocks import Block, Markdown, Text
 from gatewright.tools.plain import StructTool
@@ -106,7 +107,16 @@ class AgentTool(StructTool[Asked]):
         return (Text(said, "dim"),)
 
     async def run(self, input: Asked, ctx: ToolContext) -> Run:
+        async with aclosing(self.handed_over(input, ctx)) as items:
+            async for item in items:
+                yield item
+
+    async def handed_over(
+        self, input: Asked, ctx: ToolContext, *, effort: str = "", scope: Scope | None = None
+    ) -> AsyncGenerator[Progress | ToolResult, None]:
+        """What the call comes to; with what a skill brings besides."""
         order = await self._order(input, ctx)
+        order = msgspec.structs.replace(order, effort=effort, scope=scope)
         count = self._crew.seen_before(ctx.agent, input.prompt)
         if count >= REFUSED:
             raise ToolFailure(

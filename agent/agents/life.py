@@ -16,6 +16,7 @@ import msgspec
 from gatewright.agent.agents.inert_text import told_as_data
 from gatewright.agent.agents.kind import AgentKind
 from gatewright.agent.agents.results import notice, told_end
+from gatewright.agent.commands.outcome import Scope
 from gatewright.agent.record.events import (
     AgentFinished,
     AgentProgressed,
@@ -56,6 +57,8 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     name: str = ""
     call_id: str = ""
     model: str = ""  # empty: its parent's
+    effort: str = ""  # empty: as its kind says
+    scope: Scope | None = None  # of a skill, besides that of its kind
     mode: str = ""
     background: bool = False
     isolation: str = ""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from msgspec.structs import replace
+
 from gatewright.agent.agents.agent_specs import AGENT, SEND
 from gatewright.agent.agents.kind import AgentKind
 from gatewright.agent.commands.outcome import Scope
@@ -68,3 +70,13 @@ def scope_of(kind: AgentKind) -> Scope:
             only = None
     deny = tuple(dict.fromkeys((*sorted(MAINS - {"TodoWrite"}), *kind.denied)))
     return Scope(by=kind.name, deny=deny, only=only)
+
+
+def held_to(kind: AgentKind, brought: Scope | None) -> Scope:
+    """With what a skill brings that it works on: that may also allow, as far as it is trusted."""
+    own = scope_of(kind)
+    if brought is None:
+        return own
+    return replace(
+        brought, by=kind.name, deny=(*own.deny, *brought.deny), only=own.only, model="", effort=""
+    )

@@ -20,8 +20,14 @@ class Remains:
     """Gives the sections in order of importance; each is as it is on disk right now."""
 
     def __init__(
-        self, now: State, plan: Path, resolve: Callable[[str], Path], readable: Readable
+        self,
+        now: State,
+        plan: Path,
+        resolve: Callable[[str], Path],
+        readable: Readable,
+        brought: Callable[[], Sequence[str]] = tuple,
     ) -> None:
+        self._brought = brought  # by whoever else has something that still holds
         self._now = now
         self._plan = plan
         self._resolve = resolve
@@ -36,6 +42,7 @@ class Remains:
             sections.append(f"# The plan, from {self._plan}\n\n{plan[:PLAN_LIMIT]}")
         if now.todo:
             sections.append(f"# Task list\n\n{plain(Todo(now.todo))}")
+        sections += self._brought()
         for name in reversed(now.files):
             path = self._resolve(name)
             if section := _file(path, file_tokens, self._readable):

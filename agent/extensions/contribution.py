@@ -54,6 +54,7 @@ class Contribution(msgspec.Struct, frozen=True, kw_only=True):
     lost: Callable[[], Mapping[str, str]] | None = None  # by call: the result of one cut off
     saving: Saving | None = None  # keeps what a call is about to change
     keeps: Callable[[Path], Awaitable[bool]] | None = None  # whether it could put a path back
+    remains: Callable[[], Sequence[str]] | None = None  # what is put back beside a summary
     roots: tuple[Root, ...] = ()
     parts: tuple[object, ...] = ()
     problems: tuple[str, ...] = ()  # for the person, when the session begins

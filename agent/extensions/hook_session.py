@@ -243,11 +243,15 @@ class HookSession:
             self._host.warn(text)
         return not any(off.handler.place.origin == "sdk" for off in self.engine.book.off)
 
-    def bring(self, agent: str, raw: Any, place: Place) -> tuple[str, ...]:
-        """What the definition of an agent says counts for it as long as it works; what is wrong."""
-        found = read(raw, place, problem_of)
-        own = tuple(replace(each, agent=agent, event=_of(each, agent)) for each in found.handlers)
-        self.given[agent] = Read(own, found.faults)
+    def bring(self, key: str, raw: Any, place: Place, *, of_all: bool = False) -> tuple[str, ...]:
+        """What the definition of an agent says counts for it as long as it works; what is wrong.
+
+        What a skill says is heard `of_all` agents, and stays.
+        """
+        found, agent = read(raw, place, problem_of), MAIN if of_all else key
+        heard = "" if of_all else key
+        own = tuple(replace(each, agent=heard, event=_of(each, agent)) for each in found.handlers)
+        self.given[key] = Read(own, found.faults)
         return self.read(self._host.around)
 
     def left(self, agent: str) -> None:

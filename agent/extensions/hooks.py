@@ -61,6 +61,14 @@ class Hooks:
         for text in self.opened().bring(agent, raw, place):
             self._host.warn(text)
 
+    def bring_skill(self, file: str, raw: object, name: str) -> None:
+        """What a skill says, for all agents until the session ends; once, however often it runs."""
+        from gatewright.agent.hooks.handlers import Place  # noqa: PLC0415  lazy: with the first hook
+
+        key = f"skill:{file}"
+        for text in self.opened().bring(key, raw, Place("skill", file, name=name), of_all=True):
+            self._host.warn(text)
+
     def left(self, agent: str) -> None:
         if self.session is not None:
             self.session.left(agent)

@@ -117,6 +117,10 @@ class Host:
         """Whether a name behind @ is somebody's own, and no file's."""
         return any(each.claims(name) for each in self.brought if each.claims is not None)
 
+    def remains(self) -> list[str]:
+        """What extensions put back beside a summary."""
+        return [text for each in self.brought if each.remains for text in each.remains()]
+
     def publish(self, event: AnyEvent) -> None:
         self.base.journal.publish(event)
 

@@ -71,6 +71,7 @@ class Engine:
         self.book = book or Book()
         self.tallies: dict[tuple[object, ...], Tally] = {}
         self.off: set[tuple[object, ...]] = set()  # switched off for this session
+        self._spent: set[tuple[object, ...]] = set()  # of skills, that run once and did
         self._slots = asyncio.Semaphore(AT_ONCE)
         self._numbers = itertools.count(1)
         self._behind: set[asyncio.Task[None]] = set()
@@ -92,6 +93,7 @@ class Engine:
             for each in found
             if (each.place.origin == "managed" or each.key not in self.off)
             and each.agent in ("", firing.agent)
+            and each.key not in self._spent
             and not (each.kind == "agent" and self._ports.judging(firing.agent))
             and not (each.kind == "mcp_tool" and firing.lone)  # whose call would be the next one
             and self._applies(each, firing)
@@ -108,6 +110,8 @@ class Engine:
         handlers = self.wanted(firing)
         if not handlers:
             return ()
+        once = (each for each in handlers if each.said.once and each.place.origin == "skill")
+        self._spent.update(each.key for each in once)
         await self._ports.ready()
         for each in handlers:
             if not each.waits:

@@ -17,7 +17,7 @@ from gatewright.agent.agents.crew import Crew, CrewLimits, CrewPorts, Opened
 from gatewright.agent.agents.kind import AgentKind
 from gatewright.agent.agents.life import Life, Order
 from gatewright.agent.agents.lineage import told, told_in
-from gatewright.agent.agents.own_tools import own_tools, scope_of
+from gatewright.agent.agents.own_tools import held_to, own_tools
 from gatewright.agent.agents.recovered import Recovered, conversation_of, recovered
 from gatewright.agent.agents.roster import Member
 from gatewright.agent.agents.send_message import Mail, SendMessage
@@ -192,7 +192,7 @@ class AgentSession:
     async def _opened(self, life: Life) -> Opened:
         host, order, kind = self._host, life.order, life.order.kind
         owner = host.session.agent(order.owner)
-        effort = kind.effort or (owner.models.effort if owner is not None else "")
+        effort = order.effort or kind.effort or (owner.models.effort if owner is not None else "")
         opened = await asyncio.to_thread(host.open_model, order.model, effort)
         life.model = opened.name
         await self._brings.begin(life.path, kind)
@@ -213,7 +213,7 @@ class AgentSession:
             limits=Limits(requests=kind.max_turns or TURNS, cost=self._budget(kind)),
             mode=mode,
             freed=freed,
-            scope=scope_of(kind),
+            scope=held_to(kind, order.scope),
             stored=order.stored,
             told=tuple(filter(None, told)),
             about=_about(order, opened.name),

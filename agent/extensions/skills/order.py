@@ -1,0 +1,75 @@
+"""One invocation of a skill: whose, with what, and by whom."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from gatewright.agent.commands.outcome import Scope
+from gatewright.skills.model import Skill
+from gatewright.skills.source import SLASH
+from gatewright.skills.template import in_rule
+from gatewright.tools.access import MAIN, Where
+
+KEPT = ("Skill", SLASH, "ToolSearch", "TodoWrite", "AskUserQuestion")  # under every limit
+
+
+class Order(msgspec.Struct, frozen=True, kw_only=True):
+    """`called` is the name that leads to it; `values` are what `${NAME}` stands for."""
+
+    skill: Skill
+    called: str
+    arguments: str
+    values: Mapping[str, str]
+    where: Where
+    call_id: str
+    agent: str = MAIN
+    typed: bool = False
+
+    @property
+    def by(self) -> str:
+        """For the record of whatever is done for it."""
+        return by(self.skill, self.called, self.where, typed=self.typed)
+
+
+def by(skill: Skill, called: str, where: Where, *, typed: bool = False) -> str:
+    kind = "skill" if skill.form == "skill" else "command"
+    how = ", which you typed" if typed else ""
+    return f"For the {kind} {called} ({where.shown(skill.file)}){how}."
+
+
+def scope_of(
+    order: Order, *, enforced: bool, model: tuple[str, str] = ("", "")
+) -> Scope:  # model, effort
+    """What it brings until the person's next message; of one nobody trusts, what forbids."""
+    skill, said = order.skill, order.skill.said
+    if not skill.trusted:
+        return Scope(by=order.called, deny=said.disallowed_tools)
+    allow = tuple(in_rule(rule, order.values) for rule in said.allowed_tools)
+    whose = f"the skill {order.called} ({order.where.shown(skill.file)})"
+    limited = enforced or said.enforce_allowed_tools
+    return Scope(
+        by=order.called,
+        trusted=True,
+        allow=allow,
+        deny=said.disallowed_tools,
+        kept_to=((*allow, *KEPT),) if limited else (),
+        named=dict.fromkeys((*allow, *said.disallowed_tools), whose),
+        model=model[0],
+        effort=model[1],
+    )
+
+
+def together(scopes: list[Scope]) -> Scope:
+    """Of several: what they allow, deny and limit adds up, and the newest model wins."""
+    return Scope(
+        by=", /".join(scope.by for scope in scopes),
+        trusted=any(scope.trusted for scope in scopes),
+        allow=tuple(dict.fromkeys(rule for scope in scopes for rule in scope.allow)),
+        deny=tuple(dict.fromkeys(rule for scope in scopes for rule in scope.deny)),
+        kept_to=tuple(limit for scope in scopes for limit in scope.kept_to),
+        named={rule: whose for scope in scopes for rule, whose in scope.named.items()},
+        model=next((scope.model for scope in reversed(scopes) if scope.model), ""),
+        effort=next((scope.effort for scope in reversed(scopes) if scope.effort), ""),
+    )

@@ -1,0 +1,111 @@
+"""Plugs skills in: those there are told to the model, and run by it or by a person's line.
+
+Files are looked at in a thread, before anybody asks; nothing of them runs until one is invoked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Collection
+
+from gatewright.agent.extensions.contribution import Contribution
+from gatewright.agent.extensions.host import Extension, Host
+from gatewright.agent.extensions.skills.invoked import Invoked
+from gatewright.agent.extensions.skills.invoking import Invoker
+from gatewright.agent.extensions.skills.session_skills import skills_of
+from gatewright.agent.extensions.skills.skill_commands import SkillCommands
+from gatewright.agent.extensions.skills.telling import SkillTelling
+from gatewright.agent.extensions.skills.uses import Uses
+from gatewright.agent.record.events import AnyEvent, Envelope, TurnStarted
+from gatewright.agent.record.journal import of_main
+from gatewright.agent.settings.workspace import Surroundings
+from gatewright.skills.book import SkillBook
+from gatewright.skills.listing import budget
+from gatewright.skills.model import Skill
+from gatewright.skills.source import SKILL, SLASH, SkillSource
+from gatewright.tools.access import MAIN
+
+USES = "skills.json"  # below the program's state
+
+
+class SessionSkills:
+    """What a session has of skills, for whoever asks: front ends, types of agents, panels."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self.book: SkillBook = skills_of(host)
+        self.uses = Uses(host.around.places.state / USES, time.time)
+        self.invoked = Invoked(host.base.start.stored)
+        self.invoker = Invoker(host, self.book, self.uses, self.invoked)
+        self.commands = SkillCommands(host, self.invoker)
+        self._seen: tuple[Skill, ...] = ()
+        self.telling = SkillTelling(
+            self.book,
+            self.uses,
+            room=self._room,
+            cwd=lambda: host.around.where.cwd,
+            warn=host.warn,
+        )
+
+    def names(self) -> tuple[str, ...]:
+        """Those that the model may invoke, as SDK clients are told."""
+        now = self.book.now()
+        return tuple(sorted(now.called(skill) for skill in self.book.listed()))
+
+    def saw(self, event: AnyEvent) -> None:
+        """At each turn's start: whether there are others now, for the menu."""
+        if isinstance(event, TurnStarted):
+            self.look()
+
+    def look(self) -> None:
+        now = self.book.now().every
+        if now != self._seen:
+            before, self._seen = self._seen, now
+            if before and self._host.joined.is_set():
+                self._host.session.commands.changed()
+
+    def _room(self) -> int:
+        """For the list, in bytes."""
+        main = self._host.session.agent(MAIN) if self._host.joined.is_set() else None
+        model = main.models.current if main is not None else None
+        percent = self._host.around.settings.skills.listing_percent
+        return budget(model.window if model is not None else 0, percent)
+
+
+async def plug_skills(host: Host) -> Contribution:
+    skills = SessionSkills(host)
+    skills.book.begin()
+    if skills.invoked.files:
+        await asyncio.to_thread(skills.invoker.shown_again)
+    tools = host.around.options.tools
+    source = SkillSource(
+        skills.invoker,
+        skill=tools is None or _named(tools, SKILL),
+        slash=_named(tools or (), SLASH),
+    )
+
+    def saw(envelope: Envelope) -> None:
+        skills.invoked.saw(envelope)
+
+    return Contribution(
+        sources=(source, skills.telling),
+        commands=(skills.commands.now,),
+        prompt=(skills.telling.section,),
+        announcements=(skills.telling.words,),
+        folds=(saw, of_main(skills.telling.saw), of_main(skills.saw)),
+        remains=skills.invoked.remains,
+        parts=(skills,),
+    )
+
+
+def _named(tools: Collection[str], name: str) -> bool:
+    return any(each.casefold() == name.casefold() for each in tools)
+
+
+def wanted(around: Surroundings) -> bool:
+    """Not where no turn is ever run."""
+    return not around.options.served
+
+
+SKILLS = Extension(name="skills", plug=plug_skills, wanted=wanted)
