@@ -8,19 +8,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from gatewright.agent.record.events import (
-    Asked,
     Decided,
-    InputRefused,
-    Noticed,
     SkillInvoked,
-    ToolFinished,
     UserMessage,
 )
 from gatewright.tools.protocol import TextContent
-from tests.permissions.composed import Desk, desk, write_settings
+from tests.permissions.composed import Desk, desk
 
 SKILLS = ".claude/skills"
 
