@@ -5,6 +5,7 @@ Kept in memory alone, so that a resumed session never has it.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
@@ -47,7 +48,12 @@ class Scopes:
         if scope is None or scope.begin is None:
             return None
         self._enter(scope)  # what is done for it is done within it
-        begun = await scope.begin()
+        try:
+            begun = await scope.begin()
+        except asyncio.CancelledError:  # the person's Esc is about this and ends nothing else
+            if (task := asyncio.current_task()) is not None:
+                task.uncancel()
+            begun = Begun(refused="Interrupted.")
         if begun.refused:
             self._enter(None)
             return InputRefused(text=item.text, reason=begun.refused)

@@ -127,8 +127,6 @@ def _read(
         notes.append(at("name", "it has no description, so no model knows when to use it"))
     if not front.body.strip():
         notes.append(at("name", "it has no text, which would be its system prompt"))
-    if fields.get("skills"):
-        notes.append(at("skills", "there are no skills in this version: it begins without"))
     said = [key for field, key in NOT_IN_PLUGINS.items() if fields.get(field) and standing.plugin]
     notes += [at(key, f"{key} counts in no plugin: ignored") for key in dict.fromkeys(said)]
     values: dict[str, Any] = {

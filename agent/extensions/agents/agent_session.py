@@ -28,6 +28,7 @@ from gatewright.agent.extensions.agent_types.plugging import AgentTypes
 from gatewright.agent.extensions.contribution import part_of
 from gatewright.agent.extensions.host import Host
 from gatewright.agent.extensions.servers.plugging import McpServers
+from gatewright.agent.extensions.skills.plugging import SessionSkills
 from gatewright.agent.extensions.worktrees import SessionTrees
 from gatewright.agent.models.opener import SMALL_WINDOW, small_name, understood
 from gatewright.agent.providers.catalog import load_catalog
@@ -37,6 +38,7 @@ from gatewright.agent.session.children import AgentRun, AgentSpec
 from gatewright.agent.session.jobs import OwnJobs
 from gatewright.agent.session.start.base import CLOCK
 from gatewright.agent.session.writers import agents_before, agents_folder
+from gatewright.agent.text.printable import escaped
 from gatewright.agent.turn.limits import Limits
 from gatewright.agent.worktrees.isolated import Isolated
 from gatewright.permissions import modes
@@ -244,12 +246,27 @@ class AgentSession:
         )
         offered = host.tools.for_agents(short=window < SMALL_WINDOW, window=window)
         remembered = await asyncio.to_thread(self._brings.prompt, kind)
+        skills = await self._skills(kind)
         made = (
-            system_prompt(kind, (*surroundings, remembered)),
+            system_prompt(kind, (*surroundings, *skills, remembered)),
             own_tools(kind, offered, named=named, deepest=deepest),
         )
         self._prefixes[key] = kind, made
         return made
+
+    async def _skills(self, kind: AgentKind) -> Sequence[str]:
+        """The texts that its definition wants it to begin with."""
+        found: list[str] = []
+        known = part_of(self._host.brought, SessionSkills) if kind.skills else None
+        for name in kind.skills:
+            try:
+                if known is None:
+                    raise ToolFailure("there are no skills here.")
+                found.append(await known.invoker.preloaded(name))
+            except ToolFailure as failure:
+                why = str(failure)
+                self._host.warn(escaped(f"{kind.name} begins without the skill {name}: {why}"))
+        return found
 
     def _budget(self, kind: AgentKind) -> float:
         """The lower of what its kind and the settings say."""

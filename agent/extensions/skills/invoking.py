@@ -12,6 +12,8 @@ from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from gatewright.agent.commands.outcome import Begun, Scope
 from gatewright.agent.errors import GatewrightError
 from gatewright.agent.extensions.agents.agent_tools import Agents
@@ -136,6 +138,14 @@ class Invoker:
             told.append(self._event(order, body.files))
             before.append((*body.content, *self._variants(order)))
         return Begun(before=tuple(before), told=tuple(told))
+
+    async def preloaded(self, name: str) -> str:
+        """The text that an agent begins with. Raises ToolFailure: there is none of that name."""
+        skill = self._found(name)
+        order = replace(self.order(skill, "", "preloaded"), preloaded=True)
+        main = self._host.session.agent(MAIN)
+        assert main is not None
+        return (await self._body(order, main.context(order.call_id))).text
 
     # of either
 

@@ -26,6 +26,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     call_id: str
     agent: str = MAIN
     typed: bool = False
+    preloaded: bool = False  # an agent begins with it: nothing of it is run
 
     @property
     def by(self) -> str:

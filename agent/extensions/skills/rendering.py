@@ -82,7 +82,8 @@ class Rendering:
         commands = rendered.commands
         if not commands:
             return ()
-        if why := self._closed(order.skill):
+        why = "Call Skill for it" if order.preloaded else self._closed(order.skill)
+        if why:
             return [f"[{why}: its command was not run]" for _ in commands]
         if len(commands) > COMMANDS:
             raise ToolFailure(f"{order.called} has more than {COMMANDS} commands in its text.")

@@ -15,6 +15,7 @@ from gatewright.agent.extensions.styles.style_session import OutputStyles
 from gatewright.agent.frontends.sdk.agent_lines import AgentLines
 from gatewright.agent.frontends.sdk.control import Client, Refused
 from gatewright.agent.frontends.sdk.server_lines import details
+from gatewright.agent.frontends.sdk.shapes import menu
 from gatewright.agent.session.session import Session
 from gatewright.tools.blocks import plain
 from gatewright.tools.system.untyped_json import Json, obj
@@ -56,12 +57,8 @@ class Requests:
         hooks = obj(body.get("hooks"))
         applied: Json = self._attended(hooks) if hooks else {}
         styles = self._session.part(OutputStyles)
-        commands = [
-            {"name": each.name, "description": each.summary, "argumentHint": each.args}
-            for each in self._session.commands
-        ]
         return {
-            "commands": commands,
+            "commands": menu(self._session.commands),
             "agents": [_offered(kind) for kind in types.book.offered()] if types else [],
             "models": [],
             "account": {},

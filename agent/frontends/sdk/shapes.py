@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
+from gatewright.agent.commands.registry import Command
 from gatewright.agent.frontends.sdk.server_lines import known_tools, status
 from gatewright.agent.record.events import (
     AssistantMessage,
@@ -29,6 +30,7 @@ def init(
     servers: Sequence[ServerRow] = (),
     agents: Sequence[str] = (),
     style: str = "default",
+    skills: Sequence[str] = (),
 ) -> Line:
     """The first object: what there is."""
     failed = [{"name": row.name, "error": row.error} for row in servers if row.error]
@@ -42,7 +44,7 @@ def init(
         "mcp_servers": [status(row) for row in servers],
         "slash_commands": list(commands),
         "agents": list(agents),
-        "skills": [],
+        "skills": list(skills),
         "plugins": [],
         "apiKeySource": "none",
         "output_style": style,
@@ -50,6 +52,18 @@ def init(
         "trusted": started.trusted,
         **({"mcp_server_errors": failed} if failed else {}),
     }
+
+
+def commands_changed(menu: Sequence[Line]) -> Line:
+    return {"type": "system", "subtype": "commands_changed", "commands": list(menu)}
+
+
+def menu(commands: Iterable[Command]) -> Sequence[Line]:
+    """Slash commands as clients list them."""
+    return [
+        {"name": each.name, "description": each.summary, "argumentHint": each.args}
+        for each in commands
+    ]
 
 
 def by(agent: str) -> Line:

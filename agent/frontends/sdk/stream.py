@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from gatewright.agent.extensions.agent_types.plugging import AgentTypes
 from gatewright.agent.extensions.servers.plugging import McpServers
+from gatewright.agent.extensions.skills.plugging import SessionSkills
 from gatewright.agent.extensions.styles.style_session import OutputStyles
 from gatewright.agent.frontends.background import environment
 from gatewright.agent.frontends.json_lines import Sink, encode
 from gatewright.agent.frontends.sdk.agent_lines import BELOW
 from gatewright.agent.frontends.sdk.prompt_tool import PromptTool
-from gatewright.agent.frontends.sdk.shapes import Line
+from gatewright.agent.frontends.sdk.shapes import Line, menu
 from gatewright.agent.frontends.sdk.stream_json import Dialect
 from gatewright.agent.frontends.sdk.work_lines import HookLines
 from gatewright.agent.frontends.slash_text import command
@@ -98,6 +99,9 @@ def _dialect(
         made.kinds = lambda: [kind.name for kind in types.book.offered()]
     if (styles := session.part(OutputStyles)) is not None:
         made.style = lambda: styles.name
+    if (skills := session.part(SessionSkills)) is not None:
+        made.skills = skills.names
+    made.menu = lambda: menu(session.commands)
     made.agents.words = options.forward_subagent_text
     made.hooks = HookLines() if options.include_hook_events else None
     return made

@@ -15,6 +15,7 @@ from gatewright.agent.frontends.sdk.shapes import (
     Line,
     assistant,
     by,
+    commands_changed,
     init,
     stream_event,
     system,
@@ -92,6 +93,9 @@ class Dialect:
         self.servers: Rows = nobody
         self.kinds: Callable[[], Sequence[str]] = tuple[str, ...]  # of agents
         self.style: Callable[[], str] = lambda: "default"
+        self.skills: Callable[[], Sequence[str]] = tuple[str, ...]
+        self.menu: Callable[[], Sequence[Line]] = tuple[Line, ...]
+        self._menu: Sequence[Line] = ()  # as the client was told of it
         self._started: SessionStarted | None = None
         self._listed: list[Line] = []  # servers, as the client was told of them
         self._inputs: dict[tuple[str, str], JsonObject] = {}  # by agent and call
@@ -170,6 +174,9 @@ class Dialect:
             case TurnStarted() if self._started is not None:
                 if [status(row) for row in self.servers()] != self._listed:
                     yield self._init(self._started)
+                if (menu := self.menu()) != self._menu:
+                    self._menu = menu
+                    yield commands_changed(menu)
             case TasksChanged() as changed:
                 yield from self._tasks.lines(changed)
             case Compacted() | ModelChanged() | Noticed() | RetryScheduled():
@@ -181,7 +188,9 @@ class Dialect:
 
     def _init(self, started: SessionStarted) -> Line:
         """What there is; said again before a turn in which servers are not what they were."""
-        line = init(started, self._commands(), self.servers(), self.kinds(), self.style())
+        told = self.servers(), self.kinds(), self.style(), self.skills()
+        line = init(started, self._commands(), *told)
+        self._menu = self.menu()
         self._listed = line["mcp_servers"]
         return line
 

@@ -1,0 +1,71 @@
+"""What was invoked, as a fold over events: what the model still has, and what comes back."""
+
+from __future__ import annotations
+
+from gatewright.agent.compact.estimate import text_tokens
+from gatewright.agent.extensions.skills.invoked import ALL, ONE, Invoked
+from gatewright.agent.record.events import (
+    AnyEvent,
+    Cleared,
+    Compacted,
+    Envelope,
+    SkillInvoked,
+    ToolFinished,
+    UserMessage,
+)
+from gatewright.tools.access import MAIN
+from gatewright.tools.protocol import TextContent
+
+LONG = "word " * 6_000
+
+
+def envelope(event: AnyEvent, agent: str = MAIN) -> Envelope:
+    return Envelope(seq=1, uuid="u", parent="", timestamp=0.0, agent=agent, event=event)
+
+
+def called(name: str, text: str, agent: str = MAIN, *, ok: bool = True) -> list[Envelope]:
+    invoked = SkillInvoked(name=name, origin="user", path=f"/s/{name}", call_id=f"c-{name}")
+    done = ToolFinished(call_id=f"c-{name}", ok=ok, content=(TextContent(text),))
+    return [envelope(invoked, agent), envelope(done, agent)]
+
+
+def typed(name: str, text: str) -> list[Envelope]:
+    invoked = SkillInvoked(name=name, origin="user", path=f"/s/{name}")
+    message = UserMessage(content=(TextContent(text),), hidden=True)
+    return [envelope(invoked), envelope(message)]
+
+
+def test_the_newest_text_of_each_comes_back_the_last_one_first() -> None:
+    invoked = Invoked([*called("a", "one"), *typed("b", "two"), *called("a", "three")])
+    sections = invoked.remains()
+    assert [section.splitlines()[-1] for section in sections] == ["three", "two"]
+    assert sections[0].startswith("# The skill a, as it was invoked")
+
+
+def test_it_comes_back_cut_and_within_a_sum() -> None:
+    invoked = Invoked([each for n in range(9) for each in called(f"s{n}", LONG)])
+    sections = invoked.remains()
+    assert 4 <= len(sections) <= 6
+    assert "The skill s8," in sections[0]
+    tokens = [text_tokens(section) for section in sections]
+    assert max(tokens) <= ONE + 50
+    assert sum(tokens) <= ALL + 300
+    assert all("[Cut here" in section for section in sections)
+
+
+def test_the_model_has_it_until_a_summary_or_a_clear() -> None:
+    invoked = Invoked(called("a", "one"))
+    assert invoked.has(MAIN, "a", "one")
+    assert not invoked.has(MAIN, "a", "two")
+    assert not invoked.has("main/x", "a", "one")
+    invoked.saw(envelope(Compacted(summary="s", trigger="auto", tokens_before=1)))
+    assert not invoked.has(MAIN, "a", "one")
+    assert invoked.remains(), "what a summary put away comes back behind it"
+    invoked.saw(envelope(Cleared()))
+    assert not invoked.remains()
+
+
+def test_what_failed_and_what_others_invoked_does_not_come_back() -> None:
+    invoked = Invoked([*called("a", "no", ok=False), *called("b", "child", "main/x")])
+    assert not invoked.remains()
+    assert invoked.has("main/x", "b", "child")
