@@ -106,7 +106,9 @@ def test_version_loads_nothing(program: Program, tmp_path: Path) -> None:
 
 
 def test_a_printed_answer_needs_no_screen(program: Program, tmp_path: Path) -> None:
-    modules = loaded(program, tmp_path / "report", "-p", "hello", "--model", "demo")
+    """Skills that an earlier session read are not read again."""
+    for _ in range(2):
+        modules = loaded(program, tmp_path / "report", "-p", "hello", "--model", "demo")
     assert early(modules, HEAVY | {"textual", "rich", "httpcore2", "aiofiles"}) == []
 
 

@@ -16,6 +16,6 @@ EXTENSIONS = (
     "gatewright.agent.extensions.agent_types.plugging:AGENT_TYPES",
     "gatewright.agent.extensions.styles.style_session:STYLES",
     "gatewright.agent.extensions.agents.agent_tools:AGENTS",
-    "gatewright.agent.extensions.skills.plugging:SKILLS",
+    "gatewright.agent.extensions.skills.skill_session:SKILLS",
     "gatewright.agent.extensions.teams.team_tools:TEAMS",
 )

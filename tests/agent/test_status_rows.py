@@ -7,6 +7,7 @@ from pathlib import Path
 
 from gatewright.agent.build import open_session
 from gatewright.agent.commands.outcome import Say
+from gatewright.agent.commands.registry import BUILT_IN
 from gatewright.agent.launch.options import LaunchOptions
 from gatewright.agent.session.session import Session
 from gatewright.tools.blocks import Table
@@ -47,7 +48,7 @@ async def test_status_says_where_we_are_and_what_holds(tmp_path: Path) -> None:
 async def test_the_page_of_commands_names_all_that_a_session_has(tmp_path: Path) -> None:
     session = await opened(tmp_path)
     try:
-        has = {command.name for command in session.commands}
+        has = {each.name for each in session.commands if each.source == BUILT_IN}
     finally:
         await session.close()
     assert has - {command.name for command in listed()} == set()

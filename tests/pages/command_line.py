@@ -10,6 +10,8 @@ from gatewright.agent.agents.definitions.agents_command import agent_commands
 from gatewright.agent.commands.hook_listing import hook_commands
 from gatewright.agent.commands.registry import Command
 from gatewright.agent.commands.sandbox import sandbox_command
+from gatewright.agent.extensions.skills.skills_command import skills_commands
+from gatewright.agent.extensions.styles.style_command import style_commands
 from gatewright.agent.launch.exits import MEANINGS
 from gatewright.agent.launch.flags import FLAGS, Flag
 from gatewright.agent.servers.server_command import server_commands
@@ -67,7 +69,11 @@ def listed() -> Sequence[Command]:
     """All that a session on the screen has, by itself."""
     *own, way_out = built_in()
     brought = (sandbox_command(NOBODY, NOBODY), *hook_commands(NOBODY), *server_commands(NOBODY))
-    agents = agent_commands(NOBODY)
+    agents = (
+        *agent_commands(NOBODY),
+        *skills_commands(NOBODY),
+        *style_commands(NOBODY, NOBODY),
+    )
     return (*own, *brought, *agents, *screen_commands(NOBODY), way_out)
 
 

@@ -28,7 +28,7 @@ from gatewright.agent.extensions.agent_types.plugging import AgentTypes
 from gatewright.agent.extensions.contribution import part_of
 from gatewright.agent.extensions.host import Host
 from gatewright.agent.extensions.servers.plugging import McpServers
-from gatewright.agent.extensions.skills.plugging import SessionSkills
+from gatewright.agent.extensions.skills.skill_session import SessionSkills
 from gatewright.agent.extensions.worktrees import SessionTrees
 from gatewright.agent.models.opener import SMALL_WINDOW, small_name, understood
 from gatewright.agent.providers.catalog import load_catalog

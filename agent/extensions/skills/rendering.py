@@ -6,7 +6,6 @@ Only the template says what is run or attached; whatever comes of that is put in
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
@@ -21,6 +20,7 @@ from gatewright.agent.record.events import Noticed
 from gatewright.agent.text.printable import escaped
 from gatewright.permissions.condition import only_reads
 from gatewright.permissions.context import Call
+from gatewright.skills.companions import companions
 from gatewright.skills.model import Skill
 from gatewright.skills.template import COMMANDS, Command, Given, Rendered, render
 from gatewright.tools.access import MAIN
@@ -36,8 +36,6 @@ from gatewright.tools.protocol import (
 from gatewright.tools.system.exact import real_path
 
 TEXT = 100_000  # characters of a body
-FILES = 100  # whose names are told
-LOOKED = 2_000  # entries that are looked at for those
 SIDE_BY_SIDE = 4
 SECONDS = 120.0
 SHOWN = 200  # characters of a command in a sentence
@@ -72,7 +70,7 @@ class Rendering:
         text = rendered.text(results).strip()
         if len(text) > TEXT:
             text = f"{text[:TEXT]}\n[{len(text) - TEXT:,} more characters were left out.]"
-        names = await asyncio.to_thread(beside, skill) if skill.form == "skill" else ()
+        names = await asyncio.to_thread(companions, skill) if skill.form == "skill" else ()
         attached = await asyncio.to_thread(self._attached, order, rendered.mentions)
         return Body((TextContent(wrapped(order, text, names)), *attached), len(names))
 
@@ -213,23 +211,6 @@ def wrapped(order: Order, text: str, names: Sequence[str]) -> str:
         return f"{head}\n{text}\n</skill>"
     files = f"\nFiles there: {', '.join(names)}" if names else ""
     return f"{head}\nIts directory: {skill.folder}{files}\n\n{text}\n</skill>"
-
-
-def beside(skill: Skill) -> Sequence[str]:
-    """Names of the files of its directory, below it; nothing hidden, no link followed."""
-    found: list[str] = []
-    looked = 0
-    for here, folders, files in os.walk(skill.folder):
-        folders[:] = sorted(each for each in folders if not each.startswith("."))
-        looked += len(folders) + len(files)
-        below = os.path.relpath(here, skill.folder)
-        for name in sorted(files):
-            path = name if below == "." else f"{below}/{name}"
-            if path != skill.file.name and not name.startswith(".") and name.isprintable():
-                found.append(path)
-        if looked > LOOKED or len(found) >= FILES:
-            break
-    return found[:FILES]
 
 
 def _meant(order: Order, name: str) -> Path | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gatewright.agent.extensions.agent_types.plugging import AgentTypes
 from gatewright.agent.extensions.servers.plugging import McpServers
-from gatewright.agent.extensions.skills.plugging import SessionSkills
+from gatewright.agent.extensions.skills.skill_session import SessionSkills
 from gatewright.agent.extensions.styles.style_session import OutputStyles
 from gatewright.agent.frontends.background import environment
 from gatewright.agent.frontends.json_lines import Sink, encode

@@ -9,20 +9,22 @@ import asyncio
 import time
 from collections.abc import Collection
 
-from gatewright.agent.extensions.contribution import Contribution
+from gatewright.agent.extensions.contribution import Contribution, part_of
 from gatewright.agent.extensions.host import Extension, Host
 from gatewright.agent.extensions.skills.invoked import Invoked
 from gatewright.agent.extensions.skills.invoking import Invoker
 from gatewright.agent.extensions.skills.session_skills import skills_of
 from gatewright.agent.extensions.skills.skill_commands import SkillCommands
+from gatewright.agent.extensions.skills.skills_command import More, skills_commands
 from gatewright.agent.extensions.skills.telling import SkillTelling
 from gatewright.agent.extensions.skills.uses import Uses
 from gatewright.agent.record.events import AnyEvent, Envelope, TurnStarted
 from gatewright.agent.record.journal import of_main
+from gatewright.agent.settings.overview import SettingsBook
 from gatewright.agent.settings.workspace import Surroundings
 from gatewright.skills.book import SkillBook
-from gatewright.skills.listing import budget
 from gatewright.skills.model import Skill
+from gatewright.skills.shown.listing import budget
 from gatewright.skills.source import SKILL, SLASH, SkillSource
 from gatewright.tools.access import MAIN
 
@@ -39,6 +41,7 @@ class SessionSkills:
         self.invoked = Invoked(host.base.start.stored)
         self.invoker = Invoker(host, self.book, self.uses, self.invoked)
         self.commands = SkillCommands(host, self.invoker)
+        self.verbs: dict[str, More] = {}  # further words behind /skills
         self._seen: tuple[Skill, ...] = ()
         self.telling = SkillTelling(
             self.book,
@@ -53,17 +56,24 @@ class SessionSkills:
         now = self.book.now()
         return tuple(sorted(now.called(skill) for skill in self.book.listed()))
 
+    @property
+    def settings(self) -> SettingsBook | None:
+        return part_of(self._host.brought, SettingsBook)
+
+    def changed(self) -> None:
+        """There may be other commands now."""
+        self._seen = self.book.now().every
+        if self._host.joined.is_set():
+            self._host.session.commands.changed()
+
     def saw(self, event: AnyEvent) -> None:
         """At each turn's start: whether there are others now, for the menu."""
         if isinstance(event, TurnStarted):
             self.look()
 
     def look(self) -> None:
-        now = self.book.now().every
-        if now != self._seen:
-            before, self._seen = self._seen, now
-            if before and self._host.joined.is_set():
-                self._host.session.commands.changed()
+        if self.book.now().every != self._seen:
+            self.changed()
 
     def _room(self) -> int:
         """For the list, in bytes."""
@@ -90,7 +100,7 @@ async def plug_skills(host: Host) -> Contribution:
 
     return Contribution(
         sources=(source, skills.telling),
-        commands=(skills.commands.now,),
+        commands=(lambda: skills_commands(skills), skills.commands.now),
         prompt=(skills.telling.section,),
         announcements=(skills.telling.words,),
         folds=(saw, of_main(skills.telling.saw), of_main(skills.saw)),
