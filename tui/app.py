@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 from textual import events
@@ -29,6 +29,7 @@ from gatewright.tools.access import MAIN
 from gatewright.tools.system.signals import ENDING, Hearing
 from gatewright.tui.agents.shown import ended as agents_ended
 from gatewright.tui.agents.shown import in_title
+from gatewright.tui.early.prompt import Early
 from gatewright.tui.event_pump import pump
 from gatewright.tui.hooking import besides
 from gatewright.tui.prompt.editor import Edited, Editor
@@ -45,11 +46,11 @@ from gatewright.tui.sessions.switching import Switching
 from gatewright.tui.state import Appended, Change, Emptied, Patched, View
 from gatewright.tui.status.status_command import for_screen
 from gatewright.tui.style.look import Colourless, Look
-from gatewright.tui.style.palette_file import read_palettes
+from gatewright.tui.style.palette_file import KeepTheme, OwnThemes, read_palettes
 from gatewright.tui.style.theme import ANSI, DEFAULT, Palette, textual_theme
 from gatewright.tui.terminal.clipboard import copy_locally
 from gatewright.tui.terminal.notify import Attention, ways_in
-from gatewright.tui.terminal.terminal import ScreenDriver, prepare
+from gatewright.tui.terminal.terminal import adopting, prepare
 from gatewright.tui.transcript.items import Item, Prose, Said
 
 if TYPE_CHECKING:
@@ -60,7 +61,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MAX_FAILURES = 3  # a screen that keeps failing is given up
-KeepTheme: TypeAlias = Callable[[str], None]
 
 
 class AgentApp(App[int], inherit_bindings=False):
@@ -352,20 +352,22 @@ def run(
     open_session: OpenSession,
     *,
     ui: Ui | None = None,
-    themes: Path | None = None,
+    themes: OwnThemes | None = None,
     history: Path | None = None,
-    keep_theme: KeepTheme | None = None,
     resuming: Resuming | None = None,
+    early: Early | None = None,
 ) -> int:
     """Run the program in this terminal; returns the exit code.
 
     Raises the GatewrightError that kept the session from being opened, once the screen is gone.
-    `themes` is a folder of the person's own, `history` the file with what was sent before.
+    `history` is the file with what was sent before,
+    `early` the prompt that has the terminal until now.
     """
     prepare()
-    own, problems = read_palettes(themes) if themes is not None else ({}, [])
-    app = AgentApp(open_session, ui=ui, own=own, driver=ScreenDriver)
-    app.problems, app.keep_theme, app.resuming = problems, keep_theme, resuming
+    own, problems = read_palettes(themes.folder) if themes is not None else ({}, [])
+    app = AgentApp(open_session, ui=ui, own=own, driver=adopting(early))
+    app.problems, app.resuming = problems, resuming
+    app.keep_theme = themes.keep if themes is not None else None
     if history is not None:
         app.repl.box.history_ = History(history)
     app.switching.others = resuming.others if resuming is not None else None

@@ -12,14 +12,29 @@ if TYPE_CHECKING:
     from gatewright.agent.commands.outcome import Choice, Switch
     from gatewright.agent.launch.options import LaunchOptions
     from gatewright.agent.session.session import Session
+    from gatewright.tui.early.prompt import Early
     from gatewright.tui.sessions.resuming import Resuming
 
 VERSION_FLAGS = (["--version"], ["-V"], ["-v"])
+CONTINUING = {"-c", "--continue"}  # a first frame looks the same with these
 
 
 def main() -> int:
     arguments = sys.argv[1:]
-    return show_version() if arguments in VERSION_FLAGS else launch(arguments)
+    if arguments in VERSION_FLAGS:
+        return show_version()
+    return launch(arguments, begin_early(arguments))
+
+
+def begin_early(arguments: Sequence[str]) -> Early | None:
+    """Take keys at once where the command line says nothing but that a screen is wanted."""
+    if set(arguments) - CONTINUING:
+        return None
+    import os  # noqa: PLC0415  loaded by the interpreter
+
+    from gatewright.tui.early.prompt import begin  # noqa: PLC0415  lazy: 5 ms, before all else
+
+    return begin(os.environ)
 
 
 def show_version() -> int:
@@ -39,7 +54,7 @@ def show_help() -> int:
     return 0
 
 
-def launch(arguments: Sequence[str]) -> int:
+def launch(arguments: Sequence[str], early: Early | None = None) -> int:
     """Read the command line and start what it asks for; returns the exit code."""
     from gatewright.agent.errors import GatewrightError  # noqa: PLC0415  lazy: 1 ms
     from gatewright.agent.launch.argv import Conflict, parse  # noqa: PLC0415  lazy: 20 ms, msgspec
@@ -73,7 +88,7 @@ def launch(arguments: Sequence[str]) -> int:
         options = parse(arguments, is_tool)
         if options.help:
             return show_help()
-        return show_version() if options.version else start(options)
+        return show_version() if options.version else started(options, early)
     except Conflict as conflict:
         return complain(f"{conflict}\nTry agent --help.", Exit.USAGE)
     except GatewrightError as error:
@@ -82,7 +97,16 @@ def launch(arguments: Sequence[str]) -> int:
         return Exit.SIGINT
 
 
-def start(options: LaunchOptions) -> int:
+def started(options: LaunchOptions, early: Early | None) -> int:
+    """The terminal is as it was before anything is said of what failed."""
+    try:
+        return start(options, early)
+    finally:
+        if early is not None:
+            early.close()
+
+
+def start(options: LaunchOptions, early: Early | None = None) -> int:
     """Choose the front end."""
     from gatewright.agent.launch.starting import (  # noqa: PLC0415  lazy: 1 ms
         Manner,
@@ -112,7 +136,7 @@ def start(options: LaunchOptions) -> int:
         case Manner.LINES:
             return leave(converse(options))
         case Manner.SCREEN:
-            return leave(show(options))
+            return leave(show(options, early))
 
 
 def converse(options: LaunchOptions) -> int:
@@ -126,7 +150,7 @@ def converse(options: LaunchOptions) -> int:
     return line.run(options, opener(options, interactive=True), ports)
 
 
-def show(options: LaunchOptions) -> int:
+def show(options: LaunchOptions, early: Early | None = None) -> int:
     """The screen, as the person set it up."""
     import gc  # noqa: PLC0415  lazy: 0.1 ms
 
@@ -134,16 +158,21 @@ def show(options: LaunchOptions) -> int:
 
     gc.disable()  # 12 ms of a start; the screen puts it on again once it is painted
     from gatewright.tui import app  # noqa: PLC0415  lazy: 120 ms, Textual
+    from gatewright.tui.style.palette_file import OwnThemes  # noqa: PLC0415  loaded with the screen
 
     own = looks(options)
-    return app.run(
-        opener(options, interactive=True),
-        ui=own.ui,
-        themes=own.themes,
-        history=own.history,
-        keep_theme=own.keep_theme,
-        resuming=resuming(options, own.sessions),
-    )
+    try:
+        return app.run(
+            opener(options, interactive=True),
+            ui=own.ui,
+            themes=OwnThemes(own.themes, own.keep_theme),
+            history=own.history,
+            resuming=resuming(options, own.sessions),
+            early=early,
+        )
+    finally:  # where the screen did not come so far as to have the terminal
+        if early is not None:
+            early.close()
 
 
 def resuming(options: LaunchOptions, folder: Path) -> Resuming:

@@ -185,7 +185,7 @@ def rows(program: Program, url: str) -> list[Row]:
             "agent, first key",
             lambda: first_key([AGENT], program, READY, **keys),
             screen,
-            times=2.5,
+            times=0.22,
         ),
     ]
 

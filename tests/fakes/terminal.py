@@ -78,7 +78,7 @@ class Terminal:
         self._alternate = pyte.Screen(columns, rows)
         self._show(self._main)
         self._held = b""
-        self._news = threading.Condition()
+        self._news = threading.Condition(threading.RLock())
         self._closed = False
         self.raw = bytearray()  # every byte the program wrote
         full = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8", **env}
@@ -102,6 +102,17 @@ class Terminal:
         """What a person sees now, line by line, without trailing blanks."""
         with self._news:
             return [line.rstrip() for line in self._screen.display]
+
+    def holds(self, fact: Callable[[pyte.Screen], bool]) -> bool:
+        """Whether something is so of the screen as it is now, with its colours."""
+        with self._news:
+            return fact(self._screen)
+
+    def cooked(self) -> bool:
+        """The line is as a shell wants it."""
+        wanted = termios.ICANON | termios.ECHO | termios.ISIG
+        modes: int = termios.tcgetattr(self._master)[3]
+        return modes & wanted == wanted
 
     def text(self) -> str:
         return "\n".join(self.screen())

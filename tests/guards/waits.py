@@ -15,6 +15,7 @@ SLEEPERS: dict[str, str] = {
     "tests/fakes/model_server.py": "a server that answers late, as its script says",
     "tests/fakes/narrow_server.py": "a server whose answers take their time",
     "tests/fakes/tiny_model.py": "a server that somebody starts by hand and that ends by itself",
+    "tests/e2e/first_second.py": "hands that type while the program starts",
     "tests/tui/idle.py": "lets the loop come to the next timer that is due",
     "tests/tui/child.py": "a stream of so many pieces a second",
     "tests/tui/test_wire.py": "a line of so many bytes a second",

@@ -17,6 +17,7 @@ from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import TextArea
 
+from gatewright.tui.early.frame import HINT
 from gatewright.tui.prompt.history import History
 from gatewright.tui.prompt.kill import KillRing
 from gatewright.tui.prompt.paste import Chips, normal, seen
@@ -40,7 +41,6 @@ SCREEN_KEYS = frozenset(
         "ctrl+z",
     }
 )
-HINT = "Ask anything, or / for commands"
 MOST_ROWS = 10
 STARTLED = 0.6  # seconds after a question went in which an Enter was meant for it
 OTHERS = 5  # rows of a small screen that are not the prompt's: status line, queue, transcript
@@ -99,6 +99,14 @@ class Box(TextArea):
         self.vim: Machine | None = None  # None: vim keys are off
         self.inserting = True
         self._actions = self._key_actions()
+        self.told: Callable[[Box.Submitted | Box.Pressed], None] | None = None
+
+    def _say(self, message: Box.Submitted | Box.Pressed) -> None:
+        """At once where somebody listens: what is typed next comes after what this leads to."""
+        if self.told is None:
+            self.post_message(message)
+        else:
+            self.told(message)
 
     def _watch_show_vertical_scrollbar(self) -> None:
         """Ours has no width: nothing wraps differently, and the cursor may be out of date."""
@@ -150,6 +158,17 @@ class Box(TextArea):
             event.prevent_default()
         else:
             self.ring.other_key()
+            for binding in self._bindings.key_to_bindings.get(key, ())[:1]:
+                event.stop()  # at once: the framework acts only after the next key was written
+                event.prevent_default()
+                await self.run_action(binding.action)
+
+    def begin(self, text: str, at: int, last: float) -> None:
+        """Go on with a line that was typed before the screen was there; its last key came then."""
+        self._last_key = last
+        if text:
+            self.insert(text)
+            self.move_cursor((0, at))
 
     def startle(self) -> None:
         """A question that had the keys is gone: its Enter, pressed twice or held, sends nothing."""
@@ -229,7 +248,7 @@ class Box(TextArea):
 
     def _entered(self) -> None:
         if self.menu_open:
-            self.post_message(self.Pressed(self, "enter"))
+            self._say(self.Pressed(self, "enter"))
         else:
             self.send()
 
@@ -242,7 +261,7 @@ class Box(TextArea):
             return
         text = self.text
         if text.strip():
-            self.post_message(self.Submitted(self, text))
+            self._say(self.Submitted(self, text))
 
     def _consumes(self, key: str) -> bool:
         """Whether the key is handled here; everything else is ordinary editing."""
@@ -257,13 +276,13 @@ class Box(TextArea):
         if key == "backspace" and self._delete_chip():
             return True
         if key in SCREEN_KEYS:
-            self.post_message(self.Pressed(self, key))
+            self._say(self.Pressed(self, key))
             return True
         if key in ("ctrl+home", "ctrl+end") or (key == "end" and not self.text):
-            self.post_message(self.Pressed(self, "ctrl+end" if key == "end" else key))
+            self._say(self.Pressed(self, "ctrl+end" if key == "end" else key))
             return True
         if key == "question_mark" and not self.text:
-            self.post_message(self.Pressed(self, "question_mark"))
+            self._say(self.Pressed(self, "question_mark"))
             return True
         return False
 
@@ -300,20 +319,20 @@ class Box(TextArea):
 
     def _vertical(self, up: bool) -> bool:
         if self.menu_open:
-            self.post_message(self.Pressed(self, "up" if up else "down"))
+            self._say(self.Pressed(self, "up" if up else "down"))
             return True
         at_edge = self.cursor_at_first_line if up else self.cursor_at_last_line
         if not at_edge:
             (self.action_cursor_up if up else self.action_cursor_down)()
             return True
         if up and self.queued:
-            self.post_message(self.Pressed(self, "up"))
+            self._say(self.Pressed(self, "up"))
             return True
         found = self.history_.older(self.text) if up else self.history_.newer()
         if found is not None:
             self.put(found)
         elif not up and not self.text:
-            self.post_message(self.Pressed(self, "down"))
+            self._say(self.Pressed(self, "down"))
         return True
 
     def edit(self, edit: Edit) -> EditResult:
@@ -345,7 +364,7 @@ class Box(TextArea):
 
     def _back_or_background(self) -> None:
         if self.waiting:
-            self.post_message(self.Pressed(self, "ctrl+b"))
+            self._say(self.Pressed(self, "ctrl+b"))
         else:
             self.action_cursor_left()
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from textual.screen import Screen
 from textual.widget import Widget
 
+from gatewright.tui.prompt.box import Box
 from gatewright.tui.terminal.terminal import ScreenDriver
 
 
@@ -29,7 +30,9 @@ class Patient(Screen[None]):
     ) -> None:
         super().set_focus(widget, scroll_visible, from_app_focus)
         if self._terminal is not None and self.focused is not None:
-            self._terminal.listen()
+            typed = self._terminal.listen()
+            if typed is not None:  # it stands on the screen already
+                self.query_one("#box", Box).begin(typed.text, typed.at, typed.last)
 
     def _on_timer_update(self) -> None:
         if self._behind:

@@ -22,6 +22,7 @@ from gatewright.tui.ask.panel import AskPanel
 from gatewright.tui.ask.ways import ShowWhole, StopAsking, ToldDraft, WantsText
 from gatewright.tui.command_effects import Reach
 from gatewright.tui.commands import screen_commands
+from gatewright.tui.early.frame import MARK
 from gatewright.tui.line import Line
 from gatewright.tui.panels.sheet import Sheet
 from gatewright.tui.picker import Picker
@@ -50,7 +51,6 @@ from gatewright.tui.transcript.view import Transcript
 if TYPE_CHECKING:
     from gatewright.tui.app import AgentApp  # it makes this
 
-MARK = "\u276f"
 TWICE = 2.0  # seconds within which a second Ctrl+C leaves
 
 
@@ -96,6 +96,7 @@ class Repl(Patient, inherit_bindings=False):
         self.attached = Drawn[tuple[Attachment, ...]](look, attached_rows, (), id="attached")
         self.box = Box(id="box")
         self.reply = Box("say it, or esc goes back", id="reply")
+        self.box.told = self.reply.told = self.on_box_pressed
         self.status = Status(look, id="status")
         self.desk = Desk(self.box, self.menu, self.attached, talk, host)
         self.reach = Reach(self, look, talk, host)
@@ -242,7 +243,10 @@ class Repl(Patient, inherit_bindings=False):
         self.front.follow()
         self.desk.send(message.text)
 
-    def on_box_pressed(self, message: Box.Pressed) -> None:
+    def on_box_pressed(self, message: Box.Pressed | Box.Submitted) -> None:
+        if isinstance(message, Box.Submitted):
+            self.on_box_submitted(message)
+            return
         if message.box is self.reply:
             if message.key in ("escape", "ctrl+c"):
                 self.asking.leave_reply()

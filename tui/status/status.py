@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from gatewright.tui import cells
+from gatewright.tui.early.frame import STARTING
 from gatewright.tui.line import Line, Span, clip
 from gatewright.tui.rows import Rows
 from gatewright.tui.sanitize import one_line
@@ -26,7 +27,7 @@ FULL = 80  # per cent of the window from which the number warns
 
 
 def left_parts(view: View, branch: str, part: int = PART) -> list[Span]:
-    mode = view.mode or "starting"
+    mode = view.mode or STARTING
     parts = [Span(one_line(mode), f"mode.{mode}".replace(":", "") if view.mode else "faint")]
     if view.model:
         parts.append(Span(cells.fit_middle(one_line(view.model), part), "dim"))

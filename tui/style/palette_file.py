@@ -7,10 +7,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import fields, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from rich.color import Color, ColorParseError
 
@@ -19,7 +19,16 @@ from gatewright.tui.style.theme import DEFAULT, PALETTES, Palette
 
 MAX_BYTES = 64 * 1024
 NO_COLOURS = frozenset({"name", "summary", "dark", "modes", "ansi", "flat"})
+KeepTheme: TypeAlias = Callable[[str], None]
 COLOURS = tuple(field.name for field in fields(Palette) if field.name not in NO_COLOURS)
+
+
+@dataclass(frozen=True)
+class OwnThemes:
+    """The folder with the person's own, and how the one they choose is kept."""
+
+    folder: Path
+    keep: KeepTheme
 
 
 def read_palette(name: str, text: str) -> Palette:

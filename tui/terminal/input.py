@@ -7,6 +7,7 @@ noise of a line, a binary paste or a strange terminal is no reason to lose a ses
 from __future__ import annotations
 
 import re
+import time
 from codecs import getincrementaldecoder
 from collections.abc import Iterable, Iterator
 
@@ -41,6 +42,16 @@ class Input:
         """What a pause means: an Escape that stands alone."""
         yield from self._read(self._parser.tick())
 
+    def replay(self, typed: Iterable[tuple[float, bytes]], pause: float) -> Iterator[Message]:
+        """What came before, with the times it came at."""
+        last, alone = 0.0, False
+        for when, data in typed:
+            if alone and when - last > pause:
+                time.sleep(pause)  # the parser looks at the clock
+                yield from _at(last, self.tick())
+            yield from _at(when, self.feed(data))
+            last, alone = when, data.endswith(b"\x1b")
+
     def _read(self, messages: Iterable[Message]) -> Iterator[Message]:
         try:
             yield from messages
@@ -49,3 +60,9 @@ class Input:
             self._parser.mouse_pixels = before.mouse_pixels
             self._parser.terminal_size = before.terminal_size
             self._parser.terminal_pixel_size = before.terminal_pixel_size
+
+
+def _at(when: float, messages: Iterable[Message]) -> Iterator[Message]:
+    for message in messages:
+        message.time = when
+        yield message

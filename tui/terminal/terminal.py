@@ -22,6 +22,8 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.events import Key, Paste
 from textual.message import Message
 
+from gatewright.tui.early.prompt import ALTERNATE, Early
+from gatewright.tui.early.typed import Typed
 from gatewright.tui.terminal.baud import Baud
 from gatewright.tui.terminal.input import Input
 from gatewright.tui.terminal.wire import open_wire
@@ -81,6 +83,8 @@ class Captured:
 class ScreenDriver(LinuxDriver):
     """Writes to the terminal by its own descriptor, whatever 1 and 2 are connected to."""
 
+    early: Early | None = None  # who has the terminal before
+
     def __init__(
         self,
         app: App[Any],
@@ -103,21 +107,31 @@ class ScreenDriver(LinuxDriver):
 
     def write(self, data: str) -> None:
         """What is painted while another program has the terminal is painted again afterwards."""
-        if not self._lent:
+        if data == ALTERNATE and self.early is not None and self.early.painted:
+            self.early.painted = False  # it is there: asked for again it would be empty
+        elif not self._lent:
             self._baud.count(data)
             super().write(data)
 
     def run_input_thread(self) -> None:
         """As the framework's, with a reader that nothing ends."""
         source = Input(debug=self._debug)
+        if self.early is not None:
+            left, self.early.left = self.early.left, []  # once, however often this begins
+            for message in source.replay(left, INPUT_WAIT):
+                self.process_message(message)
         with selectors.SelectSelector() as selector:
             selector.register(self.fileno, selectors.EVENT_READ)
             while not self.exit_event.is_set():
                 messages = source.tick()
                 if selector.select(INPUT_WAIT):
-                    messages = source.feed(self._read())
+                    messages = source.feed(self._typed(self._read()))
                 for message in messages:
                     self.process_message(message)
+
+    def _typed(self, data: bytes) -> bytes:
+        """Without what is shown already, until somebody has the keys."""
+        return data if self.early is None else self.early.take(data)
 
     def process_message(self, message: Message) -> None:
         """Keys typed while the screen is being built wait, else the framework drops them."""
@@ -127,12 +141,19 @@ class ScreenDriver(LinuxDriver):
             elif len(self._early) < MAX_EARLY:
                 self._early.append(message)
 
-    def listen(self) -> None:
-        """Somebody has the focus: what was typed before comes first."""
+    def listen(self) -> Typed | None:
+        """Somebody has the focus: what was typed before comes first.
+
+        Returns the line that is shown already, once.
+        """
+        typed = None
+        if self.early is not None and self._early is not None:
+            typed = self.early.finish()
         with self._turn:
             early, self._early = self._early, None
             for message in early or ():
                 super().process_message(message)
+        return typed
 
     def _read(self) -> bytes:
         """What came; a line that is gone says so all the time, a signal says it once."""
@@ -171,7 +192,12 @@ class ScreenDriver(LinuxDriver):
             self._captured = Captured()
         if self._wire is not None:
             self._wire.last = False
+        first = self.attrs_before is None
+        if first and self.early is not None:
+            self.early.drive()
         super().start_application_mode()  # type: ignore[no-untyped-call]
+        if first and self.early is not None:
+            self.attrs_before = self.early.before
 
     def stop_application_mode(self) -> None:
         if self._wire is not None:
@@ -203,6 +229,15 @@ class ScreenDriver(LinuxDriver):
         thread = self._writer_thread
         queued = 0 if thread is None else thread._queue.qsize()  # pyright: ignore[reportPrivateUsage]
         return queued > 1 or self._baud.behind
+
+
+def adopting(given: Early | None) -> type[ScreenDriver]:
+    """A driver that goes on where the prompt of the first moments stops."""
+
+    class Adopting(ScreenDriver):
+        early = given
+
+    return Adopting
 
 
 def own_terminal() -> TextIOWrapper:

@@ -1,0 +1,76 @@
+"""The first frame of the screen as bytes, before the framework is there: the cells `Repl` paints.
+
+`tests/tui/test_first_frame.py` compares both. What the two say in words stands here once.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MARK = "\u276f"
+HINT = "Ask anything, or / for commands"
+STARTING = "starting"
+BEFORE = 3  # cells of the prompt's row before its text, and one behind it
+LEAST_COLUMNS = 40
+LEAST_ROWS = 18  # below that the screen leaves things out
+GREY = 0.15  # a saturation below which a colour of 256 is one of the greys
+
+
+class Frame:
+    """One size, one palette; `deep` terminals show any colour, others one of 256."""
+
+    def __init__(
+        self, palette: Mapping[str, object], columns: int, rows: int, *, deep: bool
+    ) -> None:
+        self.columns = columns
+        self.rows = rows
+        self.room = columns - BEFORE - 1
+        self._deep = deep
+        self._palette = palette
+        self._flat = palette.get("flat") is True
+
+    def whole(self, text: str, at: int) -> str:
+        """Every cell."""
+        blank = self.on("text", "background") + " " * self.columns
+        above = "".join(f"\x1b[{row};1H{blank}" for row in range(1, self.rows - 3))
+        status = self.on("faint", "background") + f" {STARTING}".ljust(self.columns)
+        edges = self._edge("\u2584", self.rows - 3) + self._edge("\u2580", self.rows - 1)
+        return f"{above}{edges}\x1b[{self.rows};1H{status}{self.prompt(text, at)}"
+
+    def _edge(self, half: str, row: int) -> str:
+        colours = self.on("faint", "surface") if self._flat else self.on("surface", "background")
+        return f"\x1b[{row};1H{colours}{(chr(0x2500) if self._flat else half) * self.columns}"
+
+    def prompt(self, text: str, at: int) -> str:
+        """Its row, and nothing else."""
+        plain = self.on("text", "surface")
+        shown, colours = (text, plain) if text else (HINT, self.on("faint", "surface"))
+        shown = shown.ljust(self.room)
+        cursor = self.on("background", "text") + shown[at]
+        mark = f"{plain} {self.on('accent', 'surface')}{MARK}{plain} "
+        row = f"{mark}{colours}{shown[:at]}{cursor}{colours}{shown[at + 1 :]}{plain} "
+        return f"\x1b[{self.rows - 2};1H{row}\x1b[0m\x1b[{self.rows - 2};{BEFORE + at + 1}H"
+
+    def on(self, front: str, back: str) -> str:
+        return f"\x1b[{self._colour(front, 38)};{self._colour(back, 48)}m"
+
+    def _colour(self, name: str, ground: int) -> str:
+        text = str(self._palette[name])
+        red, green, blue = (int(text[start : start + 2], 16) for start in (1, 3, 5))
+        if self._deep:
+            return f"{ground};2;{red};{green};{blue}"
+        return f"{ground};5;{nearest(red, green, blue)}"
+
+
+def nearest(red: int, green: int, blue: int) -> int:
+    """The one of 256 that the framework's terminal library takes for a colour."""
+    high, low = max(red, green, blue) / 255, min(red, green, blue) / 255
+    light, span = (high + low) / 2, high - low
+    wide = span / (2.0 - high - low if light > 0.5 else high + low) if span else 0.0
+    if wide < GREY:
+        grey = round(light * 25.0)
+        return 16 if grey == 0 else 231 if grey == 25 else 231 + grey
+    steps = (round(part / 95 if part < 95 else 1 + (part - 95) / 40) for part in (red, green, blue))
+    return 16 + sum(step * size for step, size in zip(steps, (36, 6, 1), strict=True))
