@@ -19,7 +19,7 @@ from textual.widgets import TextArea
 
 from gatewright.tui.early.frame import HINT
 from gatewright.tui.prompt.history import History
-from gatewright.tui.prompt.kill import KillRing
+from gatewright.tui.prompt.kill import CUTTING, Cuts
 from gatewright.tui.prompt.paste import Chips, normal, seen
 from gatewright.tui.prompt.vim.machine import Machine
 from gatewright.tui.terminal.clipboard import clipboard_picture
@@ -86,7 +86,7 @@ class Box(TextArea):
         self.cursor_blink = False  # a blinking cursor writes 2 kB each second for nothing
         self.match_cursor_bracket = False
         self.history_ = History()
-        self.ring = KillRing()
+        self.cuts = Cuts(self)
         self.chips = Chips()
         self.menu_open = False
         self.waiting = False  # for a call that may be sent to the background
@@ -95,7 +95,6 @@ class Box(TextArea):
         self._startled = 0.0  # until then, unless somebody types
         self._most = MOST_ROWS
         self._held: Timer | None = None
-        self._yanked: tuple[tuple[int, int], tuple[int, int]] | None = None
         self.vim: Machine | None = None  # None: vim keys are off
         self.inserting = True
         self._actions = self._key_actions()
@@ -119,13 +118,13 @@ class Box(TextArea):
             "ctrl+f": self.action_cursor_right,
             "alt+f": self.action_cursor_word_right,
             "alt+b": self.action_cursor_word_left,
-            "ctrl+k": self._kill_to_end,
-            "ctrl+u": self._kill_to_start,
+            "ctrl+k": self.cuts.to_end,
+            "ctrl+u": self.cuts.to_start,
             "ctrl+v": self._paste_picture,
-            "ctrl+w": self._kill_word,
-            "alt+d": self._kill_word_right,
-            "ctrl+y": self._yank,
-            "alt+y": self._yank_turn,
+            "ctrl+w": self.cuts.word,
+            "alt+d": self.cuts.word_right,
+            "ctrl+y": self.cuts.yank,
+            "alt+y": self.cuts.turn,
             "ctrl+underscore": self.action_undo,
             "ctrl+shift+z": self.action_redo,
             "alt+z": self.action_redo,
@@ -157,7 +156,7 @@ class Box(TextArea):
             event.stop()
             event.prevent_default()
         else:
-            self.ring.other_key()
+            self.cuts.ring.other_key()
             for binding in self._bindings.key_to_bindings.get(key, ())[:1]:
                 event.stop()  # at once: the framework acts only after the next key was written
                 event.prevent_default()
@@ -267,8 +266,8 @@ class Box(TextArea):
         """Whether the key is handled here; everything else is ordinary editing."""
         action = self._actions.get(key)
         if action is not None:
-            if key not in ("ctrl+k", "ctrl+u", "ctrl+w", "alt+d"):
-                self.ring.other_key()
+            if key not in CUTTING:
+                self.cuts.ring.other_key()
             action()
             return True
         if key in ("up", "down", "ctrl+p", "ctrl+n"):
@@ -367,48 +366,3 @@ class Box(TextArea):
             self._say(self.Pressed(self, "ctrl+b"))
         else:
             self.action_cursor_left()
-
-    # kill and yank
-
-    def _cut(self, start: tuple[int, int], end: tuple[int, int], *, before: bool) -> None:
-        text = self.get_text_range(start, end)
-        if text:
-            self.ring.kill(text, before=before)
-            self.delete(start, end)
-
-    def _kill_to_end(self) -> None:
-        row, column = self.cursor_location
-        length = len(self.document.get_line(row))
-        end = (row, length)
-        if column == length and row + 1 < self.document.line_count:
-            end = (row + 1, 0)
-        self._cut((row, column), end, before=False)
-
-    def _kill_to_start(self) -> None:
-        """To the start of the line; from there over its end to the line above, as further back."""
-        row, column = self.cursor_location
-        start = (row, 0)
-        if not column and row:
-            start = (row - 1, len(self.document.get_line(row - 1)))
-        self._cut(start, (row, column), before=True)
-
-    def _kill_word(self) -> None:
-        here = self.cursor_location
-        self._cut(self.get_cursor_word_left_location(), here, before=True)
-
-    def _kill_word_right(self) -> None:
-        here = self.cursor_location
-        self._cut(here, self.get_cursor_word_right_location(), before=False)
-
-    def _yank(self) -> None:
-        text = self.ring.yank()
-        if text:
-            start = self.cursor_location
-            self._yanked = (start, self.insert(text).end_location)
-
-    def _yank_turn(self) -> None:
-        if self._yanked is None or self.cursor_location != self._yanked[1]:
-            return
-        start, end = self._yanked
-        self._yanked = (start, self.replace(self.ring.turn(), start, end).end_location)
-        self.move_cursor(self._yanked[1])
