@@ -14,6 +14,7 @@ SUBCOMMANDS: dict[str, str] = {
     "logout": "Forget a stored key",
     "schema": "Print the JSON Schema of settings, or of print mode's lines",
     "agents": "List, check and write types of agents; what those that ran did",
+    "skills": "List, show, check and write skills",
     "hooks": "List, check and try hooks",
     "mcp": "Add, list, try, approve and remove MCP servers; serve our tools to others",
     "sandbox": "Run a command confined, and explain the confinement",
@@ -21,12 +22,12 @@ SUBCOMMANDS: dict[str, str] = {
     "debug": "Show how the program decides things",
 }
 
+_MODULES: dict[str, str] = {"import": "import_", "skills": "skills.skills_group"}
 
 # What others have and we have not, or have elsewhere: no prompt was meant by one of these words.
 ELSEWHERE: dict[str, str] = {
     "plugin": "There are no plugins in this version.",
     "plugins": "There are no plugins in this version.",
-    "skills": "There are no skills in this version.",
     "update": "Update it with what installed it: pip install --upgrade gatewright, for example.",
     "upgrade": "Update it with what installed it: pip install --upgrade gatewright, for example.",
     "install": "It is installed.",
@@ -46,7 +47,7 @@ def elsewhere(word: str) -> str:
 
 
 def module_of(name: str) -> str:
-    return f"gatewright.agent.subcommands.{'import_' if name == 'import' else name}"
+    return f"gatewright.agent.subcommands.{_MODULES.get(name, name)}"
 
 
 def mistyped(word: str) -> str:

@@ -1,0 +1,157 @@
+"""The skills that a session started here would have, without a session."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from gatewright.agent.errors import GatewrightError
+from gatewright.agent.extensions.skills.session_skills import USES, book_of
+from gatewright.agent.extensions.skills.skill_rows import SkillRow, facts_of, rows_of, sentence
+from gatewright.agent.extensions.skills.telling import described
+from gatewright.agent.extensions.skills.uses import Uses
+from gatewright.agent.launch.options import LaunchOptions
+from gatewright.agent.record.clock import SystemClock
+from gatewright.agent.settings.policy_settings import policy_config
+from gatewright.agent.settings.workspace import Surroundings, survey
+from gatewright.agent.subcommands.place import Scope, here
+from gatewright.permissions.policy import Policy
+from gatewright.skills.model import Skill, SkillError
+from gatewright.skills.places import HOMES, SKILL, SKILLS
+from gatewright.skills.strict.verdict import checked
+from gatewright.tools.system.project import FOLDER
+
+MOST = 2_000  # skills that are validated at once
+
+
+class ListedSkill(msgspec.Struct, frozen=True, kw_only=True):
+    name: str
+    source: str
+    state: str
+    form: str
+    path: Path
+    description: str
+    listed: int  # tokens
+    uses: int
+
+
+class Hidden(msgspec.Struct, frozen=True):
+    """One whose name another has; `name` is what leads to it, if anything does."""
+
+    path: Path
+    by: str
+    name: str
+
+
+class Wrong(msgspec.Struct, frozen=True):
+    text: str
+    fatal: bool
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    name: str
+    path: Path
+    errors: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
+class SkillsHere:
+    def __init__(self) -> None:
+        around: Surroundings = survey(LaunchOptions(), os.environ, interactive=False)
+        policy = Policy(policy_config(around, "default"))
+        self.book = book_of(lambda: around, lambda: policy.rules().deny)
+        uses = Uses(around.places.state / USES, SystemClock().time)
+        self._rows = rows_of(self.book, uses)
+
+    def rows(self) -> Sequence[ListedSkill]:
+        return [_listed(row) for row in self._rows]
+
+    def shadowed(self) -> Sequence[Hidden]:
+        now = self.book.last()
+        return [
+            Hidden(each.skill.file, now.called(each.by) or each.by.name, each.name)
+            for each in now.shadowed
+        ]
+
+    def problems(self) -> Sequence[Wrong]:
+        return [Wrong(sentence(each), each.fatal) for each in self.book.last().diagnostics]
+
+    def find(self, name: str) -> tuple[ListedSkill, str]:
+        """One, and its text. Raises GatewrightError."""
+        row = self._row(name)
+        try:
+            return _listed(row), self.book.text(row.skill)
+        except SkillError as error:
+            raise GatewrightError(str(error)) from error
+
+    def facts(self, name: str) -> Iterator[tuple[str, str]]:
+        now = self.book.last()
+        return facts_of(self._row(name), now, now.called)
+
+    def _row(self, name: str) -> SkillRow:
+        skill: Skill | None = self.book.last().find(name.removeprefix("/"))
+        found = next((row for row in self._rows if row.skill == skill), None)
+        if found is None:
+            raise GatewrightError(self.book.refusal(name))
+        return found
+
+
+def _listed(row: SkillRow) -> ListedSkill:
+    return ListedSkill(
+        name=row.called,
+        source=row.source,
+        state=row.state,
+        form=row.skill.form,
+        path=row.skill.file,
+        description=described(row.skill),
+        listed=row.listed,
+        uses=row.uses,
+    )
+
+
+def validated(folders: Sequence[Path]) -> Sequence[Verdict]:
+    """Of each directory, or of those in it; without any of all that are found here.
+
+    Raises GatewrightError.
+    """
+    found: list[Path] = []
+    for folder in folders:
+        if not folder.is_dir():
+            raise GatewrightError(f"{folder} is no directory.")
+        found += _skills_in(folder)
+    if not folders:
+        now = SkillsHere().book.last()
+        hidden = (each.skill for each in now.shadowed)
+        known = [skill.folder for skill in (*now.every, *hidden) if skill.form == "skill"]
+        bad = [each.file.parent for each in now.diagnostics if each.file.name == SKILL]
+        found = list(dict.fromkeys((*known, *bad)))
+    return [_verdict(folder) for folder in found[:MOST]]
+
+
+def _skills_in(folder: Path) -> Sequence[Path]:
+    """The directory itself, those in it, or those in the places that it has as a project."""
+    if (folder / SKILL).exists():
+        return (folder,)
+    places = (folder, folder / SKILLS, *(folder / home / SKILLS for home in HOMES))
+    files = (file for place in places for file in sorted(place.glob(f"*/{SKILL}")))
+    inside = list(dict.fromkeys(file.parent for file in files))
+    return inside or (folder,)
+
+
+def _verdict(folder: Path) -> Verdict:
+    found = checked(folder)
+    errors = tuple(sentence(each) for each in found.errors)
+    return Verdict(found.name, folder, errors, tuple(sentence(each) for each in found.warnings))
+
+
+def own_place(scope: Scope) -> Path:
+    """Where a skill of the person's own is kept. Raises GatewrightError."""
+    place = here().places
+    if scope is Scope.USER:
+        return place.home / SKILLS
+    if scope is Scope.PROJECT:
+        return place.root / FOLDER / SKILLS
+    raise GatewrightError("A skill is kept with --scope user or --scope project.")
