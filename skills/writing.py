@@ -36,13 +36,13 @@ _WORDS = frozenset({"yes", "no", "on", "off", "true", "false", "null", "y", "n",
 def new_skill(name: str, description: str, more: Mapping[str, str] | None = None) -> str:
     """The text of a SKILL.md; `more` are further fields. Raises SkillError."""
     _check(name)
-    flat = " ".join(description.split())
+    flat = _flat(description)
     if not flat:
         raise SkillError("A description is needed: it says what the skill does, and when to use it")
     if len(flat) > DESCRIPTION:
         raise SkillError(f"A description has at most {DESCRIPTION:,} characters")
     fields = {"name": name, "description": flat, **(more or {})}
-    lines = (f"{key}: {value_of(value)}" for key, value in fields.items() if value.strip())
+    lines = (f"{key}: {value_of(value)}" for key, value in fields.items() if _flat(value))
     sentence = flat if flat.endswith((".", "!", "?", "。")) else f"{flat}."
     body = _BODY.format(title=name.replace("-", " ").capitalize(), description=sentence)
     return "\n".join(("---", *lines, "---", "", body))
@@ -74,10 +74,15 @@ def write_skill(place: Path, name: str, text: str, folders: Sequence[str] = ()) 
 
 def value_of(text: str) -> str:
     """As YAML takes it, in quotes where that is needed."""
-    flat = " ".join(text.split())
+    flat = _flat(text)
     plain = set(flat) <= _PLAIN and flat[0].isalpha() and not flat.endswith(("-", "?"))
     clear = plain and flat.casefold() not in _WORDS and "---" not in flat
     return flat if clear else json.dumps(flat.replace("---", "--"), ensure_ascii=False)
+
+
+def _flat(text: str) -> str:
+    """One line of what can be printed."""
+    return " ".join("".join(char if char.isprintable() else " " for char in text).split())
 
 
 def _check(name: str) -> None:

@@ -19,6 +19,7 @@ MIN_COLUMNS = 40
 MIN_PYTHON = (3, 11)
 TIMEOUT = 5.0
 MODELS_SHOWN = 5
+SKILLS = 5  # files of them that are named
 
 
 def python() -> Finding:
@@ -146,3 +147,15 @@ def mcp_servers(standing: tuple[Mapping[str, str], Sequence[str]]) -> Iterator[F
         yield Finding("MCP", Health.WARN, told, "agent mcp approve NAME lets one run.")
     if states and not waiting and not problems:
         yield Finding("MCP", Health.GOOD, f"{', '.join(states)}; agent mcp list tries them")
+
+
+def skills(there: str, bad: Sequence[str], notes: str) -> Iterator[Finding]:
+    """`bad` are files that cannot be used, `notes` says how much there is to say of the others."""
+    for problem in bad[:SKILLS]:
+        yield Finding("Skills", Health.WARN, problem)
+    if len(bad) > SKILLS:
+        told = f"{len(bad) - SKILLS} more files cannot be used"
+        yield Finding("Skills", Health.WARN, told, "agent skills list names them.")
+    more = f"; {notes}: agent skills list shows them" if notes else ""
+    if notes or not bad:
+        yield Finding("Skills", Health.GOOD, f"{there}{more}")

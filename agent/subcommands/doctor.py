@@ -79,6 +79,11 @@ def checks(
 
         return list(examine.mcp_servers(ServersHere().standing()))
 
+    def skills() -> list[Finding]:
+        from gatewright.agent.subcommands.skills.skills_here import SkillsHere  # noqa: PLC0415  90 ms
+
+        return list(examine.skills(*SkillsHere().standing()))
+
     def keys() -> list[Finding]:
         return [examine.keys(settings, env, key_variables(), key_store(env).names())]
 
@@ -98,6 +103,7 @@ def checks(
         Check("Settings", lambda: list(examine.settings(loaded))),
         Check("Rules", lambda: _rules(loaded, trusted=trusted)),
         Check("Hooks", lambda: _hooks(loaded)),
+        Check("Skills", skills),
     )
 
 

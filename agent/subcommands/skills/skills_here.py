@@ -22,6 +22,7 @@ from gatewright.permissions.policy import Policy
 from gatewright.skills.model import Skill, SkillError
 from gatewright.skills.places import HOMES, SKILL, SKILLS
 from gatewright.skills.strict.verdict import checked
+from gatewright.tools.counted import counted
 from gatewright.tools.system.project import FOLDER
 
 MOST = 2_000  # skills that are validated at once
@@ -78,6 +79,13 @@ class SkillsHere:
 
     def problems(self) -> Sequence[Wrong]:
         return [Wrong(sentence(each), each.fatal) for each in self.book.last().diagnostics]
+
+    def standing(self) -> tuple[str, Sequence[str], str]:
+        """How many there are, which files cannot be used, how much there is to say of others."""
+        problems = self.problems()
+        bad = [each.text for each in problems if each.fatal]
+        notes = len(problems) - len(bad)
+        return counted(len(self._rows), "skill"), bad, counted(notes, "note") if notes else ""
 
     def find(self, name: str) -> tuple[ListedSkill, str]:
         """One, and its text. Raises GatewrightError."""
