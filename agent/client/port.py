@@ -52,7 +52,7 @@ class SessionClient(Protocol):
     def spent(self) -> UsageChanged: ...
     @property
     def unsaved(self) -> str:
-        """What of it the disk did not take, in a sentence; empty when it has all."""
+        """What is to be said at its end: what of it the disk did not take; mostly nothing."""
         ...
 
     @property

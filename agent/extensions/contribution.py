@@ -58,6 +58,7 @@ class Contribution(msgspec.Struct, frozen=True, kw_only=True):
     roots: tuple[Root, ...] = ()
     parts: tuple[object, ...] = ()
     problems: tuple[str, ...] = ()  # for the person, when the session begins
+    farewell: Callable[[], str] | None = None  # and a line when it ends; empty for none
     close: tuple[Close, ...] = ()
 
 
@@ -68,6 +69,12 @@ def part_of(contributions: Sequence[Contribution], kind: type[Part]) -> Part | N
             if isinstance(part, kind):
                 return part
     return None
+
+
+def parting(lost: str, contributions: Sequence[Contribution]) -> str:
+    """What is to be said at the end, a line each: `lost` is what the disk did not take."""
+    said = [each.farewell() for each in contributions if each.farewell is not None]
+    return "\n".join(filter(None, (lost, *said)))
 
 
 async def mentioned(brought: Sequence[Contribution], begun: str) -> Sequence[Mention]:

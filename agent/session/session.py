@@ -25,7 +25,7 @@ from gatewright.agent.commands.settings import kept
 from gatewright.agent.context.announcements import Announcements
 from gatewright.agent.context.instruction_files import MemoryBook
 from gatewright.agent.errors import SessionError
-from gatewright.agent.extensions.contribution import Contribution, Part, mentioned, part_of
+from gatewright.agent.extensions.contribution import Contribution, Part, mentioned, part_of, parting
 from gatewright.agent.history.history import History
 from gatewright.agent.models.choices import ModelBook
 from gatewright.agent.models.in_use import Models
@@ -152,8 +152,8 @@ class Session:
 
     @property
     def unsaved(self) -> str:
-        """What of this session the disk did not take, in a sentence; empty when it has all."""
-        return self._frame.writer.unsaved if self._frame.writer is not None else ""
+        """What is to be said at its end: above all what of it the disk did not take."""
+        return parting(self._frame.writer.unsaved if self._frame.writer else "", self._brought)
 
     @property
     def model(self) -> str:

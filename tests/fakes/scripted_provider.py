@@ -89,7 +89,7 @@ def read_script(text: str) -> tuple[Answer, ...]:
     answers: list[list[Line]] = [[]]
     for number, raw in enumerate(text.split("\n"), start=1):
         current = answers[-1]
-        if raw.strip() == "---":
+        if raw.rstrip() == "---":
             answers.append([])
         elif raw.startswith("  ") and current:
             last = current[-1]

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from gatewright.agent.extensions.contribution import Contribution, part_of
 from gatewright.agent.extensions.host import Extension, Host
 from gatewright.agent.extensions.skills.invoked import Invoked
 from gatewright.agent.extensions.skills.invoking import Invoker
+from gatewright.agent.extensions.skills.lessons import Lessons
 from gatewright.agent.extensions.skills.session_skills import skills_of
 from gatewright.agent.extensions.skills.skill_commands import SkillCommands
 from gatewright.agent.extensions.skills.skills_command import More, skills_commands
@@ -41,7 +42,11 @@ class SessionSkills:
         self.invoked = Invoked(host.base.start.stored)
         self.invoker = Invoker(host, self.book, self.uses, self.invoked)
         self.commands = SkillCommands(host, self.invoker)
-        self.verbs: dict[str, More] = {}  # further words behind /skills
+        self.lessons = Lessons(host, self.book)
+        self.verbs: Mapping[str, More] = {
+            "learn": self.lessons.learn,
+            "drafts": self.lessons.drafts,
+        }
         self._seen: tuple[Skill, ...] = ()
         self.telling = SkillTelling(
             self.book,
@@ -103,7 +108,13 @@ async def plug_skills(host: Host) -> Contribution:
         commands=(lambda: skills_commands(skills), skills.commands.now),
         prompt=(skills.telling.section,),
         announcements=(skills.telling.words,),
-        folds=(saw, of_main(skills.telling.saw), of_main(skills.saw)),
+        folds=(
+            saw,
+            of_main(skills.telling.saw),
+            of_main(skills.saw),
+            of_main(skills.lessons.saw),
+        ),
+        farewell=skills.lessons.farewell,
         remains=skills.invoked.remains,
         parts=(skills,),
     )

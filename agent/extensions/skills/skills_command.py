@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Protocol
 
@@ -54,7 +54,7 @@ class SkillShelf(Protocol):
     @property
     def settings(self) -> SettingsBook | None: ...
     @property
-    def verbs(self) -> dict[str, More]: ...
+    def verbs(self) -> Mapping[str, More]: ...
     def changed(self) -> None:
         """There may be other commands now."""
         ...
