@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -55,6 +56,7 @@ class SkillBook:
         self._passed: set[str] = set()  # directories that were looked at for nested places
         self._awake: set[Path] = set()  # files with `paths` that were met
         self._bodies: OrderedDict[str, str] = OrderedDict()
+        self._tops: dict[str, str] = {}  # where places lead, during one look
 
     def begin(self) -> None:
         """Look now, in a thread, so that the first question need not wait."""
@@ -64,6 +66,7 @@ class SkillBook:
         """As the files are at this moment: a stat each where nothing changed."""
         with self._lock:
             places = list(places_of(self._ground(), self._nested))
+            self._tops.clear()
             looks = {place: self._look(place) for place in places}
             key = tuple((place, id(looked)) for place, looked in looks.items())
             self._looked = looks
@@ -138,7 +141,7 @@ class SkillBook:
         """
         from gatewright.skills.reading import read_file  # noqa: PLC0415  lazy: 3 ms
 
-        within = _within(self._place(skill), str(skill.file))
+        within = partial(self._within, self._place(skill), str(skill.file))
         read = read_file(skill.file, skill.name, skill.form, within)
         if read.said is not None:
             with self._lock:
@@ -193,8 +196,21 @@ class SkillBook:
     def _read(self, place: Place, found: Candidate) -> tuple[Filed, str]:
         from gatewright.skills.reading import read_file  # noqa: PLC0415  lazy: 3 ms, on a change
 
-        read = read_file(Path(found.path), found.name, place.form, _within(place, found.path))
+        within = partial(self._within, place, found.path)
+        read = read_file(Path(found.path), found.name, place.form, within)
         return Filed(found.mark, read.name, read.said, read.diagnostics, read.size), read.body
+
+    def _within(self, place: Place | None, file: str) -> Iterator[str]:
+        """Where a SKILL.md may lead: its place, what the place may not leave, its directory."""
+        from gatewright.tools.system.exact import real_path  # noqa: PLC0415  on a read
+
+        if place is not None:
+            if place.folder not in self._tops:
+                self._tops[place.folder] = real_path(place.folder)
+            yield self._tops[place.folder]
+            if place.inside:
+                yield place.inside
+        yield real_path(file.rpartition("/")[0])
 
     def _keep(self, file: str, body: str) -> None:
         self._bodies[file] = body
@@ -214,16 +230,6 @@ def _aged(files: Mapping[str, Filed]) -> dict[str, Filed]:
     return {
         path: msgspec.structs.replace(filed, mark=(0, 0, 0, 0)) for path, filed in files.items()
     }
-
-
-def _within(place: Place | None, file: str) -> tuple[str, ...]:
-    """Where a SKILL.md may lead: its own directory, its place, what the place may not leave."""
-    from gatewright.tools.system.exact import real_path  # noqa: PLC0415  on a read
-
-    own = file.rpartition("/")[0]
-    if place is None:
-        return (real_path(own),)
-    return tuple(filter(None, (real_path(own), real_path(place.folder), place.inside)))
 
 
 def _show(skill: Skill, choices: Choices) -> Show:

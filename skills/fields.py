@@ -184,6 +184,8 @@ def _listed(value: object, split: Callable[[str], Sequence[str]]) -> Iterator[st
 
 def parted(text: str) -> list[str]:
     """The parts between commas and blanks, but for those in brackets: `Bash(git add:*) Read`."""
+    if "(" not in text:
+        return [part for each in text.replace(",", " ").split() if (part := each.strip("\"'"))]
     found: list[str] = []
     depth, start = 0, 0
     for index, char in enumerate(f"{text},"):

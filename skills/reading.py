@@ -6,6 +6,7 @@ The file is opened without following a link that leaves its place, and nothing o
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import msgspec
@@ -40,7 +41,9 @@ class Read(msgspec.Struct, frozen=True):
     size: int = 0
 
 
-def read_file(file: Path, name: str, form: Form, within: tuple[str, ...] = ()) -> Read:
+def read_file(
+    file: Path, name: str, form: Form, within: Callable[[], Iterable[str]] | None = None
+) -> Read:
     """`name` is what the place says; `within` are real directories that a link may not leave."""
     try:
         data = data_of(file, within)
@@ -49,10 +52,10 @@ def read_file(file: Path, name: str, form: Form, within: tuple[str, ...] = ()) -
     return read_data(data, file, name, form)
 
 
-def data_of(file: Path, within: tuple[str, ...]) -> bytes:
+def data_of(file: Path, within: Callable[[], Iterable[str]] | None) -> bytes:
     """Raises FrontError."""
     real = real_path(file)
-    if within and not any(real.startswith(f"{folder.rstrip('/')}/") for folder in within):
+    if within is not None and not any(real.startswith(f"{at.rstrip('/')}/") for at in within()):
         raise FrontError(f"it is a link to {real}, which is somewhere else")
     try:
         with open_exact(real) as opened:

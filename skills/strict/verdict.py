@@ -46,7 +46,7 @@ def checked(folder: Path) -> Checked:
         told = Diagnostic(file, 0, f"there is no {SKILL}", f"A skill is a {SKILL}.", fatal=True)
         return Checked(folder, name, (told,))
     try:
-        data = data_of(file, (real_path(folder),))
+        data = data_of(file, lambda: (real_path(folder),))
     except FrontError as error:
         return Checked(folder, name, (Diagnostic(file, error.line, str(error), fatal=True),))
     errors = tuple(Diagnostic(file, line, text, fix) for line, text, fix in _errors(data, name))
