@@ -15,10 +15,11 @@ from typing import Protocol
 
 import msgspec
 
+from gatewright.skills.bundled import bundled
 from gatewright.skills.model import Show, Skill, SkillError
 from gatewright.skills.naming import Skills, joined
 from gatewright.skills.nesting import nested_above, nested_below
-from gatewright.skills.places import Ground, Place, places_of
+from gatewright.skills.places import BUILT_IN, Ground, Place, places_of
 from gatewright.skills.walking import NOTHING, Candidate, Filed, Looked, look
 
 BODIES = 4 * 1024 * 1024  # characters of texts that are kept in case a file breaks
@@ -89,6 +90,7 @@ class SkillBook:
             self._looked = {
                 place: msgspec.structs.replace(looked, folders={}, files=_aged(looked.files))
                 for place, looked in self._looked.items()
+                if place.folder != str(BUILT_IN)
             }
             return self.now()
 
@@ -169,7 +171,9 @@ class SkillBook:
             return next((at for at, looked in self._looked.items() if file in looked.files), None)
 
     def _look(self, place: Place) -> Looked:
-        """What an untrusted project has is kept nowhere."""
+        """What an untrusted project has is kept nowhere; what is built in is data."""
+        if place.folder == str(BUILT_IN):
+            return self._looked.get(place) or bundled()
         kept = self._kept if place.trusted else None
         before = self._looked.get(place)
         first = before is None

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from gatewright.skills import index, reading
+from gatewright.skills.bundled import DATA, written
 from gatewright.skills.index import Index
+from gatewright.skills.places import BUILT_IN
 from tests.skills.trees import Tree, settle, write
 
 PLACE = ".gatewright/skills"
@@ -125,3 +127,19 @@ def test_only_so_many_places_are_remembered(
         tree.skill(project / PLACE, "a")
         tree.book(kept).now()
     assert len(stored(tree.top)) == 3
+
+
+def test_what_is_built_in_is_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert DATA.read_bytes() == written(), "python -m gatewright.skills.bundled writes it"
+    tree = Tree(tmp_path).with_ground(built_in=BUILT_IN)
+
+    def never(*args: object) -> object:
+        raise AssertionError(args)
+
+    monkeypatch.setattr(reading, "read_file", never)
+    book = tree.book()
+    names = [skill.name for skill in book.now().every]
+    assert names == ["code-review", "git-workflow", "skill-creator", "tdd"]
+    monkeypatch.undo()
+    assert book.reload().every == book.now().every
+    assert all(book.text(skill) for skill in book.now().every)

@@ -47,7 +47,7 @@ def choices_of(around: Surroundings, rules: Iterable[Rule]) -> Choices:
     return Choices(
         disabled=frozenset(name.strip() for name in settings.skills.disabled),
         overrides=settings.skill_overrides,
-        denied=partial(denies, tuple(rules)),
+        denied=partial(denies, tuple(rule for rule in rules if rule.tool == TOOL)),
     )
 
 

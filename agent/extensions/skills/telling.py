@@ -48,6 +48,7 @@ class SkillTelling:
         self._first: Mapping[str, str] | None = None  # what the prompt says, by name
         self._missing = 0
         self._running: dict[str, Path] = {}
+        self._known: dict[str, tuple[Skill, str]] = {}  # what is said of each, by qualified name
         self._told = False
 
     def section(self) -> str:
@@ -102,19 +103,25 @@ class SkillTelling:
         return None
 
     def found(self, query: str, most: int) -> Sequence[str]:
-        now = self._book.now()
         fitting = found(self._book.listed(), query)[:most]
+        now = self._book.last()
         return [f"Skill({now.called(each)}): {described(each)}" for each in fitting]
 
     def _entries(self) -> Sequence[Entry]:
-        now = self._book.now()
-        return [self._entry(skill, now.called(skill)) for skill in self._book.listed()]
+        skills = self._book.listed()
+        now = self._book.last()
+        self._known = {skill.qualified: self._described(skill) for skill in skills}
+        return [self._entry(skill, now.called(skill)) for skill in skills]
+
+    def _described(self, skill: Skill) -> tuple[Skill, str]:
+        before = self._known.get(skill.qualified)
+        return before if before is not None and before[0] is skill else (skill, described(skill))
 
     def _entry(self, skill: Skill, name: str) -> Entry:
         shown = self._book.show(skill) == "on"
         return Entry(
             name=name,
-            text=described(skill) if shown else "",
+            text=self._known[skill.qualified][1] if shown else "",
             rank=self.uses.rank(skill.qualified),
             whole=skill.origin == "built-in",
         )
