@@ -5,7 +5,7 @@ One bad entry never drops the others, and nothing is ever put together from two 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import msgspec
@@ -25,6 +25,8 @@ class Given(msgspec.Struct, frozen=True):
     source: Source
     where: str
     entries: Mapping[str, object]
+    own: Mapping[str, str] = {}  # variables that these alone may name
+    given: Mapping[str, str] = {}  # those that their programs find, too
 
 
 class Fault(msgspec.Struct, frozen=True):
@@ -76,12 +78,31 @@ def configured(given: Sequence[Given], terms: Terms = EVERY) -> Configured:
             except BadDefinition as error:
                 faults.append(Fault(place.where, name, str(error)))
                 continue
+            definition = msgspec.structs.replace(definition, own=place.own, given=place.given)
+            if place.source == "plugin" and (twin := _twin(definition, found.values())):
+                faults.append(Fault(place.where, name, f"is hidden: {twin} is the same"))
+                continue
             faults += [Fault(place.where, name, w, dropped=False) for w in definition.warnings]
             if why := _refused(definition, terms):
                 faults.append(Fault(place.where, name, why))
                 continue
             found[key] = definition
     return Configured(tuple(sorted(found.values(), key=lambda d: d.name)), tuple(faults))
+
+
+def _twin(definition: Definition, stronger: Iterable[Definition]) -> str:
+    """A server that the person has by themselves, and that is on, where it is the same one."""
+    for each in stronger:
+        if each.source == "plugin" or each.disabled or each.transport != definition.transport:
+            continue
+        if definition.remote and each.url == definition.url:
+            return each.name
+        if not definition.remote and (each.command, each.args) == (
+            definition.command,
+            definition.args,
+        ):
+            return each.name
+    return ""
 
 
 def _refused(definition: Definition, terms: Terms) -> str:

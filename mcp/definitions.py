@@ -18,8 +18,8 @@ import msgspec
 from gatewright.mcp.names import wrong_name
 
 Transport: TypeAlias = Literal["stdio", "http", "sse", "sdk"]
-Source: TypeAlias = Literal["managed", "flag", "local", "project", "user"]
-STRONGEST_FIRST: Sequence[Source] = ("managed", "flag", "local", "project", "user")
+Source: TypeAlias = Literal["managed", "flag", "local", "project", "user", "plugin"]
+STRONGEST_FIRST: Sequence[Source] = ("managed", "flag", "local", "project", "user", "plugin")
 MAX_SECONDS = 24 * 3600.0
 MOST_WORDS = 20_000  # of an entry that somebody has to say yes to
 
@@ -110,12 +110,16 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
     disabled: bool = False
     description: str = ""
     warnings: tuple[str, ...] = ()
+    own: Mapping[str, str] = {}  # variables that it alone may name: of a plugin
+    given: Mapping[str, str] = {}  # those that its program finds, too
     shadows: str = ""  # whose server of the same name it stands in place of
 
     @property
     def signature(self) -> str:
         """Of all that is written, but whether it is switched off."""
         said = {key: value for key, value in self.raw.items() if key != "disabled"}
+        if self.source == "plugin":  # another's may be written alike
+            said["plugin"] = self.name
         text = json.dumps(said, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -155,7 +159,7 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
 
 def read(name: str, raw: object, source: Source, where: str) -> Definition:
     """One entry of `mcpServers`. Raises BadDefinition."""
-    if why := wrong_name(name):
+    if why := wrong_name(name, plugin=source == "plugin"):
         raise BadDefinition(f"the name {why}")
     if not isinstance(raw, dict):
         raise BadDefinition("expected an object: { ... }")

@@ -214,6 +214,8 @@ class Servers:
 
 def _same(old: Definition, new: Definition) -> bool:
     """The same text, of the same people."""
+    if (old.own, old.given) != (new.own, new.given):
+        return False  # another version of a plugin
     return (old.signature, old.source, old.shadows) == (new.signature, new.source, new.shadows)
 
 

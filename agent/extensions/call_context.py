@@ -40,7 +40,7 @@ def call_contexts(
             ask=ports.ask,
             progress=ports.progress,
             move=ports.move,
-            env=environment(around, ports.where, host.exports),
+            env=environment(around, ports.where, host.exports, host.path_end),
             files=host.client.files,
             spill=kept / "spill",
             state=kept,
@@ -57,10 +57,15 @@ def call_contexts(
 
 
 def environment(
-    around: Surroundings, where: Where, exports: Mapping[str, str]
+    around: Surroundings,
+    where: Where,
+    exports: Mapping[str, str],
+    path_end: Sequence[str] = (),
 ) -> Mapping[str, str]:
     """In a work tree git never looks further up: a broken one is no way into the checkout."""
     env = {**around.env, **exports} if exports else around.env
+    if path_end:  # of plugins: they stand in nobody's place
+        env = {**env, "PATH": ":".join((env["PATH"], *path_end))}
     if where.root == around.where.root:
         return env
     return {**env, "GIT_CEILING_DIRECTORIES": str(where.root.parent)}

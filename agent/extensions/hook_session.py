@@ -13,6 +13,7 @@ from gatewright.agent.extensions.hook_calls import HookCalls
 from gatewright.agent.extensions.hook_ground import environment, ground, poster
 from gatewright.agent.extensions.hook_ways import Ways
 from gatewright.agent.extensions.host import Host
+from gatewright.agent.extensions.plugins.hooks_of_plugins import of_plugins
 from gatewright.agent.hooks.configured.book import Terms, book_of
 from gatewright.agent.hooks.configured.matchers import names_of
 from gatewright.agent.hooks.configured.reading import Read, read
@@ -142,9 +143,8 @@ class HookSession:
         loaded = around.loaded
         terms = Terms.of(around.settings, trusted=around.trusted, bare=around.options.bare)
         before = {fault.text() for fault in self.engine.book.faults}
-        self.engine.book = book_of(
-            loaded.hooks, (self._client, *self.given.values()), terms, problem_of
-        )
+        given = (self._client, *of_plugins(self._host.brought), *self.given.values())
+        self.engine.book = book_of(loaded.hooks, given, terms, problem_of)
         faults = (*self.engine.book.faults, *self._not_yet())
         new = (text for fault in faults if (text := escaped(fault.text())) not in before)
         return (*new, *self._of_claude())

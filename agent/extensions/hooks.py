@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gatewright.agent.commands.hook_listing import hook_commands
-from gatewright.agent.extensions.contribution import Contribution
+from gatewright.agent.extensions.contribution import Contribution, part_of
 from gatewright.agent.extensions.host import Extension, Host
+from gatewright.agent.plugins.parts import PluginParts
 from gatewright.agent.record.events import Envelope, HooksSeen
 from gatewright.agent.settings.workspace import Surroundings
 
@@ -35,9 +36,13 @@ class Hooks:
 
     def follow(self, around: Surroundings) -> tuple[str, ...]:
         """Take up what is configured now; what is new and wrong with it."""
-        if self.session is None and not around.loaded.hooks:
+        if self.session is None and not (around.loaded.hooks or self._of_plugins()):
             return ()
         return self.opened().take(around)
+
+    def _of_plugins(self) -> bool:
+        parts = part_of(self._host.brought, PluginParts)
+        return parts is not None and any(each.hooks for each in parts.plugins)
 
     def opened(self) -> HookSession:
         """The real thing, from now on."""

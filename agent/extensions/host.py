@@ -65,6 +65,7 @@ class Host:
         self.barriers = Barriers()
         self.changes = FileChanges()  # by agents
         self.exports: dict[str, str] = {}  # variables that commands find besides their own
+        self.path_end: tuple[str, ...] = ()  # where commands look for programs last of all
         self.brought: list[Contribution] = []  # by all that plugged in so far
         self.roots: list[Root] = []  # of those
         self.tools = ToolSources(())  # all of the session, once it is put together

@@ -32,6 +32,8 @@ class Place(msgspec.Struct, frozen=True):
     where: str = ""
     line: int = 0
     name: str = ""  # of the plugin, agent or skill
+    given: tuple[tuple[str, str], ...] = ()  # variables that its programs find besides
+    fills: tuple[tuple[str, str], ...] = ()  # what else `${…}` means in arguments, never in a shell
 
     @property
     def rank(self) -> int:

@@ -130,6 +130,8 @@ def _not_another(name: str, market: str, lock: Lock) -> None:
 
 def _notes(found: FoundPlugin, name: str, folder: Path, lock: Lock) -> Iterator[str]:
     yield from found.later
+    for key, value in found.plugin.settings.items():
+        yield f"it sets {key} to {value} where you say nothing"
     yield from (f"left out: {error}" for error in found.errors)
     if found.manifest.name != name:
         yield f"it calls itself {found.manifest.name}"

@@ -5,7 +5,7 @@ Nothing is raised for what a file holds: a broken one is a problem, and the othe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -26,11 +26,13 @@ LACKS = 'has no servers: they stand in "mcpServers": { ... }'
 
 
 class ServerLayer(msgspec.Struct, frozen=True):
-    """The entries of one place. `source` is managed, flag, local, project or user."""
+    """The entries of one place. `source` is managed, flag, local, project, user or plugin."""
 
     source: str
     where: str
     entries: Mapping[str, object]
+    own: Mapping[str, str] = {}  # variables that these alone may name
+    given: Mapping[str, str] = {}  # those that their programs find, too
 
 
 class Choices(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,8 +84,8 @@ def _stamp(path: Path) -> tuple[int, int] | None:
     return status.st_mtime_ns, status.st_size
 
 
-def written(around: Surroundings) -> Written:
-    """Raises UsageError for a flag that cannot be understood."""
+def written(around: Surroundings, plugins: Sequence[ServerLayer] = ()) -> Written:
+    """All layers, the plugins' too. Raises UsageError for a flag that cannot be understood."""
     problems: list[str] = []
     choices = _choices(around)
     if (managed := _managed(around)).exists():
@@ -96,6 +98,7 @@ def written(around: Surroundings) -> Written:
         layers += _settings(around)
         for path in project_files(around):
             layers += _file("project", path, problems)
+        layers += plugins
     return Written(layers=tuple(layers), choices=choices, problems=tuple(problems))
 
 

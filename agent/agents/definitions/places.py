@@ -37,6 +37,8 @@ class Ground(msgspec.Struct, frozen=True, kw_only=True):
     bare: bool = False
     sources: tuple[str, ...] | None = None  # of user, project, local; None: all
     roots: tuple[tuple[str, Path], ...] = ()
+    # Of plugins that say where something lies, by name and the folder in whose place it stands.
+    named: Mapping[tuple[str, str], tuple[Path, ...]] = {}
 
 
 class Seen(msgspec.Struct, frozen=True):
@@ -58,7 +60,8 @@ def places_of(ground: Ground, folder: str = AGENTS) -> Iterator[Place]:
         yield Place(ground.places.home / folder, Standing("user"))
         yield Place(claude_home(ground.env) / folder, Standing("user"))
     for name, root in ground.roots:
-        yield Place(root / folder, Standing("plugin", plugin=name), os.path.realpath(root))
+        for place in ground.named.get((name, folder), (root / folder,)):
+            yield Place(place, Standing("plugin", plugin=name), os.path.realpath(root))
 
 
 def _wants(ground: Ground, source: str) -> bool:
@@ -79,9 +82,15 @@ def _of_project(ground: Ground, kept_in: str) -> Iterator[Place]:
 
 def files_of(place: Place) -> Sequence[Seen]:
     """Its Markdown files, by name; an unreadable directory is an empty one."""
-    found: list[Seen] = []
     if place.inside and not _within(place, place.folder):
-        return found
+        return ()
+    if place.folder.suffix == ".md":  # a plugin may name one
+        return _one(place)
+    return _walked(place)
+
+
+def _walked(place: Place) -> Sequence[Seen]:
+    found: list[Seen] = []
     left = ENTRIES
     open_: list[tuple[str, int]] = [(str(place.folder), 0)]
     visited = {_identity(place.folder)}
@@ -110,6 +119,15 @@ def files_of(place: Place) -> Sequence[Seen]:
                 found.append(Seen(Path(entry.path), place, mark))
         open_ += reversed(deeper)
     return found
+
+
+def _one(place: Place) -> Sequence[Seen]:
+    try:
+        info = place.folder.stat()
+    except OSError:
+        return ()
+    mark = (info.st_mtime_ns, info.st_ctime_ns, info.st_size, info.st_ino)
+    return (Seen(place.folder, place, mark),) if stat.S_ISREG(info.st_mode) else ()
 
 
 def _identity(folder: Path) -> tuple[int, int]:

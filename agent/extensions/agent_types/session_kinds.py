@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 
 from gatewright.agent.agents.definitions.book import KindBook
 from gatewright.agent.agents.definitions.given import FLAG, of_entries, of_flag
 from gatewright.agent.agents.definitions.misnamed import forbids_nothing
 from gatewright.agent.agents.definitions.places import Ground
 from gatewright.agent.agents.definitions.reading import Found
-from gatewright.agent.extensions.contribution import Root
+from gatewright.agent.extensions.contribution import Contribution, Root, part_of
 from gatewright.agent.extensions.host import Host
 from gatewright.agent.launch.exits import UsageError
+from gatewright.agent.plugins.parts import Plugin, PluginParts
+from gatewright.agent.settings.paths import AGENTS
 from gatewright.agent.settings.workspace import Surroundings
 from gatewright.permissions.rulebook.rules import Bare, NameForm, Rule
 
 PLUGIN = "plugin:"
+STYLES = "output-styles"
 AGENT = "Agent"
 
 
@@ -38,9 +42,16 @@ class GivenKinds:
         self._client = of_entries(client)
 
 
-def ground_of(around: Surroundings, roots: Iterable[Root] = ()) -> Ground:
+def ground_of(
+    around: Surroundings, roots: Iterable[Root] = (), plugins: Iterable[Plugin] = ()
+) -> Ground:
+    """`plugins` say themselves where in their roots something lies."""
+    named: dict[tuple[str, str], tuple[Path, ...]] = {}
+    for plugin in plugins:
+        named[(plugin.name, AGENTS)] = plugin.agents
+        named[(plugin.name, STYLES)] = plugin.styles
     options = around.options
-    plugins = (
+    folders = (
         (root.origin.removeprefix(PLUGIN), root.path)
         for root in roots
         if root.origin.startswith(PLUGIN)
@@ -52,7 +63,8 @@ def ground_of(around: Surroundings, roots: Iterable[Root] = ()) -> Ground:
         trusted=around.trusted,
         bare=options.bare,
         sources=options.setting_sources,
-        roots=tuple(plugins),
+        roots=tuple(folders),
+        named=named,
     )
 
 
@@ -62,6 +74,12 @@ def unknown_tool(rule: str) -> str:
     from gatewright.permissions.rulebook.rules import tool_of  # noqa: PLC0415
 
     return unknown(tool_of(rule))
+
+
+def plugins_of(brought: Sequence[Contribution]) -> Sequence[Plugin]:
+    """Those that are on now."""
+    parts = part_of(brought, PluginParts)
+    return parts.plugins if parts is not None else ()
 
 
 def denies(rules: Iterable[Rule], name: str) -> bool:
@@ -79,9 +97,10 @@ def book_of(
     given: Callable[[], Sequence[Found]],
     rules: Callable[[], Iterable[Rule]],
     roots: Callable[[], Iterable[Root]] = tuple,
+    plugins: Callable[[], Iterable[Plugin]] = tuple,
 ) -> KindBook:
     return KindBook(
-        lambda: ground_of(around(), roots()),
+        lambda: ground_of(around(), roots(), plugins()),
         given=given,
         disabled=lambda: disabled_by(around()),
         denied=lambda name: denies(rules(), name),
@@ -96,5 +115,11 @@ def disabled_by(around: Surroundings) -> frozenset[str]:
 def kinds_of(host: Host) -> tuple[KindBook, GivenKinds]:
     """Of a session. Raises UsageError for `--agents` that cannot be read."""
     given = GivenKinds(host.around, host.client.agents)
-    book = book_of(lambda: host.around, given, lambda: host.policy.rules().deny, lambda: host.roots)
+    book = book_of(
+        lambda: host.around,
+        given,
+        lambda: host.policy.rules().deny,
+        lambda: host.roots,
+        lambda: plugins_of(host.brought),
+    )
     return book, given

@@ -18,7 +18,7 @@ from gatewright.agent.record.events import Noticed
 from gatewright.agent.text.printable import escaped
 from gatewright.mcp.asked.form import Form, form_of
 from gatewright.mcp.asked.questions import Elicitation, Reply, Unfit
-from gatewright.mcp.names import LEAD
+from gatewright.mcp.names import lead_of
 from gatewright.mcp.surroundings import Around
 from gatewright.tools.blocks import Block, Text
 from gatewright.tools.form_values import wrong
@@ -169,7 +169,7 @@ def _question(server: str, asked: Elicitation, form: Form | None, *, opens: bool
             Option(DECLINE, "Decline", "n"),
         ),
         reason="What you answer goes to that server.",
-        tool=f"{LEAD}{server}",
+        tool=lead_of(server),
         fields=form.fields if form is not None else (),
         lacking=(asked.url,) if form is None else (),
     )

@@ -12,6 +12,7 @@ import msgspec
 
 from gatewright.agent.errors import SessionError, SettingsError
 from gatewright.agent.extensions.host import Host
+from gatewright.agent.extensions.plugins.servers_of_plugins import plugin_servers
 from gatewright.agent.extensions.servers.confining import Confining
 from gatewright.agent.extensions.servers.elicitations import Elicitations
 from gatewright.agent.extensions.servers.group_memory import resident
@@ -43,7 +44,7 @@ from gatewright.mcp.definitions import Definition, Sandboxed, Source
 from gatewright.mcp.errors import NotConnected
 from gatewright.mcp.expansion import variables
 from gatewright.mcp.known import KnownServers
-from gatewright.mcp.names import LEAD, mark
+from gatewright.mcp.names import lead_of, mark
 from gatewright.mcp.ports import Ports
 from gatewright.mcp.server import Server, State
 from gatewright.mcp.servers import Servers
@@ -55,6 +56,7 @@ PROGRAMS, ADDRESSES = 3, 20  # connected at once: the others wait for their turn
 USUAL_WINDOW = 128_000
 SOURCES: dict[str, Source] = {
     "managed": "managed", "flag": "flag", "local": "local", "project": "project", "user": "user",
+    "plugin": "plugin",
 }  # fmt: skip
 
 
@@ -65,7 +67,10 @@ Carry: TypeAlias = Callable[[str, dict[str, Any]], Awaitable[Mapping[str, Any]]]
 def definitions(
     layers: Sequence[ServerLayer], choices: Choices, around: Surroundings
 ) -> Configured:
-    given = [Given(SOURCES[each.source], each.where, each.entries) for each in layers]
+    given = [
+        Given(SOURCES[each.source], each.where, each.entries, each.own, each.given)
+        for each in layers
+    ]
     return configured(given, _terms(choices, around))
 
 
@@ -143,7 +148,7 @@ class McpSession:
 
     def take(self, around: Surroundings) -> tuple[str, ...]:
         """What is written down now. Raises UsageError for a flag that cannot be understood."""
-        found = written(around)
+        found = written(around, plugin_servers(self._host.brought))
         self._choices = found.choices
         known = definitions(found.layers, found.choices, around)
         states: dict[str, State] = {
@@ -260,7 +265,7 @@ class McpSession:
                 reaches += f", and this runs for its headers: {definition.headers_helper}"
         else:
             reaches = program_of(definition, around) or "a program that is not here"
-        lead = f"{LEAD}{definition.name}"
+        lead = lead_of(definition.name)
         named = self._host.around.loaded.named_rules.values()
         rules = [rule for texts in named for rule in texts.allow if rule.startswith(lead)]
         return Asked(

@@ -13,6 +13,7 @@ from gatewright.agent.context.attachments import CHARACTERS, named
 from gatewright.agent.extensions.host import Host
 from gatewright.agent.text.printable import escaped
 from gatewright.agent.text.well_formed import formed
+from gatewright.mcp.names import split
 from gatewright.mcp.offered.completing import completed
 from gatewright.mcp.offered.resources import resource
 from gatewright.mcp.server import Server
@@ -32,13 +33,13 @@ class Mentions:
 
     def claims(self, name: str) -> bool:
         """Whether a name behind @ is that of a resource."""
-        server, separator, uri = name.partition(":")
+        server, separator, uri = split(name)
         found = self._servers().get(server)
         return bool(separator and uri and found is not None and found.usable)
 
     async def offered(self, begun: str) -> Sequence[Mention]:
         """What a name behind @ that begins so may be: a server, or something of one."""
-        server, separator, uri = begun.partition(":")
+        server, separator, uri = split(begun)
         if separator:
             found = self._servers().get(server)
             if found is None or not found.usable:
@@ -56,7 +57,7 @@ class Mentions:
         return [content for content in found if content]
 
     async def _one(self, name: str, where: Where) -> tuple[Content, ...]:
-        server, _, uri = name.partition(":")
+        server, _, uri = split(name)
         try:
             if rule := denies_resource(self._host.policy, where, server, uri):
                 raise ToolFailure(f"the rule {rule} denies it")

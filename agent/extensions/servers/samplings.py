@@ -18,7 +18,7 @@ from gatewright.agent.record.messages import AssistantTurn, TextPart, Turn, Usag
 from gatewright.agent.text.printable import escaped
 from gatewright.mcp.asked.questions import Sampled, Sampling, Unfit
 from gatewright.mcp.definitions import Definition
-from gatewright.mcp.names import LEAD
+from gatewright.mcp.names import lead_of
 from gatewright.tools.blocks import Block, Text
 from gatewright.tools.interact import Ask, Option
 from gatewright.tools.protocol import TextContent
@@ -77,7 +77,7 @@ class Samplings:
                     Option(NO, "No", "n"),
                 ),
                 reason=f"It costs you {min(asked.most, MOST):,} tokens of answer at most.",
-                tool=f"{LEAD}{server.name}",
+                tool=lead_of(server.name),
             )
         )
         if answer.choice == ALWAYS:
@@ -95,7 +95,7 @@ class Samplings:
                 title=f"Give this answer to the MCP server {server.name}?",
                 body=(Text(escaped(text)),),
                 options=(Option(ONCE, "Yes", "y"), Option(NO, "No", "n")),
-                tool=f"{LEAD}{server.name}",
+                tool=lead_of(server.name),
             )
         )
         if answer.choice != ONCE:

@@ -16,7 +16,7 @@ from gatewright.agent.context.prompt.output_style import (
     OutputStyle,
 )
 from gatewright.agent.context.prompt.style_files import Styles, names_of, styles_of
-from gatewright.agent.extensions.agent_types.session_kinds import ground_of
+from gatewright.agent.extensions.agent_types.session_kinds import ground_of, plugins_of
 from gatewright.agent.extensions.contribution import Contribution, part_of
 from gatewright.agent.extensions.host import Extension, Host
 from gatewright.agent.extensions.styles.style_command import style_commands
@@ -36,7 +36,13 @@ class OutputStyles:
 
     @property
     def chosen(self) -> str:
-        return self._host.around.settings.output_style.strip() or DEFAULT
+        """What nobody says a plugin may say."""
+        around = self._host.around
+        if "outputStyle" not in around.loaded.provenance:
+            plugins = plugins_of(self._host.brought)
+            said = (each.settings.get("outputStyle", "") for each in plugins)
+            return next(filter(None, said), DEFAULT)
+        return around.settings.output_style.strip() or DEFAULT
 
     @property
     def name(self) -> str:
@@ -52,7 +58,8 @@ class OutputStyles:
         return self._now
 
     def all(self) -> Styles:
-        return styles_of(ground_of(self._host.around, self._host.roots))
+        host = self._host
+        return styles_of(ground_of(host.around, host.roots, plugins_of(host.brought)))
 
     def problem(self) -> str:
         """What to say of a setting that names no style; empty where it names one."""

@@ -51,7 +51,7 @@ class Commands:
     def _argv(self, handler: Handler) -> tuple[str, ...]:
         said, ports = handler.said, self._ports
         if said.args is not None:
-            values = variables(ports, handler)
+            values = {**variables(ports, handler), **dict(handler.place.fills)}
             return tuple(filled(word, values) for word in (said.command, *said.args))
         script = f"{ports.prelude}; {said.command}" if ports.prelude else said.command
         if said.shell == "powershell":

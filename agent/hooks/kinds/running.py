@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -14,6 +15,7 @@ from gatewright.tools.access import MAIN, Access
 from gatewright.tools.protocol import JsonObject, Spawn, ToolCall
 
 KEPT = 1024 * 1024  # bytes of each stream
+_NAMED = re.compile(r"\$\{([^{}]+)\}")
 
 
 class Firing(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,17 +76,10 @@ class Ports(msgspec.Struct, frozen=True, kw_only=True):
 
 def variables(ports: Ports, handler: Handler) -> dict[str, str]:
     """What `${…}` means in a handler, and what its program finds in its environment."""
-    found = {"PROJECT_DIR": str(ports.root)}
-    if handler.place.origin == "plugin":
-        found |= {"PLUGIN_ROOT": handler.place.where, "PLUGIN_DATA": handler.place.name}
-    return {
-        f"{prefix}_{name}": value
-        for name, value in found.items()
-        for prefix in ("CLAUDE", "GATEWRIGHT")
-    }
+    both = {f"{prefix}_PROJECT_DIR": str(ports.root) for prefix in ("CLAUDE", "GATEWRIGHT")}
+    return {**both, **dict(handler.place.given)}
 
 
 def filled(text: str, values: Mapping[str, str]) -> str:
-    for name, value in values.items():
-        text = text.replace(f"${{{name}}}", value)
-    return text
+    """What is put in is not looked through again."""
+    return _NAMED.sub(lambda match: values.get(match[1], match[0]), text)
