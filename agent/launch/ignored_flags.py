@@ -26,10 +26,6 @@ def idle_flags(options: LaunchOptions) -> Iterator[str]:
 
 
 IDLE: Mapping[str, Idle] = {
-    "plugin_dirs": Idle(
-        "There are no plugins in this version: --plugin-dir is left out.",
-        lambda o: bool(o.plugin_dirs),
-    ),
     "thinking_display": Idle(
         "Thinking is always summarized in this version: --thinking-display is left out.",
         lambda o: o.thinking_display not in ("", "summarized"),

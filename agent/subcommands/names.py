@@ -17,6 +17,7 @@ SUBCOMMANDS: dict[str, str] = {
     "skills": "List, show, check and write skills",
     "hooks": "List, check and try hooks",
     "mcp": "Add, list, try, approve and remove MCP servers; serve our tools to others",
+    "plugin": "Install, list, switch, check and write plugins",
     "sandbox": "Run a command confined, and explain the confinement",
     "completion": "Print completion for bash, zsh or fish",
     "debug": "Show how the program decides things",
@@ -26,8 +27,7 @@ _MODULES: dict[str, str] = {"import": "import_", "skills": "skills.skills_group"
 
 # What others have and we have not, or have elsewhere: no prompt was meant by one of these words.
 ELSEWHERE: dict[str, str] = {
-    "plugin": "There are no plugins in this version.",
-    "plugins": "There are no plugins in this version.",
+    "plugins": "agent plugin installs and lists plugins.",
     "update": "Update it with what installed it: pip install --upgrade gatewright, for example.",
     "upgrade": "Update it with what installed it: pip install --upgrade gatewright, for example.",
     "install": "It is installed.",

@@ -26,7 +26,6 @@ ASKED_BY_CLIENTS = [
     ["-p", "--permission-prompt-tool", "mcp__a__b"],
 ]
 LEFT_OUT = [
-    (["--plugin-dir", "x"], "There are no plugins"),
     (["--betas", "context-1m"], "--betas is left out"),
     (["--task-budget", "1"], "--task-budget is left out"),
     (["--thinking-display", "omitted"], "--thinking-display is left out"),

@@ -45,7 +45,6 @@ HOMES: Mapping[str, Callable[[Mapping[str, str]], Path]] = {
     "~/.gatewright": own_home,
 }
 ASKS_FOR: Mapping[str, str] = {
-    "--plugin-dir": "x",
 }
 AGENTS = "/agents/"
 DENIED = ("WebFetch", "WebSearch", "Glob", "Grep", "NotebookEdit", "TodoWrite")
